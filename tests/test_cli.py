@@ -286,7 +286,7 @@ def test_list_shows_the_parameters_of_a_model(capsys: pytest.CaptureFixture[str]
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [
         "routing: ugal_p",
-        "  UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.",
+        "  UGAL_p: UGAL with a separate decision in each dimension of a HyperX, in a fixed order of dimensions.",
     ]
     assert next(line for line in lines if line.startswith("threshold")).split()[1:4] == ["e.g.", "32flits", "2flits"]
     assert any(line.split()[:1] == ["history_window"] for line in lines), "the words that a parameter may be"

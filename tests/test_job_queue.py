@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 RING = {"collective": {"operation": "all_reduce", "ranks": 2, "bytes": "1KB", "gap": "10us"}}
 IDLE = {"compute": {"ranks": 2, "time": "10us"}}
-# Seconds of the file per second of the run.
+# Number of seconds in the file per second of the run.
 COMPRESSION = 1_000_000
 
 

@@ -1,6 +1,6 @@
-//! Speed of the readers and of the executor: `cargo run --release -p weft-programs --example speed [FILE...]`. For each GOAL
-//! file it prints the finish time with the default parameters of LogGOPSim. For each folder with the files of a trace it prints
-//! statistics of the program and the reading speed. Without a file it generates programs.
+//! Measures the speed of the readers and of the executor: `cargo run --release -p weft-programs --example speed [FILE...]`.
+//! For each GOAL file the example prints the finish time with the default parameters of LogGOPSim. For each folder with a
+//! trace it prints statistics of the program, and the reading speed. Without arguments it generates programs.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,7 +24,7 @@ fn parameters() -> loggops::Parameters {
     }
 }
 
-/// Ranks on a ring; each sends to its successor, receives and computes, `rounds` times.
+/// Generates ranks on a ring. Each rank sends to its successor, receives and computes, `rounds` times.
 fn ring(ranks: u32, rounds: u32) -> Program {
     let of = |rank: u32| {
         let mut calls = Calls::default();
@@ -39,7 +39,7 @@ fn ring(ranks: u32, rounds: u32) -> Program {
     Program { ranks: (0..ranks).map(of).collect() }
 }
 
-/// Processor time of this process \[s\]; if the system does not provide it, wall-clock time.
+/// Processor time that this process has used \[s\], or wall-clock time if the system does not report processor time.
 fn seconds(since: Instant) -> f64 {
     let used = std::fs::read_to_string("/proc/self/schedstat").ok();
     let ns = used.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
@@ -81,7 +81,7 @@ fn read(name: &str, bytes: &[u8]) -> Option<Program> {
     }
 }
 
-/// The files of a trace, in memory.
+/// The files of a trace, loaded into memory.
 struct Folder {
     names: Vec<String>,
     bytes: Vec<Vec<u8>>,
@@ -124,7 +124,7 @@ fn read_trace(folder: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Peak memory of this process \[MB\], if the system provides it.
+/// Peak memory of this process \[MB\], if the system reports it.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! Functions for the Python bindings. Parameters and results are JSON.
+//! Functions that the Python bindings call. Their parameters and results are JSON.
 
 use crate::amounts::Bytes;
 use crate::collectives::Rules;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use weft_units::{Refusal, Time};
 
-/// The parameters of the LogGOPS executor.
+/// The parameters of the LogGOPS executor, as JSON.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogGops {
@@ -29,17 +29,18 @@ pub struct LogGops {
     overhead_per_byte: Time,
     #[serde(rename = "S")]
     eager: Bytes,
-    /// Nodes with interfaces that work in parallel with processors; without this key the model is that of LogGOPSim.
+    /// Model of nodes whose interfaces work in parallel with their processors. Without this key, the executor uses the
+    /// model of LogGOPSim.
     #[serde(default)]
     node: Option<NodeParameters>,
 }
 
-/// The nodes of a program, for the executor.
+/// The nodes on which the executor runs a program.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NodeParameters {
-    /// Ranks per node; interfaces per node; true if the number of the receiving node determines the interface, false if the place of the
-    /// sender in its node does.
+    /// Ranks per node, then interfaces per node. The third value is true if the receiving node's number determines the interface, and
+    /// false if the sender's index in its node does.
     ranks: u32,
     interfaces: u32,
     by_destination: bool,
@@ -47,15 +48,15 @@ struct NodeParameters {
     latency: Time,
     #[serde(rename = "G")]
     gap_per_byte: Time,
-    /// Part of L: the time from a processor to its interface; the time between an interface and a processor, once for each
-    /// end. Then the time of the flit of a reply.
+    /// Two parts of the latency L: the time from a processor to its interface, and the time between an interface and a
+    /// processor, which applies at each end. `flit` is the time of the flit of a reply.
     injection: Time,
     host: Time,
     flit: Time,
 }
 
 impl LogGops {
-    /// Reads the parameters from JSON. Errors name the parameter.
+    /// Reads the parameters from JSON. Refusals name the parameter.
     pub fn from_json(text: &str) -> Result<Self, Refusal> {
         serde_json::from_str(text).map_err(|problem| unreadable(&problem))
     }
@@ -75,7 +76,7 @@ impl LogGops {
     }
 }
 
-/// Converts an error of the JSON reader to a refusal. Text after a line break in the error is the remedy.
+/// Converts an error of the JSON reader to a refusal. Text after a line break in the error message becomes the remedy.
 fn unreadable(problem: &serde_json::Error) -> Refusal {
     let text = problem.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
@@ -84,17 +85,18 @@ fn unreadable(problem: &serde_json::Error) -> Refusal {
     Refusal::new("the parameters", what, help)
 }
 
-/// Reads a program in any format.
+/// Reads a program in any known format.
 pub fn read(file: &str, bytes: &[u8]) -> Result<Program, Refusal> {
     readers::of(bytes).read(file, bytes)
 }
 
-/// The name of the format of a trace, from the name and the first bytes of one of its files.
+/// Returns the name of a trace's format, from the name and the first bytes of one of its files.
 pub fn trace_format(name: &str, head: &[u8]) -> Option<&'static str> {
     traces::of(name, head).map(TraceFormat::name)
 }
 
-/// Reads a trace in the named format. `clock` is the name of the clock that times computations; the default is processor time.
+/// Reads a trace in the named format. `clock` is the name of the clock that measures computations; the default is processor
+/// time.
 pub fn read_trace(format: &str, files: &mut dyn Files, clock: Option<&str>) -> Result<Converted, Refusal> {
     let clock = clock.map(|name| {
         let known = || format!("write {}", Clock::NAMES.join(" or "));
@@ -108,7 +110,7 @@ pub fn read_trace(format: &str, files: &mut dyn Files, clock: Option<&str>) -> R
     format.read(files, clock.transpose()?)
 }
 
-/// Writes a program in the named format, with its collectives as messages.
+/// Writes a program in the named format, and expands its collectives into messages.
 pub fn write(program: &Program, format: &str, rules: &Rules) -> Result<Vec<u8>, Refusal> {
     let format = readers::named(format).ok_or_else(|| {
         let known: Vec<&str> = readers::FORMATS.iter().map(|format| format.name()).collect();
@@ -121,8 +123,8 @@ pub fn write(program: &Program, format: &str, rules: &Rules) -> Result<Vec<u8>, 
     format.write(&transform::lower(program, rules)?)
 }
 
-/// The finish time of a program: `finish_ns` (last rank) and its `last_rank`, `ranks` (finish and compute time of each
-/// \[ns\]), `messages`, `bytes`, `rendezvous`, `operations`, `cross_cpu`.
+/// Runs a program on the executor. Returns `finish_ns` (last rank) and its `last_rank`, `ranks` (finish and compute
+/// time of each \[ns\]), `messages`, `bytes`, `rendezvous`, `operations`, `cross_cpu`.
 pub fn finish(program: &Program, rules: &Arc<Rules>, with: &LogGops) -> Result<Value, Failure> {
     if let Some(node) = with.node {
         let NodeParameters { ranks, interfaces, by_destination, latency, gap_per_byte, injection, host, flit } = node;
@@ -150,8 +152,8 @@ fn as_json(answer: &Answer, at: &Parameters) -> Value {
     })
 }
 
-/// The operations of a program without collectives that start within a time window ("1ms" to "2ms"). Also returns the number of sends
-/// and receives whose partner is outside the window.
+/// Cuts a program without collectives to the operations that start within a time window ("1ms" to "2ms"). Also returns the number of
+/// sends and receives whose partner is outside the window.
 pub fn cut(program: &Program, with: &LogGops, begin: &str, end: &str) -> Result<(Program, u64), Failure> {
     let window = Window {
         from_ns: nanoseconds("the begin of the window", begin)?,

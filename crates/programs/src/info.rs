@@ -6,22 +6,24 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use weft_units::Refusal;
 
-/// Number of pairs of ranks that are listed.
+/// Largest number of unmatched channels that the statistics list.
 const NAMED: usize = 8;
 
-/// Key under which sends and receives are counted: sender, receiver, context, tag.
+/// Key by which sends and receives are counted: sender, receiver, communicator number, tag.
 type Channel = (u32, u32, u32, Option<u32>);
 
-/// Statistics of a program as JSON.
+/// Returns statistics of a program as JSON, with these keys.
 ///
 /// - `ranks`, `operations`, `edges`, `messages`, `bytes`, `wildcards`: counts.
-/// - `kinds`, `collectives`: operations by kind.
-/// - `compute_ns`: computation of all ranks together.
+/// - `kinds`, `collectives`: numbers of operations by kind.
+/// - `compute_ns`: computation time of all ranks together.
 /// - `sizes`: pairs of a power of 2 and the number of messages of at least that size [bytes].
-/// - `cpus`, `nics`: processors and interfaces of a rank. `pairs`: pairs of a sender and another rank that receives.
-/// - `to_itself`: messages that a rank sends to itself.
+/// - `cpus`, `nics`: numbers of processors and interfaces of a rank. `pairs`: number of pairs of a sender and another
+///   rank that receives from it.
+/// - `to_itself`: number of messages that a rank sends to itself.
 /// - `short_receives`: messages that are larger than their receives; null if there are none.
-/// - `unmatched`: the first channels with different numbers of sends and receives. Empty if a receive has a wildcard.
+/// - `unmatched`: the first channels with different numbers of sends and receives. The list is empty if a receive has a
+///   wildcard.
 pub fn info(program: &Program) -> Value {
     let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
     let mut collectives: BTreeMap<&str, u64> = BTreeMap::new();
@@ -78,7 +80,7 @@ pub fn info(program: &Program) -> Value {
     })
 }
 
-/// A number for JSON: a whole number if it fits, otherwise a floating-point number.
+/// Converts a number for JSON: to a whole number if it fits, otherwise to a floating-point number.
 fn number(value: u128) -> Value {
     u64::try_from(value).map_or_else(|_| json!(value as f64), |whole| json!(whole))
 }
@@ -90,8 +92,8 @@ fn unmatched(channels: &HashMap<Channel, [u64; 2]>) -> Vec<Value> {
     wrong.into_iter().take(NAMED).map(about).collect()
 }
 
-/// Bytes and messages from each rank to each other rank: (from, to, bytes, messages). Collectives are expanded into messages by
-/// `rules`.
+/// Returns the bytes and messages that each rank sends to each other rank: (from, to, bytes, messages). The function
+/// expands collectives into messages by `rules`.
 pub fn matrix(program: &Program, rules: &Rules) -> Result<Vec<(u32, u32, u64, u64)>, Refusal> {
     let mut pairs: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
     each_operation(program, rules, |rank, op, comm, times| {
@@ -105,7 +107,8 @@ pub fn matrix(program: &Program, rules: &Rules) -> Result<Vec<(u32, u32, u64, u6
     Ok(pairs.into_iter().map(|((from, to), (bytes, messages))| (from, to, bytes, messages)).collect())
 }
 
-/// Number of operations and computation time \[ns\] of each rank. Collectives are expanded by `rules`. The program is not executed.
+/// Returns the number of operations and the computation time \[ns\] of each rank. The function expands collectives by `rules`.
+/// The function does not run the program.
 pub fn work(program: &Program, rules: &Rules) -> Result<Vec<(u64, u64)>, Refusal> {
     let mut all = vec![(0u64, 0u64); program.ranks.len()];
     each_operation(program, rules, |rank, op, _, times| {
@@ -118,13 +121,13 @@ pub fn work(program: &Program, rules: &Rules) -> Result<Vec<(u64, u64)>, Refusal
     Ok(all)
 }
 
-/// Calls `see` with each operation of each rank, including those of collectives by `rules`. The arguments are the rank, the
-/// operation, the communicator of its peer, and the number of times that the rank has this operation.
+/// Calls `see` with each operation of each rank, including the operations of collectives, as `rules` expand them. The
+/// arguments are the rank, the operation, the communicator of its peer, and how often the rank has this operation.
 fn each_operation(program: &Program, rules: &Rules, mut see: impl FnMut(usize, &Op, u16, u64)) -> Result<(), Refusal> {
     program.check()?;
     rules.check(program)?;
     for (rank, of) in program.ranks.iter().enumerate() {
-        // equal collectives have equal operations
+        // equal collectives of a rank are expanded only once, because they have equal operations
         let mut collectives: HashMap<Op, u64> = HashMap::new();
         for op in of.ops.ops() {
             match op.kind() {
@@ -141,7 +144,8 @@ fn each_operation(program: &Program, rules: &Rules, mut see: impl FnMut(usize, &
     Ok(())
 }
 
-/// Sum over all ranks of the bytes of their sends and, in collectives, of the bytes of their data that other ranks need.
+/// Sum over all ranks of two amounts: the bytes of their sends, and the bytes of their data that other ranks need in
+/// collectives.
 pub fn given(program: &Program) -> u64 {
     let mut given = 0u64;
     for (rank, of) in program.ranks.iter().enumerate() {
@@ -162,7 +166,7 @@ pub fn given(program: &Program) -> u64 {
     given
 }
 
-/// Collectives of a rank by kind and communicator size: their number and the sum of their bytes.
+/// Returns the collectives of a rank by kind and communicator size: their number and the sum of their bytes.
 pub fn collectives_of(program: &Program, rank: usize) -> Vec<(Operation, u32, u64, u64)> {
     let of = &program.ranks[rank];
     let mut found: BTreeMap<(Operation, u32), (u64, u64)> = BTreeMap::new();

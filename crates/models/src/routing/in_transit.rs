@@ -1,11 +1,13 @@
-//! In-transit adaptive routing: a head decides in every allocation step, and leaves its minimal path if the minimal output is
-//! occupied. Hops have no order of VC classes. A stuck packet escapes into a ring that keeps a bubble.
+//! In-transit adaptive routing: a head decides again in every allocation step. It can leave its minimal path if the minimal
+//! output is occupied. The VC classes of hops need no order, because a stuck packet can escape. A stuck packet escapes into a
+//! ring of channels that always keeps a bubble (free space for one packet).
 //!
-//! A routing of this kind defines the minimal hops, the detours, and the number of detours that a packet may take. `InTransit`
-//! gives the routing the triggers and thresholds, the rings, and the injection control.
+//! Each routing of this kind defines its minimal hops, its detours, and the number of detours that a packet can take.
+//! `InTransit` provides the rest: triggers and thresholds, escape rings, and injection control.
 //!
-//! `InTransit` writes two fields of a packet: `dim` and `lane`. `dim` is 0 at the source, 1 outside rings, and 2 or more in a
-//! direction of a ring; `lane` is the number of departures from rings. The routing writes `phase`.
+//! `InTransit` writes the fields `dim` and `lane` of a packet. `dim` is 0 at the source, 1 outside rings, and 2 or more in a
+//! direction of a ring. The field `lane` is the number of times that the packet has left a ring. The field `phase` is for
+//! the routing itself.
 
 mod keys;
 mod rings;
@@ -17,9 +19,9 @@ use weft_api::state::Packet;
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
 
-/// `Packet::dim` of a packet that is outside of rings and has left its source router.
+/// Value of `Packet::dim` of a packet that is outside of rings and has left its source router.
 const OUTSIDE: u8 = 1;
-/// `Packet::dim` of a packet in direction 0 of the rings.
+/// Value of `Packet::dim` of a packet in direction 0 of the rings.
 const IN_RING: u8 = 2;
 
 /// Whether the packet is in a ring.
@@ -40,7 +42,7 @@ pub fn leave_source(packet: &mut Packet) {
     packet.dim = OUTSIDE;
 }
 
-/// The common part of these routings, built for one network. Routers are given by their numbers.
+/// The common part of in-transit adaptive routings, built for one network. Its methods take routers by their numbers.
 #[derive(Debug, Clone)]
 pub struct InTransit {
     keys: Keys,
@@ -48,8 +50,8 @@ pub struct InTransit {
 }
 
 impl InTransit {
-    /// `routing`: the name of the routing in scenarios, under which these keys are. `single`: the only embedded ring, and the path
-    /// at which the scenario requests it.
+    /// `routing` is the name under which the scenario has these keys. `single` returns the only embedded ring; its
+    /// argument is the path of the key that requests the ring.
     pub fn of(
         keys: Keys,
         routing: &str,
@@ -65,7 +67,7 @@ impl InTransit {
         self.rings.classes()
     }
 
-    /// The sensor of the congestion of an output, if the routing reads congestion.
+    /// The sensor that measures the congestion of an output, if the routing reads congestion.
     pub fn sensor(&self) -> Option<Sensor> {
         match self.keys.occupancy {
             Occupancy::Credits => None,
@@ -73,7 +75,8 @@ impl InTransit {
         }
     }
 
-    /// Number of packets for which there must be room, in addition to the packet that leaves its source.
+    /// Number of packets for which the buffer after the first hop must have room, in addition to the packet that leaves
+    /// its source.
     pub fn free_beside_first(&self) -> u32 {
         match self.keys.injection {
             Injection::Bubble { packets } => packets,
@@ -81,7 +84,7 @@ impl InTransit {
         }
     }
 
-    /// Whether a packet may wait at its source for more room than it needs itself.
+    /// True if injection control can keep a packet at its source although the next buffer has room for it.
     pub fn waits_for_room(&self) -> bool {
         !matches!(self.keys.injection, Injection::Free {})
     }
@@ -90,19 +93,20 @@ impl InTransit {
         Proof::EscapeRings(self.rings.escapes())
     }
 
-    /// Most hops of a packet. `outside`: largest number of links in one stay outside of rings. The number of stays outside is one
-    /// more than the number of allowed departures from a ring. The packet has as many stays inside as outside.
+    /// Returns the largest possible number of hops of a packet. `outside` is the largest number of links in one stay outside of
+    /// rings. The number of stays outside is one more than the number of allowed departures from a ring. The packet has as many
+    /// stays inside rings as outside.
     pub fn most_hops(&self, outside: u32) -> u32 {
         (self.keys.ring.exits + 1) * (outside + self.rings.longest_stay())
     }
 
-    /// Whether a packet has used all its departures from rings, so that it stays in this ring until its destination router.
+    /// True if a packet has used all its departures from rings, and must stay in this ring until its destination router.
     #[inline(always)]
     pub fn stays_in_ring(&self, packet: &Packet) -> bool {
         is_in_ring(packet) && u32::from(packet.lane) >= self.keys.ring.exits
     }
 
-    /// Whether a head with this minimal hop looks for a detour now. A broken output counts as occupied.
+    /// True if a head with this minimal hop looks for a detour now. A broken output counts as occupied.
     #[inline(always)]
     pub fn looks<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> bool {
         match self.keys.trigger {
@@ -112,11 +116,12 @@ impl InTransit {
         }
     }
 
-    /// Handles a head that requests its minimal hop. The hop has room, and there is no reason to look for a detour.
+    /// Returns the minimal hop, and a note if the head would request the same hop in later steps of this cycle. Called
+    /// if the hop has room and the head has no reason to look for a detour.
     #[inline(always)]
     pub fn takes_minimal<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> Hop {
-        // until an output is taken, its grants and its room do not get worse (a link that TCEP is about to switch off still accepts
-        // the packet)
+        // until some packet takes an output, its grants and its room do not get worse (a link that TCEP is about to switch off
+        // still accepts the packet)
         let is_free = matches!(self.keys.injection, Injection::Free {});
         let stays = match self.keys.trigger {
             Trigger::Granted | Trigger::GrantedOrFull => is_free,
@@ -128,13 +133,13 @@ impl InTransit {
         minimal
     }
 
-    /// Whether the output of a hop has room for the packet of a head. A broken output has none.
+    /// True if the output of a hop has room for the packet of a head. A broken output has no room.
     #[inline(always)]
     pub fn has_room<Q: View + ?Sized>(&self, here: &Q, hop: Hop) -> bool {
         here.has_room(hop) && !here.is_broken(hop.port)
     }
 
-    /// Occupancy of the output of a hop, 0 to 1. A broken output is full.
+    /// Returns the occupancy of the output of a hop, from 0 to 1. A broken output counts as full.
     #[inline(always)]
     pub fn occupancy<Q: View + ?Sized>(&self, here: &Q, hop: Hop) -> f64 {
         match self.keys.occupancy {
@@ -144,8 +149,8 @@ impl InTransit {
         }
     }
 
-    /// Highest occupancy of the first output of a detour, for this occupancy `full` of the minimal output. `None` if `full` is too
-    /// low for detours.
+    /// Returns the highest occupancy that the first output of a detour can have, if the minimal output has the occupancy
+    /// `full`. `None` if `full` is below the threshold for detours.
     #[inline(always)]
     pub fn most_occupancy(&self, full: f64) -> Option<f64> {
         let most = match self.keys.most_occupancy {
@@ -155,13 +160,14 @@ impl InTransit {
         (full >= self.keys.least_occupancy).then_some(most)
     }
 
-    /// Whether injection control lets a packet take this hop from `router`.
+    /// True if injection control lets a packet take this hop from `router`.
     #[inline(always)]
     pub fn may_take<Q: View + ?Sized>(&self, router: usize, here: &Q, packet: &Packet, hop: Hop) -> bool {
         has_left_source(packet) || self.may_leave_source(here, packet, hop, self.rings.all_onward(router))
     }
 
-    /// Whether injection control lets a packet leave its source over this hop. `escapes`: the escape hops at this router.
+    /// True if injection control lets a packet leave its source over this hop. `escapes` lists the escape hops at this
+    /// router.
     #[inline(always)]
     pub fn may_leave_source<Q: View + ?Sized>(
         &self,
@@ -180,8 +186,9 @@ impl InTransit {
         }
     }
 
-    /// The escape of a stuck packet: along its ring, otherwise into an open ring, otherwise into any ring. If the shorter way round
-    /// begins with a broken link, the packet takes the longer one. `None` at a source from which packets may not enter a ring.
+    /// Returns the escape hop of a stuck packet: along its ring, otherwise into an open ring, otherwise into any ring. If the
+    /// shorter direction round the ring begins with a broken link, the packet takes the longer one. `None` for a packet at its
+    /// source if packets are not allowed to enter a ring there.
     pub fn escape<Q: View + ?Sized>(
         &self,
         (router, to): (usize, usize),
@@ -203,7 +210,7 @@ impl InTransit {
         Some((0..count).map(into).find(|&hop| here.is_open(hop)).unwrap_or_else(|| into(0)))
     }
 
-    /// Every hop along a ring or into a ring that the packet may take at `router`.
+    /// Lists every hop along a ring or into a ring that the packet can take at `router`.
     pub fn escapes(&self, router: usize, to: usize, packet: &Packet) -> Vec<Hop> {
         if is_in_ring(packet) {
             return vec![self.rings.onward(router, packet)];
@@ -218,7 +225,8 @@ impl InTransit {
         (0..self.rings.count()).flat_map(into).flatten().collect()
     }
 
-    /// Updates the packet for this hop at `router`. Returns the direction in the ring, if the hop is along a ring or into one.
+    /// Updates the state of a packet that takes this hop at `router`. Returns the direction in the ring, if the hop is along a
+    /// ring or into one.
     pub fn taken(&self, router: usize, packet: &mut Packet, hop: Hop) -> Option<u8> {
         let direction = self.rings.direction(router, hop);
         if direction.is_none() && is_in_ring(packet) {
@@ -228,8 +236,8 @@ impl InTransit {
         direction
     }
 
-    /// A random output among those that are open, were not granted in this cycle, and have at most this occupancy. Of more than
-    /// `MOST` outputs, only the first ones are considered.
+    /// Returns a random output among those that are open, were not granted in this cycle, and have at most the occupancy
+    /// `most`. If more than `MOST` outputs qualify, only the first `MOST` take part in the draw.
     pub fn pick<Q: View + ?Sized>(
         &self,
         here: &Q,
@@ -249,7 +257,7 @@ impl InTransit {
     }
 }
 
-/// Largest number of outputs from which a head draws.
+/// Largest number of outputs among which a head draws.
 const MOST: usize = 64;
 
 #[cfg(test)]

@@ -1,12 +1,16 @@
-//! The routings. Each routing is one file, in the folder of the networks that it routes, and one line here.
+//! The registry of routings: each routing is one file in the folder of the networks that it routes, and one line here.
 //!
-//! Several routings share code. [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a destination. [`on_links`]
-//! finds paths around links of lines that are off. [`weighted`] computes shortest paths with link weights. [`best`] compares candidates by
-//! their credits. [`in_transit`] is for routings that leave their minimal path at any router and escape into rings. [`two_legs`] joins two
-//! paths of any routing. [`bounds`] has bounds on load for their examples.
+//! Several routings share code:
+//! - [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a destination.
+//! - [`on_links`] finds paths around links of lines that are off.
+//! - [`weighted`] computes shortest paths with link weights.
+//! - [`best`] compares candidates by their credits.
+//! - [`in_transit`] is for routings that leave their minimal path at any router and escape into rings.
+//! - [`two_legs`] joins two paths of a routing at an intermediate router.
+//! - [`bounds`] has bounds on the accepted load, for the examples of routings.
 
 weft_units::registry! {
-    /// Every routing algorithm the engine can run.
+    /// Every routing algorithm that the engine can run.
     pub enum RoutingConfig as AnyRoutingModel declares ABOUT: About, with examples of Example, open to AddedRouting:
     grid {
         "dimension_order" => dimension_order::DimensionOrder,
@@ -74,32 +78,33 @@ use weft_topology::{Graph, TopologyConfig};
 use weft_units::{Flits, Refusal};
 
 impl RoutingConfig {
-    /// Whether the routing routes this graph.
+    /// True if the routing can route this graph.
     pub fn fits(&self, graph: &Graph) -> bool {
         self.declares().routes_graph(graph)
     }
 
-    /// Needs of the routing that do not depend on its parameters.
+    /// Properties and needs of the routing that do not depend on its parameters.
     pub fn about(&self) -> About {
         self.declares()
     }
 
-    /// Kinds of knowledge of switched links that the routing can use.
+    /// Kinds of information about switched links that the routing can use.
     pub fn knowledge_of_links(&self) -> &'static [LinkKnowledge] {
         self.declares().links
     }
 
-    /// Size of the routing's tables for this graph [bytes], if it grows faster than the number of ports.
+    /// Size of the routing's tables for this graph [bytes]. It is 0 if the tables grow no faster than the number of
+    /// ports.
     pub fn table_bytes(&self, graph: &Graph) -> u64 {
         self.model().table_bytes_any(graph.plane())
     }
 
-    /// Whether the routing computes paths again after each fault.
+    /// True if the routing computes its paths again after each fault.
     pub fn rebuilds(&self) -> bool {
         self.model().rebuilds_any()
     }
 
-    /// Builds the routing for this graph, or for a plane of it. Refuses a graph that it cannot route.
+    /// Builds the routing for this graph, or for a plane of it. Refuses a graph that the routing cannot route.
     pub fn build(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         if !self.fits(graph) {
             return Err(wrong_graph(self.name(), self.declares(), graph));
@@ -108,10 +113,10 @@ impl RoutingConfig {
     }
 }
 
-/// Largest bias, so that congestion times hops plus bias fits into 32 bits.
+/// Largest bias. With it, congestion times hops plus bias fits into 32 bits.
 const MAX_THRESHOLD: i32 = 1 << 30;
 
-/// The bias in the unit of the sensors.
+/// Converts the bias of a scenario to the unit of the sensors; refuses one that is too large.
 fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
     i32::try_from(flits.0).ok().filter(|&flits| flits <= MAX_THRESHOLD).ok_or_else(|| {
         let what = format!("{} flits are more than any queue can hold", flits.0);
@@ -119,18 +124,18 @@ fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
     })
 }
 
-/// The same number of VC classes on all links between routers.
+/// Returns the same number of VC classes for all links between routers.
 fn same_classes(graph: &Graph, classes: u8) -> Classes {
     let mut all = vec![classes; graph.class_names().len()];
     all[0] = 1;
     all
 }
 
-/// Largest number of VCs of a link, and so of VC classes.
+/// Largest number of VCs of a link, and therefore of VC classes.
 const MAX_CLASSES: u8 = 16;
 
-/// The number of VC classes for paths on which the class is the hop index. Refuses paths with more links than there can be classes;
-/// `path` is the key that is refused.
+/// Returns the number of VC classes for paths on which the class of a hop is its index. Refuses paths with more links than a
+/// link can have VC classes; `path` is the scenario key that the refusal names.
 fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8, Refusal> {
     match u8::try_from(longest).ok().filter(|&longest| longest <= MAX_CLASSES) {
         Some(longest) => Ok(longest.max(1)),
@@ -143,16 +148,16 @@ fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8
     }
 }
 
-/// Text of a remedy. It names the routings of this graph, except `own`, for which the number of VC classes does not grow with the
-/// length of paths.
+/// Returns the text of a remedy for a routing `own` whose paths need too many VC classes. The text names the other routings of
+/// this graph for which the number of VC classes does not grow with the length of paths.
 fn with_few_classes(graph: &Graph, own: &str) -> String {
     let few = |&(name, about): &(&'static str, About)| about.few_classes && about.routes_graph(graph) && name != own;
     let names: Vec<&str> = RoutingConfig::declared().filter(few).map(|(name, _)| name).collect();
     format!("choose a routing that needs fewer VC classes: {}", names.join(", "))
 }
 
-/// The refusal of a graph that the routing does not route. The refusal names the routings that route the graph, and the topologies
-/// that this routing routes.
+/// Returns the refusal of a graph that the routing `name` cannot route. The refusal names the routings that route the graph, and
+/// the topologies that this routing routes.
 fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> Refusal {
     let fitting = RoutingConfig::declared().filter(|(_, about)| about.routes_graph(graph));
     let fitting: Vec<&str> = fitting.map(|(name, _)| name).collect();

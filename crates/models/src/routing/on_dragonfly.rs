@@ -1,4 +1,4 @@
-//! Hops on a dragonfly: a local link joins every two routers of a group, and global links join every two groups.
+//! Hops on a dragonfly: a local link joins any two routers of a group, and global links join any two groups.
 
 use super::{COPY, Draws, Hop, below, draw};
 use weft_api::coordinates;
@@ -13,7 +13,7 @@ pub struct Groups {
     pub per_group: u32,
     first_local: u16,
     arrangement: Arrangement,
-    /// For each global port number k of a group: (router, output port).
+    /// For each global port number k of a group: the router (its index in the group) and the output port.
     gateway: Vec<(u16, u16)>,
     pub links_per_pair: u32,
     /// Number of link classes of the network, and the classes of links in a group and between groups.
@@ -30,13 +30,14 @@ pub fn index(at: u64) -> u32 {
     (at & 0xffff) as u32
 }
 
-/// The coordinates of all routers: group, and index in the group.
+/// Returns the coordinates of all routers: group, and index in the group.
 pub fn in_groups(graph: &Graph) -> Vec<u64> {
     coordinates::in_groups(graph).expect("a graph with groups")
 }
 
 impl Groups {
-    /// The groups of a dragonfly; routers of a group have consecutive numbers. `None` on another graph.
+    /// Returns the groups of a dragonfly; the routers of a group have consecutive numbers. `None` if the graph is not a
+    /// dragonfly.
     pub fn of(graph: &Graph) -> Option<Self> {
         let groups = graph.structure().groups.as_ref()?;
         let (local, global, _) = (groups.complete?, groups.global.as_ref()?, groups.run()?);
@@ -54,16 +55,16 @@ impl Groups {
         })
     }
 
-    /// Numbers of VC classes on the links in a group and between groups. Links of other classes, such as escape rings, have the one
-    /// class that every link has, and packets do not use this class there.
+    /// Returns the number of VC classes per link class: `local` on links in a group, `global` on links between groups. Links of
+    /// other classes, such as escape rings, get the one class that every link has. Packets do not use this class there.
     pub fn vc_classes(&self, local: u8, global: u8) -> Classes {
         let mut classes = vec![1; self.link_classes];
         (classes[self.local_class], classes[self.global_class]) = (local, global);
         classes
     }
 
-    /// The number of the global port of group `from` that leads to group `to`. If there are several links, the packet
-    /// draws one.
+    /// Returns the number of the global port of group `from` that leads to group `to`. If several links lead there, the
+    /// packet draws one.
     #[inline(always)]
     fn global_port(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> u32 {
         let k = self.arrangement.port_to(self.groups, from, to);
@@ -79,13 +80,13 @@ impl Groups {
         Draws { more_copies: self.links_per_pair - 1, ..Draws::default() }
     }
 
-    /// The router (as index in group `from`) and its port that lead to group `to`.
+    /// Returns the router (as index in group `from`) and its port that lead to group `to`.
     #[inline(always)]
     pub fn gateway_to(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> (u16, u16) {
         self.gateway[self.global_port(from, to, packet, seed) as usize]
     }
 
-    /// First global port of a router, and the number of ports from the first to the last.
+    /// Returns the first global port of a router, and the number of ports from the first global port to the last.
     pub fn global_ports(&self) -> (u16, u16) {
         let ports = || self.gateway.iter().map(|&(_, port)| port);
         ports().min().zip(ports().max()).map_or((0, 0), |(first, last)| (first, last - first + 1))
@@ -101,7 +102,8 @@ impl Groups {
         self.first_local
     }
 
-    /// Number of wired global ports of a router. Wired global ports come before the other global ports.
+    /// Number of global ports of the router at `at` that have a link. These ports come before the global ports without
+    /// a link.
     #[inline(always)]
     pub fn wired_global_ports(&self, at: u64) -> u16 {
         let per_router = self.gateway.len() as u32 / self.per_group;
@@ -109,19 +111,20 @@ impl Groups {
         wired.saturating_sub(index(at) * per_router).min(per_router) as u16
     }
 
-    /// Rank of a hop, if the VC class is the number of global links crossed. The order is: local links of class 0, global links,
-    /// local links of class 1, and so on.
+    /// Returns the rank of a hop, if the VC class of a hop is the number of global links that the packet has crossed. Ranks
+    /// rise in this order: local links of class 0, global links of class 0, local links of class 1, and so on.
     pub fn rank(&self, hop: Hop) -> u32 {
         2 * u32::from(hop.class) + u32::from(!self.is_local(hop.port))
     }
 
-    /// Whether a port leads to another router of the group.
+    /// True if a port leads to another router of the group.
     #[inline(always)]
     pub fn is_local(&self, port: u16) -> bool {
         port >= self.first_local && u32::from(port - self.first_local) < self.per_group - 1
     }
 
-    /// The next hop of the path local-global-local to router `to` (not `at` itself), and whether the hop is global.
+    /// Returns the port of the next hop on the local-global-local path to router `to` (not `at` itself), and whether
+    /// the hop is global.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, packet: &Packet, seed: u64) -> (u16, bool) {
         let own = index(at);
@@ -137,7 +140,7 @@ impl Groups {
         self.first_local + (to - u32::from(to > own)) as u16
     }
 
-    /// Number of hops of the local-global-local path.
+    /// Number of hops of the local-global-local path from `a` to `b`.
     pub fn distance(&self, a: u64, b: u64, packet: &Packet, seed: u64) -> u32 {
         if group(a) == group(b) {
             return u32::from(a != b);
@@ -147,8 +150,8 @@ impl Groups {
         1 + u32::from(u32::from(out) != index(a)) + u32::from(u32::from(back) != index(b))
     }
 
-    /// Number of hops of the path over `group`, which is neither the group of `a` nor that of `b`. The path is local-global to the
-    /// router at which it enters the group, then local-global-local.
+    /// Number of hops of the path from `a` to `b` over the group `over`, which is neither the group of `a` nor the group of `b`.
+    /// The path is local-global to the router at which it enters this group, and then local-global-local.
     pub fn distance_over(&self, a: u64, over: u32, b: u64, packet: &Packet, seed: u64) -> u32 {
         let router = |from: u32, to: u32| u32::from(self.gateway_to(from, to, packet, seed).0);
         let out = router(group(a), over) != index(a);
@@ -157,7 +160,8 @@ impl Groups {
         2 + u32::from(out) + u32::from(across) + u32::from(into)
     }
 
-    /// The next hop. The VC class of the hop is the number of global links crossed (`packet.lane`), plus `shift` on local links.
+    /// Returns the next hop. Its VC class is the number of global links that the packet has crossed (`packet.lane`),
+    /// plus `shift` on local links.
     #[inline(always)]
     pub fn classed_hop(&self, at: u64, to: u64, shift: u8, packet: &mut Packet, seed: u64) -> Hop {
         let (port, global) = self.hop(at, to, packet, seed);

@@ -1,5 +1,6 @@
-//! Code that routings of any graph share. The file has the distances from every router to every router with terminals, and the
-//! choice among next hops. It also has VC classes by hop, and answers that are the same for all these routings.
+//! Code that the routings for any graph share. The file computes the distances from every router to every router with
+//! terminals, and chooses among next hops. It also has the VC classes of routings whose class is the hop index, and the
+//! trait methods that are equal in all these routings.
 
 use super::{Classes, Ports, class_per_hop, same_classes, with_few_classes};
 use schemars::JsonSchema;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// For use in `impl RoutingModel`: declares that the routing routes any graph.
+/// Used in `impl RoutingModel`: declares that the routing can route any graph.
 macro_rules! routes_any_graph {
     () => {
         const ROUTES: &'static str = "any graph";
@@ -19,7 +20,8 @@ macro_rules! routes_any_graph {
     };
 }
 
-/// Writes `needs` for a routing that knows routers by their numbers and has a field `classes`. The brackets may name one more need.
+/// Writes the methods `needs` and `coordinates` for a routing that identifies routers by their numbers and has a field
+/// `classes`. The macro's argument can add one more need.
 macro_rules! knows_numbers {
     ($($need:ident: $value:expr)?) => {
         fn needs(&self) -> weft_api::routing::Needs {
@@ -34,50 +36,51 @@ macro_rules! knows_numbers {
 
 pub(super) use {knows_numbers, routes_any_graph};
 
-/// Rule that chooses one of several next hops.
+/// Rule that chooses one of several possible next hops.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Among {
-    /// Drawn for each packet and hop, all with equal probability.
+    /// A random next hop, drawn for each packet and hop, with equal probability.
     #[default]
     Random,
     /// The next hop on the lowest port.
     First,
 }
 
-/// The VC classes of the routing `name`, with one class for each hop of the longest path.
+/// Returns the VC classes of the routing `name`, with one class for each hop of the longest path.
 pub(super) fn hop_classes(graph: &Graph, longest: u32, name: &str) -> Result<Classes, Refusal> {
     let classes = class_per_hop(longest, format!("routing.{name}"), &with_few_classes(graph, name))?;
     Ok(same_classes(graph, classes))
 }
 
-/// Largest size [bytes] of a table with an entry for every router and destination.
+/// Largest allowed size [bytes] of a table with an entry for every router and destination.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
-/// A graph in which routers are known by their numbers, with a table of one byte (a distance) per destination and router. Clones
-/// share the data.
+/// A graph in which routers are identified by their numbers, with a table of distances: one byte per destination and router.
+/// Copies share the data.
 #[derive(Debug, Clone)]
 pub struct Distances {
     pub wiring: Wiring,
-    /// Distances [links]. The index is row of the destination * routers + router.
+    /// Distances [links]. The index is (row of the destination) * routers + router.
     links: Arc<[u8]>,
-    /// For the same indices: the ports that begin a shortest path, one bit each. Empty if the ports are computed from the distances.
+    /// For the same indices: the ports that begin a shortest path, one bit for each port. Empty if the ports are computed from the
+    /// distances instead.
     first_ports: Arc<[u64]>,
     /// Number of links on the longest shortest path between routers with terminals.
     pub longest: u8,
 }
 
-/// Largest size [bytes] of a table of first ports; the table is read at random positions.
+/// Largest size [bytes] of a table of first ports. The limit is low because routers read the table at random positions.
 const MAX_FIRST_PORTS: u64 = 1 << 24;
 
-/// The neighbours by port, and a row number for every router with terminals.
+/// The neighbour at each port of each router, and a row number in the tables for every router with terminals.
 #[derive(Debug, Clone)]
 pub struct Wiring {
-    /// Index in `peers` of the first port of each router, and at the end the number of all ports.
+    /// For each router, the index in `peers` of its first port. The last entry is the number of all ports.
     bases: Arc<[u32]>,
     /// For each port, the router at its far end; `None` for terminals and unused ports.
     peers: Arc<[Option<u32>]>,
-    /// Row of each router; `None` for routers without terminals.
+    /// Row of each router in the tables; `None` for routers without terminals.
     rows: Arc<[Option<u32>]>,
     pub destinations: u32,
 }
@@ -117,13 +120,13 @@ impl Wiring {
         self.peers[self.flat(router, port)]
     }
 
-    /// Index of a port among the ports of all routers.
+    /// Index of a port in a list of the ports of all routers.
     #[inline(always)]
     pub fn flat(&self, router: u32, port: u16) -> usize {
         self.bases[router as usize] as usize + usize::from(port)
     }
 
-    /// Ports of a router that lead to other routers.
+    /// The ports of a router that lead to other routers.
     pub fn ports_to_routers(&self, router: u32) -> impl Iterator<Item = u16> + '_ {
         self.peers(router).iter().zip(0..).filter(|(peer, _)| peer.is_some()).map(|(_, port)| port)
     }
@@ -132,18 +135,18 @@ impl Wiring {
         self.rows[router as usize]
     }
 
-    /// Routers with terminals, in the order of their rows.
+    /// The routers with terminals, in the order of their rows.
     pub fn hosts(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.routers()).filter(|&r| self.row(r).is_some())
     }
 
-    /// Index of (router, destination router) in a table.
+    /// Index of the entry for (router, destination router) in a table.
     #[inline(always)]
     pub fn place(&self, router: u32, dest: u32) -> usize {
         self.rows[dest as usize].unwrap_or(0) as usize * self.rows.len() + router as usize
     }
 
-    /// Refuses a table that is too large, with `bytes` per router and destination.
+    /// Refuses a table that is too large. The table has `bytes` bytes for each router and destination.
     pub fn check_size(&self, bytes: u64, name: &str) -> Result<usize, Refusal> {
         let (rows, routers) = (u64::from(self.destinations), u64::from(self.routers()));
         let total = rows * routers * bytes;
@@ -168,13 +171,13 @@ pub(super) fn table_bytes(graph: &Graph, bytes: u64) -> u64 {
     hosts * u64::from(graph.routers()) * bytes
 }
 
-/// Size [bytes] of the table of first ports; 0 if there is none.
+/// Size [bytes] of the table of first ports; 0 if the table is not used.
 fn first_ports_bytes(hosts: u64, routers: u64, radix: u32) -> u64 {
     let bytes = hosts * routers * 8;
     if radix <= u64::BITS && bytes <= MAX_FIRST_PORTS { bytes } else { 0 }
 }
 
-/// Size [bytes] of the tables of [`Distances::with_first_ports`].
+/// Size [bytes] of all tables of a [`Distances`] with first ports.
 pub(super) fn table_bytes_with_first_ports(graph: &Graph) -> u64 {
     let distances = table_bytes(graph, 1);
     let routers = u64::from(graph.routers());
@@ -197,8 +200,8 @@ impl Distances {
         Ok(Self { wiring, links: links.into(), first_ports: Arc::new([]), longest: longest.unwrap_or(0) })
     }
 
-    /// Adds a table of first ports to the distances, if the table is small. Without the table, reading the distances of all
-    /// neighbours takes longer.
+    /// Adds a table of first ports to the distances, if the table is small. Without this table, `pick` reads the distances
+    /// of all neighbours, which takes longer.
     pub fn with_first_ports(self, graph: &Graph) -> Self {
         let (hosts, routers) = (self.wiring.destinations.into(), self.wiring.routers());
         if first_ports_bytes(hosts, routers.into(), graph.radix()) == 0 {
@@ -214,7 +217,7 @@ impl Distances {
         self.links[self.wiring.place(router, dest)]
     }
 
-    /// Ports of `at` that begin a shortest path to `dest`.
+    /// The ports of `at` that begin a shortest path to `dest`.
     #[inline(always)]
     pub fn ports(&self, at: u32, dest: u32) -> impl Iterator<Item = u16> + Clone + '_ {
         let row = &self.links[self.wiring.place(0, dest)..][..self.wiring.rows.len()];
@@ -223,8 +226,8 @@ impl Distances {
         self.wiring.peers(at).iter().zip(0u16..).filter(move |(peer, _)| nearer(peer)).map(|(_, port)| port)
     }
 
-    /// Among the `count` ports that begin a shortest path to `dest` (not `at` itself), the port with number `draw(count)`. `None`
-    /// if no path leads to `dest` any more.
+    /// Calls `draw(count)` with the number of ports that begin a shortest path to `dest` (not `at` itself), and returns the port
+    /// of the drawn number. `None` if no path leads to `dest` any more.
     #[inline(always)]
     pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u16> {
         let Some(&first) = self.first_ports.get(self.wiring.place(at, dest)) else {
@@ -236,8 +239,8 @@ impl Distances {
         (rest != 0).then(|| rest.trailing_zeros() as u16)
     }
 
-    /// Calls `turns` with every turn on shortest paths from routers with terminals to `dest`: a router, its port, and the ports of
-    /// the next router.
+    /// Calls `turns` with every turn of shortest paths from routers with terminals to `dest`. The arguments are a router, its
+    /// output port, and the output ports of the next router.
     pub fn turns_to(&self, dest: u32, mut turns: impl FnMut(u32, u16, &Ports)) {
         let routers = self.wiring.routers();
         let mut at_distance: Vec<Vec<u32>> = vec![Vec::new(); 256];
@@ -245,7 +248,7 @@ impl Distances {
         let mut passed: Vec<bool> = (0..routers).map(|r| self.wiring.row(r).is_some()).collect();
         let mut onward: Vec<Ports> = vec![Ports::default(); routers as usize];
         let peer = |r: u32, port: u16| self.wiring.peer(r, port);
-        // from far to near, so that a router comes after all routers that send to it
+        // from far to near, so that the loop visits a router after all routers that send to it
         for &r in at_distance.iter().rev().flatten().filter(|&&r| r != dest) {
             if passed[r as usize] {
                 for port in self.ports(r, dest) {
@@ -262,8 +265,8 @@ impl Distances {
     }
 }
 
-/// Breadth-first search from up to 64 routers at once, with one bit for each of these routers. If some router is too far from
-/// another one, returns it.
+/// Breadth-first search from up to 64 routers at once: each of these routers has one bit. If a router is too far from one
+/// of these routers, returns the latter as the error.
 fn search(wiring: &Wiring, sources: &[u32], rows: &mut [u8]) -> Result<(), u32> {
     let routers = wiring.routers();
     let mut seen = vec![0u64; routers as usize];

@@ -1,4 +1,4 @@
-//! Hops on a grid of routers: HyperX (a link joins every two routers of a line), torus (lines are rings) and mesh (lines are rows).
+//! Hops on a grid of routers: HyperX (a link joins any two routers of a line), torus (lines are rings) and mesh (lines are rows).
 
 use super::{Hop, RingEntry, TIE, draw};
 use schemars::JsonSchema;
@@ -9,30 +9,31 @@ use weft_topology::Graph;
 
 pub use weft_topology::Line;
 
-/// The rule that keeps a ring free of deadlock: VC classes, or a bubble.
+/// The rule that keeps a ring free of deadlock: VC classes or a bubble.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dateline {
-    /// Class 0 until the wrap link; class 1 on it and after it.
+    /// A packet uses class 0 until it crosses the wrap link, and class 1 on the wrap link and after it.
     #[default]
     Crossing,
-    /// A packet gets its class when it enters the dimension, and keeps the class. Classes that are chosen at entry balance the load
-    /// of the classes better.
+    /// A packet gets its class when it enters the dimension, and keeps the class. This choice at entry balances the load of the two
+    /// classes better.
     Entry,
-    /// All VCs are one class, and each ring has a bubble. A packet that enters a ring needs room for two packets, and a packet that
-    /// moves on needs room for one. The rule needs virtual cut-through, buffers for two packets, and packets and replies of one
-    /// length.
+    /// All VCs form one class, and each ring keeps a bubble. A packet that enters a ring needs room for two packets, and a packet
+    /// that continues in its ring needs room for one. The rule needs virtual cut-through, and buffers for two packets. Packets and
+    /// replies must have one length.
     Bubble,
-    /// One class. Channels depend on each other in a cycle, which is refused unless the scenario allows it.
+    /// All packets use one class. Channels then depend on each other in a cycle, which Weft refuses unless the scenario
+    /// allows it.
     None,
 }
 
-/// Coordinates of a router are bytes of a `u64`; dimension 0 is the lowest byte.
+/// A grid of routers. The coordinates of a router are the bytes of a `u64`; dimension 0 is the lowest byte.
 #[derive(Debug, Clone)]
 pub struct Grid {
     pub dims: u8,
     pub widths: [u8; 8],
-    /// First port of each dimension.
+    /// Number of the first port of each dimension.
     pub ports: [u16; 8],
     pub line: Line,
     pub routers: u32,
@@ -40,8 +41,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid of a graph; `None` if the graph is no grid or has lines of several kinds. A single router is a grid
-    /// without dimensions.
+    /// Returns the grid of a graph; `None` if the graph is not a grid, or if its lines have several kinds. A single
+    /// router is a grid without dimensions.
     pub fn of(graph: &Graph) -> Option<Self> {
         let grid = graph.structure().grid.as_ref()?;
         let (dimensions, line) = (&grid.dimensions, grid.uniform()?);
@@ -60,19 +61,19 @@ impl Grid {
         Some(grid)
     }
 
-    /// The grid of a HyperX; `None` for other graphs.
+    /// Returns the grid of a HyperX; `None` for other graphs.
     pub fn complete(graph: &Graph) -> Option<Self> {
         Self::of(graph).filter(|grid| grid.line == Line::Complete)
     }
 
-    /// First dimension in which two routers differ.
+    /// Returns the first dimension in which the coordinates of two routers differ.
     #[inline(always)]
     pub fn first_difference(at: u64, to: u64) -> Option<usize> {
         let differ = at ^ to;
         (differ != 0).then(|| (differ.trailing_zeros() / 8) as usize)
     }
 
-    /// Every dimension in which two routers differ.
+    /// Returns every dimension in which the coordinates of two routers differ.
     pub fn differences(&self, at: u64, to: u64) -> impl Iterator<Item = usize> + use<> {
         (0..self.dims as usize).filter(move |&d| Self::coordinate(at, d) != Self::coordinate(to, d))
     }
@@ -82,26 +83,26 @@ impl Grid {
         (at >> (8 * d)) as u8
     }
 
-    /// The port after the last port that leads along a dimension.
+    /// Returns the number of the last port that leads along a dimension, plus 1.
     pub fn end_of_ports(&self) -> u32 {
         let links = |d: usize| if self.line == Line::Complete { u32::from(self.widths[d]) - 1 } else { 2 };
         (0..usize::from(self.dims)).map(|d| u32::from(self.ports[d]) + links(d)).max().unwrap_or(0)
     }
 
-    /// HyperX: the port of `at` to coordinate `c` of dimension `d`.
+    /// Returns the port of `at` to coordinate `c` of dimension `d`, on a HyperX.
     #[inline(always)]
     pub fn port_to(&self, at: u64, d: usize, c: u8) -> u16 {
         self.ports[d] + u16::from(c) - u16::from(c > Self::coordinate(at, d))
     }
 
-    /// Torus or mesh: the port of dimension `d` in the upward or downward direction.
+    /// Returns the port of dimension `d` in the upward or downward direction, on a torus or mesh.
     #[inline(always)]
     pub fn port_along(&self, d: usize, up: bool) -> u16 {
         self.ports[d] + u16::from(!up)
     }
 
-    /// Whether a minimal path from coordinate `own` to another one leads up, and whether one leads down. The two directions are
-    /// both minimal if the coordinate is half way round a ring.
+    /// Returns whether a minimal path from coordinate `own` to coordinate `to` leads up, and whether one leads down. If `to`
+    /// is half way round a ring, both directions are minimal.
     #[inline(always)]
     pub fn ways(&self, own: u8, to: u8, d: usize) -> (bool, bool) {
         if self.line != Line::Ring {
@@ -112,8 +113,8 @@ impl Grid {
         (up <= width - up, up >= width - up)
     }
 
-    /// Torus or mesh: whether the minimal path from `at` to `to` in dimension `d` leads up. If `to` is half way round a ring, `tie`
-    /// decides.
+    /// Returns whether the minimal path from `at` to `to` in dimension `d` leads up, on a torus or mesh. If `to` is half way round
+    /// a ring, `tie` decides.
     #[inline(always)]
     pub fn goes_up(&self, at: u64, to: u64, d: usize, tie: impl FnOnce() -> bool) -> bool {
         let (own, c) = (Self::coordinate(at, d), Self::coordinate(to, d));
@@ -126,7 +127,7 @@ impl Grid {
         if up == down { tie() } else { up < down }
     }
 
-    /// Number of hops from `a` to `b`.
+    /// Number of hops of a minimal path from `a` to `b`.
     pub fn distance(&self, a: u64, b: u64) -> u32 {
         (0..self.dims as usize)
             .map(|d| {
@@ -140,9 +141,9 @@ impl Grid {
             .sum()
     }
 
-    /// The next hop in dimension order to `to` (not `at` itself). The VC class is 0, or 1 after the dateline of a ring, or 1 for a
-    /// hop into a ring that keeps a bubble. If the destination is half way round a ring, the packet draws its direction as it
-    /// enters the dimension.
+    /// Returns the next hop in dimension order to `to` (not `at` itself). `d` is the first dimension in which they differ. The
+    /// VC class is 0 by default. It is 1 after the dateline of a ring, or for a hop into a ring that keeps a bubble. If the
+    /// destination is half way round a ring, the packet draws its direction as it enters the dimension.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
         let entering = packet.dim != d as u8 + 1;
@@ -156,7 +157,8 @@ impl Grid {
             let c = Self::coordinate(to, d);
             match dateline {
                 Dateline::Bubble | Dateline::None => packet.lane = u8::from(entering && dateline == Dateline::Bubble),
-                // up: 1 if the path crosses the wrap link; down: 1 if it does not; the test is c < own in both cases
+                // the class is 1 for a path up that crosses the wrap link, and for a path down that does not; the test
+                // is c < own in both cases
                 Dateline::Entry if entering => packet.lane = u8::from(c < own),
                 Dateline::Entry => {}
                 Dateline::Crossing => {
@@ -168,29 +170,31 @@ impl Grid {
         Hop { port: self.port_along(d, up), class: packet.lane }
     }
 
-    /// Dimensions with rings of even width, in which a packet may reach the router half way round in two directions.
+    /// The dimensions with rings of an even number of routers. There a packet can reach the router half way round in
+    /// both directions.
     pub fn tied_dimensions(&self) -> Vec<u64> {
         let tied = |&d: &u64| self.line == Line::Ring && self.widths[d as usize].is_multiple_of(2);
         (0..u64::from(self.dims)).filter(tied).collect()
     }
 
-    /// Whether the two routers are half way round some ring from each other.
+    /// True if the two routers are half way round from each other in the ring of some dimension.
     pub fn is_tied_somewhere(&self, a: u64, b: u64) -> bool {
         self.tied_dimensions().into_iter().any(|d| self.is_tied(a, b, d as usize))
     }
 
-    /// Whether the routers are half way round the ring of dimension `d` from each other.
+    /// True if the two routers are half way round the ring of dimension `d` from each other.
     fn is_tied(&self, a: u64, b: u64, d: usize) -> bool {
         2 * u32::from(Self::coordinate(a, d).abs_diff(Self::coordinate(b, d))) == u32::from(self.widths[d])
     }
 
-    /// The VC classes on which packets enter rings, for `links` link classes (0: links to terminals), if rings keep a bubble.
+    /// Returns the VC classes on which packets enter rings, if the rings keep a bubble. `links` is the number of link classes
+    /// (0: links to terminals).
     pub fn ring_entries(&self, dateline: Dateline, links: usize) -> Vec<RingEntry> {
         let rings = if self.line == Line::Ring && dateline == Dateline::Bubble { links } else { 0 };
         (1..rings as u8).map(|link| RingEntry { link, enter: 1, move_on: 0, vcs: None }).collect()
     }
 
-    /// Number of VC classes of one phase in dimension order.
+    /// Number of VC classes that one phase in dimension order needs.
     pub fn classes(&self, dateline: Dateline) -> u8 {
         if self.line == Line::Ring && dateline != Dateline::None { 2 } else { 1 }
     }

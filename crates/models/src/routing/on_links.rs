@@ -1,7 +1,9 @@
-//! The lines of a HyperX under a power policy that publishes the states of their links (`Subnetworks`).
+//! The lines of a HyperX (all routers along one dimension) under a power policy that publishes their link states
+//! (`Subnetworks`).
 //!
-//! If its direct link in a line is dark, a packet goes over a third router of the line with active links to both ends. If the
-//! second of these links has gone dark meanwhile, the packet goes over the hub, whose links to all members of the line are on.
+//! If the direct link of a packet in a line is dark, the packet goes over a third router of the line with active links to
+//! both ends. If the second link of this detour has gone dark meanwhile, the packet goes over the hub, whose links to all
+//! members of the line are on.
 
 use super::on_grid::Grid;
 use super::{LinkKnowledge, View};
@@ -11,7 +13,8 @@ use weft_api::state::LinkState;
 use weft_api::subnetworks::Subnets;
 use weft_topology::Graph;
 
-/// The lines of a grid, and for `weft check` the links that are on while it computes paths under a policy.
+/// The lines of a grid. While `weft check` computes paths under a policy, `first` has the policy that decides which
+/// links are on.
 #[derive(Debug, Clone)]
 pub struct Lines {
     nets: Subnets,
@@ -19,39 +22,40 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// `None` if the routers of a line are not all neighbours, or are joined by trunks.
+    /// Returns `None` if some routers of a line are not neighbours, or if trunks join them.
     pub fn of(graph: &Graph) -> Option<Self> {
         Some(Self { nets: Subnets::of(graph)?, first: None })
     }
 
-    /// The members over which a packet can go from member `own` to member `to` of line `d`, one bit each.
+    /// Returns the members over which a packet can go from member `own` to member `to` of line `d`, as a bit mask.
     #[inline(always)]
     pub fn ways<Q: View + ?Sized>(&self, here: &Q, d: usize, own: u8, to: u8) -> u64 {
         here.table().between(&self.nets, d, own, to)
     }
 
-    /// The member over which a packet goes from an intermediate to member `to`. This member is the hub, or otherwise another member
-    /// with active links to both. `None` if no member has such links.
+    /// Returns the member over which a packet at an intermediate router goes to member `to`, if the direct link is dark. This
+    /// member is the hub if possible, and otherwise another member with active links to both routers. `None` if no member has
+    /// links to both.
     pub fn over_hub<Q: View + ?Sized>(&self, here: &Q, d: usize, own: u8, to: u8) -> Option<u8> {
         let (ways, table) = (self.ways(here, d, own, to), here.table());
         let known = [table.hub(d), table.next_hub(d)].into_iter().find(|&hub| ways >> hub & 1 != 0);
         known.or_else(|| (ways != 0).then_some(ways.trailing_zeros() as u8))
     }
 
-    /// The line to which `port` of the router with coordinates `at` leads, and the member at the far end.
+    /// Returns the line along which `port` of the router at `at` leads, and the member at the far end.
     pub fn behind(&self, at: u64, port: u16) -> Option<(usize, u8)> {
         self.nets.behind(port, |d| self.nets.member(at, d))
     }
 
-    /// Third members of line `d` over which packets may go from the router with coordinates `at` to member `to`.
+    /// Returns the third routers of line `d` over which packets may go from the router at `at` to member `to`.
     pub fn third_members(&self, at: u64, d: usize, to: u8) -> impl Iterator<Item = u8> {
         let own = self.nets.member(at, d);
         let others = self.nets.others(d, own).filter(move |&c| c != to);
         others.filter(move |&c| self.may_be_on(at, d, own, c) && self.may_be_on(at, d, c, to))
     }
 
-    /// Whether the link between two members of line `d` may be on for packets. True for every link unless `weft check` assumes a
-    /// power policy. `at`: coordinates of a router of the line.
+    /// Returns whether packets might find the link between members `a` and `b` of line `d` on. The result is true for every
+    /// link unless `weft check` assumes a power policy. `at` has the coordinates of any router of the line.
     pub fn may_be_on(&self, at: u64, d: usize, a: u8, b: u8) -> bool {
         let Some((policy, managed)) = &self.first else { return true };
         let number = (0..self.nets.count).map(|d| u32::from(Grid::coordinate(at, d)) * self.nets.strides[d]).sum();
@@ -59,23 +63,24 @@ impl Lines {
         !managed[usize::from(self.nets.classes[d])] || policy.first_state(from, to) == LinkState::On
     }
 
-    /// Whether paths are computed under an assumed policy.
+    /// True while `weft check` computes paths under an assumed policy.
     pub fn are_first(&self) -> bool {
         self.first.is_some()
     }
 
-    /// Assumes from now on that exactly the links are on that are on in cycle 0 under this policy.
+    /// Assumes from now on that the links that are on in cycle 0 under this policy are on, and no others.
     pub fn assume_first(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
         self.first = Some((policy.clone(), managed.to_vec()));
     }
 
-    /// Assumes from now on that all links are on. Returns whether all are on when the network is full, and were not on before.
+    /// Assumes from now on that all links are on. Returns true if the policy switches all links on when the network is full,
+    /// and if a policy was assumed before.
     pub fn assume_all(&mut self) -> bool {
         self.first.take().is_some_and(|(policy, _)| policy.fills_up())
     }
 }
 
-/// Position of the set bit with number `k`, counted from 0.
+/// Returns the position of set bit number `k`, counted from 0.
 #[inline(always)]
 pub fn nth(mut bits: u64, k: u32) -> u8 {
     for _ in 0..k {
@@ -84,7 +89,7 @@ pub fn nth(mut bits: u64, k: u32) -> u8 {
     bits.trailing_zeros() as u8
 }
 
-/// Tests of routings that use the link states of lines: follow packets.
+/// Functions for tests of routings that use the link states of lines. They follow packets.
 #[cfg(test)]
 pub(super) mod walks {
     use crate::routing::{LinkKnowledge, Routing, RoutingModel};
@@ -95,7 +100,8 @@ pub(super) mod walks {
 
     pub const GRID: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#;
 
-    /// The routing with its default parameters on this topology, under a policy that publishes the states of links.
+    /// Builds a routing with its default parameters on this topology, under a policy that publishes the states of
+    /// links.
     pub fn by_links<M: RoutingModel + DeserializeOwned>(topology: &str) -> (Graph, M::Routing) {
         let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
         let mut routing = serde_json::from_str::<M>("{}").unwrap().build(&graph).unwrap();
@@ -103,7 +109,8 @@ pub(super) mod walks {
         (graph, routing)
     }
 
-    /// Follows a packet over all links that may be on at some time. Returns the largest number of hops.
+    /// Follows a packet over all links that can be on at some time. Returns the largest number of hops to the
+    /// destination.
     fn longest(graph: &Graph, routing: &impl Routing, coords: &[u64], at: u32, packet: &Packet) -> u32 {
         let here = coords[at as usize];
         let mut most = 0;
@@ -116,7 +123,8 @@ pub(super) mod walks {
         most
     }
 
-    /// Tests that a packet makes at most three hops in each dimension: over a third router, the hub, and to the destination.
+    /// Tests that a packet makes at most three hops in each dimension: to a third router, to the hub, and to the
+    /// destination.
     pub fn assert_three_hops_at_most<M: RoutingModel + DeserializeOwned>() {
         let (graph, routing) = by_links::<M>(GRID);
         let coords = of_all(&graph);
@@ -124,7 +132,8 @@ pub(super) mod walks {
             let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };
             longest(&graph, &routing, &coords, from, &packet)
         };
-        // from (3, 2) to (1, 1): over a third router and the hub in the line of 4, and over the hub in the line of 3
+        // the longest path from (3, 2) to (1, 1): over a third router and the hub in the line of 4, and over the hub in
+        // the line of 3
         assert_eq!(of_pair(11, 5), 3 + 2);
         for (from, to) in (0..12u32).flat_map(|from| (0..12u32).map(move |to| (from, to))) {
             let apart = u32::from(from % 4 != to % 4) + u32::from(from / 4 != to / 4);
@@ -133,11 +142,11 @@ pub(super) mod walks {
     }
 }
 
-/// The lines of a grid, for a routing that uses link states only under some policies. There are no lines until the power policy
-/// publishes the states of links.
+/// The lines of a grid, for a routing that uses link states only under policies that publish them. Until the policy publishes
+/// the states of links, [`get`](Self::get) returns no lines.
 #[derive(Debug, Clone)]
 pub struct SwitchedLines {
-    /// `None` if the links of lines cannot be switched.
+    /// `None` if no policy can switch the links of this graph's lines.
     lines: Option<Lines>,
     are_published: bool,
 }
@@ -147,19 +156,20 @@ impl SwitchedLines {
         Self { lines: Lines::of(graph), are_published: false }
     }
 
-    /// The lines in which packets avoid dark links, if the power policy publishes the states of their links.
+    /// Returns the lines in which packets avoid dark links, if the power policy publishes link states.
     #[inline(always)]
     pub fn get(&self) -> Option<&Lines> {
         self.lines.as_ref().filter(|_| self.are_published)
     }
 
-    /// Whether the routing has lines with published link states.
+    /// True if the routing has lines with published link states.
     #[inline(always)]
     pub fn are_there(&self) -> bool {
         self.get().is_some()
     }
 
-    /// Records which link states the power policy publishes (`Routing::go_by`). Returns whether the routing has lines now.
+    /// Records which information about links the power policy publishes (`Routing::go_by`). Returns true if packets
+    /// avoid dark links from now on.
     pub fn go_by(&mut self, links: LinkKnowledge) -> bool {
         self.are_published = links == LinkKnowledge::Subnetworks;
         self.are_there()

@@ -1,4 +1,4 @@
-//! Paths over an intermediate router; each leg is a path of another routing.
+//! Paths over an intermediate router. Each of the two legs is a path of another routing.
 
 use super::{About, AnyRouting, Classes, Hop, MAX_CLASSES, Proof, RoutingConfig, Step, below, draw};
 use std::sync::Arc;
@@ -6,25 +6,27 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// A path over an intermediate. Routers are given by their numbers. Packets in phase 0 go to the intermediate, which is
-/// `Packet::target`. Packets in phase 1 go to their destination, which is then their target. The VC classes of the second leg are
-/// above those of the first. A packet without an intermediate is in phase 1 from the beginning.
+/// The paths over an intermediate router, for a routing such as Valiant. Functions take routers by their numbers. Packets in
+/// phase 0 go to the intermediate, which is `Packet::target`. Packets in phase 1 go to their destination, which is then their
+/// target. The VC classes of the second leg are above those of the first leg. A packet without an intermediate is in phase 1 from
+/// the beginning.
 #[derive(Debug, Clone)]
 pub struct TwoLegs {
     leg: Arc<dyn AnyRouting>,
-    /// For each router: its coordinates in the routing of the legs.
+    /// For each router: its coordinates in the routing that makes the legs.
     coords: Arc<[u64]>,
     pub classes: Classes,
     /// For each port number: the first VC class of the second leg.
     second: Arc<[u8]>,
     /// Largest number of classes that the first leg has on any link of the network.
     most_of_first: u8,
-    /// The routers that may be intermediates: those with terminals.
+    /// The routers that can be intermediates: all routers with terminals.
     pub mids: Arc<[u32]>,
 }
 
 impl TwoLegs {
-    /// Makes the paths with the routing `leg` for both legs. In the scenario, `leg` is under `key` of the routing `name`.
+    /// Makes paths whose two legs follow the routing `leg`. In the scenario, `leg` is the value of `key` in the routing
+    /// `name`.
     pub fn of(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> Result<Self, Refusal> {
         let leg = build_leg(graph, leg, name, key)?;
         let (classes, second) = classes_of_both(graph, &leg.needs().classes);
@@ -34,8 +36,9 @@ impl TwoLegs {
         Ok(Self { coords: leg.coordinates(graph).into(), leg, classes, second: second.into(), most_of_first, mids })
     }
 
-    /// The paths through the network without its failed parts. The second leg keeps its first class, because packets are in flight.
-    /// After a first leg that has become longer, it begins with a higher class ([`turn`](Self::turn)).
+    /// Computes the paths through the network without its failed parts. The first VC class of the second leg does not change,
+    /// because packets are in flight. If a first leg has become longer, its second leg begins with a higher class
+    /// ([`turn`](Self::turn)).
     pub fn rebuilt(&self, left: &Graph) -> Result<Self, Refusal> {
         let leg = self.leg.rebuild(left)?;
         let (classes, _) = classes_of_both(left, &leg.needs().classes);
@@ -47,7 +50,7 @@ impl TwoLegs {
         &*self.leg
     }
 
-    /// A random intermediate router for this packet.
+    /// Draws a random intermediate router for this packet.
     #[inline(always)]
     pub fn draw_mid(&self, packet: &Packet, seed: u64) -> u64 {
         self.mids[below(draw(seed, packet, 0x51), self.mids.len() as u32) as usize].into()
@@ -60,13 +63,13 @@ impl TwoLegs {
         packet.flags |= DETOUR;
     }
 
-    /// The intermediate of a packet on its first leg.
+    /// Returns the intermediate of a packet on its first leg; `None` for other packets.
     pub fn over(packet: &Packet) -> Option<u64> {
         let detours = packet.phase == 0 && packet.flags & DETOUR != 0 && packet.target != packet.dest;
         detours.then_some(packet.target)
     }
 
-    /// If a packet on its first leg is at its intermediate, begins the second leg. The second leg begins in its first class, or in
+    /// Begins the second leg if a packet on its first leg is at its intermediate. The second leg begins in its first class, or in
     /// a higher class if the first leg has used more classes (`lane`) around faults.
     #[inline(always)]
     fn turn(&self, at: u64, packet: &mut Packet) {
@@ -76,7 +79,8 @@ impl TwoLegs {
         }
     }
 
-    /// The packet in the form that the routing of its leg expects: in the full packet, `phase` and `target` belong to the whole path.
+    /// Returns the packet in the form that the routing of its leg expects. In the full packet, `phase` and `target` belong to the
+    /// whole path.
     #[inline(always)]
     fn on_leg(&self, packet: &Packet) -> Packet {
         let dest = self.coords[packet.target as usize];
@@ -88,7 +92,7 @@ impl TwoLegs {
         Hop { class: hop.class + packet.phase * self.second[usize::from(hop.port)], ..hop }
     }
 
-    /// The hop on the path of the packet; `None` if its leg has no further hop.
+    /// Returns the next hop on the path of the packet; `None` if its leg has no further hop.
     #[inline(always)]
     pub fn hop(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         self.turn(at, packet);
@@ -101,8 +105,8 @@ impl TwoLegs {
         Some(self.classed(hop, packet))
     }
 
-    /// Follows a packet along a leg, from router `from` to router `to`. `cross` receives every router and the port that the packet
-    /// takes there, and returns the next router; `None` if the port has no link. `packet` is overwritten.
+    /// Follows a packet along a leg, from router `from` to router `to`. The function calls `cross` with every router and the port
+    /// that the packet takes there. `cross` returns the next router, or `None` if the port has no link. `packet` is overwritten.
     #[inline(always)]
     pub fn follow(
         &self,
@@ -122,12 +126,12 @@ impl TwoLegs {
         Some(())
     }
 
-    /// Every hop that the packet may take at `at`, and its state after the hop.
+    /// Lists every hop that the packet may take at `at`, with the packet's state after the hop.
     pub fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.by_leg(at, packet, |at, on_leg| self.leg.steps(at, on_leg, seed))
     }
 
-    /// Every hop that the packet may take if its output is broken.
+    /// Lists every hop that the packet may take if its output is broken.
     pub fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.by_leg(at, packet, |at, on_leg| self.leg.steps_around(at, on_leg, seed))
     }
@@ -143,14 +147,14 @@ impl TwoLegs {
         steps.map(|step| Step { hop: self.classed(step.hop, &packet), after: after(step.after), ..step }).collect()
     }
 
-    /// Called when the packet does not take the hop that [`hop`](Self::hop) returned last.
+    /// Undoes the last call of [`hop`](Self::hop), if the packet does not take the returned hop.
     pub fn forget_hop(&self, packet: &mut Packet) {
         let mut on_leg = self.on_leg(packet);
         self.leg.forget_hop(&mut on_leg);
         (packet.dim, packet.lane) = (on_leg.dim, on_leg.lane);
     }
 
-    /// The rank rises with each hop of a path if it does so on each leg.
+    /// Returns a rank that rises with each hop of a path, if the rank of the leg's routing rises on each leg.
     pub fn rank(&self, at: u64, hop: Hop) -> u32 {
         const SECOND_LEG: u32 = 1 << 16;
         let of_leg = |class: u8| self.leg.rank(self.coords[at as usize], Hop { class, ..hop });
@@ -160,8 +164,8 @@ impl TwoLegs {
         }
     }
 
-    /// Legs are checked separately only under two conditions: the packet and its draws determine every hop, and every router can be
-    /// the end of a leg.
+    /// Returns the proof that paths cannot deadlock. The legs are checked separately only under two conditions: the packet and its
+    /// draws determine every hop, and every router can be the end of a leg.
     pub fn proof(&self) -> Proof<'_> {
         match self.leg.proof() {
             Proof::Rises { link_first: false, .. } => Proof::rises(),
@@ -179,7 +183,7 @@ impl TwoLegs {
     }
 }
 
-/// The routing under `key` of the routing `name`, if it can be a leg of a longer path.
+/// Builds the routing under `key` of the routing `name`, if it can be a leg of a longer path.
 pub fn build_leg(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> Result<Arc<dyn AnyRouting>, Refusal> {
     let path = format!("routing.{name}.{key}");
     if leg.about().can_be_a_leg && leg.fits(graph) {
@@ -195,27 +199,27 @@ pub fn build_leg(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> R
     Err(Refusal::new(path, what, format!("write one of the routings that can: {}", legs_for(graph).join(", "))))
 }
 
-/// The refusal of a routing that is under `path` in the scenario.
+/// Moves the refusal of a leg's routing to `path`, where the scenario has this routing.
 fn nested(refusal: Refusal, path: &str) -> Refusal {
     let within = refusal.path.strip_prefix("routing.").map_or(String::new(), |rest| format!(".{rest}"));
     Refusal { path: format!("{path}{within}"), ..refusal }
 }
 
-/// The routings of this graph that can be legs.
+/// Returns the routings that can be legs on this graph.
 fn legs_for(graph: &Graph) -> Vec<&'static str> {
     let fits = |about: &About| about.can_be_a_leg && (about.fits)(graph);
     RoutingConfig::declared().filter(|(_, about)| fits(about)).map(|(name, _)| name).collect()
 }
 
-/// If links need more VC classes than they can have: the fault, and the remedy.
+/// The fault and the remedy, if links would need more VC classes than they can have.
 fn refuse_too_many(classes: &Classes) -> Result<(), (String, String)> {
     let Some(&most) = classes.iter().max().filter(|&&most| most > MAX_CLASSES) else { return Ok(()) };
     let what = format!("two legs need {most} VC classes, but a link has at most {MAX_CLASSES} VCs");
     Err((what, "choose a routing with fewer VC classes for the legs, such as one made for this topology".to_owned()))
 }
 
-/// For each link class: number of VC classes, if both legs need `of_leg`. For each port number: the first class of the second leg.
-/// If routers have links of different classes at one port number, all links get the largest number of classes.
+/// For each link class: the number of VC classes if both legs need `of_leg`. For each port number: the first VC class of the
+/// second leg. If links of different classes have the same port number, all links get the largest number of classes.
 fn classes_of_both(graph: &Graph, of_leg: &Classes) -> (Classes, Vec<u8>) {
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router).iter().zip(0usize..));
     let mut second: Vec<Option<u8>> = vec![None; graph.radix() as usize];

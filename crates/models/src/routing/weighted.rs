@@ -13,12 +13,12 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Weight {
-    /// The number of the path's links.
+    /// The number of links on the path.
     Links {},
-    /// The sum of the latencies of its links [cycles]. The delays of routers are not counted.
+    /// The sum of the latencies of the links on the path [cycles]. The delays of routers are not counted.
     Latency {},
-    /// The sum of the costs of its links. The scenario gives the cost of every class of links between routers, a whole number of at
-    /// least 1.
+    /// The sum of the costs of the links on the path. The scenario gives the cost of every class of links between routers, as a
+    /// whole number of at least 1.
     Cost(BTreeMap<String, u32>),
 }
 
@@ -28,17 +28,18 @@ impl Default for Weight {
     }
 }
 
-/// Largest cost of a link, so that sums over all routers stay exact.
+/// Largest cost of a link. With this limit, sums over all routers are exact.
 const MAX_COST: u32 = 1 << 16;
 
 impl Weight {
-    /// Weight of a link of each class; `None` if every link counts as 1. `name`: the name of the routing, for messages.
+    /// The weight of the links of each class; `None` if every link has weight 1. `name` is the name of the routing, for
+    /// messages.
     fn of_classes(&self, graph: &Graph, name: &str) -> Result<Option<Vec<u32>>, Refusal> {
         match self {
             Self::Links {} => Ok(None),
             Self::Latency {} => {
                 let weight = |latency: u64| u32::try_from(latency.max(1)).unwrap_or(u32::MAX);
-                // a graph outside of a scenario has no latencies
+                // a graph without a scenario has no link latencies
                 let known = (0..graph.class_names().len()).map(|class| graph.latencies().get(class).copied());
                 Ok(Some(known.map(|latency| latency.map_or(1, weight)).collect()))
             }
@@ -46,7 +47,7 @@ impl Weight {
         }
     }
 
-    /// Size [bytes] of the table of these weights for a graph.
+    /// Size [bytes] of the tables of paths with this weight, for a graph.
     pub fn table_bytes(&self, graph: &Graph) -> u64 {
         match self {
             Self::Links {} => on_graph::table_bytes_with_first_ports(graph),
@@ -60,7 +61,7 @@ fn costs_of_classes(costs: &BTreeMap<String, u32>, graph: &Graph, path: &str) ->
     let between = used.iter().skip(1).filter(|(_, links)| *links > 0).map(|(class, _)| class.as_str());
     let between: Vec<&str> = between.collect();
     let example = || between.iter().map(|class| format!("{class}: 1")).collect::<Vec<_>>().join(", ");
-    // a class stays known even if all its links have failed
+    // a class of links keeps its name even if all its links have failed
     let known = &graph.class_names()[1..];
     if let Some(unknown) = costs.keys().find(|class| !known.contains(class)) {
         let what = format!("there is no link of class `{unknown}` between routers");
@@ -77,10 +78,10 @@ fn costs_of_classes(costs: &BTreeMap<String, u32>, graph: &Graph, path: &str) ->
     Ok(graph.class_names().iter().map(|class| costs.get(class).copied().unwrap_or(1)).collect())
 }
 
-/// The shortest paths of a graph for some weight.
+/// The shortest paths of a graph, with the length of a path defined by the scenario.
 #[derive(Debug, Clone)]
 pub enum Paths {
-    /// Every link has length 1.
+    /// Every link has weight 1.
     Links(Distances),
     Weighted(Weighted),
 }
@@ -108,7 +109,7 @@ impl Paths {
         }
     }
 
-    /// Ports of `at` that begin a shortest path to `dest`.
+    /// The ports of `at` that begin a shortest path to `dest`.
     pub fn ports(&self, at: u32, dest: u32) -> Vec<u16> {
         match self {
             Self::Links(distances) => distances.ports(at, dest).collect(),
@@ -124,8 +125,8 @@ impl Paths {
         }
     }
 
-    /// The port with number `draw(count)` among the `count` ports that begin a shortest path to `dest` (not `at` itself). `None` if
-    /// no path leads to `dest` any more.
+    /// Calls `draw(count)` with the number of ports that begin a shortest path to `dest` (not `at` itself), and returns the port of
+    /// the drawn number. `None` if no path leads to `dest` any more.
     #[inline(always)]
     pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u16> {
         match self {
@@ -139,7 +140,7 @@ impl Paths {
     }
 }
 
-/// Least costs from every router to every router with terminals. Clones share the data.
+/// Least costs of paths from every router to every router with terminals. Copies share the data.
 #[derive(Debug, Clone)]
 pub struct Weighted {
     wiring: Wiring,
@@ -166,7 +167,7 @@ impl Weighted {
         Ok(weighted)
     }
 
-    /// Ports of `at` that begin a least-cost path to `dest`.
+    /// The ports of `at` that begin a least-cost path to `dest`.
     #[inline(always)]
     fn ports(&self, at: u32, dest: u32) -> impl Iterator<Item = u16> + Clone + '_ {
         let row = &self.costs[self.wiring.place(0, dest)..][..self.wiring.routers() as usize];
@@ -194,7 +195,8 @@ impl Weighted {
     }
 }
 
-/// Least costs from every router to `dest` (Dijkstra). A link has the same weight in both directions.
+/// Computes the least costs from every router to `dest` (Dijkstra's algorithm). A link has the same weight in both
+/// directions.
 fn least_costs(wiring: &Wiring, weights: &[u32], dest: u32, name: &str) -> Result<Vec<u32>, Refusal> {
     let mut costs = vec![UNREACHED; wiring.routers() as usize];
     costs[dest as usize] = 0;

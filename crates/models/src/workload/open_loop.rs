@@ -1,20 +1,21 @@
-//! Terminals create packets at random times, independent of the network.
+//! Terminals create packets at random times that do not depend on the network.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1:
 //! open-loop measurement with infinite source queues.
 //! # Parameters
-//! The workload has no parameters. The workload uses the parameters of the job: pattern and load \[flits/cycle\] of each phase,
-//! packet length \[flits\], injection process, batch \[packets\].
+//! The workload has no parameters. The job has the parameters: pattern and load \[flits/cycle\] of each phase, packet length
+//! \[flits\], injection process, batch \[packets\].
 //! # Guarantees
-//! The creation time and the destination of a packet depend only on the seed and its terminal. A source that falls behind loses no
-//! packets. The source creates the next packet when the one before has left, with the creation time that an infinite queue would
-//! give.
+//! The creation time and the destination of a packet depend only on the seed and the packet's source terminal. If the network
+//! takes packets more slowly than the source creates them, no packet is lost. The source creates each packet after the packet
+//! before has left, but with the creation time that an infinite queue would give.
 //! # Not modelled
 //! Source queues of finite length.
 //! # Validation
-//! `conformance/src/workload.rs`: nothing is lost, and the number of blocks has no effect. `engine/tests/workload.rs`: phases, jobs
-//! and batches. `engine/tests/determinism.rs`: the random stream of a terminal does not depend on others.
+//! `conformance/src/workload.rs`: no packet is lost, and the number of blocks has no effect on results. `engine/tests/workload.rs`:
+//! phases, jobs and batches work as specified. `engine/tests/determinism.rs`: the random stream of a terminal does not depend on
+//! other terminals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ use weft_api::clocks::{ClockSources, Clocks};
 use weft_api::workload::{Awaits, JobSite, JobSources, Place, Workload, WorkloadModel};
 use weft_units::{Cycles, Refusal};
 
-/// Terminals create packets at random times, independent of the network.
+/// Terminals create packets at random times that do not depend on the network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenLoop {}

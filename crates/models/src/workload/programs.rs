@@ -1,44 +1,49 @@
-//! The ranks of a program compute and send messages to each other, in the order that the program prescribes.
+//! The ranks of a program compute and send messages to each other, in the order that the program defines.
 //!
 //! # Source
 //! The format of programs is GOAL: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language" (ICPP 2009). The
-//! processor time per message is o of LogGP. Collectives are expanded into messages as in `weft trace`.
+//! processor time per message is the parameter o of the LogGP model. Collectives are expanded into messages as in `weft
+//! trace`.
 //! # Parameters
 //! - `file`, or `program` with its parameters: the operations of the ranks.
 //! - `collectives`: the algorithms that expand collectives into messages.
-//! - `eager` \[bytes\]: the largest message that a rank sends before the matching receive is known.
-//! - `overhead` \[time\]: processor time per message, at either end. `injection_latency` \[time\]: from the processor to the interface.
-//! - `interface`: a preset for these times and for those inside a node.
-//! - `host_latency` \[time\]: between the interfaces of a node and its processors, in each direction.
+//! - `eager` \[bytes\]: the largest message that a rank sends without waiting for the matching receive.
+//! - `overhead` \[time\]: processor time that each message costs at the sender and at the receiver. `injection_latency`
+//!   \[time\]: delay of a message from the processor to the network interface.
+//! - `interface`: a preset for these times, and for the times of messages inside a node.
+//! - `host_latency` \[time\]: delay between the interfaces of a node and its processors, in each direction.
 //! - `accepted` \[count\]: limit on the messages that the interfaces of a node have accepted and not yet sent.
 //! - `rails` \[count\]: number of interfaces of a node. `rail_choice`: rule that chooses the interface for a message.
-//! - `ranks_per_terminal` \[count\]. `local_latency` \[time\], `local_bandwidth` \[bits/s\]: between ranks of a node.
-//! - `compute_scale`, `jitter`: factors for the times of computations.
-//! - `start` \[time\]: start of the program.
+//! - `ranks_per_terminal` \[count\]. `local_latency` \[time\], `local_bandwidth` \[bits/s\]: latency and bandwidth of
+//!   messages between ranks of one node.
+//! - `compute_scale`, `jitter`: factors that change the times of computations.
+//! - `start` \[time\]: time at which the program starts.
 //!
 //! The workload uses two keys of the job: `terminals`, and `packet` \[flits\], the length of the longest packet.
 //! # Guarantees
-//! A rank has the processors that its program names. A processor does one task at a time: a computation, the sender's part of a message, or
-//! the receiver's part. A message becomes packets of the greatest length and one shorter packet at the end. A message of 0 bytes is one
-//! flit. An interface sends messages one after the other. A node is one terminal, or `rails` consecutive terminals of the job. An interface
-//! sends to the interface with the same number at the other node, so that each interface can be in a separate network plane. Requests and
-//! answers use the first interface of their message. A message up to `eager` is sent at once. The send of such a message has finished when
-//! the processor has done its part. A longer message is a rendezvous. The request of a rendezvous, one flit, costs processor time at both
-//! ends. When the matching receive is posted, the receiver's interface answers with one flit, and the sender's interface sends the data.
-//! The send has finished when the data have left, and the receive when the data have arrived. Requests and answers have priority over data.
-//! Receives match messages as in the rank machine of `programs`. The ends of computations are rounded to cycles. Rounding errors of
-//! computations do not add up. The program has ended when every rank has finished all operations.
+//! The program defines how many processors a rank has. A processor does one task at a time: a computation, the sender's work for a
+//! message, or the receiver's work for a message. Weft splits a message into packets of the greatest length and one shorter packet at the
+//! end. A message of 0 bytes is one flit. An interface sends messages one after the other. A node is one terminal, or `rails` consecutive
+//! terminals of the job. An interface sends to the interface with the same number at the other node. Each interface can therefore be in a
+//! separate network plane. Requests and answers use the first interface of their message. A rank sends a message of at most `eager` bytes
+//! at once. The send operation of such a message has finished when the processor has done its work for the message. A longer message is a
+//! rendezvous. The request of a rendezvous is one flit, and costs processor time at both ends. When the matching receive is posted, the
+//! receiver's interface answers with one flit, and the sender's interface sends the data. The send operation of a rendezvous has finished
+//! when the data have left, and the receive operation when the data have arrived. Requests and answers have priority over data. Receive
+//! operations match messages by the rules of the crate `programs` (`rank`). The ends of computations are rounded to whole cycles. The
+//! rounding errors of successive computations do not add up. The program has ended when every rank has finished all operations.
 //!
-//! Packets do not carry the ranks, the tag and the size of a message. The sender writes these into a table that both ends can read. The key
-//! is the sending node and a number that packets carry. The sender writes the entry before the first packet leaves. Only the receiver of
-//! that packet reads the entry, after at least one exchange between blocks. So results do not depend on blocks and threads. The send
-//! chooses the number, so collectives that expand while the program runs need no other mechanism.
+//! Packets do not carry the ranks, the tag or the size of their message. The sender writes these data into a table that sender and
+//! receiver can read. The key of an entry is the sending node and a message number, which packets carry. The sender writes the entry
+//! before the first packet leaves. Only the receiver of that packet reads the entry, at the earliest after the next exchange of flits
+//! between blocks. Therefore results do not depend on the number of blocks and threads. The send operation chooses the number. Collectives
+//! that expand while the program runs therefore need no other mechanism.
 //! # Not modelled
 //! Headers of packets, checksums and retransmissions; the interfaces that GOAL files name; contention between messages inside a node.
 //! # Validation
-//! `engine/tests/programs.rs`: ping-pong with one and several interfaces and a ring all-reduce, exact to the cycle and compared
-//! with the LogGOPS executor. The tests use several blocks, threads and checkpoints, also with nodes whose terminals are in several
-//! blocks. Mean and variance of jitter: `programs/compute.rs`.
+//! `engine/tests/programs.rs`: times of ping-pong with one and several interfaces and a ring all-reduce. The times are exact to the
+//! cycle, and are compared with the LogGOPS executor. The tests use several blocks, threads and checkpoints, also with nodes whose
+//! terminals are in several blocks. `programs/compute.rs`: mean and variance of jitter.
 
 mod agenda;
 mod answers;
@@ -82,14 +87,14 @@ use weft_programs::rank::Machine;
 use weft_programs::readers;
 use weft_units::{Bandwidth, Cycles, InputFile, MAX_CYCLES, Refusal, Remark, Time};
 
-/// The ranks of a program compute and send messages to each other. Rank 0 is at the first node of the job.
+/// The ranks of a program compute and send messages to each other. Rank 0 runs on the first node of the job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
-    /// A program in the GOAL format, text or binary. Default: none; then `program` generates a program.
+    /// A program in the GOAL format, text or binary. Default: none; then `program` must define a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<InputFile>,
-    /// A program from a few parameters. Default: none; then `file` has the program.
+    /// A program that Weft generates from a few parameters. Default: none; then `file` must contain the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub program: Option<GeneratorConfig>,
@@ -97,24 +102,27 @@ pub struct Programs {
     #[serde(default)]
     #[schemars(extend("x-exact" = true))]
     pub collectives: RulesConfig,
-    /// Largest message that is sent before its receive is known [bytes]. A longer message is a rendezvous.
+    /// Largest message that a rank sends without waiting for the matching receive [bytes]. A longer message is a
+    /// rendezvous.
     #[serde(default = "eager")]
     pub eager: Bytes,
-    /// Interfaces of a known system. The preset gives values to the keys `overhead`, `injection_latency`, `local_latency`,
-    /// `local_bandwidth` and `rail_choice` if they are left out. Default: none.
+    /// A preset: the network interfaces of a known system. The preset gives values to the keys `overhead`,
+    /// `injection_latency`, `local_latency`, `local_bandwidth` and `rail_choice` if they are left out. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<Interface>,
-    /// Processor time per message, at the sender and at the receiver [time]. Default: the value of `interface`, otherwise 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-exact" = true))]
-    pub overhead: Option<Time>,
-    /// Time from the end of the sending processor's part until the interface may send the message [time]. Default: the value of
+    /// Processor time that each message costs at the sender, and again at the receiver [time]. Default: the value of
     /// `interface`, otherwise 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
+    pub overhead: Option<Time>,
+    /// Time from the end of the sending processor's work for a message until the interface may send the message [time].
+    /// Default: the value of `interface`, otherwise 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-exact" = true))]
     pub injection_latency: Option<Time>,
-    /// Time of a message, a request, or a report of a finished send [time], rounded up to cycles. It applies between an interface
-    /// of a node and its processors, in each direction. With 0 all terminals of a node are in one block of the simulation.
+    /// Time between a processor of a node and an interface, in each direction [time]. A message, a request, and a report of a
+    /// finished send take this time. It is rounded up to cycles. If the time is 0, all terminals of a node are in one block of
+    /// the simulation.
     #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
     #[schemars(extend("x-exact" = true))]
     pub host_latency: Time,
@@ -127,10 +135,11 @@ pub struct Programs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rails: Option<u32>,
-    /// Rule that chooses the interface of a node for a message. Default: the value of `interface`, otherwise striping.
+    /// Rule that chooses which interface of a node sends a message. Default: the value of `interface`, otherwise
+    /// `striping`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rail_choice: Option<RailChoice>,
-    /// Number of ranks of each node, at least 1. A node is a terminal, or `rails` of them.
+    /// Number of ranks of each node, at least 1. A node is one terminal, or `rails` terminals.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub ranks_per_terminal: u32,
@@ -141,11 +150,11 @@ pub struct Programs {
     /// Bandwidth of a message between two ranks of a node [bits per second]. Default: the value of `interface`, otherwise no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_bandwidth: Option<Bandwidth>,
-    /// Factor for the time of each computation, at least 0.
+    /// Factor by which the time of each computation is multiplied, at least 0.
     #[serde(default = "unscaled", skip_serializing_if = "is_unscaled")]
     #[schemars(range(min = 0.0))]
     pub compute_scale: f64,
-    /// Random differences between computations. Default: none.
+    /// Random differences between the times of computations. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,
     /// Time from the start of the run to the start of the program [time].
@@ -182,7 +191,8 @@ fn is_one(count: &u32) -> bool {
 }
 
 impl Programs {
-    /// The program and the rules of its collectives. Refuses invalid keys at `path`, the dotted path of this workload.
+    /// Reads or generates the program, and returns it with the rules of its collectives. Refuses invalid keys; `path`
+    /// is the dotted path of this workload.
     pub(super) fn make(&self, path: &str) -> Result<(Program, Rules), Refusal> {
         let within = |refusal: Refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal };
         let both = |what: &str| {
@@ -200,7 +210,7 @@ impl Programs {
             (Some(file), None) => {
                 let rules = self.collectives.build("collectives").map_err(within)?;
                 let at_file = |refusal: Refusal| {
-                    // the path of a reader's refusal names the file and the line, and the path of a check's refusal names the rank
+                    // a reader's refusal names the file and the line in its path, and a check's refusal names the rank
                     let is_named = refusal.path.starts_with(file.name());
                     let place = if is_named { String::new() } else { format!("{}: ", file.name()) };
                     let what = format!("{place}{}: {}", refusal.path, refusal.what);
@@ -214,18 +224,18 @@ impl Programs {
         }
     }
 
-    /// Whether the scenario gives a start of the program.
+    /// True if the scenario gives a time at which the program starts.
     pub(super) fn has_start(&self) -> bool {
         !is_no_time(&self.start)
     }
 
-    /// A copy of this program that starts in a given cycle.
+    /// Returns a copy of this workload whose program starts in a given cycle.
     pub(super) fn starting_at(&self, cycle: u64) -> Self {
         Self { start: Time::Cycles(cycle), ..self.clone() }
     }
 
-    /// A copy of this program with `ranks` ranks. Refuses a program without a key for its number of ranks; `path` is the dotted
-    /// path of this workload.
+    /// Returns a copy of this workload whose program has `ranks` ranks. Refuses a program without a key for its number of
+    /// ranks; `path` is the dotted path of this workload.
     pub(super) fn of_ranks(&self, ranks: u32, path: &str) -> Result<Self, Refusal> {
         let no_key = |what: String| {
             let help = "name the program of a generator that has the key `ranks`";
@@ -244,12 +254,12 @@ impl Programs {
         Ok(Self { program: Some(program), ..self.clone() })
     }
 
-    /// A copy of this program, with computations that take `scale` times as long.
+    /// Returns a copy of this workload whose computations take `scale` times as long.
     pub(super) fn scaled_by(&self, scale: f64) -> Self {
         Self { compute_scale: scale, ..self.clone() }
     }
 
-    /// A copy of this program with this number of ranks at each node.
+    /// Returns a copy of this workload with this number of ranks at each node.
     pub(super) fn at_nodes_of(&self, ranks: u32) -> Self {
         Self { ranks_per_terminal: ranks, ..self.clone() }
     }
@@ -259,8 +269,8 @@ impl Programs {
         self.ranks_per_terminal.max(1)
     }
 
-    /// An ideal network with the interfaces of this program. The links of this network carry a flit per cycle. `units`: length of a
-    /// cycle [fs] and size of a flit [bits].
+    /// Returns the LogGOPS parameters of an ideal network with the interfaces of this program. The links of the ideal network
+    /// carry one flit per cycle. The first argument has the length of a cycle [fs] and the size of a flit [bits].
     pub(super) fn on_an_ideal_network(
         &self,
         (cycle_fs, flit_bits): (u128, u64),
@@ -282,7 +292,7 @@ impl Programs {
             .map_err(|refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal })
     }
 
-    /// The warning about the program, if there is one. `path`: dotted path of this workload.
+    /// Returns the warning about the program, if there is one. `path` is the dotted path of this workload.
     pub(super) fn remark(&self, path: &str) -> Result<Option<Remark>, Refusal> {
         match &self.file {
             Some(file) => short_receives::remark(file, path, || Ok(self.make(path)?.0)),
@@ -290,7 +300,7 @@ impl Programs {
         }
     }
 
-    /// Number of terminals that the ranks of the program need. Refuses invalid keys at `path`, the dotted path of this workload.
+    /// Number of terminals that the ranks of the program need. Refuses invalid keys; `path` is the dotted path of this workload.
     pub(super) fn terminals_needed(&self, path: &str) -> Result<u32, Refusal> {
         let make = || Ok(self.make(path)?.0.len());
         let ranks = match (&self.file, &self.program) {
@@ -300,12 +310,12 @@ impl Programs {
         Ok(ranks.div_ceil(self.ranks_per_terminal.max(1)))
     }
 
-    /// Number of interfaces of each node. `planes`: number of planes of the network.
+    /// Number of interfaces of each node. `planes` is the number of planes of the network.
     pub(super) fn rails(&self, planes: u32) -> u32 {
         self.rails.unwrap_or(planes).max(1)
     }
 
-    /// The times and rules of the interfaces.
+    /// Returns the times and rules of the interfaces: the keys of the scenario, otherwise the values of the preset.
     fn interfaces(&self) -> Times {
         let preset = self.interface.map(Interface::times).unwrap_or_default();
         Times {
@@ -317,7 +327,7 @@ impl Programs {
         }
     }
 
-    /// Bits per second between ranks of a node; 0: no limit.
+    /// Bandwidth between ranks of a node [bits per second]; 0 means no limit.
     fn local_bits_per_second(&self, (cycle_fs, flit_bits): (u128, u64)) -> u128 {
         match self.interfaces().local_bandwidth {
             None => 0,
@@ -329,13 +339,14 @@ impl Programs {
         }
     }
 
-    /// Latency [cycles] of a note (completion event) from an interface to the processors.
+    /// Latency [cycles] of a completion event ("note") from an interface to the processors.
     fn host_cycles(&self, cycle_fs: u128) -> Cycles {
         let cycles = self.host_latency.femtoseconds(cycle_fs).div_ceil(cycle_fs.max(1));
         cycles.try_into().unwrap_or(Cycles::MAX)
     }
 
-    /// Refuses a number of interfaces that does not fit the planes of the network, because packets stay in their plane.
+    /// Refuses a number of interfaces that is not a multiple of the number of planes, because packets stay in their
+    /// plane.
     fn check_planes(&self, of: &JobSite) -> Result<(), Refusal> {
         let (rails, planes) = (self.rails(of.planes), of.planes);
         if rails.is_multiple_of(planes) {
@@ -346,7 +357,7 @@ impl Programs {
         Err(of.refusal("workload.programs.rails", what, &help))
     }
 
-    /// Number of nodes that `ranks` ranks need. Refuses a job that has fewer.
+    /// Number of nodes that `ranks` ranks need. Refuses a job that has fewer nodes.
     fn nodes(&self, of: &JobSite, ranks: u32) -> Result<usize, Refusal> {
         let (rails, terminals) = (self.rails(of.planes), of.terminals.len() as u32);
         let nodes = ranks.div_ceil(self.ranks_per_terminal);
@@ -369,8 +380,8 @@ impl Programs {
         Ok(nodes as usize)
     }
 
-    /// The start, and the times `overhead`, `local_latency`, `injection_latency` and `host_latency` [fs]. Refuses a start that is
-    /// not a whole number of cycles; `path` is the dotted path of this workload.
+    /// Returns the start cycle of the program, and the times `overhead`, `local_latency`, `injection_latency` and `host_latency`
+    /// [fs]. Refuses a start that is not a whole number of cycles; `path` is the dotted path of this workload.
     fn times(&self, cycle_fs: u128, path: &str) -> Result<(u64, [u128; 4]), Refusal> {
         let start = self.start.cycles(cycle_fs, &format!("{path}.start"))?;
         let Times { overhead, local_latency, injection_latency, .. } = self.interfaces();
@@ -388,7 +399,8 @@ impl Programs {
         Ok((start, times.map(|(_, time)| time)))
     }
 
-    /// The state that all nodes share, for a program of `ranks` ranks. `held`: the same as in [`Programs::build_on`].
+    /// Returns the state that all nodes share, for a program of `ranks` ranks. `held` is the same as in
+    /// [`Programs::build_on`].
     fn site(&self, of: &JobSite, ranks: u32, held: &[u32]) -> Result<Site, Refusal> {
         let (nodes, spread) = match held {
             [] => (self.nodes(of, ranks)?, Spread::Even(self.ranks_per_terminal)),
@@ -428,7 +440,8 @@ impl Programs {
         })
     }
 
-    /// The program on the terminals of `site`. `held`: the number of ranks of each terminal; empty if `ranks_per_terminal` gives it.
+    /// Builds the workload: the program on the terminals of `site`. `held` is the number of ranks of each terminal. It is empty if
+    /// `ranks_per_terminal` gives this number.
     pub(super) fn build_on(&self, site: &JobSite, held: &[u32]) -> Result<Arc<dyn Workload>, Refusal> {
         let (program, rules) = self.make(&format!("{}.workload.programs", site.path))?;
         let (ranks, rules, (processors, _)) = (program.len(), Arc::new(rules), program.resources());
@@ -457,7 +470,7 @@ impl WorkloadModel for Programs {
         true
     }
 
-    /// The last packet of a message may be shorter.
+    /// Lists the possible lengths of packets: the last packet of a message can be shorter than the others.
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
         if packet_flits == 1 { vec![1] } else { vec![packet_flits, 1] }
     }
@@ -511,7 +524,7 @@ impl WorkloadModel for Programs {
         })
     }
 
-    /// The terminals of a node.
+    /// A node has one terminal for each of its interfaces.
     fn terminals_together(&self, planes: u32) -> u32 {
         self.rails(planes)
     }
@@ -551,8 +564,8 @@ impl WorkloadModel for Programs {
     }
 }
 
-/// The nodes of a program, and the state that they share. A thread that works on one block locks the nodes of this block. No other
-/// thread uses these nodes.
+/// The nodes of a program, and the state that all nodes share. A thread that works on a block locks the nodes of this block.
+/// Threads of other blocks do not use these nodes.
 #[derive(Debug)]
 struct All {
     site: Site,

@@ -1,30 +1,32 @@
-//! Every packet is a request; its destination answers it with a reply.
+//! Every packet is a request, and its destination sends a reply.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1: closed-loop
-//! measurement; a limit on outstanding requests, like the registers in which a processor keeps its misses.
+//! measurement with a limit on outstanding requests. The number of a processor's registers for outstanding cache misses is such a
+//! limit.
 //! # Parameters
 //! `packet`: length of a reply \[flits\]. `turnaround`: time from the delivery of a request until its reply may be sent \[time\], less
-//! than `measure.drain_limit`. `outstanding`: largest number of requests of a terminal without a reply \[count\]. `reply_class`:
-//! message class of replies \[name\]. `finite_buffers`: whether requests keep their buffer places until they are answered \[yes or
+//! than `measure.drain_limit`. `outstanding`: largest number of requests of a terminal without a reply \[count\]. `reply_class`: the
+//! message class of replies \[name\]. `finite_buffers`: whether a request occupies its buffer space until its reply is sent \[yes or
 //! no\].
 //! # Guarantees
-//! Every request has one reply. The reply is created when the tail of the request is delivered, so `turnaround` is a part of the
-//! reply's latency. A reply that waits for the turnaround does not count in a queue or as backlog. Replies leave a terminal in the
-//! order of their creation. Replies that may leave have priority over the terminal's requests. A terminal never has more than
-//! `outstanding` requests without a reply. At this number of requests the terminal's clock stops, and continues when a reply is
-//! delivered. A reply counts in the measured window if its request does. A request that is lost at a fault has no reply. Then
-//! terminals continue only without `outstanding`. By default requests are always consumed, so requests and replies need no separate
-//! VC classes. With `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply leaves. The
-//! engine then requires VCs and queues for replies that no request can block.
+//! Every request has one reply. The workload creates the reply when the tail of the request is delivered, so `turnaround` is a
+//! part of the reply's latency. During the turnaround a reply does not count as queued or as backlog. Replies leave a terminal in
+//! the order of their creation. Replies that may leave have priority over the requests of the same terminal. A terminal never has
+//! more than `outstanding` requests without a reply. At this number the terminal stops creating requests, and continues when a
+//! reply is delivered. A reply counts in the measured window if its request counts. If a fault discards a request, the request has
+//! no reply. After such a loss, terminals continue only if `outstanding` is not set. By default a terminal accepts every request
+//! at once, so requests and replies need no separate VC classes. With `finite_buffers` a request occupies its space in the buffer
+//! of its terminal until the tail of a reply leaves. Replies then need VCs and queues that requests cannot block, and the engine
+//! refuses scenarios without them.
 //! # Not modelled
-//! Service times that differ between requests. A limit on the replies that wait at a terminal, apart from its buffer. Requests that
-//! several terminals answer.
+//! Service times that differ between requests. A limit on the replies that wait at a terminal, apart from its buffer. Requests to
+//! which several terminals reply.
 //! # Validation
 //! `engine/tests/workload.rs`: round trips without contention are exact to the cycle, and there is one reply for each request at
-//! any load. `conformance/src/workload.rs`: nothing is lost, and the number of blocks has no effect. `engine/tests/workload.rs`: a
-//! terminal never has more outstanding requests than allowed. `engine/tests/classes.rs`: with finite buffers there is a stall on
-//! shared VCs, and none on separate VCs.
+//! any load. `conformance/src/workload.rs`: no packet is lost, and the number of blocks has no effect on results.
+//! `engine/tests/workload.rs`: a terminal never has more outstanding requests than allowed. `engine/tests/classes.rs`: with finite
+//! buffers, packets stall on shared VCs and do not stall on separate VCs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,29 +39,30 @@ use weft_api::workload::{
 };
 use weft_units::{Cycles, Flits, Refusal, Time};
 
-/// Tag of a request. The tag of a reply is 1 + the cycles from the creation of its request to its own creation.
+/// Tag of a packet that is a request. The tag of a reply is 1 plus the number of cycles from the creation of its
+/// request to its own creation.
 const REQUEST: u32 = 0;
 
-/// Every packet is answered: its destination sends a reply to its source, with priority over its own requests.
+/// Every packet is a request: its destination sends a reply to its source. Replies have priority over requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestReply {
     /// Length of a reply [flits], 1 to 65535.
     #[serde(default = "one_flit")]
     pub packet: Flits,
-    /// Time from the delivery of a request until its reply may be sent [time]. The turnaround is a part of the reply's latency.
+    /// Time from the delivery of a request until its reply may be sent [time]. This time is a part of the reply's latency.
     #[serde(default = "at_once", skip_serializing_if = "is_at_once")]
     pub turnaround: Time,
-    /// Largest number of requests of a terminal without a reply. At this number the terminal does not create further requests. Default: no
-    /// limit.
+    /// Largest number of requests of a terminal that have no reply yet. At this number the terminal does not create further requests.
+    /// Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub outstanding: Option<u32>,
     /// Message class of the replies: a name under `classes`. Default: the class of the requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_class: Option<String>,
-    /// Whether a request keeps its place in the buffer of its terminal (`links.terminal.buffer` flits for each VC) until its reply
-    /// has left. Default: false; a terminal then accepts any number of requests.
+    /// Whether a request occupies its space in the buffer of its terminal (`links.terminal.buffer` flits for each VC) until its
+    /// reply has left. Default: false; a terminal then accepts any number of requests.
     #[serde(default, skip_serializing_if = "is_false")]
     pub finite_buffers: bool,
 }
@@ -92,7 +95,7 @@ impl WorkloadModel for RequestReply {
         Some(Awaits { what: "replies", remedy: "leave `reply` and `workload` out" })
     }
 
-    /// Without a limit, a terminal continues when a request or its reply is lost.
+    /// If `outstanding` is not set, a terminal continues after the loss of a request or a reply.
     fn halts_at_losses(&self) -> Option<Awaits> {
         self.outstanding.map(|_| Awaits { what: "replies", remedy: "leave `outstanding` out" })
     }
@@ -161,7 +164,7 @@ struct Runtime {
     limit: Option<u32>,
     /// Number of parts of each source: 2 if replies have a separate message class.
     parts: usize,
-    /// Whether requests keep their place in the buffer of their terminal.
+    /// True if requests occupy the buffer of their terminal until their reply leaves.
     keeps: bool,
 }
 
@@ -183,7 +186,7 @@ impl Workload for Runtime {
     }
 
     fn part_for(&self, packet: &Packet) -> usize {
-        // a request makes a reply due, and a reply may let the next request leave
+        // a delivered request makes a reply due, and a delivered reply can let the next request leave
         if packet.tag == REQUEST { self.parts - 1 } else { 0 }
     }
 
@@ -251,15 +254,15 @@ struct Reply {
 #[derive(Debug, Kept)]
 struct Terminal {
     clock: Clock,
-    /// Creation time of the terminal's next request; [`NOT_DUE`] while the clock waits for a reply.
+    /// Creation time of the terminal's next request; [`NOT_DUE`] while the terminal waits for a reply.
     next_request: u64,
-    /// Number of requests without a reply.
+    /// Number of requests that have no reply yet.
     outstanding: u32,
-    /// Whether the clock waits for a reply.
+    /// True if the terminal waits for a reply before it creates requests.
     halted: bool,
-    /// Whether the packet that the terminal is injecting is a request.
+    /// True if the packet that the terminal injects at present is a request.
     sends_request: bool,
-    /// The replies that wait to be sent (a list in the pool), and their number.
+    /// The replies that wait to be sent, as a list in the pool: first and last entry, and their number.
     first: u32,
     last: u32,
     waiting: u32,
@@ -279,7 +282,7 @@ impl Terminal {
         }
     }
 
-    /// The cycle in which the terminal's first reply may leave; [`NOT_DUE`] if it has no reply.
+    /// Returns the cycle in which the terminal's first reply may leave; [`NOT_DUE`] if it has no reply.
     fn reply_due(&self, replies: &Pool<Reply>, turnaround: Cycles) -> u64 {
         if self.first == NONE { NOT_DUE } else { replies.items[self.first as usize].created + turnaround }
     }
@@ -291,10 +294,10 @@ struct Terminals {
     clocks: Arc<Clocks>,
     #[kept(fixed)]
     reply_flits: u16,
-    /// Number of cycles that a reply waits before it may leave.
+    /// Number of cycles that a reply waits for the turnaround.
     #[kept(fixed)]
     turnaround: Cycles,
-    /// Largest number of requests of a terminal without a reply.
+    /// Largest number of requests of a terminal that have no reply yet.
     #[kept(fixed)]
     limit: u32,
     /// Number of parts of a source.
@@ -302,19 +305,19 @@ struct Terminals {
     parts: usize,
     #[kept(each)]
     terminals: Vec<Terminal>,
-    /// The replies that wait to be sent. The pool reserves some entries for each terminal. The pool grows if a terminal receives
-    /// more requests than it can answer.
+    /// The replies of all terminals that wait to be sent. The pool reserves space for 64 replies of each terminal. The pool
+    /// grows if terminals receive requests faster than they send replies.
     replies: Pool<Reply>,
 }
 
 impl Terminals {
-    /// The terminal of a source; and whether this part of the source sends requests, and whether it sends replies.
+    /// Returns the terminal of a source, whether this part of the source sends requests, and whether it sends replies.
     fn part(&self, source: usize) -> (usize, bool, bool) {
         let part = source % self.parts;
         (source / self.parts, part != REPLIES, self.parts == 1 || part == REPLIES)
     }
 
-    /// The cycle in which `source` has a packet to send: its next request, or a reply that may leave.
+    /// Returns the cycle in which `source` has a packet to send: its next request, or a reply that may leave.
     fn due(&self, source: usize) -> u64 {
         let (t, requests, replies) = self.part(source);
         let terminal = &self.terminals[t];
@@ -322,7 +325,7 @@ impl Terminals {
         if replies { request.min(terminal.reply_due(&self.replies, self.turnaround)) } else { request }
     }
 
-    /// The reply that terminal `t` must send first in cycle `now`, if a reply may leave.
+    /// Removes and returns the reply that terminal `t` must send first in cycle `now`, if a reply may leave.
     fn take_reply(&mut self, t: usize, now: u64) -> Option<NewPacket> {
         let terminal = &mut self.terminals[t];
         let id = terminal.first;
@@ -341,7 +344,8 @@ impl Terminals {
         Some(NewPacket { to, flits: self.reply_flits, created, tag, counts })
     }
 
-    /// Number of replies of a terminal that may leave before cycle `until`, and number of the other replies.
+    /// Returns the number of replies of a terminal that may leave before cycle `until`, and the number of its other
+    /// replies.
     fn split(&self, terminal: &Terminal, until: u64) -> (u32, u32) {
         let (mut id, mut free) = (terminal.first, 0);
         while id != NONE {
@@ -354,7 +358,8 @@ impl Terminals {
         (free, terminal.waiting - free)
     }
 
-    /// Called when `request` has reached terminal `t`. Adds the reply to the replies that wait there.
+    /// Called when `request` has reached terminal `t`. Adds the reply to the list of replies that wait at this
+    /// terminal.
     fn add_reply(&mut self, t: usize, request: &Packet, now: u64) {
         let age = (now - request.created).min(u64::from(u32::MAX - 1)) as u32;
         let measured = request.flags & MEASURED != 0;
@@ -396,7 +401,7 @@ impl Sources for Terminals {
             terminal.outstanding += 1;
             terminal.sends_request = true;
         } else if created <= now {
-            // the pattern sends no packet now
+            // the pattern sends no packet at this time
             terminal.next_request = self.clocks.after(&mut terminal.clock, created, terminal.outstanding >= self.limit);
         }
         *due = self.due(source);
@@ -443,7 +448,7 @@ impl Sources for Terminals {
         let (mut clock, mut next, mut outstanding) =
             (terminal.clock.clone(), terminal.next_request, terminal.outstanding);
         if terminal.sends_request {
-            // the clock continues when the tail of this request leaves
+            // the next creation time follows when the tail of this request leaves
             next = self.clocks.after(&mut clock, next, outstanding >= self.limit);
         }
         let one_more_halts = || {
@@ -461,7 +466,7 @@ impl Sources for Terminals {
         if replies { u64::from(self.split(&self.terminals[t], now).1) * u64::from(self.reply_flits) } else { 0 }
     }
 
-    /// While a request is injected, the clock still shows the creation of this request.
+    /// While a terminal injects a request, `next_request` is still the creation time of this request.
     fn finished(&self, source: usize, _due: u64, _in_hand: Option<&Packet>, until: u64) -> bool {
         let (t, requests, _) = self.part(source);
         !requests || self.terminals[t].next_request >= until
@@ -474,8 +479,8 @@ mod tests {
     use weft_api::workload::LoadPhase;
     use weft_traffic::{InjectionConfig, Lengths, PatternConfig, Population};
 
-    /// Simulates a terminal at full load. The terminal's requests are answered after varying delays, and it also receives requests.
-    /// Returns the number of requests that it sent.
+    /// Simulates a terminal at full load. Its requests get their replies after varying delays, and the terminal also receives
+    /// requests. Returns the number of requests that it sent.
     fn play(limit: u32) -> u32 {
         let uniform: PatternConfig = serde_json::from_str(r#"{"uniform": {}}"#).unwrap();
         let pattern = uniform.build(&Population::of(2), "pattern").unwrap();

@@ -1,51 +1,56 @@
-//! A queue of programs runs on the nodes of a job. Each program arrives at its time, and starts when enough nodes are free.
+//! A queue of programs that run on the nodes of a job. Each program is submitted at its time, and starts when enough nodes
+//! are free.
 //!
 //! # Source
-//! F. J. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 3.3: the oblivious trace scheduler, which
-//! is the default. Files: the Standard Workload Format 2.2 (D. Feitelson et al.). EASY backfilling: D. A. Lifka, "The ANL/IBM SP scheduling system" (JSSPP
-//! 1995). Slowdown and bounded slowdown: D. Feitelson et al., "Theory and practice in parallel job scheduling" (JSSPP 1997).
-//! Placement by groups in random order: N. Jain et al., "Maximizing throughput on a dragonfly network" (SC 2014).
+//! F. J. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 3.3: the "oblivious trace scheduler" of
+//! this paper is the default. The format of job files is the Standard Workload Format 2.2 (D. Feitelson et al.). EASY backfilling: D. A.
+//! Lifka, "The ANL/IBM SP scheduling system" (JSSPP 1995). Slowdown and bounded slowdown: D. Feitelson et al., "Theory and practice in
+//! parallel job scheduling" (JSSPP 1997). Placement by groups in random order: N. Jain et al., "Maximizing throughput on a dragonfly
+//! network" (SC 2014).
 //! # Parameters
-//! - traces: the programs. Each has a name and the keys of the workload `programs`. `count` runs a program several times.
-//!   `estimate` \[time\] is the program's expected run time.
-//! - arrivals: the rule for the times of submission. Programs arrive all at the start, by a Poisson process, by a list, or by a file.
+//! - traces: the programs of the queue. Each program has a name and the keys of the workload `programs`. `count` runs a
+//!   program several times. `estimate` \[time\] is the program's expected run time.
+//! - arrivals: the rule for the times of submission. Programs are submitted all at the start, by a Poisson process, by a list, or by
+//!   a file.
 //! - order: rule that chooses the submitted program that starts next.
-//! - period \[time\]: time between two scheduling passes. The first pass is at 0, and then there is one in each period.
+//! - period \[time\]: time between two scheduling passes. The first pass is in cycle 0, and one pass follows in each
+//!   period.
 //! - placement: rule that chooses the free nodes for a program.
 //! - cores_per_node \[count\]: number of cores of a node, for programs that share nodes.
-//! - slowdown_bound \[time\]: the least run time in the denominator of the bounded slowdown. With a file of jobs the bound is 10 s;
-//!   otherwise it has no default.
+//! - slowdown_bound \[time\]: the least run time in the denominator of the bounded slowdown. With a file of jobs the default is 10
+//!   s; otherwise the bound has no default.
 //! - seed: seed of the random choices, in addition to the seed of the scenario.
 //!
 //! The workload uses two keys of the job: `terminals`, and `packet` \[flits\].
 //! # Guarantees
-//! Each program starts once, at a scheduling pass at or after its submission. In each pass the scheduler repeatedly takes the program that
-//! `order` chooses among the submitted programs that have not started. The chosen program gets the first free nodes in the order of the
-//! terminals of the job, or those that `placement` chooses. A node belongs to one program at a time. So if a program does not fill its last
-//! node, the rest of this node is idle. With `cores_per_node` each rank has a core instead. A program gets the first free cores, and other
-//! programs can use the rest of its last node. The interface of a node sends the packets of the node's programs in turn. When a program
-//! ends, its nodes or cores become free at the first pass that is at least a period after the end. The run time is the end of the last
-//! program.
+//! Each program starts once, at a scheduling pass at or after its submission. In each pass the scheduler repeatedly takes one of the
+//! programs that are submitted and have not started, as `order` chooses. The program gets the first free nodes in the order of the
+//! terminals of the job, or the nodes that `placement` chooses. A node belongs to one program at a time. If a program does not fill its
+//! last node, the rest of this node is therefore idle. With `cores_per_node`, the scheduler assigns a core to each rank instead. A program
+//! gets the first free cores, and other programs can use the rest of its last node. The interface of a shared node sends packets of the
+//! node's programs in turn. The nodes or cores of a program that ends become free at the first pass that is at least a period after the
+//! end. The run time of the queue is the end of the last program.
 //!
-//! All blocks make the same decisions. A pass uses only the ends of programs that are at least a period old. By then all blocks have the
-//! messages about these ends. So a period must be longer than the latency of every link.
+//! All blocks of the simulation make the same decisions. A pass uses only program ends that are at least one period old. All blocks
+//! have received the messages about these ends by then. A period must therefore be longer than the latency of every link.
 //!
-//! The energy of a program has four parts: shares of the network's static energy, and of the dynamic energy of terminal links, other links
-//! and routers. A program's share of the static energy is the number of its terminals times its run time, divided by the number of all
-//! terminals of the network times the window. For a shared terminal, the program's cores count. A program's share of each dynamic energy is
-//! that of the flits delivered to it. Each flit counts as often as it crossed such a link or a router. The remaining energy belongs to idle
-//! terminals, to control packets, and to packets that were not delivered.
+//! The energy of a program has four parts. These are shares of the network's static energy, and of the dynamic energy of terminal links,
+//! other links and routers. A program's share of the static energy is its number of terminals times its run time, divided by the number of
+//! all terminals of the network times the window. If programs share a terminal, the program's cores there count. A program's share of each
+//! dynamic energy is the share of the flits that were delivered to it. Each flit counts once for every such link or router that it crossed.
+//! The remaining energy belongs to idle terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled
-//! More than 64 programs that share nodes with each other: a further program waits. Priorities; reservations, except for the first program
-//! that waits; dependent jobs; the end of a program at its estimate. If a program waits for ever, the others wait for its nodes until
-//! `measure.stop.complete.max_window`. A program is scaled to its run time on an ideal network. On this network each rank is at a separate
-//! node, and the keys `jitter`, `host_latency` and `local_latency` have no effect. Prices per flit that differ between links of a run: a
-//! flit costs the mean over all links between routers.
+//! More than 64 programs that share nodes with each other; a further program waits. Priorities. Reservations, except for the first
+//! program that waits. Dependent jobs. The end of a program at its estimate. If a running program never ends, the programs that need its
+//! nodes wait until `measure.stop.complete.max_window`. The scheduler scales a program to its run time on an ideal network. On the ideal
+//! network each rank has a separate node, and the keys `jitter`, `host_latency` and `local_latency` have no effect. Different energies
+//! per flit on different links of a run: a flit costs the mean over all links between routers.
 //! # Validation
-//! `scheduler/queue.rs`: choices are uniform, a node is given to one program at a time, orders. `scheduler/order.rs`: backfilling, against
-//! values by hand. `scheduler/placement.rs`: domains, against values by hand. `scheduler/arrivals.rs`: mean and variance of gaps.
-//! `scheduler/alone.rs`: run times. `tests/test_job_queue.py`: a queue of 1,000 jobs conserves node-seconds. The conformance tests run the
-//! scheduler with several blocks, threads and checkpoints.
+//! `scheduler/queue.rs`: choices are uniform, a node has one program at a time, and orders are correct. `scheduler/order.rs`:
+//! backfilling, compared with values computed by hand. `scheduler/placement.rs`: domains, compared with values computed by hand.
+//! `scheduler/arrivals.rs`: mean and variance of the times between arrivals. `scheduler/alone.rs`: run times. `tests/test_job_queue.py`:
+//! a run of a queue of 1,000 jobs conserves node-seconds. The conformance tests run the scheduler with several blocks, threads and
+//! checkpoints.
 
 mod alone;
 mod answers;
@@ -75,41 +80,41 @@ use weft_api::workload::{Awaits, JobSite, JobSources, Near, Place, Progress, Usa
 use weft_traffic::{InjectionConfig, Lengths};
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// A queue of programs, each of which starts when enough nodes are free.
+/// A queue of programs. Each program starts when enough nodes are free.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduler {
     /// The programs that are in the queue.
     #[schemars(length(min = 1))]
     pub traces: Vec<Scheduled>,
-    /// Rule for the times at which programs are submitted.
+    /// Rule for the times at which the programs are submitted.
     #[serde(default, skip_serializing_if = "is_at_once")]
     pub arrivals: Arrivals,
     /// Rule that chooses the submitted program that starts next. Default: `random` if all programs arrive at once, otherwise `fcfs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
-    /// Time between two scheduling passes.
+    /// Time between two scheduling passes, in which programs can start.
     #[serde(default = "microsecond")]
     pub period: Time,
     /// Rule that chooses the free nodes for a program.
     #[serde(default)]
     pub placement: Placement,
-    /// Number of cores of a node [count]. Each rank of a program has one core, and programs share nodes. Default: a node belongs to
-    /// one program.
+    /// Number of cores of a node [count]. Each rank of a program has one core, and programs share nodes. Default: each node belongs
+    /// to one program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub cores_per_node: Option<u32>,
-    /// The least run time in the denominator of the bounded slowdown, in times of the file of `arrivals` [time]. Default: 10 s with
-    /// a file. Otherwise none, and the bounded slowdown is unknown.
+    /// The least run time in the denominator of the bounded slowdown [time], as a time of the file of `arrivals`. Default: 10 s
+    /// if `arrivals` is a file. Without a file there is no default, and the bounded slowdown is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub slowdown_bound: Option<Time>,
-    /// Seed of the scheduler's random choices.
+    /// Seed of the random choices of the scheduler.
     #[serde(default)]
     pub seed: u64,
 }
 
-/// A program that the scheduler starts.
+/// A program that the scheduler can start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduled {
@@ -144,7 +149,7 @@ fn is_one(count: &u32) -> bool {
 }
 
 impl Scheduler {
-    /// The period in cycles. Refuses keys that are invalid for every job; `path` is the path of the scheduler.
+    /// Returns the period in cycles. Refuses keys that are invalid for every job; `path` is the path of the scheduler.
     fn period(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         let period = self.period.cycles(cycle_fs, &format!("{path}.period"))?;
         if period == 0 {
@@ -163,7 +168,7 @@ impl Scheduler {
         self.cores_per_node.unwrap_or(1)
     }
 
-    /// Refuses traces that no arrival can start.
+    /// Refuses traces that the rule `arrivals` can never start.
     fn check_traces(&self, site: &JobSite) -> Result<(), Refusal> {
         for (place, scheduled) in self.traces.iter().enumerate() {
             let key = format!("workload.scheduler.traces.{place}");
@@ -213,7 +218,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// The programs in the order of their submission. Refuses programs that cannot run on this job.
+    /// Returns the programs in the order of their submission. Refuses programs that cannot run on this job.
     fn programs(&self, site: &JobSite) -> Result<Arrived, Refusal> {
         self.check_traces(site)?;
         let order = self.order();
@@ -230,7 +235,7 @@ impl Scheduler {
         Ok(arrived)
     }
 
-    /// The bound of the bounded slowdown [cycles], if there is one.
+    /// Returns the bound of the bounded slowdown [cycles], if the scenario gives one.
     fn bound(&self, cycle_fs: u128) -> Option<f64> {
         let bound = self.slowdown_bound.or_else(|| self.arrivals.slowdown_bound())?;
         Some(bound.femtoseconds(cycle_fs) as f64 / self.arrivals.compression() / cycle_fs as f64)
@@ -250,7 +255,7 @@ impl WorkloadModel for Scheduler {
         true
     }
 
-    /// The last packet of a message may be shorter.
+    /// Lists the possible lengths of packets: the last packet of a message can be shorter than the others.
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
         if packet_flits == 1 { vec![1] } else { vec![packet_flits, 1] }
     }
@@ -336,10 +341,10 @@ impl WorkloadModel for Scheduler {
     }
 }
 
-/// Key of a scaled program: the name of its trace, the number of its nodes, and the requested run time [fs].
+/// Key of the cache of scaled programs: the name of the trace, the number of nodes, and the requested run time [fs].
 type Scaled = (Arc<str>, usize, u128);
 
-/// The data of the job that a program needs when it starts.
+/// The data of the job that a program needs to start.
 #[derive(Debug)]
 struct OwnSite {
     path: String,
@@ -353,9 +358,9 @@ struct OwnSite {
     seed: u64,
     wanted: Wanted,
     shares_nodes: bool,
-    /// Latency of a single message, for the run times of programs.
+    /// Latency of a message on the ideal network on which run times of programs are computed.
     latency: Time,
-    /// Scales of computations that are already known, so that no program is solved twice.
+    /// A cache of computed scales, so that no program is solved twice.
     scales: Mutex<BTreeMap<Scaled, f64>>,
 }
 
@@ -378,7 +383,7 @@ impl OwnSite {
         }
     }
 
-    /// The program with computations scaled to the requested run time.
+    /// Returns the program with its computations scaled to the requested run time.
     fn of_its_length(&self, submitted: &Submitted) -> Programs {
         let Some(length) = submitted.length_fs else { return submitted.programs.clone() };
         let find = || {
@@ -393,7 +398,7 @@ impl OwnSite {
         submitted.programs.scaled_by(*scales.entry(key).or_insert_with(find))
     }
 
-    /// A program that starts in cycle `start` at these nodes of the job.
+    /// Returns a program that starts in cycle `start` on these nodes of the job.
     fn launch(&self, submitted: &Submitted, held: &Held, start: u64) -> Arc<dyn Workload> {
         let terminals: Vec<u32> = held.places.iter().map(|&place| self.terminals[place as usize]).collect();
         let site = JobSite {
@@ -405,7 +410,7 @@ impl OwnSite {
             injection: &self.injection,
             batch: None,
             apart: self.apart,
-            // if there are several planes, `check_traces` refuses programs
+            // `check_traces` refuses programs on networks of several planes
             planes: 1,
             near: Near::UNKNOWN,
             cycle_fs: self.cycle_fs,
@@ -419,7 +424,7 @@ impl OwnSite {
     }
 }
 
-/// The scheduler and its job, which all blocks share.
+/// The scheduler and its job. All blocks share them.
 #[derive(Debug)]
 struct All {
     site: OwnSite,
@@ -427,7 +432,8 @@ struct All {
 }
 
 impl All {
-    /// The queue. A lock of a thread that has panicked is used like any other, because the run ends anyway.
+    /// Returns the queue, locked. If another thread has panicked with this lock, the function returns the queue as
+    /// usual, because the run ends anyway.
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -438,7 +444,7 @@ struct Runtime {
     all: Arc<All>,
     /// Bound of the bounded slowdown [cycles].
     bound: Option<f64>,
-    /// Number of lines of a file that were left out.
+    /// Number of lines of the file that were left out.
     skipped: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Degrees of parallelism: the division of a model among ranks.
+//! Degrees of parallelism: they define how a model is divided among ranks.
 
 use crate::form::Comm;
 use schemars::JsonSchema;
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Degrees of parallelism. The number of a rank is tensor + T (context + C (data + D pipeline)), from its coordinates
-/// and the degrees T, C, D.
+/// Degrees of parallelism: they define how a model is divided among ranks. With the degrees T, C and D, the number of a
+/// rank is tensor + T (context + C (data + D pipeline)), from the rank's coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Degrees {
@@ -32,19 +32,19 @@ fn one() -> u32 {
     1
 }
 
-/// The most ranks that a remedy proposes.
+/// Largest number of ranks that the remedy of a refusal proposes.
 const MOST_RANKS: u64 = 1 << 16;
 
-/// Communicators of a rank. The value is the number of the communicator in the operations of the rank.
+/// The kinds of communicators of a rank. The value is the communicator's number in the operations of the rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     Tensor = 1,
     Context = 2,
-    /// Ranks that differ in the data or context coordinate: gradients are summed among them.
+    /// Ranks that differ only in the data or context coordinate; they sum gradients.
     Data = 3,
     Pipeline = 4,
     Expert = 5,
-    /// Ranks that hold the same experts.
+    /// Ranks that have the same experts.
     ExpertData = 6,
 }
 
@@ -63,8 +63,8 @@ pub struct Place {
     pub pipeline: u32,
 }
 
-/// Refuses a degree of 0, and degrees with a product other than `ranks`. The refusal is at `path` plus the key, or at
-/// `of_product`.
+/// Refuses a degree of 0, and degrees whose product is not `ranks`. The refusal names the key at `path`, or the path
+/// `of_product` if the product is wrong.
 pub fn check_product(degrees: &[(&str, u32)], ranks: u32, path: &str, of_product: &str) -> Result<(), Refusal> {
     if let Some((name, _)) = degrees.iter().find(|(_, degree)| *degree == 0) {
         return Err(of_zero(path, name));
@@ -86,18 +86,18 @@ fn of_zero(path: &str, name: &str) -> Refusal {
 }
 
 impl Degrees {
-    /// The number of ranks: T C D P.
+    /// The number of ranks, T C D P.
     pub fn ranks(&self) -> u64 {
         [self.tensor, self.context, self.data, self.pipeline].into_iter().map(u64::from).product()
     }
 
-    /// Ranks of a stage of the pipeline.
+    /// Number of ranks of a stage of the pipeline.
     fn stage(&self) -> u32 {
         self.tensor * self.context * self.data
     }
 
-    /// Refuses degrees with a product other than `ranks`, and a number of expert ranks that does not divide the ranks
-    /// of a stage.
+    /// Refuses degrees whose product is not `ranks`, and a number of expert ranks that does not divide the ranks of a
+    /// stage.
     pub fn check(&self, ranks: u32, path: &str) -> Result<(), Refusal> {
         let Self { tensor, context, data, pipeline, expert } = *self;
         let degrees = [("tensor", tensor), ("context", context), ("data", data), ("pipeline", pipeline)];
@@ -122,8 +122,8 @@ impl Degrees {
         at.tensor + self.tensor * (at.context + self.context * (at.data + self.data * at.pipeline))
     }
 
-    /// The communicators of all ranks, in the order of [`Group`]. All members of a communicator share one list of
-    /// members.
+    /// Returns the communicators of all ranks, in the order of [`Group`]. All members of a communicator share one list
+    /// of members.
     pub fn comms(&self) -> Vec<Vec<Comm>> {
         let ranks = self.ranks() as u32;
         let mut comms: Vec<Vec<Comm>> = vec![Vec::new(); ranks as usize];
@@ -162,7 +162,7 @@ impl Degrees {
         comms
     }
 
-    /// Groups of ranks that differ only in one coordinate.
+    /// Returns the groups of ranks that differ only in one coordinate.
     fn along(&self, moved: impl Fn(Place, u32) -> Place, count: u32) -> Vec<Vec<u32>> {
         let ranks = self.ranks() as u32;
         let of = |rank: u32| (0..count).map(|k| self.rank(moved(self.place(rank), k))).collect::<Vec<u32>>();

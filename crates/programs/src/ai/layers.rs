@@ -1,4 +1,4 @@
-//! Computations and messages of a rank for the layers of a pass.
+//! The computations and messages of a rank in a forward or backward pass through layers.
 
 use super::degrees::{Degrees, Group};
 use super::model::{Accelerator, Model};
@@ -10,7 +10,7 @@ pub struct Layer<'a> {
     pub model: &'a Model,
     pub accelerator: &'a Accelerator,
     pub degrees: Degrees,
-    /// Tokens of the sequence, and sequences of a micro-batch.
+    /// Tokens of the sequence; `batch` is the number of sequences of a micro-batch.
     pub sequence: u64,
     pub micro_batch: u64,
     /// True if activations between blocks are divided among the tensor ranks.
@@ -20,13 +20,13 @@ pub struct Layer<'a> {
 }
 
 impl Layer<'_> {
-    /// Bytes of the activations of a micro-batch at a rank of the context: M = 2 s b h / c.
+    /// Bytes of the activations of a micro-batch at one rank of the context group: M = 2 s b h / c.
     pub fn activations(&self) -> u64 {
         2 * self.sequence * self.micro_batch * self.model.hidden / u64::from(self.degrees.context)
     }
 
-    /// Bytes of the activations that one stage sends to the next: M, or M/t if the activations are divided among t tensor
-    /// ranks.
+    /// Bytes of the activations that a pipeline stage sends to the next stage: M, or M/t if the activations are divided
+    /// among t tensor ranks.
     pub fn border(&self) -> u64 {
         if self.is_sequence_parallel { self.activations() / u64::from(self.degrees.tensor) } else { self.activations() }
     }
@@ -42,14 +42,15 @@ impl Layer<'_> {
             as u64
     }
 
-    /// Bytes per rank of an all-to-all that sends tokens to their experts: 2 T k h.
+    /// Bytes per rank of an all-to-all that sends tokens to their experts: 2 T k h, with T tokens and k experts per
+    /// token.
     pub fn dispatched(&self) -> u64 {
         let per_token = self.model.experts.map_or(0, |experts| experts.per_token);
         let at_rank = if self.is_sequence_parallel { u64::from(self.degrees.tensor) } else { 1 };
         self.activations() / at_rank * per_token
     }
 
-    /// Bytes of keys and values of a rank's part of the sequence: 4 (s/c) b (h g/a) / t.
+    /// Bytes of the keys and values of a rank's part of the sequence: 4 (s/c) b (h g/a) / t.
     pub fn keys_and_values(&self) -> u64 {
         let tokens = self.sequence * self.micro_batch / u64::from(self.degrees.context);
         4 * tokens * self.model.kv_width() / u64::from(self.degrees.tensor)
@@ -63,28 +64,28 @@ impl Layer<'_> {
         }
     }
 
-    /// Start of a block: if activations are divided, the input of the block is gathered.
+    /// Start of a block: if activations are divided, the tensor ranks gather the input of the block.
     fn enter(&self, calls: &mut Calls) {
         if self.is_sequence_parallel {
             self.tensor(Operation::AllGather, calls);
         }
     }
 
-    /// End of a block: the partial sums of the tensor ranks are added.
+    /// End of a block: the tensor ranks add their partial sums.
     fn leave(&self, calls: &mut Calls) {
         let operation = if self.is_sequence_parallel { Operation::ReduceScatter } else { Operation::AllReduce };
         self.tensor(operation, calls);
     }
 
-    /// Forward pass of a block: gather, compute for `ns`, sum.
+    /// Forward pass of a block: gathers the input, computes for `ns`, and sums the output.
     fn forward_block(&self, ns: u64, calls: &mut Calls) {
         self.enter(calls);
         calls.blocking(Op::compute(ns));
         self.leave(calls);
     }
 
-    /// Backward pass of a block: computes the gradients of its input, then those of its weights. The sum of the input
-    /// gradients overlaps the second computation.
+    /// Backward pass of a block: computes the gradients of the input, and then the gradients of the weights. The sum of
+    /// the input gradients overlaps with the second computation.
     fn backward_block(&self, ns: u64, calls: &mut Calls) {
         let t = u64::from(self.degrees.tensor);
         self.enter(calls);
@@ -103,8 +104,8 @@ impl Layer<'_> {
         calls.wait_all(sum);
     }
 
-    /// Attention over a divided sequence. Keys and values are sent around the ring of context ranks, while each rank
-    /// computes attention with its present part.
+    /// Attention over a divided sequence. Keys and values travel round the ring of context ranks, while each rank
+    /// computes attention with the part that it has.
     fn attend(&self, me: u32, ns: u64, bytes: u64, tag: u32, calls: &mut Calls) {
         let c = self.degrees.context;
         let comm = Group::Context.number();
@@ -120,7 +121,7 @@ impl Layer<'_> {
         }
     }
 
-    /// All-to-all of tokens to experts and back.
+    /// Two all-to-all operations, which send tokens to their experts and back.
     fn exchange(&self, calls: &mut Calls) {
         let e = u64::from(self.degrees.expert);
         if e > 1 && self.model.experts.is_some() {
@@ -149,7 +150,7 @@ impl Layer<'_> {
         }
     }
 
-    /// Backward pass of a layer: twice the operations of the forward pass.
+    /// Backward pass of a layer, with twice the operations of the forward pass.
     pub fn backward(&self, me: u32, calls: &mut Calls) {
         let attention = 2 * self.time(self.model.attention_flops(self.sequence));
         let feed_forward = 2 * self.time(self.model.feed_forward_flops());
@@ -162,7 +163,7 @@ impl Layer<'_> {
         }
         if self.degrees.context > 1 {
             self.enter(calls);
-            // keys and values, and their gradients
+            // the ring sends keys and values, and their gradients
             self.attend(me, attention, 2 * self.keys_and_values(), self.degrees.context, calls);
             self.leave(calls);
         } else {

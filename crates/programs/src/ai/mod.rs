@@ -1,5 +1,5 @@
-//! The arithmetic of transformer models on many accelerators: parameters, operations, memory, and the messages
-//! between ranks.
+//! The arithmetic of transformer models on many accelerators: numbers of parameters and operations, memory, and the
+//! messages between ranks.
 
 pub mod degrees;
 pub mod layers;

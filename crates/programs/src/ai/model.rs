@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Most parameters of all layers together. With more, sizes in bytes might not fit into 64 bits.
+/// Largest number of parameters of all layers together. With more parameters, sizes in bytes might not fit into 64
+/// bits.
 const MOST_PARAMETERS: f64 = (1u64 << 50) as f64;
 
 /// A decoder-only transformer with SwiGLU feed-forward layers and grouped key-value heads.
@@ -24,12 +25,12 @@ pub struct Model {
     /// Width of the feed-forward layer, or of each expert if there are experts.
     pub feed_forward: u64,
     pub vocabulary: u64,
-    /// Experts of each layer; default: one dense feed-forward layer.
+    /// Experts of each layer. Default: none; each layer has one dense feed-forward layer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experts: Option<Experts>,
 }
 
-/// A mixture of experts.
+/// The experts of a mixture-of-experts model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experts {
@@ -39,11 +40,12 @@ pub struct Experts {
     pub per_token: u64,
 }
 
-/// Rates and memory of an accelerator.
+/// Rates and memory size of an accelerator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Accelerator {
-    /// Achieved rate of matrix products: a measured rate, or the peak rate times the achieved share.
+    /// Rate of matrix products that the accelerator achieves: a measured rate, or the peak rate times the achieved
+    /// share.
     pub rate: Flops,
     /// Size of the memory.
     pub memory: Bytes,
@@ -56,65 +58,66 @@ impl Model {
         self.kv_heads.unwrap_or(self.heads)
     }
 
-    /// Width of the keys, which is also the width of the values: h g / a.
+    /// Width of the keys: h g / a. The values have the same width.
     pub fn kv_width(&self) -> u64 {
         self.hidden / self.heads.max(1) * self.kv_heads()
     }
 
-    /// Parameters of the attention of a layer: 2 h^2 (1 + g/a).
+    /// Number of parameters of the attention of a layer: 2 h^2 (1 + g/a).
     pub fn attention(&self) -> u64 {
         2 * self.hidden * (self.hidden + self.kv_width())
     }
 
-    /// Parameters of one feed-forward layer or expert: 3 h f.
+    /// Number of parameters of one feed-forward layer or expert: 3 h f.
     pub fn expert(&self) -> u64 {
         3 * self.hidden * self.feed_forward
     }
 
-    /// Parameters of the router of experts: h E.
+    /// Number of parameters of the router of experts: h E.
     pub fn router(&self) -> u64 {
         self.experts.map_or(0, |experts| self.hidden * experts.count)
     }
 
-    /// Two numbers of parameters of a layer: attention, two norms and router; feed-forward layer or experts.
+    /// Numbers of parameters of a layer: first attention, two norms and router, then feed-forward layer or experts.
     pub fn layer(&self) -> (u64, u64) {
         let count = self.experts.map_or(1, |experts| experts.count);
         (self.attention() + 2 * self.hidden + self.router(), count * self.expert())
     }
 
-    /// All parameters: layers, two embeddings (untied) and the last norm.
+    /// Number of all parameters: layers, two embeddings (untied) and the last norm.
     pub fn parameters(&self) -> u64 {
         let (fixed, experts) = self.layer();
         u64::from(self.layers) * (fixed + experts) + 2 * self.vocabulary * self.hidden + self.hidden
     }
 
-    /// Forward operations per token of the attention of a layer, in a sequence of `sequence` tokens. There are two
-    /// operations per parameter, and 2 s h for the attention core: the causal mask halves the work of the core.
+    /// Floating-point operations per token of the attention of a layer in a forward pass, in a sequence of `sequence`
+    /// tokens. There are two operations per parameter, and 2 s h for the attention core: the causal mask halves the
+    /// work of the core.
     pub fn attention_flops(&self, sequence: u64) -> f64 {
         2.0 * (self.attention() + self.router()) as f64 + 2.0 * (sequence * self.hidden) as f64
     }
 
-    /// Operations of the feed-forward part of a layer for a token, forward.
+    /// Floating-point operations per token of the feed-forward part of a layer in a forward pass.
     pub fn feed_forward_flops(&self) -> f64 {
         2.0 * (self.experts.map_or(1, |experts| experts.per_token) * self.expert()) as f64
     }
 
-    /// Operations of the output head for a token, forward.
+    /// Floating-point operations per token of the output head in a forward pass.
     pub fn head_flops(&self) -> f64 {
         2.0 * (self.vocabulary * self.hidden) as f64
     }
 
-    /// Operations of the whole model for a token, forward.
+    /// Floating-point operations per token of the whole model in a forward pass.
     pub fn flops(&self, sequence: u64) -> f64 {
         f64::from(self.layers) * (self.attention_flops(sequence) + self.feed_forward_flops()) + self.head_flops()
     }
 
-    /// Bytes of keys and values per token of context, of all layers, in 16 bits: 4 L h g / a.
+    /// Bytes of the keys and values of all layers for one token of context, in 16 bits: 4 L h g / a.
     pub fn kv_bytes(&self) -> u64 {
         4 * u64::from(self.layers) * self.kv_width()
     }
 
-    /// Refuses at `path`, the dotted path of the key, a tensor degree that leaves ranks with parts of an attention head.
+    /// Refuses a tensor degree that does not divide the number of attention heads. `path` is the dotted path of the key.
     pub fn check_tensor(&self, tensor: u32, path: &str) -> Result<(), Refusal> {
         if self.heads.is_multiple_of(tensor.into()) {
             return Ok(());
@@ -127,7 +130,7 @@ impl Model {
         Err(Refusal::new(path, what, format!("write a divisor of the number of heads, such as {most}")))
     }
 
-    /// Refuses at `path` a model with invalid parameters, or with numbers that are too large for 64 bits.
+    /// Refuses a model with invalid parameters, or with numbers that do not fit into 64 bits. The refusal names `path`.
     pub fn check(&self, path: &str) -> Result<(), Refusal> {
         let numbers = [
             ("layers", u64::from(self.layers)),
@@ -216,8 +219,8 @@ pub mod tests {
         assert!(near(dense.attention() as f64, 151.0e6) && near(dense.expert() as f64, 704.6e6));
         assert!(near(mixture.attention() as f64, 41.94e6) && near(mixture.expert() as f64, 176.2e6));
         assert!(near(dense.parameters() as f64, 70.55e9) && near(mixture.parameters() as f64, 46.70e9));
-        // 10^9 operations per token: forward pass at 4,096 tokens, training (three times the forward pass) at
-        // 4,096 and 8,192
+        // 10^9 operations per token: first a forward pass at 4,096 tokens, then training (three times the forward pass)
+        // at 4,096 and 8,192
         assert!(near(dense.flops(4096), 144.4e9) && near(mixture.flops(4096), 26.57e9));
         assert!(near(3.0 * dense.flops(4096), 433.1e9) && near(3.0 * dense.flops(8192), 449.2e9));
         assert_eq!(dense.kv_bytes(), 327_680);

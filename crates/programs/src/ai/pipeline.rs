@@ -1,4 +1,4 @@
-//! The schedule of a pipeline stage: one forward pass, one backward pass (1F1B), with interleaved stages.
+//! The schedule of a pipeline stage: forward and backward passes alternate (1F1B), and stages can be interleaved.
 //!
 //! Source: D. Narayanan et al., "Efficient large-scale language model training on GPU clusters using Megatron-LM" (SC 2021),
 //! and `schedules.py` of Megatron-LM.
@@ -8,7 +8,7 @@
 pub struct Pass {
     pub is_forward: bool,
     pub micro_batch: u32,
-    /// Index of the model part within this stage.
+    /// Index of the part of the model within this stage.
     pub part: u32,
 }
 
@@ -21,14 +21,14 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Number of forward passes before the first backward pass.
+    /// Number of forward passes of a stage before its first backward pass.
     pub fn warm_up(&self, stage: u32) -> u32 {
         let behind = self.stages - 1 - stage;
         let passes = if self.parts == 1 { behind } else { 2 * behind + (self.parts - 1) * self.stages };
         passes.min(self.micro_batches * self.parts)
     }
 
-    /// The k-th forward pass of every stage, or its k-th backward pass.
+    /// Returns the k-th forward pass or the k-th backward pass, which is the same for every stage.
     fn pass(&self, k: u32, is_forward: bool) -> Pass {
         let round = self.stages * self.parts;
         let (part, micro_batch) = match self.parts {
@@ -41,7 +41,8 @@ impl Pipeline {
         Pass { is_forward, micro_batch, part }
     }
 
-    /// All passes of a stage in their order: first only forward passes, then alternating passes, then only backward passes.
+    /// Returns all passes of a stage in their order: first only forward passes, then alternating passes, then only backward
+    /// passes.
     pub fn passes(&self, stage: u32) -> Vec<Pass> {
         let (all, warm_up) = (self.micro_batches * self.parts, self.warm_up(stage));
         let mut passes: Vec<Pass> = (0..warm_up).map(|k| self.pass(k, true)).collect();
@@ -53,7 +54,8 @@ impl Pipeline {
         passes
     }
 
-    /// Idle time divided by ideal time: (p - 1) / (v m), with p stages, v parts per stage and m micro-batches.
+    /// Idle time of a stage divided by its ideal time: (p - 1) / (v m), with p stages, v parts per stage and m
+    /// micro-batches.
     pub fn bubble(&self) -> f64 {
         f64::from(self.stages - 1) / (f64::from(self.parts) * f64::from(self.micro_batches))
     }

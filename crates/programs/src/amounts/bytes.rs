@@ -1,4 +1,4 @@
-//! Sizes in bytes as text: "64B", "32KiB", "1.5MB".
+//! Sizes in bytes, written as text: "64B", "32KiB", "1.5MB".
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -58,9 +58,9 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// An amount of bytes for a message: three digits and a decimal unit, such as "1.50 GB".
+/// Formats a number of bytes for a message: three digits and a decimal unit, such as "1.50 GB".
 pub fn in_words(bytes: f64) -> String {
-    // 999.5 of a unit are shown as 1.00 of the next one
+    // 999.5 of a unit is shown as 1.00 of the next larger unit
     let fits =
         UNITS[4..].iter().copied().filter(|&(_, unit)| bytes >= 0.9995 * unit as f64).max_by_key(|&(_, unit)| unit);
     let (name, unit) = fits.unwrap_or(("B", 1));

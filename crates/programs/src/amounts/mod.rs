@@ -1,4 +1,4 @@
-//! Sizes and rates as text with their units.
+//! Sizes and rates, written as text with their units.
 
 pub mod bytes;
 pub mod per_second;

@@ -1,4 +1,4 @@
-//! Rates as text: floating-point operations and bytes per second.
+//! Rates, written as text: floating-point operations and bytes per second.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -73,7 +73,7 @@ macro_rules! rate {
 }
 
 rate!(
-    /// Floating-point operations per second.
+    /// A number of floating-point operations per second.
     Flops, "FLOP/s", "719TFLOP/s", r"^[0-9]+(\.[0-9]+)? ?[PTGMk]?FLOP/s$"
 );
 rate!(

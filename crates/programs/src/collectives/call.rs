@@ -1,10 +1,10 @@
-//! A call of a collective by one of the ranks of a communicator.
+//! A call of a collective, as one rank of a communicator makes it.
 
 use crate::form::Operation;
 
 /// A part of the data of a collective: `bytes` bytes of block `block`, from byte `start`. The number of a block is the
-/// rank that it comes from or goes to. In an all-to-all it is the sender times the number of ranks, plus the receiver.
-/// Operations on whole vectors have only block 0.
+/// rank that sends or receives the block. In an all-to-all the number of a block is the sender times the number of
+/// ranks, plus the receiver. Operations on whole vectors have only one block, number 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
     pub block: u64,
@@ -12,7 +12,7 @@ pub struct Piece {
     pub bytes: u64,
 }
 
-/// The call of a collective by one rank. Ranks are numbered within the communicator.
+/// The call of a collective by one rank. The numbers of ranks are those in the communicator.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     pub operation: Operation,
@@ -23,12 +23,12 @@ pub struct Call<'a> {
     pub bytes: u64,
     /// Sizes of the blocks if they differ \[bytes\]: one per rank; for all-to-all, one per sender and receiver.
     pub sizes: Option<&'a [u64]>,
-    /// True if the blocks are shares of a vector, as in the scatter of a reduce-scatter.
+    /// True if the blocks are shares of one vector, as in the scatter of a reduce-scatter.
     pub of_vector: bool,
 }
 
-/// Start and size of part `part` if `bytes` bytes are divided into `parts` parts. If the division is not even, the first
-/// parts have one byte more.
+/// Returns start and size of part number `part`, if `bytes` bytes are divided into `parts` parts. If the parts cannot
+/// be equal, the first parts have one byte more.
 pub fn part(bytes: u64, parts: u64, part: u64) -> (u64, u64) {
     let (size, more) = (bytes / parts, bytes % parts);
     (part * size + part.min(more), size + u64::from(part < more))
@@ -40,7 +40,7 @@ impl Call<'_> {
         self.sizes.map_or(self.bytes, |sizes| sizes[block as usize])
     }
 
-    /// The piece of data that is the whole block number `block`.
+    /// Returns the piece that is the whole block with number `block`.
     pub fn block(&self, block: u64) -> Piece {
         if self.of_vector {
             return self.share(block as u32);
@@ -48,7 +48,8 @@ impl Call<'_> {
         Piece { block, start: 0, bytes: self.size_of(block) }
     }
 
-    /// Block `rank` of the vector of a reduce-scatter, all-reduce or broadcast, divided among all ranks.
+    /// Returns the part of the vector that belongs to `rank`, if a reduce-scatter, all-reduce or broadcast divides the
+    /// vector among all ranks.
     pub fn share(&self, rank: u32) -> Piece {
         let (start, bytes) = match self.sizes {
             None => part(self.bytes, self.ranks.into(), rank.into()),
@@ -63,7 +64,7 @@ impl Call<'_> {
         self.sizes.filter(|_| is_whole).map_or(self.bytes, |sizes| sizes.iter().sum())
     }
 
-    /// Number of bytes of this rank's data that other ranks need.
+    /// Number of bytes of this rank's data that other ranks need as the result of the collective.
     pub fn given(&self) -> u64 {
         let (is_root, others) = (self.me == self.root, (0..self.ranks).filter(|&rank| rank != self.me));
         let to = |rank: u32| u64::from(self.me) * u64::from(self.ranks) + u64::from(rank);
@@ -100,28 +101,29 @@ impl Call<'_> {
         }
     }
 
-    /// Segment `segment` of the vector, of `size` bytes each; empty beyond the end.
+    /// Returns segment number `segment` of the vector, if segments have `size` bytes; the segment is empty beyond the
+    /// end.
     pub fn segment(&self, segment: u64, size: u64) -> Piece {
         let start = segment.saturating_mul(size).min(self.vector());
         Piece { block: 0, start, bytes: size.min(self.vector() - start) }
     }
 
-    /// The number of this rank if ranks are numbered from the root.
+    /// Returns the number of this rank, counted from the root.
     pub fn from_root(&self) -> u32 {
         (self.me + self.ranks - self.root) % self.ranks
     }
 
-    /// The rank with a given number from the root.
+    /// Returns the rank whose number, counted from the root, is `from_root`.
     pub fn rank(&self, from_root: u32) -> u32 {
         (from_root + self.root) % self.ranks
     }
 
-    /// The rank that is `by` ahead on the ring of all ranks.
+    /// Returns the rank that is `by` positions ahead on the ring of all ranks.
     pub fn ahead(&self, by: u32) -> u32 {
         ((u64::from(self.me) + u64::from(by)) % u64::from(self.ranks)) as u32
     }
 
-    /// The rank that is `by` behind on the ring of all ranks; `by` is at most the number of ranks.
+    /// Returns the rank that is `by` positions behind on the ring of all ranks; `by` is at most the number of ranks.
     pub fn behind(&self, by: u32) -> u32 {
         self.ahead(self.ranks - by)
     }

@@ -1,4 +1,4 @@
-//! The choice of an algorithm for each collective.
+//! The rules by which Weft chooses an algorithm for each collective.
 
 use super::algorithms::AlgorithmConfig;
 use super::call::Call;
@@ -12,25 +12,26 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use weft_units::{Refusal, Time};
 
-/// Configuration of the expansion of collectives into messages.
+/// Configuration of how collectives are expanded into messages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RulesConfig {
-    /// The table that chooses an algorithm: `openmpi` (default) or `nccl`.
+    /// The table that chooses an algorithm for a call: `openmpi` (default) or `nccl`.
     #[serde(default)]
     pub table: TableConfig,
     /// Algorithms for some collectives, which override the choice of the table: `{all_reduce: {ring: {}}}`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub algorithms: BTreeMap<String, AlgorithmConfig>,
-    /// Time of a sum per byte, such as "0.1ns" (default: none).
+    /// Time that a rank needs to sum data, per byte, such as "0.1ns" (default: 0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum_per_byte: Option<Time>,
 }
 
-/// Most operations of a collective over all its ranks. Each takes 60 bytes, so these take 6 GB together.
+/// Largest number of operations of a collective over all its ranks. An operation takes 60 bytes, so this number takes 6
+/// GB of memory.
 const MOST: u64 = 100_000_000;
 
-/// Checked rules for the expansion of collectives into messages.
+/// Checked rules by which collectives are expanded into messages.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     table: TableConfig,
@@ -51,14 +52,14 @@ const OPERATIONS: [Operation; 9] = [
     Operation::AllToAll,
 ];
 
-/// The collective with the given name.
+/// Returns the collective with the given name.
 pub fn operation(word: &str) -> Option<Operation> {
     OPERATIONS.into_iter().find(|operation| operation.name() == word)
 }
 
 impl RulesConfig {
-    /// Refuses, at `path` (the dotted path of these rules), names that are not collectives, and algorithms that do not
-    /// implement the named collective.
+    /// Checks the rules. Refuses names that are not collectives, and algorithms that do not implement their collective;
+    /// `path` is the dotted path of the rules.
     pub fn build(&self, path: &str) -> Result<Rules, Refusal> {
         let mut algorithms = Vec::new();
         for (word, algorithm) in &self.algorithms {
@@ -94,13 +95,13 @@ impl RulesConfig {
 }
 
 impl Rules {
-    /// The algorithm of a call.
+    /// Returns the algorithm for a call.
     pub fn choose(&self, call: &Call) -> AlgorithmConfig {
         let named = self.algorithms.iter().find(|(operation, _)| *operation == call.operation);
         named.map_or_else(|| self.table.model().choose(call), |(_, algorithm)| algorithm.clone())
     }
 
-    /// Refuses a program with a collective that a named algorithm can't do.
+    /// Refuses a program with a collective that the chosen algorithm cannot do.
     pub fn check(&self, program: &Program) -> Result<(), Refusal> {
         let (mut seen, mut checked) = (HashSet::new(), Checked::default());
         for (rank, of) in program.ranks.iter().enumerate() {
@@ -135,8 +136,8 @@ impl Rules {
         Ok(())
     }
 
-    /// The messages of rank `me` in a collective of a communicator with `ranks` ranks. Peers are numbered within the
-    /// communicator. Tags contain the number of the collective and of the round.
+    /// Returns the messages of rank `me` in a collective of a communicator with `ranks` ranks. The numbers of peers are
+    /// those in the communicator. Tags contain the number of the collective and the number of the round.
     pub fn expand(&self, op: &Op, ranks: u32, me: u32, sizes: Option<&[u64]>) -> Ops {
         let Kind::Collective(operation) = op.kind() else { return Ops::default() };
         if ranks < 2 {
@@ -148,7 +149,7 @@ impl Rules {
         steps.finish()
     }
 
-    /// Like [`Self::expand`], but ranks with the same messages share one list.
+    /// Like [`Self::expand`], but ranks with equal messages share one list.
     pub(crate) fn expand_shared(&self, op: &Op, ranks: u32, me: u32, sizes: Option<&[u64]>) -> Arc<Ops> {
         match sizes {
             None => self.shared.of(op, (ranks, me), || self.expand(op, ranks, me, None)),

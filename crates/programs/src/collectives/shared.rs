@@ -1,31 +1,32 @@
-//! Lists of messages of collectives that several ranks share. In communicators of the same size, ranks with the same number send and
-//! receive the same messages, because peers are numbered within the communicator. A common list of these messages needs less memory and
-//! cache.
+//! Lists of the messages of collectives, which several ranks share. In communicators of the same size, ranks with the same number send
+//! and receive the same messages, because peers are numbered within the communicator. A shared list of these messages needs less memory
+//! and cache.
 
 use crate::form::{Op, Ops};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A collective without its number and communicator, the size of the communicator, and the number of the rank in it.
+/// Key of a list: a collective without its number and communicator, the size of the communicator, and the rank's number
+/// in it.
 type Form = (Op, u32, u32);
 
-/// The messages of each form. An entry is kept only while a rank uses it.
+/// The stored lists of messages. A list exists only while a rank uses it.
 #[derive(Debug, Clone, Default)]
 pub struct Shared(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
     messages: HashMap<Form, Weak<Ops>>,
-    /// Number of forms after the last removal of unused forms.
+    /// Number of entries after unused entries were last removed.
     used: usize,
 }
 
-/// Unused forms are removed only if there are at least this many forms.
+/// Unused entries are removed only if there are at least this many entries.
 const FEW: usize = 1024;
 
 impl Shared {
-    /// The messages of rank `me` in a communicator of `ranks` ranks. All blocks must have the same size. `expand` creates the messages
-    /// if they are not stored.
+    /// Returns the messages of rank `me` in a communicator of `ranks` ranks. All blocks must have the same size. The function calls
+    /// `expand` to create the messages if they are not stored.
     pub fn of(&self, op: &Op, (ranks, me): (u32, u32), expand: impl FnOnce() -> Ops) -> Arc<Ops> {
         let form = (op.tagged(0).within(0), ranks, me);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,26 +3,26 @@
 use super::call::Piece;
 use crate::form::{Draft, Op, Ops, When};
 
-/// Difference between the tags of two successive collectives.
+/// Difference between the base tags of two successive collectives.
 const ROUNDS: u32 = 1 << 12;
 
-/// Adds the number of the collective to the tag of a message. Before, the tag has only the round. So messages that were made for collective
-/// 0 can be used for any other collective.
+/// Adds the number of the collective to the tag of a message. Before this, the tag contains only the round. Messages that were made for
+/// collective 0 can therefore be used for any other collective.
 pub(crate) fn numbered(op: Op, instance: u32) -> Op {
     let tag = instance.wrapping_mul(ROUNDS).wrapping_add(op.tag().unwrap_or(0)) & (u32::MAX >> 1);
     op.tagged(tag)
 }
 
-/// Use of the data of a receive.
+/// The way in which a rank uses received data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Into {
-    /// Replaces the data of the rank.
+    /// The data replace the data of the rank.
     Copy,
-    /// Is summed with the data of the rank.
+    /// The rank adds the data to its own data.
     Sum,
 }
 
-/// Data of an operation, which `crate::laws` follows.
+/// The data that an operation sends or receives. The tests in `crate::laws` follow them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
     pub op: u32,
@@ -30,28 +30,28 @@ pub struct Watched {
     pub into: Into,
 }
 
-/// Sends and receives of a rank in rounds. An operation of a round starts when all operations of the previous round have finished. No
-/// operation waits for the start of another operation, and no operation is a collective. A lane is a sequence of rounds. Lanes are
-/// independent of each other.
+/// Collects the sends and receives of a rank, in rounds. An operation of a round starts when all operations of the previous round
+/// have finished. Operations never wait for the start of another operation, and are never collectives. A lane is a sequence of
+/// rounds. Lanes are independent of each other.
 #[derive(Debug, Default)]
 pub struct Steps {
     draft: Draft,
     lanes: Vec<(Vec<u32>, Vec<u32>)>,
     lane: usize,
-    /// Processor, interface and number of the collective.
+    /// The collective itself, for its processor, interface and number.
     of: Option<Op>,
-    /// Time of a sum \[fs per byte\]; 0 takes no time.
+    /// Time that a sum takes \[fs per byte\]; 0 means no time.
     sum_fs: u64,
     watched: Option<Vec<Watched>>,
 }
 
 impl Steps {
-    /// Messages of collective `of`. A sum takes `sum_fs` \[fs per byte\].
+    /// Starts an empty list for the messages of collective `of`. A sum takes `sum_fs` \[fs per byte\].
     pub fn new(sum_fs: u64, of: Op) -> Self {
         Self { lanes: vec![Default::default()], sum_fs, of: Some(of), ..Self::default() }
     }
 
-    /// Steps that also record the data of every message, for tests.
+    /// Starts an empty list that also records the data of every message, for tests.
     pub(crate) fn watched() -> Self {
         Self { watched: Some(Vec::new()), lanes: vec![Default::default()], ..Self::default() }
     }
@@ -64,7 +64,7 @@ impl Steps {
         }
     }
 
-    /// The next round of lane 0 waits for the ends of all lanes.
+    /// Lets the next round of lane 0 wait for the ends of all lanes.
     pub fn join(&mut self) {
         let mut all = Vec::new();
         for (before, now) in self.lanes.drain(..) {
@@ -74,7 +74,7 @@ impl Steps {
         self.lane = 0;
     }
 
-    /// Ends the round of this lane. Does nothing if the round has no operations of this rank.
+    /// Ends the round of this lane. If this rank has no operations in the round, the call does nothing.
     pub fn next(&mut self) {
         let (before, now) = &mut self.lanes[self.lane];
         if !now.is_empty() {
@@ -83,7 +83,7 @@ impl Steps {
     }
 
     fn add(&mut self, op: Op) -> u32 {
-        // The tag contains the number of the collective and the round; messages with the same tag between two ranks keep their order.
+        // the tag contains the number of the collective and the round; messages with the same tag between two ranks keep their order
         let op = self.of.map_or(op, |of| numbered(op, of.instance()).on(of.cpu(), of.nic()));
         let number = self.draft.add(op);
         let (before, now) = &mut self.lanes[self.lane];
@@ -94,7 +94,8 @@ impl Steps {
         number
     }
 
-    /// Sends pieces of data to rank `to` in round `round`. The receiver uses the same round number. Without data there is no message.
+    /// Sends pieces of data to rank `to` in round `round`. The receiver must use the same round number. If the pieces are
+    /// empty, no message is sent.
     pub fn send(&mut self, to: u32, round: u32, pieces: impl Iterator<Item = Piece> + Clone) {
         let bytes = pieces.clone().map(|piece| piece.bytes).sum();
         if bytes > 0 {
@@ -120,21 +121,21 @@ impl Steps {
         }
     }
 
-    /// Receives pieces of data. No later round waits for this receive.
+    /// Receives pieces of data aside from the rounds. Later rounds do not wait for this receive.
     pub fn receive_aside(&mut self, from: u32, round: u32, pieces: impl Iterator<Item = Piece> + Clone) {
         let before = self.lanes[self.lane].1.len();
         self.receive(from, round, Into::Copy, pieces);
         self.lanes[self.lane].1.truncate(before);
     }
 
-    /// Sends a message without data, which only informs rank `to` that this rank has reached the round. It has 1 byte, like that of
-    /// LogGOPSim's generator.
+    /// Sends a message without data. It only informs rank `to` that this rank has reached the round. The message has 1 byte,
+    /// like that of LogGOPSim's generator.
     pub fn notify(&mut self, to: u32, round: u32) {
         let op = self.add(Op::send(to, 1, Some(round)));
         self.watch(op, Into::Copy, std::iter::empty());
     }
 
-    /// Receives a message of [`Self::notify`].
+    /// Receives the message that another rank sends with [`Self::notify`].
     pub fn hear(&mut self, from: u32, round: u32) {
         let op = self.add(Op::receive(Some(from), 1, Some(round)));
         self.watch(op, Into::Sum, std::iter::empty());
@@ -146,12 +147,12 @@ impl Steps {
         }
     }
 
-    /// Returns all operations that were added.
+    /// Returns all operations that were added, as a partial order.
     pub fn finish(self) -> Ops {
         self.draft.unchecked()
     }
 
-    /// The operations with their data.
+    /// Returns the operations, together with the data of each message.
     pub(crate) fn finish_watched(self) -> (Ops, Vec<Watched>) {
         (self.draft.unchecked(), self.watched.unwrap_or_default())
     }

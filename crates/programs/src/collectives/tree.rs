@@ -1,18 +1,18 @@
-//! Broadcast and reduction along a tree, segment by segment.
+//! Broadcast and reduce along a tree of the ranks, segment by segment.
 
 use super::call::{Call, Piece};
 use super::steps::{Into, Steps};
 use crate::amounts::Bytes;
 use crate::form::Operation;
 
-/// The place of a rank in a tree: its parent, and its children in their order.
+/// The position of a rank in a tree: its parent, and its children in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
     pub parent: Option<u32>,
     pub children: Vec<u32>,
 }
 
-/// Segments of a range of the vector, each of `size` bytes; with 0 the whole range is one segment.
+/// Returns the segments of a range of the vector, each of `size` bytes. If `size` is 0, the whole range is one segment.
 fn segments(range: Piece, size: u64) -> impl Iterator<Item = Piece> + Clone {
     let size = if size == 0 { range.bytes.max(1) } else { size };
     let end = range.start + range.bytes;
@@ -22,8 +22,8 @@ fn segments(range: Piece, size: u64) -> impl Iterator<Item = Piece> + Clone {
     })
 }
 
-/// Sends a range of the vector down a tree. A rank receives the next segment while it forwards one. `rounds`: the number of the
-/// first message between two ranks.
+/// Adds messages that send a range of the vector down a tree. A rank receives the next segment while it forwards the
+/// present one. `rounds` is the round number of the first message between two ranks.
 pub fn down(place: &Place, range: Piece, segment: u64, rounds: u32, steps: &mut Steps) {
     let mut held: Option<(u32, Piece)> = None;
     for (number, piece) in segments(range, segment).enumerate() {
@@ -45,7 +45,8 @@ pub fn down(place: &Place, range: Piece, segment: u64, rounds: u32, steps: &mut 
     }
 }
 
-/// Sums a range of the vector up a tree. A rank receives the next segment while it forwards one.
+/// Adds messages that sum a range of the vector up a tree. A rank receives the next segment while it forwards the
+/// present one.
 pub fn up(place: &Place, range: Piece, segment: u64, rounds: u32, steps: &mut Steps) {
     let mut held: Option<(u32, Piece)> = None;
     for (number, piece) in segments(range, segment).enumerate() {
@@ -71,8 +72,9 @@ pub fn up(place: &Place, range: Piece, segment: u64, rounds: u32, steps: &mut St
     }
 }
 
-/// Sends the whole vector of a call down from the root, or up to the root for a reduce. `place` uses numbers from the root.
-/// `segment` is the size of a segment \[bytes\]; by default the whole vector is one segment.
+/// Adds messages that send the whole vector of a call down from the root, or, for a reduce, up to the root. `place` has
+/// numbers of ranks that are counted from the root. `segment` is the size of a segment \[bytes\]. If it is `None`, the
+/// whole vector is one segment.
 pub fn along(place: Place, call: &Call, segment: Option<Bytes>, steps: &mut Steps) {
     let (place, segment) = (place.of_ranks(call), segment.map_or(0, |segment| segment.0));
     if call.operation == Operation::Reduce {
@@ -82,13 +84,13 @@ pub fn along(place: Place, call: &Call, segment: Option<Bytes>, steps: &mut Step
     }
 }
 
-/// The whole vector of a call.
+/// Returns the piece that is the whole vector of a call.
 pub fn whole(call: &Call) -> Piece {
     call.segment(0, call.vector().max(1))
 }
 
 impl Place {
-    /// Converts the numbers from the root in this place to ranks of the communicator.
+    /// Converts the rank numbers of this position, counted from the root, to ranks of the communicator.
     pub fn of_ranks(self, call: &Call) -> Self {
         Self {
             parent: self.parent.map(|number| call.rank(number)),
@@ -96,7 +98,7 @@ impl Place {
         }
     }
 
-    /// Rank `number` of a binomial tree: in round k rank r below 2^k sends to r + 2^k.
+    /// Returns the position of rank `number` in a binomial tree: in round k, each rank r below 2^k sends to r + 2^k.
     pub fn binomial(number: u32, ranks: u32) -> Self {
         let highest = number.checked_ilog2();
         let first = highest.map_or(0, |bit| bit + 1);
@@ -104,14 +106,14 @@ impl Place {
         Self { parent: highest.map(|bit| number - (1 << bit)), children: children.collect() }
     }
 
-    /// Rank `number` of a binary tree whose ranks are numbered level by level.
+    /// Returns the position of rank `number` in a binary tree whose ranks are numbered level by level.
     pub fn binary(number: u32, ranks: u32) -> Self {
         let children = [2 * u64::from(number) + 1, 2 * u64::from(number) + 2];
         let children = children.into_iter().filter(|&child| child < ranks.into()).map(|child| child as u32);
         Self { parent: number.checked_sub(1).map(|above| above / 2), children: children.collect() }
     }
 
-    /// Rank `number` of a chain.
+    /// Returns the position of rank `number` in a chain.
     pub fn chain(number: u32, ranks: u32) -> Self {
         Self { parent: number.checked_sub(1), children: (number + 1..ranks).take(1).collect() }
     }

@@ -5,12 +5,12 @@ use super::ops::{Draft, Ops};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A handle of an operation, with which a later call can wait for it.
+/// Identifies an operation, so that a later call can wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request(u32);
 
 impl Request {
-    /// Index of the operation of this request.
+    /// Index of the operation that this request started.
     pub fn index(self) -> u32 {
         self.0
     }
@@ -21,9 +21,9 @@ impl Request {
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
     draft: Draft,
-    /// Operations that the next call waits for.
+    /// Operations for which the next call waits.
     after: Vec<(u32, When)>,
-    /// Present number of collectives in each communicator.
+    /// Number of collectives that each communicator has had until now.
     instances: HashMap<u16, u32>,
 }
 
@@ -38,46 +38,47 @@ impl Calls {
         Request(number)
     }
 
-    /// A call that returns when its operation has finished: `MPI_Send`, `MPI_Recv`, a computation.
+    /// Adds a call that returns when its operation has finished: `MPI_Send`, `MPI_Recv`, a computation.
     pub fn blocking(&mut self, op: Op) -> Request {
         self.place(op, When::Finish)
     }
 
-    /// A call that returns when its operation has started: `MPI_Isend`, `MPI_Irecv`, or `MPI_Start` of a persistent request,
-    /// which starts the same operation again.
+    /// Adds a call that returns when its operation has started: `MPI_Isend`, `MPI_Irecv`, or `MPI_Start` of a persistent
+    /// request, which starts the same operation again.
     pub fn start(&mut self, op: Op) -> Request {
         self.place(op, When::Start)
     }
 
-    /// The next call waits until a request has finished: `MPI_Wait`.
+    /// Lets the next call wait until a request has finished: `MPI_Wait`.
     pub fn wait(&mut self, request: Request) {
         self.after.push((request.0, When::Finish));
     }
 
-    /// The next call waits until all these requests have finished: `MPI_Waitall`.
+    /// Lets the next call wait until all these requests have finished: `MPI_Waitall`.
     pub fn wait_all(&mut self, requests: impl IntoIterator<Item = Request>) {
         requests.into_iter().for_each(|request| self.wait(request));
     }
 
-    /// A send and a receive at the same time: `MPI_Sendrecv`.
+    /// Adds a send and a receive that run at the same time: `MPI_Sendrecv`.
     pub fn exchange(&mut self, send: Op, receive: Op) {
         let requests = [self.start(receive), self.start(send)];
         self.wait_all(requests);
     }
 
-    /// A blocking collective of a communicator. All ranks of a communicator must call its collectives in the same order.
+    /// Adds a blocking collective of a communicator. All ranks of a communicator must call its collectives in the same
+    /// order.
     pub fn collective(&mut self, op: Op) -> Request {
         let op = self.numbered(op);
         self.blocking(op)
     }
 
-    /// A non-blocking collective of a communicator.
+    /// Adds a non-blocking collective of a communicator.
     pub fn start_collective(&mut self, op: Op) -> Request {
         let op = self.numbered(op);
         self.start(op)
     }
 
-    /// The next number of a collective of its communicator.
+    /// Numbers a collective: returns it with the next number in its communicator.
     fn numbered(&mut self, op: Op) -> Op {
         let instance = self.instances.entry(op.comm()).or_insert(0);
         let op = op.tagged(*instance);
@@ -95,23 +96,24 @@ impl Calls {
         self.draft.keep_shared(sizes)
     }
 
-    /// The operations so far.
+    /// Returns the operations added so far.
     pub fn ops(&self) -> &[Op] {
         self.draft.ops()
     }
 
-    /// Replaces operation `index`, which must exist, by `op`. This is needed if a later call or another rank gives more
-    /// information about the operation.
+    /// Replaces operation `index`, which must exist, by `op`. A reader needs this if a later call or another rank gives
+    /// more information about the operation.
     pub fn replace(&mut self, index: u32, op: Op) {
         self.draft.replace(index, op);
     }
 
-    /// True if there are no operations yet.
+    /// True if no operation was added yet.
     pub fn is_empty(&self) -> bool {
         self.draft.is_empty()
     }
 
-    /// Returns the partial order of the operations. Each call waits only for earlier calls, so there is no cycle.
+    /// Returns the partial order of the operations. The order has no cycle, because each call waits only for earlier
+    /// calls.
     pub fn finish(self) -> Ops {
         self.draft.unchecked()
     }

@@ -1,4 +1,4 @@
-//! Checks before a program runs: peers and communicators exist, and all ranks call the same collectives.
+//! Checks of a program before it runs: all peers and communicators exist, and all ranks call the same collectives.
 
 use super::op::{Kind, Op, Operation};
 use super::ops::Ops;
@@ -25,7 +25,7 @@ impl Program {
         self.same_collectives()
     }
 
-    /// All ranks of a communicator call the same collectives in the same order: same kind, root and size.
+    /// Checks that all ranks of a communicator call the same collectives in the same order: same kind, root and size.
     fn same_collectives(&self) -> Result<(), Refusal> {
         if !self.has_collectives() {
             return Ok(());
@@ -33,7 +33,7 @@ impl Program {
         let mut first: HashMap<u32, (usize, Arc<[Call]>)> = HashMap::new();
         let mut known = HashMap::new();
         for (rank, of) in self.ranks.iter().enumerate() {
-            // many ranks share their operations
+            // many ranks share one list of operations, which is checked once
             let calls = known.entry((Arc::as_ptr(&of.ops), of.comms.len())).or_insert_with(|| calls(of));
             for (own, place) in calls.iter().zip(0..=of.comms.len()) {
                 let number = place.checked_sub(1).map_or(0, |place| of.comms[place].number);
@@ -48,7 +48,7 @@ impl Program {
     }
 }
 
-/// The collectives of a rank in each of its communicators, by their numbers.
+/// Returns the collectives of a rank in each of its communicators, by their numbers.
 fn calls(of: &RankProgram) -> Vec<Arc<[Call]>> {
     let mut calls = vec![Vec::new(); of.comms.len() + 1];
     for op in of.ops.ops().iter().filter(|op| is_collective(op)) {
@@ -62,20 +62,20 @@ fn calls(of: &RankProgram) -> Vec<Arc<[Call]>> {
     calls.into_iter().map(in_order).collect()
 }
 
-/// The lists of operations that were already checked, each with the sizes of its communicators. Many ranks
-/// share one list.
+/// The lists of operations that were already checked, each with the sizes of its communicators. Many ranks share one
+/// list, so each list is checked once.
 #[derive(Default)]
 pub(crate) struct Checked(HashMap<*const Ops, Vec<usize>>);
 
 impl Checked {
-    /// True if no previous rank had this list of operations in communicators of these sizes.
+    /// Returns true if no earlier rank had this list of operations in communicators of these sizes.
     pub(crate) fn is_new(&mut self, of: &RankProgram) -> bool {
         let sizes: Vec<usize> = of.comms.iter().map(|comm| comm.members.len()).collect();
         self.0.insert(Arc::as_ptr(&of.ops), sizes.clone()).is_none_or(|before| before != sizes)
     }
 }
 
-/// The parts of a collective that must be equal on all ranks, and the sizes of its blocks.
+/// The properties of a collective that must be equal on all ranks, and the sizes of its blocks.
 type Call = (Op, Option<Arc<[u64]>>);
 
 fn is_collective(op: &Op) -> bool {
@@ -107,8 +107,8 @@ fn different(rank: usize, other: usize, comm: u32, place: usize, own: Option<&Ca
     )
 }
 
-/// `known`: lists of members that were already checked. All members of a large communicator share one
-/// list.
+/// `known` contains lists of members that were already checked. All members of a large communicator share one list, so
+/// each list is checked once.
 fn check_comms(
     program: &Program,
     rank: usize,
@@ -137,10 +137,10 @@ fn check_comms(
     Ok(())
 }
 
-/// The problem of an operation and the remedy.
+/// Returns the problem of an operation and the remedy; `None` if the operation is valid.
 #[inline]
 fn check_op(program: &Program, of: &RankProgram, op: &Op) -> Result<(), (String, String)> {
-    // most operations are of this form, and it is checked in a few instructions
+    // most operations are of this form, so this short test saves time
     let is_plain = op.comm() == 0 && op.sizes() == 0;
     match op.kind() {
         Kind::Compute if is_plain => Ok(()),
@@ -227,7 +227,7 @@ mod tests {
         );
     }
 
-    /// A check of each rank separately would compare 4 x 10^10 members.
+    /// If each rank were checked separately, the check would compare 4 x 10^10 members.
     #[test]
     fn members_that_ranks_share_are_looked_at_once() {
         let members: Arc<[u32]> = (0..200_000).collect();

@@ -1,4 +1,4 @@
-//! The interface for reading a program while it runs.
+//! The interface through which an executor reads a program while it runs.
 
 use super::op::{Op, When};
 use super::ops::Ops;
@@ -17,21 +17,21 @@ pub trait Cursor {
         self.len() == 0
     }
 
-    /// Calls `each` with every operation without predecessors, in their order.
+    /// Calls `each` with every operation without predecessors, in the order of the operations.
     fn roots(&mut self, each: impl FnMut(u32));
 
-    /// Operation `index`, below [`Cursor::len`].
+    /// Returns operation `index`, which must be below [`Cursor::len`].
     fn op(&mut self, index: u32) -> Op;
 
     /// Number of edges that lead to operation `index`.
     fn predecessors(&mut self, index: u32) -> u32;
 
-    /// Calls `each` with every operation that waits for the start (or, by `when`, the finish) of `index`, in the order
-    /// of the edges.
+    /// Calls `each` with every operation that waits for the start or the finish (`when`) of `index`, in the order of
+    /// the edges.
     fn successors(&mut self, index: u32, when: When, each: impl FnMut(u32));
 
-    /// Counts down `remaining` for each operation that waits for the start (or, by `when`, the finish) of `index`. Calls `each`
-    /// with every operation whose number is then 0, in the order of the edges.
+    /// Decrements `remaining` for each operation that waits for the start or the finish (`when`) of `index`. Then calls
+    /// `each` with every operation whose value has become 0, in the order of the edges.
     #[inline]
     fn count_down(&mut self, index: u32, when: When, remaining: &mut [u32], mut each: impl FnMut(u32, &Op)) {
         let mut free = Vec::new();
@@ -44,10 +44,10 @@ pub trait Cursor {
         free.into_iter().for_each(|later| each(later, &self.op(later)));
     }
 
-    /// The sizes of the blocks of a collective \[bytes\], by [`Op::sizes`].
+    /// Returns the sizes of the blocks of a collective \[bytes\], by the number from [`Op::sizes`].
     fn sizes(&mut self, list: u16) -> Option<Arc<[u64]>>;
 
-    /// Prefetches the indices of the operations. Never changes results.
+    /// Prefetches the indices by which operations are found. Never changes results.
     fn bring_places(&self) {}
 
     /// Prefetches operation `index` and the indices of its successors. Never changes results.
@@ -56,7 +56,7 @@ pub trait Cursor {
     /// True if the caller may use memory for one number per operation.
     fn is_in_memory(&self) -> bool;
 
-    /// The error, if reading has failed. The cursor then returns no further operations.
+    /// Returns the error, if reading the program has failed. After an error the cursor returns no further operations.
     fn failure(&self) -> Option<Refusal> {
         None
     }

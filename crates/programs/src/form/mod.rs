@@ -1,4 +1,4 @@
-//! The form of a program: operations of each rank in a partial order, and communicators.
+//! The representation of a program: the operations of each rank in a partial order, and the communicators.
 
 mod calls;
 mod check;

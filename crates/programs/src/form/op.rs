@@ -1,13 +1,13 @@
 //! Operations of a rank.
 
-/// The stored value of "any source" and "any tag", which is the same as in the binary GOAL format.
+/// The stored value of "any source" and "any tag". The binary GOAL format uses the same value.
 const ANY: u32 = u32::MAX;
 
 weft_units::words! {
-    /// The kind of a collective.
+    /// The kinds of collectives.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Operation {
-        /// No rank leaves before all have entered.
+        /// A rank leaves only after all ranks have entered.
         Barrier = "barrier",
         /// All ranks get the data of the root.
         Broadcast = "broadcast",
@@ -15,31 +15,31 @@ weft_units::words! {
         Reduce = "reduce",
         /// All ranks get the sum of the data of all ranks.
         AllReduce = "all_reduce",
-        /// The root gets the block of each rank.
+        /// The root gets one block from each rank.
         Gather = "gather",
-        /// Each rank gets its block of the data of the root.
+        /// Each rank gets one block of the root's data.
         Scatter = "scatter",
-        /// All ranks get the block of each rank.
+        /// All ranks get the blocks of all ranks.
         AllGather = "all_gather",
-        /// Each rank gets its block of the sum of the data of all ranks.
+        /// Each rank gets one block of the sum of the data of all ranks.
         ReduceScatter = "reduce_scatter",
-        /// Each rank gets a block from each rank.
+        /// Each rank gets one block from each rank.
         AllToAll = "all_to_all",
     }
 }
 
-/// The kind of an operation.
+/// The kinds of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Occupies a processor for a time.
     Compute,
     Send,
     Receive,
-    /// Takes part in a collective, which is expanded into messages when the rank starts it.
+    /// Takes part in a collective. The collective is expanded into messages when the rank starts it.
     Collective(Operation),
 }
 
-/// The event of an operation that releases another operation.
+/// The event of an operation for which another operation waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum When {
     /// The operation has finished.
@@ -66,54 +66,56 @@ impl Op {
         Self { size, peer, tag, comm: 0, sizes: 0, kind, cpu: 0, nic: 0 }
     }
 
-    /// Occupies the processor for `ns` \[ns\].
+    /// Makes a computation that occupies the processor for `ns` \[ns\].
     pub const fn compute(ns: u64) -> Self {
         Self::new(Kind::Compute, ns, 0, 0)
     }
 
-    /// Sends `bytes` \[bytes\] to rank `to` of the communicator. Without a tag the message matches a receive with any tag.
+    /// Makes a send of `bytes` \[bytes\] to rank `to` of the communicator. A message without a tag matches a receive
+    /// with any tag.
     pub fn send(to: u32, bytes: u64, tag: Option<u32>) -> Self {
         Self::new(Kind::Send, bytes, to, tag.unwrap_or(ANY))
     }
 
-    /// Receives up to `bytes` \[bytes\] from rank `from` of the communicator, or from any; with this tag, or with any.
+    /// Makes a receive of up to `bytes` \[bytes\]. With `from` and `tag` it matches only messages from this rank of the
+    /// communicator and with this tag; `None` matches any.
     pub fn receive(from: Option<u32>, bytes: u64, tag: Option<u32>) -> Self {
         Self::new(Kind::Receive, bytes, from.unwrap_or(ANY), tag.unwrap_or(ANY))
     }
 
-    /// Takes part in the collective number `instance` of the communicator. For broadcast, reduce, all-reduce and
-    /// reduce-scatter, `bytes` \[bytes\] is the size of the whole vector. For the other collectives it is the size of one
-    /// block.
+    /// Makes an operation in which the rank takes part in collective number `instance` of the communicator. For
+    /// broadcast, reduce, all-reduce and reduce-scatter, `bytes` \[bytes\] is the size of the whole vector. For the
+    /// other collectives, `bytes` is the size of one block.
     pub fn collective(operation: Operation, root: u32, bytes: u64, instance: u32) -> Self {
         Self::new(Kind::Collective(operation), bytes, root, instance)
     }
 
-    /// This operation in communicator `comm` of its rank; 0 is all ranks of the program.
+    /// Returns this operation in communicator `comm` of its rank; 0 means all ranks of the program.
     #[must_use]
     pub fn within(self, comm: u16) -> Self {
         Self { comm, ..self }
     }
 
-    /// This operation on processor `cpu` and network interface `nic` of its rank.
+    /// Returns this operation on processor `cpu` and network interface `nic` of its rank.
     #[must_use]
     pub fn on(self, cpu: u8, nic: u8) -> Self {
         Self { cpu, nic, ..self }
     }
 
-    /// This collective with blocks of different sizes. The sizes are in list `sizes` of the operations
+    /// Returns this collective with blocks of different sizes. The sizes are list number `sizes` of the operations
     /// ([`super::Ops::sizes`]); 0 means no list.
     #[must_use]
     pub fn sized_by(self, sizes: u16) -> Self {
         Self { sizes, ..self }
     }
 
-    /// This operation with another peer.
+    /// Returns this operation with another peer.
     #[must_use]
     pub(crate) fn to_peer(self, peer: u32) -> Self {
         Self { peer, ..self }
     }
 
-    /// This operation with another tag.
+    /// Returns this operation with another tag.
     #[must_use]
     pub(crate) fn tagged(self, tag: u32) -> Self {
         Self { tag, ..self }
@@ -123,22 +125,22 @@ impl Op {
         self.kind
     }
 
-    /// Bytes of a message or collective; for compute its time \[ns\].
+    /// Size of a message or collective in bytes, or time of a computation \[ns\].
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// The other rank of a message, numbered within the communicator; `None` for a receive from any source.
+    /// The other rank of a message, as a number in the communicator; `None` for a receive from any source.
     pub fn peer(&self) -> Option<u32> {
         (self.peer != ANY).then_some(self.peer)
     }
 
-    /// The root of a collective, numbered within the communicator.
+    /// The root of a collective, as a number in the communicator.
     pub const fn root(&self) -> u32 {
         self.peer
     }
 
-    /// The tag of a message; `None` for any.
+    /// The tag of a message; `None` matches any tag.
     pub fn tag(&self) -> Option<u32> {
         (self.tag != ANY).then_some(self.tag)
     }
@@ -148,12 +150,12 @@ impl Op {
         self.tag
     }
 
-    /// Number of the communicator among those of the rank; 0 is all ranks.
+    /// Number of the operation's communicator at its rank; 0 means all ranks.
     pub const fn comm(&self) -> u16 {
         self.comm
     }
 
-    /// Number of the list of block sizes; 0 is none.
+    /// Number of the list of block sizes; 0 means no list.
     pub const fn sizes(&self) -> u16 {
         self.sizes
     }
@@ -166,12 +168,13 @@ impl Op {
         self.nic
     }
 
-    /// Peer and tag in stored form for matching. A value of all ones is a wildcard.
+    /// Peer and tag of a message or receive, in the form in which they are stored for matching. A value with all bits set is a
+    /// wildcard.
     pub(crate) const fn raw(&self) -> (u32, u32) {
         (self.peer, self.tag)
     }
 
-    /// From peer and tag as the binary GOAL format stores them.
+    /// Makes an operation with peer and tag as the binary GOAL format stores them.
     pub(crate) const fn from_raw(kind: Kind, size: u64, peer: u32, tag: u32) -> Self {
         Self::new(kind, size, peer, tag)
     }

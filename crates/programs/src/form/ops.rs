@@ -1,27 +1,27 @@
-//! The operations of a rank with their dependencies, and drafts of them.
+//! The operations of a rank with their dependencies, and drafts to which operations are added.
 
 use super::op::{Kind, Op, When};
 use std::sync::Arc;
 use weft_units::prefetch::prefetch_first_line;
 
-/// Operations in a partial order. Each operation stores its successors: the operations that wait for it. If the operations of several
-/// ranks differ only in their communicators, the ranks share one `Ops`.
+/// Operations in a partial order. Each operation stores its successors, which are the operations that wait for it. If the operations
+/// of several ranks differ only in their communicators, the ranks share one `Ops`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ops {
-    // the executor reads these three lists for each operation, so their places are next to each other
+    // the executor reads these three lists for each operation, so they are stored next to each other
     ops: Vec<Op>,
-    /// Index of the first successor of each operation: two entries per operation, for successors of its finish and of its start. The last
-    /// entry is the number of edges.
+    /// Index of the first successor of each operation. An operation has two entries: for successors of its finish, and of its start. The
+    /// last entry is the number of edges.
     begins: Vec<u32>,
     successors: Vec<u32>,
-    /// Number of edges that lead to each operation.
+    /// Number of edges that lead to each operation. The operation waits for this number of events.
     predecessors: Vec<u32>,
     roots: Vec<u32>,
     sizes: Vec<Arc<[u64]>>,
-    /// Mean number of edges that lead to an operation, times 2^16. Prefetches then need no division.
+    /// Mean number of edges that lead to an operation, times 2^16. With this value, prefetches need no division.
     mean_edges: u32,
     has_collectives: bool,
-    /// Highest numbers of a processor and of a network interface.
+    /// Highest number of a processor, and highest number of a network interface.
     highest: (u8, u8),
 }
 
@@ -38,7 +38,7 @@ impl Ops {
         &self.ops
     }
 
-    /// The operation `index`; it must exist.
+    /// Returns operation `index`, which must exist.
     pub fn op(&self, index: u32) -> Op {
         self.ops[index as usize]
     }
@@ -56,12 +56,12 @@ impl Ops {
         self.predecessors[index as usize]
     }
 
-    /// Whether some operation is a collective.
+    /// True if some operation is a collective.
     pub fn has_collectives(&self) -> bool {
         self.has_collectives
     }
 
-    /// Highest numbers of a processor and of a network interface; 0 without operations.
+    /// Highest number of a processor, and highest number of a network interface; 0 without operations.
     pub(super) fn highest_resources(&self) -> (u8, u8) {
         self.highest
     }
@@ -71,13 +71,14 @@ impl Ops {
         &self.predecessors
     }
 
-    /// Operations that wait for the start or the finish of `index`, in the order in which the edges were added.
+    /// Returns the operations that wait for the start or the finish of `index`, in the order in which the edges were
+    /// added.
     pub fn successors(&self, index: u32, when: When) -> &[u32] {
         let slot = 2 * index as usize + usize::from(when == When::Start);
         &self.successors[self.begins[slot] as usize..self.begins[slot + 1] as usize]
     }
 
-    /// Operations without predecessors, in their order.
+    /// Returns the operations without predecessors, in the order of the operations.
     pub fn roots(&self) -> &[u32] {
         &self.roots
     }
@@ -86,7 +87,7 @@ impl Ops {
         self.successors.len()
     }
 
-    /// The sizes of the blocks of a collective \[bytes\], by [`Op::sizes`]; `None` for 0.
+    /// Returns the sizes of the blocks of a collective \[bytes\], by the number from [`Op::sizes`]; `None` for 0.
     pub fn sizes(&self, list: u16) -> Option<&Arc<[u64]>> {
         self.sizes.get(usize::from(list).checked_sub(1)?)
     }
@@ -96,7 +97,7 @@ impl Ops {
         &self.sizes
     }
 
-    /// A draft with the same operations and edges.
+    /// Returns a draft with the same operations and edges.
     pub fn draft(&self) -> Draft {
         let mut draft = Draft { ops: self.ops.clone(), edges: Vec::new(), sizes: self.sizes.clone() };
         for earlier in 0..self.ops.len() as u32 {
@@ -108,11 +109,12 @@ impl Ops {
     }
 }
 
-/// Operations and edges while they are collected.
+/// Operations and edges to which more can be added.
 #[derive(Debug, Clone, Default)]
 pub struct Draft {
     ops: Vec<Op>,
-    /// Later operation, earlier operation, and the event of the earlier operation that releases the later one.
+    /// The edges. Each has a later operation, an earlier operation, and the event of the earlier operation that
+    /// releases the later one.
     edges: Vec<(u32, u32, When)>,
     sizes: Vec<Arc<[u64]>>,
 }
@@ -126,12 +128,12 @@ impl Draft {
         self.ops.is_empty()
     }
 
-    /// The operations so far.
+    /// The operations added so far.
     pub fn ops(&self) -> &[Op] {
         &self.ops
     }
 
-    /// Puts `op` in the place of operation `index`, which must exist. Its edges stay.
+    /// Replaces operation `index`, which must exist, by `op`. Its edges stay.
     pub fn replace(&mut self, index: u32, op: Op) {
         self.ops[index as usize] = op;
     }
@@ -142,7 +144,7 @@ impl Draft {
         self.len() - 1
     }
 
-    /// `later` waits for `earlier`.
+    /// Adds an edge: operation `later` waits for operation `earlier`.
     pub fn depend(&mut self, later: u32, earlier: u32, when: When) {
         self.edges.push((later, earlier, when));
     }
@@ -165,7 +167,8 @@ impl Draft {
         u16::try_from(self.sizes.len()).ok()
     }
 
-    /// Returns the partial order. If the edges have a cycle, the error is an operation on the cycle.
+    /// Returns the operations as a partial order. If the edges form a cycle, returns an operation on the cycle as the
+    /// error.
     pub fn finish(self) -> Result<Ops, u32> {
         let ops = self.unchecked();
         match ops.on_a_cycle() {
@@ -174,7 +177,7 @@ impl Draft {
         }
     }
 
-    /// The partial order of edges that are known to have no cycle.
+    /// Returns the partial order of the edges. The caller knows that they form no cycle.
     pub(crate) fn unchecked(self) -> Ops {
         let Self { ops, edges, sizes } = self;
         let slot = |earlier: u32, when: When| 2 * earlier as usize + usize::from(when == When::Start);
@@ -206,7 +209,7 @@ impl Draft {
 }
 
 impl Ops {
-    /// An operation on a cycle of edges, if there is a cycle.
+    /// Returns an operation on a cycle of edges, if there is a cycle.
     fn on_a_cycle(&self) -> Option<u32> {
         let mut left = self.predecessors.clone();
         let mut free = self.roots.clone();
@@ -224,7 +227,7 @@ impl Ops {
         if released == self.ops.len() {
             return None;
         }
-        // each remaining operation waits for another remaining operation, so a walk to predecessors ends in a cycle
+        // each remaining operation waits for another remaining operation, so a walk to predecessors enters a cycle
         let mut earlier = vec![u32::MAX; self.ops.len()];
         for op in (0..self.ops.len() as u32).filter(|&op| left[op as usize] > 0) {
             let slot = 2 * op as usize;

@@ -1,21 +1,22 @@
-//! A program of all ranks in memory.
+//! A program in memory: the operations of all ranks.
 
 use super::cursor::InMemory;
 use super::ops::Ops;
 use std::sync::Arc;
 
-/// A communicator from the view of one of its ranks.
+/// A communicator as one of its ranks sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comm {
-    /// Number of the communicator in the program, the same at all of its ranks; above 0.
+    /// Number of the communicator in the program. All its ranks use the same number, which is above 0.
     pub number: u32,
-    /// Its members as ranks of the program, in the order of the communicator.
+    /// Its members, as ranks of the program, in the order of the communicator.
     pub members: Arc<[u32]>,
     /// The index of this rank among the members.
     pub me: u32,
 }
 
-/// The operations of one rank, and its communicators. Number 0 is all ranks of the program, number k is `comms[k - 1]`.
+/// The operations of one rank, and the communicators to which it belongs. Communicator 0 of a rank contains all ranks
+/// of the program; communicator k is `comms[k - 1]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankProgram {
     pub ops: Arc<Ops>,
@@ -23,7 +24,7 @@ pub struct RankProgram {
 }
 
 impl RankProgram {
-    /// A rank with these operations, and only the communicator of all ranks.
+    /// Makes a rank with these operations that belongs only to the communicator of all ranks.
     pub fn new(ops: Ops) -> Self {
         Self { ops: Arc::new(ops), comms: Vec::new() }
     }
@@ -32,7 +33,7 @@ impl RankProgram {
         InMemory(Arc::clone(&self.ops))
     }
 
-    /// The rank in the program of rank `peer` in communicator `comm`. Both must exist.
+    /// Converts rank `peer` of communicator `comm` to a rank of the program. Both must exist.
     pub fn rank_of(&self, comm: u16, peer: u32) -> u32 {
         match usize::from(comm).checked_sub(1) {
             None => peer,
@@ -40,7 +41,7 @@ impl RankProgram {
         }
     }
 
-    /// Number of ranks of communicator `comm`, and the number of `rank` in it, in a program of `ranks` ranks.
+    /// Number of ranks of communicator `comm`, and the number of `rank` in it. The program has `ranks` ranks.
     pub fn place_in(&self, comm: u16, rank: u32, ranks: u32) -> (u32, u32) {
         usize::from(comm).checked_sub(1).map_or((ranks, rank), |place| {
             let comm = &self.comms[place];
@@ -48,7 +49,7 @@ impl RankProgram {
         })
     }
 
-    /// Number of ranks of communicator `comm`, in a program of `ranks` ranks.
+    /// Number of ranks of communicator `comm`. The program has `ranks` ranks.
     pub fn size_of(&self, comm: u16, ranks: u32) -> u32 {
         usize::from(comm).checked_sub(1).map_or(ranks, |place| self.comms[place].members.len() as u32)
     }
@@ -74,12 +75,12 @@ impl Program {
         self.ranks.iter().map(|rank| rank.ops.len() as u64).sum()
     }
 
-    /// Whether some operation is a collective.
+    /// True if some operation is a collective.
     pub fn has_collectives(&self) -> bool {
         self.ranks.iter().any(|rank| rank.ops.has_collectives())
     }
 
-    /// Processors and network interfaces of a rank: one more than the highest numbers in use.
+    /// Number of processors of a rank, and number of its network interfaces: one more than the highest numbers in use.
     pub fn resources(&self) -> (usize, usize) {
         let mut most = (1, 1);
         for (cpu, nic) in self.ranks.iter().map(|rank| rank.ops.highest_resources()) {

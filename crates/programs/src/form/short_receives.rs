@@ -1,5 +1,6 @@
-//! Receives that are smaller than their messages. In MPI this is an error (truncation). LogGOPSim and the rank machine match source and
-//! tag, and ignore sizes. So Weft does not refuse these receives, but they are probably a mistake in the program.
+//! Finds receives that are smaller than their messages. In MPI a receive that is smaller than its message is an error
+//! (truncation). LogGOPSim and the rank machine match only source and tag, and ignore sizes. Weft therefore does not refuse these
+//! receives, but they are probably a mistake in the program.
 
 use super::op::{Kind, Op};
 use super::program::{Program, RankProgram};
@@ -7,15 +8,15 @@ use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-/// Sender, receiver, number of the communicator, and tag.
+/// A channel between two ranks: sender, receiver, number of the communicator, and tag.
 type Channel = (u32, u32, u32, u32);
 
-/// Messages that are larger than their receives in every possible order of matching.
+/// The messages of a program that are larger than their receives, in every possible order of matching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ShortReceives {
     /// Minimum number of these messages.
     pub count: u64,
-    /// An example: ranks, tag, and bytes.
+    /// An example of such a message: its ranks, tag, and bytes.
     pub sender: u32,
     pub receiver: u32,
     pub tag: u32,
@@ -50,13 +51,14 @@ struct Sizes {
     receives: Vec<u64>,
 }
 
-/// A receive from any source or with any tag: communicator, source, tag, bytes.
+/// A receive from any source or with any tag, as communicator, source, tag, bytes.
 type Wild = (u32, Option<u32>, Option<u32>, u64);
 
 impl Program {
-    /// Messages that are larger than their receives; `None` if there need not be any.
+    /// Returns the messages that are larger than their receives; `None` if some order of matching avoids them.
     ///
-    /// Ranks that get messages without a tag are not checked, because such a message may match any of their receives.
+    /// The function does not check ranks that get messages without a tag, because such a message might match any
+    /// receive of the rank.
     pub fn short_receives(&self) -> Option<ShortReceives> {
         let suspects = self.suspects();
         if suspects.is_empty() {
@@ -90,7 +92,7 @@ impl Program {
         found.reduce(|sum, each| ShortReceives { count: sum.count + each.count, ..sum })
     }
 
-    /// Channels whose largest message is larger than their smallest receive.
+    /// Returns the channels whose largest message is larger than their smallest receive.
     fn suspects(&self) -> BTreeSet<Channel> {
         let mut extremes: HashMap<Channel, (u64, u64)> = HashMap::new();
         self.each_end(|op, me, peer, context| match (op.kind(), peer, op.tag()) {
@@ -107,7 +109,7 @@ impl Program {
         extremes.into_iter().filter(|(_, (most, least))| most > least).map(|(key, _)| key).collect()
     }
 
-    /// Calls `see` with each send and receive, its rank, the other rank, and the number of the communicator.
+    /// Calls `see` with each send and receive, its rank, the peer, and the number of the communicator.
     fn each_end(&self, mut see: impl FnMut(&Op, u32, Option<u32>, u32)) {
         for (rank, of) in (0..).zip(&self.ranks) {
             for op in of.ops.ops() {
@@ -119,7 +121,7 @@ impl Program {
     }
 }
 
-/// The number of the communicator of an operation.
+/// Returns the number in the program of an operation's communicator.
 fn context(of: &RankProgram, op: &Op) -> u32 {
     usize::from(op.comm()).checked_sub(1).map_or(0, |place| of.comms[place].number)
 }
@@ -128,23 +130,25 @@ fn may_take(&(context, source, tag, _): &Wild, (from, _, of, with): Channel) -> 
     context == of && source.is_none_or(|source| source == from) && tag.is_none_or(|tag| tag == with)
 }
 
-/// The messages of a channel that are larger than their receives. `others`: receives that may match these messages instead.
+/// Returns the messages of a channel that are larger than their receives. `others` are receives from any source or with
+/// any tag that can match these messages instead.
 fn too_large(
     (sender, receiver, _, tag): Channel,
     Sizes { mut sends, mut receives }: Sizes,
     others: impl Iterator<Item = u64>,
 ) -> Option<ShortReceives> {
-    // if there are more messages than receives, the largest messages may be those without a receive
+    // if there are more messages than receives, the largest messages can be the ones without a receive
     let pairs = sends.len().min(receives.len());
     receives.extend(others);
     sends.sort_unstable();
     receives.sort_unstable();
-    // each receive, beginning with the smallest, takes the smallest remaining message: no other order fits more messages
+    // each receive, beginning with the smallest, takes the smallest remaining message: no other order matches more
+    // messages
     let fits = receives
         .iter()
         .fold(0, |done, receive| done + usize::from(sends.get(done).is_some_and(|message| message <= receive)));
     let count = pairs.checked_sub(fits).filter(|&count| count > 0)? as u64;
-    // the largest messages get the largest receives, down to the first pair that does not fit
+    // the largest messages get the largest receives, down to the first pair in which the message is larger
     let mut both = sends[..pairs].iter().rev().zip(receives.iter().rev());
     let (&message_bytes, &receive_bytes) = both.find(|(message, receive)| message > receive)?;
     Some(ShortReceives { count, sender, receiver, tag, message_bytes, receive_bytes })
@@ -155,7 +159,7 @@ mod tests {
     use super::super::Calls;
     use super::*;
 
-    /// Rank 0 sends to rank 1.
+    /// All messages of this test go from rank 0 to rank 1.
     fn found(sends: &[(u64, Option<u32>)], receives: &[(Option<u32>, u64, Option<u32>)]) -> Option<ShortReceives> {
         let [mut sender, mut receiver] = [Calls::default(), Calls::default()];
         sends.iter().for_each(|&(bytes, tag)| _ = sender.blocking(Op::send(1, bytes, tag)));

@@ -1,23 +1,24 @@
-//! A 3-D Fourier transform of complex numbers in pencils, forward and inverse, in the manner of BigFFT. Synthetic.
+//! A 3-D Fourier transform of complex numbers in pencils, forward and inverse, modelled on BigFFT. Synthetic.
 //!
 //! # Source
-//! The decomposition of a mesh into pencils. Each 1-D transform needs whole lines, so the mesh is transposed in rows of ranks, then
-//! in columns of ranks. The trace of BigFFT is not public; the block size is that of a recording of mpi4py-fft.
+//! The decomposition of a mesh into pencils, which are bundles of whole lines along one dimension. Each 1-D transform needs whole
+//! lines. The ranks therefore transpose the mesh, first in rows of ranks and then in columns of ranks. The trace of BigFFT is not
+//! public. The size of blocks is therefore taken from a recording of mpi4py-fft.
 //!
 //! # Parameters
 //! `ranks`, `points` of a side of the mesh, `iterations` \[counts\]; `time_per_point` of a 1-D transform \[time\]; `most_bytes`
 //! \[bytes\].
 //!
 //! # Guarantees
-//! In each direction (forward and inverse), an iteration computes three 1-D transforms of the points of a rank. Each direction has
-//! an all-to-all in the row of the rank and one in its column. A block has 16 bytes per number: 16 points^3 / (ranks x ranks of the
-//! row or column).
+//! In each direction (forward and inverse), an iteration computes three 1-D transforms of the points of a rank. In each direction,
+//! a rank takes part in an all-to-all in its row of ranks, and in one in its column. A block of an all-to-all has 16 bytes per
+//! number: 16 points^3 / (ranks x ranks of the row or column).
 //!
 //! # Not modelled
-//! Real numbers, numbers of points that are not divisible by the ranks, overlap of computation and messages.
+//! Real numbers. Numbers of points that are not divisible by the ranks. Overlap of computation and messages.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs`: the block of the recorded transform, bytes of an iteration.
+//! `programs/tests/programs/applications.rs`: the block size of the recorded transform, and the bytes of an iteration.
 
 use super::collective::ns;
 use super::grid::{factors, rows_and_columns};
@@ -29,26 +30,27 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_units::{Refusal, Time};
 
-/// A 3-D transform in pencils.
+/// A 3-D Fourier transform in pencils (bundles of whole lines).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BigFft {
     pub ranks: u32,
-    /// Points of a side of the mesh.
+    /// Number of points on a side of the mesh.
     pub points: u32,
     pub iterations: u32,
-    /// Computation per point and 1-D transform.
+    /// Computation time per point and 1-D transform.
     pub time_per_point: Time,
-    /// Most bytes that all ranks together send; the iterations end before this limit is exceeded.
+    /// Largest number of bytes that all ranks together may send. The program ends before an iteration would exceed this
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }
 
-/// Bytes of a complex number of double precision.
+/// Size of a complex number in double precision [bytes].
 const NUMBER: u64 = 16;
 
 impl BigFft {
-    /// Bytes to each rank of a row or column of `peers` ranks.
+    /// Bytes that a rank sends to each rank of its row or column of `peers` ranks.
     fn block(&self, peers: u32) -> u64 {
         NUMBER * u64::from(self.points).pow(3) / (u64::from(self.ranks) * u64::from(peers))
     }

@@ -1,20 +1,20 @@
-//! A repeated collective, as in benchmarks of collectives.
+//! A collective that all ranks repeat, as in benchmarks of collectives.
 //!
 //! # Source
 //! The loops of the OSU micro-benchmarks and of nccl-tests.
 //!
 //! # Parameters
-//! `operation`, `ranks` \[count\], `root`; `bytes` as in [`crate::form::Op::collective`], or `sizes`: sizes of the blocks
-//! \[bytes\]. `repeat` \[count\], `gap`: computation before each \[time\].
+//! `operation`, `ranks` \[count\], `root`. Either `bytes` as in [`crate::form::Op::collective`], or `sizes`: the sizes of
+//! the blocks \[bytes\]. `repeat` \[count\], `gap`: computation time before each call \[time\].
 //!
 //! # Guarantees
 //! All ranks call the collective `repeat` times, one after the other.
 //!
 //! # Not modelled
-//! Warm-up rounds, checks of the data.
+//! Warm-up rounds. Checks of the received data.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: a ring all-reduce takes the time of its formula.
+//! `programs/tests/programs.rs`: the time of a ring all-reduce agrees with its formula.
 
 use super::{Generates, Line, Made, within};
 use crate::amounts::Bytes;
@@ -33,10 +33,10 @@ pub struct Collective {
     pub ranks: u32,
     #[serde(default)]
     pub root: u32,
-    /// Size of the vector, or of a block.
+    /// Size of the vector, or of one block.
     #[serde(default)]
     pub bytes: Bytes,
-    /// Sizes of the blocks if they differ: one per rank; for all-to-all, one per sender and receiver.
+    /// Sizes of the blocks if they differ: one size per rank; for all-to-all, one per sender and receiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Vec<Bytes>>,
     #[serde(default = "one")]
@@ -50,7 +50,7 @@ fn one() -> u32 {
     1
 }
 
-/// Nanoseconds of a time, rounded.
+/// Converts a time to nanoseconds, rounded.
 pub fn ns(path: &str, time: Option<Time>) -> Result<u64, Refusal> {
     match time {
         None => Ok(0),

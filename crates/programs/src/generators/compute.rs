@@ -1,19 +1,19 @@
-//! Ranks that compute and send no messages: a job that only occupies nodes for a time.
+//! Ranks that only compute and send no messages: a job that occupies nodes for a time.
 //!
 //! # Source
-//! The rigid jobs in simulators of batch schedulers, such as a delay job in Batsim.
+//! The rigid jobs of simulators of batch schedulers, such as a delay job in Batsim.
 //!
 //! # Parameters
 //! `ranks` \[count\]. `time`: computation time of each rank \[time\].
 //!
 //! # Guarantees
-//! Each rank computes once.
+//! Each rank does one computation.
 //!
 //! # Not modelled
 //! Messages.
 //!
 //! # Validation
-//! Below: each rank ends at its time.
+//! The test in this file: each rank ends at its time.
 
 use super::collective::ns;
 use super::{Generates, Line, Made, within};
@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{Refusal, Time};
 
-/// Ranks that compute and send no messages.
+/// Ranks that only compute and send no messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Compute {

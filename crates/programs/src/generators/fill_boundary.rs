@@ -1,23 +1,24 @@
-//! Ghost cells of boxes of a mesh, in the manner of BoxLib's FillBoundary. Synthetic.
+//! Exchange of the ghost cells of boxes of a mesh, modelled on BoxLib's FillBoundary. Synthetic.
 //!
 //! # Source
-//! BoxLib (W. Zhang et al., AMReX, JOSS 2019): boxes are assigned to ranks along a space-filling curve, so the partners of a rank do
-//! not form a regular grid. Sizes follow from the ghost cells of faces, edges and corners. The trace is not public.
+//! BoxLib (W. Zhang et al., AMReX, JOSS 2019): a space-filling curve assigns boxes to ranks, so the partners of a rank do not form a
+//! regular grid. The sizes of messages follow from the ghost cells of faces, edges and corners. The trace of FillBoundary is not
+//! public.
 //!
 //! # Parameters
 //! `ranks`, `boxes` of a rank, `cells` of a side of a box, `ghosts`: their depth, `components` of a cell, `iterations` \[counts\];
-//! `time_per_cell` and iteration \[time\]; `most_bytes` \[bytes\].
+//! `time_per_cell`: computation time per cell and iteration \[time\]; `most_bytes` \[bytes\].
 //!
 //! # Guarantees
-//! Boxes form a periodic grid, and are assigned to ranks in Morton order. A box sends its ghost cells to 26 neighbours; neighbours
-//! on the same rank need no message. All messages of an iteration are non-blocking, and the rank waits for all messages together.
-//! There are no collectives.
+//! The boxes form a periodic grid, and Morton order assigns them to ranks. A box sends its ghost cells to 26 neighbours.
+//! Neighbours on the same rank need no message. All messages of an iteration are non-blocking, and the rank waits for all messages
+//! together. There are no collectives.
 //!
 //! # Not modelled
-//! Boxes of different sizes, several boxes in one message.
+//! Boxes of different sizes. Several boxes in one message.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs`: bytes of an iteration worked out by hand.
+//! `programs/tests/programs/applications.rs`: bytes of an iteration, computed by hand.
 
 use super::collective::ns;
 use super::grid::{coordinates, factors, rank_at};
@@ -29,16 +30,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{Refusal, Time};
 
-/// Ghost cells of boxes of a mesh.
+/// Exchange of the ghost cells of boxes of a mesh.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FillBoundary {
     pub ranks: u32,
-    /// Number of boxes of a rank.
+    /// Number of boxes on each rank.
     pub boxes: u32,
-    /// Cells of a side of a box.
+    /// Number of cells on a side of a box.
     pub cells: u32,
-    /// Depth of the ghost cells.
+    /// Number of layers of ghost cells.
     #[serde(default = "one")]
     pub ghosts: u32,
     /// Number of components per cell.
@@ -47,7 +48,8 @@ pub struct FillBoundary {
     pub iterations: u32,
     /// Computation time per cell and iteration.
     pub time_per_cell: Time,
-    /// Most bytes that all ranks together send; the iterations end before this limit is exceeded.
+    /// Largest number of bytes that all ranks together may send. The program ends before an iteration would exceed this
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }
@@ -56,7 +58,7 @@ fn one() -> u32 {
     1
 }
 
-/// The position of coordinates on the Morton curve: the bits of the coordinates are interleaved.
+/// Returns the position of a box on the Morton curve, which interleaves the bits of the coordinates.
 fn morton(at: [u32; 3]) -> u64 {
     (0..21).fold(0, |code, bit| {
         at.iter().enumerate().fold(code, |code, (k, &at)| code | u64::from(at >> bit & 1) << (3 * bit + k))
@@ -64,13 +66,13 @@ fn morton(at: [u32; 3]) -> u64 {
 }
 
 impl FillBoundary {
-    /// Bytes to the neighbour in a direction.
+    /// Bytes that a box sends to its neighbour in a direction.
     fn halo(&self, direction: [i64; 3]) -> u64 {
         let side = |by: i64| if by == 0 { u64::from(self.cells) } else { u64::from(self.ghosts) };
         8 * u64::from(self.components) * direction.into_iter().map(side).product::<u64>()
     }
 
-    /// The rank of each box.
+    /// Returns the rank of each box.
     fn owners(&self) -> Vec<u32> {
         let count = self.ranks * self.boxes;
         let sides = factors::<3>(count);
@@ -81,7 +83,7 @@ impl FillBoundary {
         owners
     }
 
-    /// Messages between ranks of an iteration: sender, receiver, tag, bytes.
+    /// Returns the messages between ranks in an iteration: sender, receiver, tag, bytes.
     fn messages(&self) -> Vec<(u32, u32, u32, u64)> {
         let (owners, all) = (self.owners(), directions(true));
         let sides = factors::<3>(self.ranks * self.boxes);

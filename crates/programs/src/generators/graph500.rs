@@ -1,19 +1,20 @@
-//! Breadth-first searches in the manner of Graph500's replicated-csr. Synthetic.
+//! Breadth-first searches, modelled on the implementation `replicated-csr` of Graph500. Synthetic.
 //!
 //! # Source
-//! Graph500: Kronecker graphs with A, B, C = 0.57, 0.19, 0.19, scale 20 and edge factor 16. Bit maps of 2^20 vertices are
-//! 128 KB. The share of edges in each level is counted in a Kronecker graph of scale 14 at most.
+//! The parameters of Graph500: Kronecker graphs with A, B, C = 0.57, 0.19, 0.19, scale 20 and edge factor 16. A bit map
+//! of 2^20 vertices has 128 KB. The share of edges in each level is counted in a Kronecker graph of at most scale 14.
 //!
 //! # Parameters
 //! `ranks`; `scale`: the graph has 2^scale vertices; `edge_factor`: edges per vertex; `searches` \[counts\]. `time_per_edge`
 //! \[time\]. `seed`.
 //!
 //! # Guarantees
-//! In each level a rank first processes its edges of the frontier. An all-gather of the bit map of the frontier follows. An
-//! all-to-all sends the edges to other ranks, 16 bytes each, evenly distributed. An all-reduce of 8 bytes ends the level.
+//! In each level, a rank first processes its edges that begin in the frontier. Then an all-gather sends the bit map of the
+//! frontier to all ranks. Then an all-to-all sends edges to other ranks, 16 bytes for each edge, evenly distributed. At
+//! the end of the level there is an all-reduce of 8 bytes.
 //!
 //! # Not modelled
-//! Unequal parts of the graph, direction-optimised search.
+//! Parts of the graph of different sizes. Direction-optimised search.
 //!
 //! # Validation
 //! `programs/tests/programs.rs`: the bit map has 128 KB, and the shares of the levels add up to 1.
@@ -27,7 +28,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{Refusal, Time};
 
-/// Breadth-first searches of a Kronecker graph.
+/// Breadth-first searches in a Kronecker graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Graph500 {
@@ -41,7 +42,7 @@ pub struct Graph500 {
     /// Number of searches, each from a different vertex.
     #[serde(default = "searches")]
     pub searches: u32,
-    /// Time to process an edge.
+    /// Time to process one edge.
     pub time_per_edge: Time,
     #[serde(default = "seed")]
     pub seed: u64,
@@ -63,13 +64,13 @@ fn seed() -> u64 {
     1
 }
 
-/// Highest scale of the graph in which the edges of levels are counted.
+/// Largest scale of a graph in which the generator counts the edges of levels.
 const COUNTED: u32 = 14;
-/// Bytes of an edge in a message.
+/// Size of an edge in a message [bytes].
 const EDGE: u64 = 16;
 
 impl Graph500 {
-    /// The edges of a Kronecker graph of `scale`, as lists of neighbours.
+    /// Generates a Kronecker graph with 2^scale vertices, as lists of neighbours.
     fn graph(&self, scale: u32, random: &mut Pcg32) -> Vec<Vec<u32>> {
         let mut neighbours = vec![Vec::new(); 1 << scale];
         for _ in 0..self.edge_factor << scale {
@@ -90,7 +91,8 @@ impl Graph500 {
         neighbours
     }
 
-    /// Share of all edges that each level of a search processes. The search begins at a vertex with edges.
+    /// Returns the share of all edges that each level of a search processes. The search begins at a vertex that has
+    /// edges.
     pub fn levels(&self) -> Vec<f64> {
         let mut random = Pcg32::seed_from_u64(self.seed);
         let neighbours = self.graph(self.scale.min(COUNTED), &mut random);

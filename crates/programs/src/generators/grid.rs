@@ -1,9 +1,9 @@
-//! Functions for ranks on a grid.
+//! Functions for programs whose ranks form a grid.
 
 use crate::form::Comm;
 use std::sync::Arc;
 
-/// Divides ranks into factors that are as equal as possible, the largest first.
+/// Factorises the number of ranks into factors that are as equal as possible, the largest first.
 pub fn factors<const N: usize>(ranks: u32) -> [u32; N] {
     let mut sides = [1u32; N];
     let (mut rest, mut primes, mut prime) = (ranks, Vec::new(), 2);
@@ -22,7 +22,7 @@ pub fn factors<const N: usize>(ranks: u32) -> [u32; N] {
     sides
 }
 
-/// The coordinates of a rank. The first coordinate changes fastest.
+/// Returns the coordinates of a rank in the grid. The first coordinate changes fastest.
 pub fn coordinates<const N: usize>(rank: u32, sides: [u32; N]) -> [u32; N] {
     let mut rest = rank;
     sides.map(|side| {
@@ -32,7 +32,7 @@ pub fn coordinates<const N: usize>(rank: u32, sides: [u32; N]) -> [u32; N] {
     })
 }
 
-/// The rank at the given coordinates; the grid is periodic.
+/// Returns the rank at the given coordinates. The grid is periodic.
 pub fn rank_at<const N: usize>(at: [i64; N], sides: [u32; N]) -> u32 {
     let (mut rank, mut step) = (0, 1);
     for (at, side) in at.into_iter().zip(sides) {
@@ -42,8 +42,7 @@ pub fn rank_at<const N: usize>(at: [i64; N], sides: [u32; N]) -> u32 {
     rank
 }
 
-/// The row and column communicators of a rank on a 2-D grid: communicator 1 is its row, communicator 2 its
-/// column.
+/// Returns the communicators of a rank on a 2-D grid: communicator 1 is its row, communicator 2 its column.
 pub fn rows_and_columns(rank: u32, [columns, rows]: [u32; 2]) -> Vec<Comm> {
     let (column, row) = (rank % columns, rank / columns);
     let in_row: Arc<[u32]> = (0..columns).map(|column| row * columns + column).collect();

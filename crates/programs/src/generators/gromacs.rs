@@ -1,25 +1,25 @@
-//! Molecular dynamics in the manner of GROMACS: staged exchanges of particle ranks, and separate mesh ranks. Synthetic.
+//! Molecular dynamics modelled on GROMACS: staged exchanges between particle ranks, and separate mesh ranks. Synthetic.
 //!
 //! # Source
 //! S. Pall et al., "Tackling exascale software challenges in molecular dynamics simulations with GROMACS" (2015). Sizes are
-//! those of a run of GROMACS 2022.5 on 24 particle and 8 mesh ranks. Messages between particle ranks had 4 to 16 KiB. Mesh
-//! ranks had two all-to-alls of 11,368 bytes per peer in each step.
+//! taken from a run of GROMACS 2022.5 on 24 particle ranks and 8 mesh ranks. In this run, messages between particle ranks
+//! had 4 to 16 KiB. In each step, mesh ranks did two all-to-alls of 11,368 bytes per peer.
 //!
 //! # Parameters
-//! `particle_ranks`, `mesh_ranks`, `steps`, `energy_every`: steps between two sums of energies \[counts\]. `halo`: bytes of an
-//! exchange between particle ranks, `mesh_block`: bytes per peer of a transpose \[bytes\]. `particles`, `mesh`: computations
-//! of a step \[time\].
+//! `particle_ranks`, `mesh_ranks`, `steps`, `energy_every`: number of steps between two sums of energies \[counts\]. `halo`:
+//! size of an exchange between particle ranks \[bytes\]. `mesh_block`: bytes per peer in a transpose \[bytes\]. `particles`,
+//! `mesh`: computation times of a step \[time\].
 //!
 //! # Guarantees
-//! A step: particle ranks exchange positions in three dimensions one after the other, in both directions. They send positions
-//! to their mesh rank, compute, and get mesh forces back. Forces go back through the dimensions in the reverse order.
-//! Particle ranks come first.
+//! At the start of a step, a particle rank sends positions to its mesh rank. Particle ranks exchange positions in three
+//! dimensions, one dimension after the other, in both directions. They compute, and send forces back through the dimensions in
+//! the reverse order. At the end, they get mesh forces from their mesh rank. Particle ranks have the lowest rank numbers.
 //!
 //! # Not modelled
-//! Neighbour search, repartition, constraints.
+//! Neighbour search. A new division of the domain among ranks. Constraints.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: messages of a step counted by hand.
+//! `programs/tests/programs.rs`: messages of a step, counted by hand.
 
 use super::collective::ns;
 use super::grid::{coordinates, factors, rank_at};
@@ -31,25 +31,25 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_units::{Refusal, Time};
 
-/// Molecular dynamics with mesh ranks.
+/// Molecular dynamics with particle ranks and separate mesh ranks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gromacs {
     pub particle_ranks: u32,
     pub mesh_ranks: u32,
     pub steps: u32,
-    /// Steps between two sums of energies.
+    /// Number of steps between two sums of energies.
     #[serde(default = "hundred")]
     pub energy_every: u32,
-    /// Bytes of an exchange between particle ranks.
+    /// Size of an exchange between particle ranks.
     #[serde(default = "halo")]
     pub halo: Bytes,
-    /// Bytes per peer of a transpose.
+    /// Size of the data per peer in a transpose.
     #[serde(default = "mesh_block")]
     pub mesh_block: Bytes,
-    /// Computation of a particle rank in a step.
+    /// Computation time of a particle rank in a step.
     pub particles: Time,
-    /// Computation of a mesh rank in a step.
+    /// Computation time of a mesh rank in a step.
     pub mesh: Time,
 }
 
@@ -75,8 +75,8 @@ impl Gromacs {
         self.particle_ranks + share as u32
     }
 
-    /// Bytes of the positions of a particle rank. The estimate is that six halos have about as many particles as the rank
-    /// itself.
+    /// Size of the positions of a particle rank [bytes]. The estimate assumes that six halos have about as many particles
+    /// as the rank itself.
     fn positions(&self) -> u64 {
         6 * self.halo.0
     }

@@ -1,21 +1,23 @@
-//! Monte Carlo transport with tallies, in the manner of HILO. Synthetic.
+//! Monte Carlo transport with tallies, modelled on HILO. Synthetic.
 //!
 //! # Source
-//! The structure of Monte Carlo codes that follow particles on replicas of the whole domain: long computations between small
-//! collectives. The structure was not checked against a trace of HILO, because the trace is not public.
+//! The structure of Monte Carlo codes that follow particles on copies of the whole domain, one copy per rank: long
+//! computations between small collectives. We could not check this structure against a trace of HILO, because the trace is not public.
 //!
 //! # Parameters
-//! `ranks`, `iterations` \[counts\]; `tallies` and `field` \[bytes\]; `time`: computation of an iteration \[time\];
-//! `most_bytes` \[bytes\].
+//! `ranks`, `iterations` \[counts\]; `tallies` and `field` \[bytes\]; `time`: computation time of an iteration
+//! \[time\]; `most_bytes` \[bytes\].
 //!
 //! # Guarantees
-//! An iteration broadcasts the field from rank 0, computes, sums the tallies at all ranks, and sums 8 bytes at rank 0.
+//! In an iteration, rank 0 broadcasts the field, each rank computes, all ranks sum the tallies, and rank 0 gets a sum
+//! of 8 bytes.
 //!
 //! # Not modelled
-//! Messages between ranks of a divided domain, differences of the computations between ranks.
+//! Messages between ranks of a divided domain. Differences between the computations of ranks.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs`: collectives of an iteration. No validation against a recording.
+//! `programs/tests/programs/applications.rs`: the collectives of an iteration. The results were not compared with a
+//! recording.
 
 use super::collective::ns;
 use super::{Generates, Line, Made, iterations_within, not_too_many, within};
@@ -31,18 +33,19 @@ use weft_units::{Refusal, Time};
 pub struct Hilo {
     pub ranks: u32,
     pub iterations: u32,
-    /// Size of the tallies of a rank.
+    /// Size of the tallies of each rank.
     pub tallies: Bytes,
     /// Size of the field that rank 0 broadcasts to all ranks.
     pub field: Bytes,
     /// Computation time of an iteration.
     pub time: Time,
-    /// Most bytes that all ranks together send; the iterations end before this limit is exceeded.
+    /// Largest number of bytes that all ranks together may send. The program ends before an iteration would exceed this
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }
 
-/// Bytes of the last sum.
+/// Size of the last sum of an iteration [bytes].
 const SUM: u64 = 8;
 
 impl Generates for Hilo {

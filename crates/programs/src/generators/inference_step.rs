@@ -1,24 +1,25 @@
-//! Inference of a transformer: a prefill of prompts, then decoding steps.
+//! Inference with a transformer: a prefill of prompts, and then decoding steps.
 //!
 //! # Source
-//! Llama models in 16 bits: an all-reduce of 2 h bytes per token after each of the two blocks of a layer. The decoding time is
-//! the time to read weights and keys, as in NVIDIA's NIM benchmarks for 70 billion parameters.
+//! Llama models in 16 bits. They need an all-reduce of 2 h bytes per token after each of the two blocks of a layer. The
+//! time of a decoding step is the time to read weights and keys from memory, as in NVIDIA's NIM benchmarks for 70 billion
+//! parameters.
 //!
 //! # Parameters
-//! `ranks` \[count\] = `tensor` x `pipeline` \[counts\]; `model`, `accelerator`. `prompts`: prompts of a batch \[count\];
-//! `prompt`: tokens of a prompt \[count\]; `decode`: steps of one token per prompt \[count\]. `weight_bytes`: size of a
-//! parameter \[bytes\].
+//! `ranks` \[count\] = `tensor` x `pipeline` \[counts\]; `model`, `accelerator`. `prompts`: number of prompts of a batch
+//! \[count\]. `prompt`: number of tokens of a prompt \[count\]. `decode`: number of steps of one token per prompt
+//! \[count\]. `weight_bytes`: size of a parameter \[bytes\].
 //!
 //! # Guarantees
-//! A pass has 2 all-reduces per layer, of 2 h bytes per token of the pass. Its computation time is the larger of operations /
-//! rate and bytes / memory bandwidth. Each pipeline stage sends 2 h bytes per token to the next stage. The first token of each
-//! step goes back to the first stage.
+//! In a pass, each layer has 2 all-reduces of 2 h bytes per token of the pass. The computation time of a pass is the larger
+//! of operations / rate and bytes / memory bandwidth. Each pipeline stage sends 2 h bytes per token to the next stage. After
+//! each pass except the last, the last stage sends the new token of each prompt to the first stage.
 //!
 //! # Not modelled
-//! Batches that change during the step, several batches in a pipeline, speculative decoding.
+//! Batches that change during a step. Several batches in a pipeline. Speculative decoding.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: sizes and times of a 70-billion model on 2 accelerators.
+//! `programs/tests/programs.rs`: sizes and times of a model with 70 billion parameters on 2 accelerators.
 
 use super::{Generates, Line, Made, not_too_many, within};
 use crate::ai::degrees::{Degrees, Group, check_product};
@@ -30,13 +31,13 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// A prefill and decoding steps.
+/// A prefill of prompts, and then decoding steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InferenceStep {
     pub model: Model,
     pub accelerator: Accelerator,
-    /// Number of accelerators; each is one rank.
+    /// Number of accelerators. Each accelerator is one rank.
     pub ranks: u32,
     /// Number of ranks that share each layer.
     pub tensor: u32,
@@ -47,9 +48,9 @@ pub struct InferenceStep {
     pub prompts: u64,
     /// Number of tokens of a prompt.
     pub prompt: u64,
-    /// Number of decoding steps. Each step makes one token for each prompt.
+    /// Number of decoding steps. Each decoding step makes one token for each prompt.
     pub decode: u32,
-    /// Bytes of a parameter.
+    /// Size of a parameter [bytes].
     #[serde(default = "two")]
     pub weight_bytes: u64,
 }
@@ -67,7 +68,7 @@ impl InferenceStep {
         self.model.layers / self.pipeline.max(1)
     }
 
-    /// Bytes of the weights of a layer at a rank. Experts without tokens are not read.
+    /// Size of the weights of a layer that a rank reads [bytes]. A rank does not read experts without tokens.
     fn weights(&self, tokens: u64) -> f64 {
         let (fixed, feed_forward) = self.model.layer();
         let read = self.model.experts.map_or(1.0, |experts| {
@@ -77,7 +78,7 @@ impl InferenceStep {
         self.weight_bytes as f64 * (fixed as f64 + feed_forward as f64 * read) / f64::from(self.tensor)
     }
 
-    /// Time of a layer for a pass of `tokens` tokens with a context of `context` tokens \[ns\].
+    /// Time of a layer \[ns\] for a pass of `tokens` tokens with a context of `context` tokens.
     fn layer_ns(&self, tokens: u64, context: u64) -> u64 {
         let flops = tokens as f64 * (self.model.attention_flops(context) + self.model.feed_forward_flops());
         let keys = (self.model.kv_bytes() / u64::from(self.model.layers)) as f64 * (self.prompts * context) as f64;

@@ -1,23 +1,24 @@
-//! Dense LU factorisation in the manner of High-Performance Linpack. Synthetic.
+//! Dense LU factorisation, modelled on High-Performance Linpack. Synthetic.
 //!
 //! # Source
-//! A. Petitet et al., "HPL: a portable implementation of the high-performance Linpack benchmark": right-looking, panel
-//! broadcast on an increasing ring, row swaps along columns.
+//! A. Petitet et al., "HPL: a portable implementation of the high-performance Linpack benchmark". The variant is
+//! right-looking, with a panel broadcast on an increasing ring, and with row swaps along columns.
 //!
 //! # Parameters
-//! `rows`, `columns`: the grid of ranks P x Q \[counts\]. `order`: the matrix is N x N; `block`: columns of a panel NB
-//! \[counts\]. `rate`: operations per second of a rank.
+//! `rows`, `columns`: P and Q, the size of the grid of ranks \[counts\]. `order`: N, the number of rows and columns of
+//! the matrix. `block`: NB, the number of columns of a panel \[counts\]. `rate`: floating-point operations per second
+//! of a rank.
 //!
 //! # Guarantees
-//! For each column of a panel, the rank column of the panel finds the pivot with an all-reduce of 2 NB + 4 numbers. Then the panel is sent
-//! along the rows of ranks on a ring, with NB (N - j NB)/P numbers of 8 bytes. All rank columns swap NB rows by an all-gather. The update
-//! of the remaining matrix needs 2 NB operations per element.
+//! For each column of a panel, the ranks in the grid column that has the panel find the pivot with an all-reduce of 2 NB + 4 numbers. Then
+//! the ranks of each row send the panel along a ring, with NB (N - j NB)/P numbers of 8 bytes. In each grid column, the ranks swap NB rows
+//! with an all-gather. The update of the remaining matrix needs 2 NB operations per element.
 //!
 //! # Not modelled
-//! Look-ahead, the solution of the triangular system, recursion inside a panel.
+//! Look-ahead. The solution of the triangular system. Recursion inside a panel.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: the number of operations is 2/3 N^3, up to the terms of the panels.
+//! `programs/tests/programs.rs`: the number of operations is 2/3 N^3, apart from the terms of the panels.
 
 use super::grid::rows_and_columns;
 use super::{Generates, Line, Made, not_too_many, within};
@@ -32,21 +33,21 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Linpack {
-    /// Number of rows of the grid of ranks.
+    /// Number of rows in the grid of ranks.
     pub rows: u32,
-    /// Number of columns of the grid of ranks.
+    /// Number of columns in the grid of ranks.
     pub columns: u32,
-    /// Number of rows and of columns of the matrix.
+    /// Number of rows of the matrix, which is also the number of its columns.
     pub order: u64,
     /// Number of columns of a panel.
     pub block: u64,
-    /// Operations per second of a rank.
+    /// Floating-point operations per second of a rank.
     pub rate: Flops,
 }
 
 impl Linpack {
-    /// Number of the `left` remaining rows or columns at place `at` of `among` places. They are in blocks, and `panel` is the first
-    /// remaining block.
+    /// Returns how many of the `left` remaining rows or columns belong to the rank at position `at` of `among`. Blocks of rows
+    /// or columns are assigned to the ranks in turn, and `panel` is the first remaining block.
     fn local(&self, left: u64, panel: u64, at: u32, among: u32) -> u64 {
         let blocks = left.div_ceil(self.block);
         let (among, first) = (u64::from(among), panel % u64::from(among));
@@ -60,7 +61,7 @@ impl Linpack {
         Op::compute((flops / self.rate.0 * 1e9).round() as u64)
     }
 
-    /// Sends the panel along a row of ranks on a ring.
+    /// Adds the calls that send the panel along a row of ranks, on a ring.
     fn pass_on(&self, owner: u32, me: u32, bytes: u64, tag: u32, calls: &mut Calls) {
         let (columns, from_owner) = (self.columns, (me + self.columns - owner) % self.columns);
         if from_owner > 0 {

@@ -1,5 +1,6 @@
-//! Programs from a few parameters. A generator is one file and one line of the registry. Applications are synthetic: each has the structure
-//! of the real program with the same name. The headers name the sources of their sizes.
+//! Generators: they make programs from a few parameters. Each generator is one file and one line of the registry. Applications are
+//! synthetic: each generated program has the structure of the real program with the same name. The file headers name the sources of
+//! the sizes.
 
 mod grid;
 mod neighbours;
@@ -12,15 +13,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use weft_units::Refusal;
 
-/// Most operations that a generator makes. Each takes 60 bytes, so these take 6 GB.
+/// Largest number of operations of a generated program. An operation takes 60 bytes, so this number takes 6 GB of
+/// memory.
 const MOST: u64 = 100_000_000;
 
-/// A number that a generator has computed, and its derivation.
+/// A number that a generator has computed, with its derivation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub name: String,
     pub value: f64,
-    /// Unit without a prefix; empty for a count or a ratio.
+    /// Unit of the number, without a prefix; empty for a count or a ratio.
     pub unit: &'static str,
     pub how: String,
 }
@@ -37,7 +39,7 @@ impl Line {
     }
 }
 
-/// A program from a generator, and its arithmetic.
+/// A generated program, and the numbers that its generator computed.
 #[derive(Debug, Clone)]
 pub struct Made {
     pub program: Program,
@@ -45,7 +47,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// The arithmetic as a list of `name`, `value`, `unit`, `how`.
+    /// Returns the numbers as a JSON list of `name`, `value`, `unit`, `how`.
     pub fn arithmetic_json(&self) -> Value {
         self.arithmetic.iter().map(Line::json).collect()
     }
@@ -53,7 +55,7 @@ impl Made {
 
 /// The configuration of a generator.
 pub trait Generates {
-    /// Makes the program. Refuses invalid parameters at `path` (the dotted path of the generator).
+    /// Generates the program. Refuses invalid parameters; `path` is the dotted path of the generator.
     fn make(&self, path: &str) -> Result<Made, Refusal>;
 
     /// True if the ranks of the program send messages to each other.
@@ -61,7 +63,7 @@ pub trait Generates {
         true
     }
 
-    /// Configurations for tests, of 64 ranks at most.
+    /// Configurations for tests, with at most 64 ranks.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
@@ -86,11 +88,11 @@ weft_units::registry! {
     "hilo" => hilo::Hilo,
 }
 
-/// A file with the parameters of a program.
+/// A file with the parameters of a generated program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramFile {
-    /// The generator and its parameters.
+    /// The generator with its parameters.
     pub program: GeneratorConfig,
     /// The rules that expand collectives into messages.
     #[serde(default)]
@@ -98,7 +100,7 @@ pub struct ProgramFile {
 }
 
 impl ProgramFile {
-    /// The program, its arithmetic, and the rules of its collectives.
+    /// Generates the program. Returns it with its arithmetic, and with the rules of its collectives.
     pub fn make(&self) -> Result<(Made, Rules), Refusal> {
         let rules = self.collectives.build("collectives")?;
         let made = self.program.model().make(&format!("program.{}", self.program.name()))?;
@@ -109,7 +111,7 @@ impl ProgramFile {
     }
 }
 
-/// Refuses at `path` a number outside of a range.
+/// Refuses a number outside of a range. The refusal names `path`.
 fn within(path: &str, name: &str, number: u64, least: u64, most: u64) -> Result<(), Refusal> {
     if (least..=most).contains(&number) {
         return Ok(());
@@ -118,8 +120,8 @@ fn within(path: &str, name: &str, number: u64, least: u64, most: u64) -> Result<
     Err(Refusal::new(format!("{path}.{name}"), what, format!("write a number from {least} to {most}")))
 }
 
-/// The largest number of iterations, at most `wanted`, that together send no more than `most` \[bytes\], as counted by
-/// [`crate::info::given`]. Refuses, at `path`, a limit that is too small for one iteration.
+/// Returns the largest number of iterations, at most `wanted`, that together send at most `most` \[bytes\], as
+/// [`crate::info::given`] counts bytes. Refuses a limit that is too small for one iteration. The refusal names `path`.
 fn iterations_within(path: &str, wanted: u32, most: Option<Bytes>, per_iteration: u64) -> Result<u32, Refusal> {
     let fits = match most {
         Some(most) if per_iteration > 0 => most.0 / per_iteration,
@@ -134,7 +136,7 @@ fn iterations_within(path: &str, wanted: u32, most: Option<Bytes>, per_iteration
     Ok(u32::try_from(fits).map_or(wanted, |fits| fits.min(wanted)))
 }
 
-/// Refuses at `path` a program of more operations than [`MOST`].
+/// Refuses a program with more operations than [`MOST`]. The refusal names `path`.
 fn not_too_many(path: &str, operations: u64) -> Result<(), Refusal> {
     if operations <= MOST {
         return Ok(());

@@ -1,23 +1,24 @@
-//! V-cycles of geometric multigrid, in the manner of MG (6 neighbours) and BoxMG (26 neighbours). Synthetic.
+//! V-cycles of geometric multigrid, modelled on MG (6 neighbours) and BoxMG (26 neighbours). Synthetic.
 //!
 //! # Source
-//! The V-cycle: each level has half the points of a side. The sizes of levels are those of a recording of PETSc's multigrid; traces of
-//! MG and BoxMG are not public.
+//! The V-cycle: each level has half as many points per side as the next finer level. The sizes of levels are taken from a recording of
+//! PETSc's multigrid, because traces of MG and BoxMG are not public.
 //!
 //! # Parameters
-//! `ranks`, `points`: points per side of the cube of a rank on the finest level, `cycles`, `smoothings`: exchanges of a level on the
-//! way down, and again on the way up \[counts\]; `corners`: also exchange edges and corners; `time_per_point` and smoothing \[time\];
-//! `most_bytes` \[bytes\].
+//! `ranks`, `points`: points per side of the cube of a rank on the finest level, `cycles`, `smoothings`: number of exchanges on each
+//! level on the way down, and again on the way up \[counts\]; `corners`: whether ranks also exchange edges and corners;
+//! `time_per_point`: computation time per point and smoothing \[time\]; `most_bytes` \[bytes\].
 //!
 //! # Guarantees
-//! A level with n points per side exchanges faces of 8 n^2 bytes. The coarsest level has one point per rank. On this level an
-//! all-gather collects the points. Then the cycle returns to finer levels. A cycle ends with an all-reduce of 8 bytes.
+//! On a level with n points per side, ranks exchange faces of 8 n^2 bytes. The coarsest level has one point per rank. On this
+//! coarsest level, an all-gather sends the points to all ranks. Then the cycle returns to the finer levels, one after the
+//! other. Each cycle ends with an all-reduce of 8 bytes.
 //!
 //! # Not modelled
-//! Fewer active ranks on coarse levels, set-up, the search directions of conjugate gradients around the cycle.
+//! Fewer active ranks on coarse levels. Set-up. The search directions of conjugate gradients around the cycle.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs`: the sizes of the recorded levels, bytes of a cycle.
+//! `programs/tests/programs/applications.rs`: the sizes of the recorded levels, and the bytes of a cycle.
 
 use super::collective::ns;
 use super::neighbours::{directions, exchange, sent};
@@ -33,18 +34,19 @@ use weft_units::{Refusal, Time};
 #[serde(deny_unknown_fields)]
 pub struct Multigrid {
     pub ranks: u32,
-    /// Points per side of the cube of a rank, on the finest level.
+    /// Number of points per side of the cube of a rank, on the finest level.
     pub points: u32,
     pub cycles: u32,
     /// Number of exchanges per level on the way down, and again on the way up.
     #[serde(default = "two")]
     pub smoothings: u32,
-    /// True if edges and corners are exchanged as well.
+    /// Whether ranks exchange edges and corners in addition to faces.
     #[serde(default)]
     pub corners: bool,
     /// Computation time per point and smoothing.
     pub time_per_point: Time,
-    /// Most bytes that all ranks together send; the cycles end before this limit is exceeded.
+    /// Largest number of bytes that all ranks together may send. The program ends before a cycle would exceed this
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }
@@ -53,16 +55,16 @@ fn two() -> u32 {
     2
 }
 
-/// Bytes sent to the neighbour in a direction, on a level with `points` points per side.
+/// Bytes that a rank sends to its neighbour in a direction, on a level with `points` points per side.
 fn halo(points: u64, direction: [i64; 3]) -> u64 {
     NUMBER * direction.into_iter().map(|by| if by == 0 { points } else { 1 }).product::<u64>()
 }
 
-/// Bytes of a number.
+/// Size of a number [bytes].
 const NUMBER: u64 = 8;
 
 impl Multigrid {
-    /// Points per side of each level, the finest level first.
+    /// Number of points per side of each level, the finest level first.
     fn levels(&self) -> Vec<u64> {
         std::iter::successors(Some(u64::from(self.points)), |&points| (points > 1).then_some(points / 2)).collect()
     }
@@ -96,7 +98,7 @@ impl Generates for Multigrid {
         let (levels, all) = (self.levels(), directions(self.corners));
         let of_level = |points: u64| sent(self.ranks, &all, |direction| halo(points, direction));
         let exchanged: u64 = levels.iter().map(|&points| 2 * u64::from(self.smoothings) * of_level(points)).sum();
-        // the point of the coarsest level, and the norm
+        // bytes of the point on the coarsest level, and of the norm
         let of_rank = exchanged + if self.ranks > 1 { 2 * NUMBER } else { 0 };
         let per_cycle = of_rank.saturating_mul(self.ranks.into());
         let cycles = iterations_within(path, self.cycles, self.most_bytes, per_cycle)?;

@@ -1,23 +1,24 @@
-//! Molecular dynamics in the manner of NAMD: exchanges with neighbours in space, and transposes of a mesh. Synthetic.
+//! Molecular dynamics modelled on NAMD: exchanges with neighbours in space, and transposes of a mesh. Synthetic.
 //!
 //! # Source
 //! J. Phillips et al., "Scalable molecular dynamics with NAMD" (2005): patches with 26 neighbours, particle-mesh Ewald. Sizes
-//! follow from geometry: positions and forces are 24 bytes per atom, the mesh has a point per cubic angstrom of 8 bytes.
+//! follow from geometry. Positions and forces have 24 bytes per atom, and the mesh has a point of 8 bytes per cubic angstrom.
 //!
 //! # Parameters
-//! `ranks`, `atoms`, `steps`, `mesh_every`: steps between two uses of the mesh \[counts\]. `density` \[atoms per cubic
-//! angstrom\] (default 0.1, water), `cutoff` \[angstrom\] (default 12). `time_per_atom` and step \[time\].
+//! `ranks`, `atoms`, `steps`, `mesh_every`: number of steps between two uses of the mesh \[counts\]. `density` \[atoms
+//! per cubic angstrom\] (default 0.1, water), `cutoff` \[angstrom\] (default 12). `time_per_atom`: computation time per
+//! atom and step \[time\].
 //!
 //! # Guarantees
-//! A step sends positions of the atoms within the cutoff to up to 26 neighbours. Half of the computation overlaps these messages. Then
-//! forces are sent back, and an all-reduce of 80 bytes follows. A step with the mesh has two transposes before the computation on the mesh
-//! and two after it, in rows and columns of ranks.
+//! In a step, a rank sends the positions of its atoms within the cutoff to up to 26 neighbours. Half of the computation of a step
+//! overlaps with these messages. Then the neighbours send forces back, and an all-reduce of 80 bytes follows. A step that uses
+//! the mesh has two transposes before the computation on the mesh and two after it, in rows and columns of ranks.
 //!
 //! # Not modelled
-//! Message-driven order of Charm++, migration of atoms, load balancing.
+//! Message-driven order of Charm++. Migration of atoms. Load balancing.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: bytes of a step worked out by hand.
+//! `programs/tests/programs.rs`: bytes of a step, computed by hand.
 
 use super::collective::ns;
 use super::grid::{coordinates, factors, rank_at, rows_and_columns};
@@ -28,20 +29,20 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_units::{Refusal, Time};
 
-/// Molecular dynamics with 26 neighbours.
+/// Molecular dynamics in which each rank has 26 neighbours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Namd {
     pub ranks: u32,
     pub atoms: u64,
     pub steps: u32,
-    /// Steps between two uses of the mesh; 0 uses none.
+    /// Number of steps between two uses of the mesh. With 0 the mesh is not used.
     #[serde(default = "four")]
     pub mesh_every: u32,
-    /// Atoms per cubic angstrom.
+    /// Number of atoms per cubic angstrom.
     #[serde(default = "water")]
     pub density: f64,
-    /// Radius of interactions [angstrom].
+    /// Radius within which atoms interact [angstrom].
     #[serde(default = "twelve")]
     pub cutoff: f64,
     /// Computation time per atom and step.
@@ -60,11 +61,12 @@ fn twelve() -> f64 {
     12.0
 }
 
-/// Bytes of a position or a force: three numbers of 8 bytes.
+/// Size of a position or a force [bytes]: three numbers of 8 bytes.
 const VECTOR: f64 = 24.0;
 
 impl Namd {
-    /// Bytes sent to the neighbour in a direction. They are for the atoms within the cutoff distance of a face, an edge or a corner.
+    /// Bytes that a rank sends to its neighbour in a direction. The message has the atoms within the cutoff distance of a face,
+    /// an edge or a corner.
     fn halo(&self, direction: [i64; 3]) -> u64 {
         let side = (self.atoms as f64 / f64::from(self.ranks) / self.density).cbrt();
         let depth = self.cutoff.min(side);
@@ -83,7 +85,8 @@ impl Namd {
         all.filter(|direction| *direction != [0, 0, 0]).collect()
     }
 
-    /// Messages with all neighbours: receives first, then sends. `phase` distinguishes positions from forces.
+    /// Adds the messages with all neighbours: first the receives, then the sends. `phase` distinguishes messages with
+    /// positions from messages with forces.
     fn exchange(&self, rank: u32, phase: u32, calls: &mut Calls) -> Vec<crate::form::Request> {
         let sides = factors::<3>(self.ranks);
         let at = coordinates(rank, sides).map(i64::from);
@@ -111,7 +114,7 @@ impl Namd {
         let mut calls = Calls::default();
         for step in 0..self.steps {
             let positions = self.exchange(rank, 0, &mut calls);
-            // half of the pairs of atoms need no data of neighbours
+            // half of the pairs of atoms lie inside the rank, so their computation needs no data of neighbours
             calls.blocking(Op::compute(per_step / 2));
             calls.wait_all(positions);
             calls.blocking(Op::compute(per_step - per_step / 2));

@@ -1,18 +1,18 @@
-//! Exchanges with the neighbours of a rank on a periodic grid.
+//! Exchanges of a rank with its neighbours on a periodic grid.
 
 use super::grid::{coordinates, factors, rank_at};
 use crate::form::{Calls, Op};
 
-/// The 26 directions to the neighbours in a 3-D grid, or only the 6 directions through faces.
+/// Returns the 26 directions to the neighbours in a 3-D grid, or only the 6 directions through faces.
 pub fn directions(with_corners: bool) -> Vec<[i64; 3]> {
     let all = (0..27).map(|k| [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1]);
     let sides = |direction: &[i64; 3]| direction.iter().filter(|by| **by != 0).count();
     all.filter(|direction| (1..=if with_corners { 3 } else { 1 }).contains(&sides(direction))).collect()
 }
 
-/// For each direction, sends a message to the neighbour there, and receives one from the opposite neighbour. Posts all
-/// receives, then all sends, then waits for all. `bytes` is the size for each direction \[bytes\]. `phase` distinguishes
-/// exchanges that may overlap.
+/// In each direction, the rank sends a message to its neighbour and receives a message from the opposite neighbour. The
+/// rank posts all receives, then all sends, and then waits for all messages. `bytes` is the size of the message in each
+/// direction \[bytes\]. `phase` distinguishes exchanges that can overlap.
 pub fn exchange(
     calls: &mut Calls,
     (rank, ranks): (u32, u32),
@@ -36,7 +36,7 @@ pub fn exchange(
     calls.wait_all(requests);
 }
 
-/// Bytes that one rank sends in an exchange. In a dimension with only one rank, no message is sent.
+/// Bytes that one rank sends in an exchange. No message is sent along a dimension with only one rank.
 pub fn sent(ranks: u32, directions: &[[i64; 3]], bytes: impl Fn([i64; 3]) -> u64) -> u64 {
     let sides = factors::<3>(ranks);
     let leaves = |direction: &&[i64; 3]| direction.iter().zip(sides).any(|(by, side)| *by != 0 && side > 1);
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_grid_has_6_faces_and_26_neighbours() {
         assert_eq!([directions(false).len(), directions(true).len()], [6, 26]);
-        // 2 x 1 x 1 ranks: of the 6 faces 2 lead to the other rank
+        // on 2 x 1 x 1 ranks, 2 of the 6 faces lead to the other rank
         assert_eq!(sent(2, &directions(false), |_| 10), 20);
     }
 }

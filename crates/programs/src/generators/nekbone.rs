@@ -1,22 +1,22 @@
-//! Conjugate gradients on spectral elements, in the manner of Nekbone. Synthetic.
+//! Conjugate gradients on spectral elements, modelled on Nekbone. Synthetic.
 //!
 //! # Source
-//! The Nekbone motif of SWM (`codes-org/SWM-workloads`): one exchange with 26 neighbours and three all-reduces per iteration.
-//! Sizes follow from elements of order p, which share the points of their faces, edges and corners.
+//! The Nekbone motif of SWM (`codes-org/SWM-workloads`), with one exchange with 26 neighbours and three all-reduces per
+//! iteration. Sizes follow from elements of order p, which share the points on their faces, edges and corners.
 //!
 //! # Parameters
-//! `ranks`, `elements`: elements per side of the cube of a rank, `order`, `iterations` \[counts\]; `time_per_point` and
-//! iteration \[time\]; `most_bytes` \[bytes\].
+//! `ranks`, `elements`: number of elements per side of the cube of a rank, `order`, `iterations` \[counts\];
+//! `time_per_point`: computation time per point and iteration \[time\]; `most_bytes` \[bytes\].
 //!
 //! # Guarantees
-//! An iteration has an all-reduce of 8 bytes, a computation, the exchange, and two more all-reduces. A face has (elements x
-//! order + 1)^2 numbers of 8 bytes, an edge has elements x order + 1, and a corner has one.
+//! An iteration has an all-reduce of 8 bytes, a computation, the exchange with the neighbours, and two more all-reduces. A
+//! face has (elements x order + 1)^2 numbers of 8 bytes, an edge has elements x order + 1, and a corner has one.
 //!
 //! # Not modelled
-//! Preconditioners, the start of the program.
+//! Preconditioners. The start of the program.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs`: bytes of an iteration worked out by hand.
+//! `programs/tests/programs/applications.rs`: bytes of an iteration, computed by hand.
 
 use super::collective::ns;
 use super::neighbours::{directions, exchange, sent};
@@ -32,28 +32,29 @@ use weft_units::{Refusal, Time};
 #[serde(deny_unknown_fields)]
 pub struct Nekbone {
     pub ranks: u32,
-    /// Elements per side of the cube of a rank.
+    /// Number of elements per side of the cube of a rank.
     pub elements: u32,
-    /// Order of an element.
+    /// Polynomial order of an element.
     pub order: u32,
     pub iterations: u32,
     /// Computation time per point and iteration.
     pub time_per_point: Time,
-    /// Most bytes that all ranks together send; the iterations end before this limit is exceeded.
+    /// Largest number of bytes that all ranks together may send. The program ends before an iteration would exceed this
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_bytes: Option<Bytes>,
 }
 
-/// Bytes of a sum.
+/// Size of the data of an all-reduce [bytes].
 const SUM: u64 = 8;
 
 impl Nekbone {
-    /// Points along a side of the cube of a rank.
+    /// Number of points along a side of the cube of a rank.
     fn side(&self) -> u64 {
         u64::from(self.elements) * u64::from(self.order) + 1
     }
 
-    /// Bytes to the neighbour in a direction.
+    /// Bytes that a rank sends to its neighbour in a direction.
     fn halo(&self, direction: [i64; 3]) -> u64 {
         8 * direction.into_iter().map(|by| if by == 0 { self.side() } else { 1 }).product::<u64>()
     }

@@ -1,24 +1,25 @@
-//! Random updates of a distributed table, in the manner of HPC Challenge's MPIRandomAccess. Synthetic.
+//! Random updates of a distributed table, modelled on the MPIRandomAccess benchmark of HPC Challenge. Synthetic.
 //!
 //! # Source
 //! P. Luszczek et al., "Introduction to the HPC Challenge benchmark suite" (2005), and its
-//! MPIRandomAccess. It makes 4 updates per word, keeps up to 1,024 back, and sends the fullest bucket.
+//! MPIRandomAccess. The benchmark makes 4 updates per word of the table, buffers up to 1,024 updates, and sends the
+//! fullest bucket.
 //!
 //! # Parameters
-//! `ranks`, `table`: words of the table of a rank \[counts\]; `pending`: updates that a rank buffers \[count\] (default
-//! 1,024). `update`: time of an update \[time\]. `seed`.
+//! `ranks`, `table`: number of words of the table at a rank \[counts\]. `pending`: number of updates that a rank
+//! buffers \[count\] (default 1,024). `update`: computation time of an update \[time\]. `seed`.
 //!
 //! # Guarantees
-//! Destinations are uniformly random from the seed. A rank sends its fullest bucket (the updates for one destination) when
-//! it has buffered `pending` updates. It receives from any rank. Each update of another rank's word is sent once, with 8
-//! bytes.
+//! The destinations of updates are uniformly random, from the seed. When a rank has buffered `pending` updates, it
+//! sends its fullest bucket, which has the updates for one destination. A rank receives messages from any rank. Each
+//! update of another rank's word is sent once, and has 8 bytes.
 //!
 //! # Not modelled
-//! The order in which a real rank receives messages. Here a rank receives one message whenever it sends one, and the rest
-//! at the end.
+//! The order in which a real rank receives messages. Here a rank receives one message after each send, and the rest at
+//! the end.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: the bytes are 8 per update that leaves its rank.
+//! `programs/tests/programs.rs`: each update that leaves its rank adds 8 bytes.
 
 use super::collective::ns;
 use super::{Generates, Line, Made, not_too_many, within};
@@ -34,7 +35,7 @@ use weft_units::{Refusal, Time};
 #[serde(deny_unknown_fields)]
 pub struct RandomAccess {
     pub ranks: u32,
-    /// Words of the table of a rank.
+    /// Number of words of the table at each rank.
     pub table: u64,
     /// Number of updates that a rank buffers before it sends a bucket.
     #[serde(default = "pending")]
@@ -53,13 +54,13 @@ fn seed() -> u64 {
     1
 }
 
-/// Updates per word of the table, and bytes of one.
+/// Number of updates per word of the table; `UPDATE` is the size of an update [bytes].
 const PER_WORD: u64 = 4;
 const UPDATE: u64 = 8;
 
 impl RandomAccess {
-    /// Messages of a rank in their order. For each message: the destination, the number of updates in it, and the number
-    /// of updates that the rank has made before it.
+    /// Returns the messages that a rank sends, in their order. Each message has its destination, its number of updates,
+    /// and the number of updates that the rank has made before it.
     fn sent(&self, rank: u32) -> Vec<(u32, u64, u64)> {
         let mut random = Pcg32::seed_from_u64(self.seed ^ (u64::from(rank) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let (mut buckets, mut kept, mut sent) = (vec![0u64; self.ranks as usize], 0, Vec::new());

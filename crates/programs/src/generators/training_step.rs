@@ -1,28 +1,31 @@
 //! A training step of a transformer on many accelerators.
 //!
 //! # Source
-//! Megatron-LM: `schedules.py`, `mappings.py`, `token_dispatcher.py`, `distributed_data_parallel.py`, `finalize_model_grads.py`.
-//! V. Korthikanti et al., "Reducing activation recomputation in large transformer models" (2022) for the memory.
+//! The code of Megatron-LM: `schedules.py`, `mappings.py`, `token_dispatcher.py`, `distributed_data_parallel.py`,
+//! `finalize_model_grads.py`. V. Korthikanti et al., "Reducing activation recomputation in large transformer models" (2022), for
+//! the memory of activations.
 //!
 //! # Parameters
-//! `ranks` \[count\], which must be the product of `degrees`; `model`, `accelerator`. `batch`: sequences of a step; `micro_batch`:
-//! sequences of a micro-batch \[count\]; `sequence`: tokens of a sequence \[count\]. `parts`: parts of the model per stage of the pipeline
-//! (interleaving) \[count\]. `sequence_parallel`, `gathers_again`, `recompute`, `sharding`, `bucket`: parameters of a bucket of gradients
-//! \[count\]. `operand_bytes`: bytes per stored operand; `gradient_bytes`, `parameter_bytes`: bytes per gradient and per parameter in
-//! messages \[bytes\].
+//! `ranks` \[count\], which must be the product of `degrees`; `model`, `accelerator`. `batch`: number of sequences of a step.
+//! `micro_batch`: number of sequences of a micro-batch \[count\]. `sequence`: number of tokens of a sequence \[count\]. `parts`: number of
+//! parts of the model per stage of the pipeline (interleaving) \[count\]. `sequence_parallel`, `gathers_again`, `recompute`, `sharding`,
+//! `bucket`: number of parameters of a bucket of gradients \[count\]. `operand_bytes`: bytes per stored operand; `gradient_bytes`,
+//! `parameter_bytes`: bytes per gradient and per parameter in messages \[bytes\].
 //!
 //! # Guarantees
-//! Per layer and micro-batch: with sequence parallelism an all-gather before and a reduce-scatter after each block, forward and backward;
-//! without it an all-reduce after each block. The order of passes is one forward, one backward, interleaved. A stage sends activations
-//! without waiting. Buckets of gradients are reduced during the backward pass of the last micro-batch. The norm of the gradients, the
-//! optimizer, and the gathering of parameters follow. There is an all-to-all before the experts and one after them. The memory of weights,
-//! gradients, optimizer and activations must fit into that of the accelerator.
+//! With sequence parallelism, each block of a layer has an all-gather before it and a reduce-scatter after it, forward and backward.
+//! Without it, an all-reduce follows each block. The order of passes is 1F1B (one forward pass, then one backward pass), with
+//! interleaving. A stage sends activations and does not wait for their delivery. During the backward pass of the last micro-batch, the
+//! data ranks reduce the gradients, bucket by bucket. After this pass, the step computes the norm of the gradients, runs the optimizer,
+//! and gathers the parameters. In layers with experts, an all-to-all precedes the experts, and another follows them. Weights, gradients,
+//! optimizer and activations must fit into the memory of the accelerator.
 //!
 //! # Not modelled
-//! Time to launch kernels, imbalance of experts, checkpoints, reading of data. Tied embeddings.
+//! Time to launch kernels. Imbalance of experts. Checkpoints. Reading of data. Tied embeddings.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: bytes and computation of a step of a 70-billion model on 64 accelerators.
+//! `programs/tests/programs.rs`: bytes and computation time of a step of a model with 70 billion parameters on 64
+//! accelerators.
 
 mod arithmetic;
 mod memory;
@@ -47,41 +50,43 @@ use weft_units::Refusal;
 pub struct TrainingStep {
     pub model: Model,
     pub accelerator: Accelerator,
-    /// Number of accelerators; each is one rank.
+    /// Number of accelerators. Each accelerator is one rank.
     pub ranks: u32,
     pub degrees: Degrees,
-    /// Number of sequences per step, over all ranks.
+    /// Number of sequences that all ranks together process in a step.
     pub batch: u64,
     /// Number of sequences of a micro-batch.
     #[serde(default = "one")]
     pub micro_batch: u64,
     /// Number of tokens of a sequence.
     pub sequence: u64,
-    /// Parts of the model per stage of the pipeline.
+    /// Number of parts of the model per stage of the pipeline.
     #[serde(default = "one_part")]
     pub parts: u32,
-    /// Activations between blocks are divided among the tensor ranks.
+    /// Whether activations between blocks are divided among the tensor ranks.
     #[serde(default = "yes")]
     pub sequence_parallel: bool,
-    /// The backward pass gathers the inputs of both blocks again.
+    /// Whether the backward pass gathers the inputs of both blocks again.
     #[serde(default)]
     pub gathers_again: bool,
-    /// Activations that are computed again in the backward pass.
+    /// The activations that the backward pass computes again, instead of storing them.
     #[serde(default)]
     pub recompute: Recompute,
-    /// State that is divided among the data ranks.
+    /// The state that is divided among the data ranks.
     #[serde(default)]
     pub sharding: Sharding,
-    /// Parameters of a bucket of gradients; default: 40 million, or 1 million times the data ranks if that is more.
+    /// Number of parameters in a bucket of gradients. Default: 40 million, or 1 million times the data ranks if that is
+    /// more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bucket: Option<u64>,
-    /// Bytes of an operand of a matrix product that is kept for the backward pass: 2, or 1 if products use 8 bits.
+    /// Size of an operand of a matrix product that is stored for the backward pass [bytes]: 2, or 1 if products use 8
+    /// bits.
     #[serde(default = "two")]
     pub operand_bytes: u64,
-    /// Bytes of a gradient in a message.
+    /// Size of a gradient in a message [bytes].
     #[serde(default = "four")]
     pub gradient_bytes: u64,
-    /// Bytes of a parameter in a message.
+    /// Size of a parameter in a message [bytes].
     #[serde(default = "two")]
     pub parameter_bytes: u64,
 }
@@ -106,31 +111,32 @@ fn two() -> u64 {
     2
 }
 
-/// Activations that are computed again.
+/// The activations that the backward pass computes again, instead of storing them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Recompute {
-    /// No activations are computed again: all are kept.
+    /// No activations are computed again. A rank stores all activations.
     None,
-    /// Only the activations of the core of attention are computed again.
+    /// Only the activations in the core of attention are computed again.
     #[default]
     Selective,
-    /// All activations except the inputs of layers are computed again. This needs one more forward pass.
+    /// All activations except the inputs of layers are computed again. This choice needs one more forward pass.
     Full,
 }
 
-/// State that is divided among the data ranks.
+/// The state that is divided among the data ranks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sharding {
-    /// No state is divided: gradients are summed by all-reduce.
+    /// No state is divided. The data ranks sum gradients with an all-reduce.
     None,
-    /// The state of the optimizer (ZeRO-1).
+    /// The state of the optimizer is divided (ZeRO-1).
     #[default]
     Optimizer,
-    /// The state of the optimizer, and gradients, which are reduced in every micro-batch (ZeRO-2).
+    /// The state of the optimizer and the gradients are divided. The gradients are reduced in every micro-batch
+    /// (ZeRO-2).
     Gradients,
-    /// All state, including parameters, which are gathered layer by layer (ZeRO-3, FSDP).
+    /// All state is divided, including the parameters, which are gathered layer by layer (ZeRO-3, FSDP).
     Parameters,
 }
 
@@ -160,7 +166,8 @@ impl TrainingStep {
         }
     }
 
-    /// Parameters of a layer at a rank: first those outside experts, which all data ranks have, then those of its experts.
+    /// Number of parameters of a layer at a rank: first those outside experts, which all data ranks have, then those of
+    /// the rank's experts.
     fn held_per_layer(&self) -> (u64, u64) {
         let (fixed, feed_forward) = self.model.layer();
         let t = u64::from(self.degrees.tensor);
@@ -170,7 +177,7 @@ impl TrainingStep {
         }
     }
 
-    /// Parameters of the layers that a rank holds: shared and expert ones.
+    /// Number of parameters of all layers of a rank: first those outside experts, then those of the rank's experts.
     fn held(&self) -> (u64, u64) {
         let layers = u64::from(self.model.layers / self.degrees.pipeline);
         let (shared, experts) = self.held_per_layer();
@@ -200,7 +207,7 @@ impl TrainingStep {
         within(path, "parameter_bytes", self.parameter_bytes, 1, 16)?;
         self.check_division(path)?;
         self.check_memory(path)?;
-        // in a pass, a layer has at most 30 operations, and each border between stages has at most 4
+        // a layer has at most 30 operations per pass, and each border between stages has at most 4
         let layers = u64::from(self.model.layers / self.degrees.pipeline);
         let per_rank =
             2 * self.micro_batches() * (layers * 30 * u64::from(self.degrees.context) + 4 * u64::from(self.parts));
@@ -275,7 +282,8 @@ impl Generates for TrainingStep {
         let comms = self.degrees.comms();
         let ranks = comms.into_iter().enumerate().map(|(rank, comms)| {
             let place = self.degrees.place(rank as u32);
-            // ranks that differ only in their tensor and data coordinates have equal operations, in different communicators
+            // ranks that differ only in their tensor and data coordinates share their operations, in different
+            // communicators
             let ops = made.entry((place.pipeline, place.context)).or_insert_with(|| {
                 let (stage, me) = (place.pipeline, place.context);
                 let layer = self.layer();

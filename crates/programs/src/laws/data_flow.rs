@@ -1,18 +1,19 @@
-//! The law of every algorithm of a collective: the check follows data from send to receive, and each rank must have the right data
-//! at the end. A send can only have data of operations that it waits for.
+//! The law that every algorithm of a collective must obey: at the end of a call, each rank must have the right data. The check
+//! follows data from send to receive. A send can only contain data of operations for which it waits.
 
 use crate::collectives::{Call, Expands, Into, Piece, Steps, Watched};
 use crate::form::{Kind, Operation, Ops, When};
 use std::collections::{HashMap, VecDeque};
 
-/// For each byte, the set of ranks (a bit mask) with data that are summed in it.
+/// For each byte, a bit mask of the ranks whose data are summed in it.
 type Data = Vec<u128>;
 
-/// Operations of a rank, and the bytes of the data that each message carries.
+/// The operations of a rank, and the data (byte numbers) of each message.
 struct Rank {
     ops: Ops,
     watched: HashMap<u32, (Vec<usize>, Into)>,
-    /// For each operation: all operations that have finished before it starts, and the operations that it waits for directly.
+    /// For each operation: all operations that have finished before it starts; `direct` has the operations for which it waits
+    /// directly.
     before: Vec<Vec<u32>>,
     direct: Vec<Vec<u32>>,
 }
@@ -33,7 +34,7 @@ fn before(ops: &Ops) -> Vec<Vec<u32>> {
     before
 }
 
-/// The first byte of each block.
+/// Returns the index of the first byte of each block.
 fn starts(call: &Call) -> Vec<usize> {
     let n = u64::from(call.ranks);
     let blocks = match call.operation {
@@ -51,8 +52,8 @@ fn starts(call: &Call) -> Vec<usize> {
     starts
 }
 
-/// Returns the data of a rank before the collective, and the data that it must have after the collective. The second are pairs of
-/// a byte and the set of ranks with data summed in it.
+/// Returns the data of a rank before the collective, and the data that it must have after the collective. The wanted data are
+/// pairs of a byte and the set of ranks whose data must be summed in it.
 fn given_and_wanted(call: &Call, starts: &[usize], rank: u32) -> (Data, Vec<(usize, u128)>) {
     let (n, all, own) = (call.ranks as usize, (1u128 << call.ranks) - 1, 1u128 << rank);
     let length = starts[starts.len() - 1];
@@ -126,10 +127,10 @@ fn ranks_of(algorithm: &dyn Expands, call: &Call, starts: &[usize]) -> Vec<Rank>
     (0..call.ranks).map(expand).collect()
 }
 
-/// Runs the messages of a call and checks the data of each rank at the end. Messages of panics begin with `name`.
+/// Runs the messages of a call, and checks the data of each rank at the end. Messages of panics begin with `name`.
 ///
 /// # Panics
-/// If a rank ends without its data, or waits forever. The message describes the fault.
+/// If a rank ends without its data, or waits without end. The message describes the fault.
 pub(super) fn check_call(algorithm: &dyn Expands, call: &Call, name: &str) {
     let starts = starts(call);
     let ranks = ranks_of(algorithm, call, &starts);
@@ -162,24 +163,25 @@ pub(super) fn check_call(algorithm: &dyn Expands, call: &Call, name: &str) {
     }
 }
 
-/// The messages of a call while they run.
+/// The state of a call while its messages run.
 struct Flow<'a> {
     name: &'a str,
-    /// True for a barrier. A barrier has no data, so one byte represents the set of ranks that have entered.
+    /// True for a barrier. A barrier has no data. In its place, one byte has the set of ranks that have entered.
     is_barrier: bool,
     ranks: &'a [Rank],
-    /// Initial data of each rank.
+    /// Data of each rank before the call.
     given: Vec<Data>,
-    /// By rank: data of each receive.
+    /// For each rank, the data of each finished receive.
     got: Vec<HashMap<u32, Data>>,
-    /// Sizes and data of messages that are not received yet, by sender, receiver and tag.
+    /// Sizes and data of messages that were sent and not yet received, by sender, receiver and tag.
     under_way: HashMap<(u32, u32, u32), VecDeque<(u32, Data)>>,
-    /// By rank: the operations that have finished.
+    /// For each rank, which operations have finished.
     done: Vec<Vec<bool>>,
 }
 
 impl Flow<'_> {
-    /// Runs operations until no operation can finish. A send runs as soon as the operations that it waits for have finished.
+    /// Runs operations until no operation can finish. An operation runs as soon as the operations for which it waits have
+    /// finished.
     fn run(&mut self) {
         let mut left: Vec<Vec<u32>> = self.ranks.iter().map(|rank| (0..rank.ops.len() as u32).collect()).collect();
         loop {
@@ -200,7 +202,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Runs an operation of rank `me`. Returns false for a receive if its message has not been sent yet.
+    /// Runs an operation of rank `me`, if it can finish. Returns false for a receive if its message has not been sent
+    /// yet.
     fn finish(&mut self, me: usize, op: u32) -> bool {
         let (name, rank) = (self.name, &self.ranks[me]);
         let of = rank.ops.op(op);
@@ -226,7 +229,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Data of a rank after the operations `before`.
+    /// Returns the data of a rank after the operations `before`.
     fn held(&self, rank: usize, before: &[u32]) -> Data {
         let (name, got) = (self.name, &self.got[rank]);
         let mut data = self.given[rank].clone();
@@ -253,8 +256,8 @@ mod tests {
     use super::*;
     use crate::collectives::algorithms::{AlgorithmConfig, hierarchical};
 
-    /// Bytes that all ranks send together, against formulas: 2 (n - 1) S for ring and two trees, n (n - 1) blocks for all-gather
-    /// and all-to-all.
+    /// Compares the bytes that all ranks together send with formulas: 2 (n - 1) S for ring and two trees, n (n - 1) blocks for
+    /// all-gather and all-to-all.
     #[test]
     fn bytes_are_those_of_the_formulas() {
         let sent = |name: &str, operation, ranks: u32, bytes| {
@@ -282,8 +285,8 @@ mod tests {
             assert_eq!(sent("binomial", Operation::Broadcast, n, 9).iter().sum::<u64>(), 9 * (ranks - 1));
             assert_eq!(sent("chain", Operation::Reduce, n, 9).iter().sum::<u64>(), 9 * (ranks - 1));
         }
-        // Each of 64 ranks in nodes of 4 sends 2 * 3/4 of the vector inside its node, and 2 * 15/16 of a quarter of the vector
-        // between nodes.
+        // 64 ranks are in nodes of 4. Each rank sends 2 * 3/4 of the vector inside its node, and 2 * 15/16 of a quarter of the
+        // vector between nodes.
         let whole = 64 * 16;
         let sent = sent("hierarchical", Operation::AllReduce, 64, whole);
         assert_eq!(sent, vec![2 * whole * 3 / 4 + 2 * (whole / 4) * 15 / 16; 64]);

@@ -1,5 +1,6 @@
-//! The laws of every generator: it makes the same program each time, each send has a receive, and the program ends on an ideal
-//! network. The laws are also checked for other numbers of ranks. A generator with `most_bytes` must obey this limit.
+//! The laws that every generator must obey: it makes the same program each time, each send has a receive, and the program ends
+//! on an ideal network. The laws are checked for the example's number of ranks and for others. A generator with the parameter
+//! `most_bytes` must obey this limit.
 
 use crate::collectives::{Rules, RulesConfig, TableConfig};
 use crate::form::{Kind, Program};
@@ -11,14 +12,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Numbers of ranks that are tested in addition to that of the example. They include squares, cubes, and numbers next to a
-/// power of 2.
+/// Numbers of ranks for which the laws are checked, in addition to the example's number. The numbers include squares,
+/// cubes, and neighbours of powers of 2.
 const RANKS: [u32; 11] = [2, 3, 4, 5, 8, 9, 16, 27, 33, 64, 65];
 
-/// Most ranks of an example.
+/// Largest number of ranks of an example.
 const MOST_RANKS: u32 = 64;
 
-/// The ideal network on which programs run. A unit is 1 ps. L is 1 us, o 0.3 us, g 0.1 us, G 0.02 ns per byte, S 64 KiB.
+/// The ideal network on which the programs run. A unit of time is 1 ps. The parameters are: L 1 us, o 0.3 us, g 0.1 us,
+/// G 0.02 ns per byte, S 64 KiB.
 const IDEAL: Parameters = Parameters {
     unit_fs: 1000,
     latency: 1_000_000,
@@ -29,11 +31,11 @@ const IDEAL: Parameters = Parameters {
     eager: 1 << 16,
 };
 
-/// Checks an example of a generator. `read` returns the configuration of the same generator with other parameters, or the
-/// reason for a refusal.
+/// Checks the laws for an example of a generator. `read` returns the configuration of the same generator with other
+/// parameters, or the reason for its refusal.
 ///
 /// # Panics
-/// If a property that is checked here does not hold. The message names it and the configuration.
+/// If the generator breaks a law. The message names the law and the configuration.
 pub fn check_generator(example: &GeneratorConfig, read: &dyn Fn(Value) -> Result<GeneratorConfig, String>) {
     let of = |config: &GeneratorConfig| serde_json::to_value(config).expect("a configuration");
     let parameters = of(example)[example.name()].clone();
@@ -60,8 +62,8 @@ fn make(config: &GeneratorConfig) -> Result<Made, Refusal> {
     file.make().map(|(made, _)| made)
 }
 
-/// Tests other numbers of ranks. The program must have this number of ranks and obey the laws, or the generator or the check
-/// of the program's form must refuse it.
+/// Checks the laws for other numbers of ranks. The program must have this number of ranks and obey the laws. Otherwise the
+/// generator, or the check of the program's form, must refuse it.
 fn check_ranks(with: &dyn Fn(u32) -> Result<GeneratorConfig, String>, name: &str) {
     for ranks in RANKS {
         let Ok(config) = with(ranks) else { continue };
@@ -73,7 +75,7 @@ fn check_ranks(with: &dyn Fn(u32) -> Result<GeneratorConfig, String>, name: &str
     }
 }
 
-/// Checks the laws of one program, with the rules of each table.
+/// Checks the laws for one program, with the rules of each table of algorithms.
 fn check_made(config: &GeneratorConfig, made: &Made, what: &str) {
     assert_eq!(
         make(config).map(|again| again.program).as_ref(),
@@ -90,8 +92,8 @@ fn check_made(config: &GeneratorConfig, made: &Made, what: &str) {
     }
 }
 
-/// Checks that the program ends, and that its messages are those in the form of the program, with collectives expanded by the
-/// rules. Returns the number of messages.
+/// Checks that the program ends, and that it sends exactly the messages of its form, with collectives expanded by the rules.
+/// Returns the number of messages.
 fn check_end(program: &Program, rules: Rules, what: &str) -> u64 {
     let pairs = info::matrix(program, &rules).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     let answer = loggops::run(program, &Arc::new(rules), IDEAL);
@@ -102,11 +104,11 @@ fn check_end(program: &Program, rules: Rules, what: &str) -> u64 {
     answer.messages
 }
 
-/// Messages from one rank to another with one tag: the bytes of the sends and of the receives.
+/// Messages from one rank to another rank with one tag: the sizes of the sends, and the sizes of the receives.
 type Both = (VecDeque<u64>, VecDeque<u64>);
 
-/// Checks that each receive has a send of its size. If a receive accepts any message, only the numbers of messages are
-/// compared.
+/// Checks that each receive has a send of the same size. If some receive accepts any message, the function compares
+/// only the numbers of messages.
 fn check_matches(program: &Program, what: &str) {
     let mut of: BTreeMap<(u32, u32, u32, Option<u32>), Both> = BTreeMap::new();
     let mut at: BTreeMap<(u32, u32), [u64; 2]> = BTreeMap::new();
@@ -138,8 +140,8 @@ fn check_matches(program: &Program, what: &str) {
     }
 }
 
-/// Checks `most_bytes`. A limit equal to the bytes of the program changes nothing. A limit of one byte less makes the program
-/// shorter.
+/// Checks `most_bytes`. With a limit equal to the bytes of the program, the program must not change. With one byte
+/// less, the program must become shorter.
 fn check_bound(
     program: &Program,
     one_byte: &GeneratorConfig,

@@ -1,5 +1,5 @@
-//! The laws (rules) of every generator, algorithm and table. Tests check them for the examples of each model. Crates outside of Weft
-//! check their own models in the same way.
+//! The laws (rules) that every generator, algorithm and table must obey. Tests check the laws for the examples of each model.
+//! Crates outside of Weft check their own models with the same functions.
 
 mod data_flow;
 mod generators;
@@ -11,8 +11,8 @@ use crate::form::Operation;
 use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter};
 use serde::Serialize;
 
-/// Numbers of ranks from 2 to 65. Above 33 only some numbers near powers and multiples of 2 are tested, unless `make test-all` sets
-/// WEFT_TEST_ROUNDS.
+/// Returns numbers of ranks from 2 to 65 for tests. Above 33 the list has only some numbers near powers and multiples of 2,
+/// unless `make test-all` sets WEFT_TEST_ROUNDS.
 fn numbers_of_ranks() -> impl Iterator<Item = u32> {
     let all = std::env::var_os("WEFT_TEST_ROUNDS").is_some();
     (2..=65).filter(move |ranks| all || *ranks <= 33 || [40, 47, 48, 63, 64, 65].contains(ranks))
@@ -22,7 +22,8 @@ fn call(operation: Operation, ranks: u32, root: u32, bytes: u64) -> Call<'static
     Call { operation, ranks, me: 0, root, bytes, sizes: None, of_vector: false }
 }
 
-/// Sizes for a call: blocks of a few bytes, vectors that do not divide evenly, and a vector with fewer bytes than ranks.
+/// Returns sizes for a call: blocks of a few bytes, vectors that do not divide evenly, and a vector with fewer bytes
+/// than ranks.
 fn sizes(operation: Operation, ranks: u32) -> Vec<u64> {
     match operation {
         AllToAll | Gather | Scatter | AllGather => vec![if ranks > 16 { 1 } else { 3 }],
@@ -31,16 +32,16 @@ fn sizes(operation: Operation, ranks: u32) -> Vec<u64> {
     }
 }
 
-/// A configuration as a scenario would write it (JSON), for messages.
+/// Returns a configuration as a scenario would contain it (JSON), for messages.
 fn as_written(config: &impl Serialize) -> String {
     serde_json::to_string(config).expect("a configuration")
 }
 
-/// Checks that an algorithm gives every rank the right data, in each of its collectives. The calls have 2 to 65 ranks. Some calls
-/// have blocks of different sizes.
+/// Checks for each collective of an algorithm that every rank gets the right data. The calls have 2 to 65 ranks. Some calls have
+/// blocks of different sizes.
 ///
 /// # Panics
-/// If a property that is checked here does not hold. The message names it, the configuration and the collective.
+/// If the algorithm breaks a law. The message names the law, the configuration and the collective.
 pub fn check_algorithm(algorithm: &AlgorithmConfig) {
     let (model, named) = (algorithm.model(), as_written(algorithm));
     assert!(!model.operations().is_empty(), "{named} implements no collective");
@@ -59,7 +60,7 @@ pub fn check_algorithm(algorithm: &AlgorithmConfig) {
         if [AllGather, AllToAll, Gather, ReduceScatter, Scatter].contains(&operation) {
             for ranks in [2u32, 3, 4, 7, 8, 16] {
                 let count = if operation == AllToAll { ranks * ranks } else { ranks };
-                // 0, 1, 2, 3 or 4 bytes
+                // the blocks have 0, 1, 2, 3 or 4 bytes
                 let sizes: Vec<u64> = (0..count).map(|block| u64::from(block * 7 % 5)).collect();
                 check(&Call { sizes: Some(&sizes), ..call(operation, ranks, ranks - 1, 0) });
             }
@@ -68,10 +69,10 @@ pub fn check_algorithm(algorithm: &AlgorithmConfig) {
     }
 }
 
-/// Checks that each algorithm chosen by a table implements the call.
+/// Checks that the algorithms which a table chooses implement their calls.
 ///
 /// # Panics
-/// If an algorithm can't do a call. The message has the table and the call.
+/// If a chosen algorithm cannot do a call. The message names the table and the call.
 pub fn check_table(table: &TableConfig) {
     let named = as_written(table);
     for word in Operation::NAMES {

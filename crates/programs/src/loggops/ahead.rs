@@ -1,23 +1,24 @@
-//! Prefetches the data of the next events, in the order in which these data point to each other. Also prefetches later operations of
-//! a rank.
+//! Prefetches the data of the next events. The data point to each other, and the prefetches follow this order. The module also
+//! prefetches later operations of a rank.
 
 use super::Executor;
 use super::event::About;
 use crate::form::Cursor;
 use weft_units::prefetch::prefetch_whole;
 
-/// Number of ranks from which the states of the ranks of the next events are prefetched. The states of fewer ranks fit into the
-/// second-level cache.
+/// Least number of ranks for which the executor prefetches the states of the ranks of the next events. With fewer ranks, all
+/// states fit into the second-level cache.
 pub const MANY: usize = 1024;
 
-/// Number of ranks from which each operation prefetches a later one of its rank. The processor itself prefetches for fewer ranks.
+/// Least number of ranks for which each operation prefetches a later operation of its rank. With fewer ranks, the
+/// processor itself prefetches these data.
 pub const SOME: usize = 8;
 
-/// Number of events between two successive prefetches for the same event.
+/// Number of events between two successive prefetches for the same later event.
 const AHEAD: usize = 4;
 
 impl<C: Cursor> Executor<C> {
-    /// Prefetches for events that come soon.
+    /// Prefetches the data of events that follow soon.
     #[inline]
     pub(super) fn bring(&self) {
         if let Some(event) = self.queue.ahead(3 * AHEAD) {

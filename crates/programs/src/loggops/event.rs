@@ -1,8 +1,8 @@
-//! Events of the executor. They are small, because its queue moves each of them several times.
+//! The events of the executor. Events are small, because the event queue moves each of them several times.
 
 use std::cmp::Ordering;
 
-/// The subject of an event: the index of an operation, or the index of a message.
+/// The subject of an event: an operation or a message, by its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
     Op(u32),
@@ -14,17 +14,18 @@ pub enum About {
 pub struct Event {
     pub time: i64,
     pub order: u64,
-    /// The rank in the upper half; the index of the subject, and two flag bits in the lower half. They are one number, because the queue
-    /// moves events in parts of 8 bytes. The processor waits if it reads two numbers at once that were just written separately.
+    /// The upper half is the rank. The lower half is the index of the subject, and two flag bits. These values are one number, because
+    /// the queue moves events in parts of 8 bytes. If they were two numbers, a read of both at once, just after separate writes, would
+    /// make the processor wait.
     place: u64,
 }
 
-/// The bit of [`Event::place`] that marks a message.
+/// The bit of [`Event::place`] that is set if the event is about a message.
 const MESSAGE: u64 = 1 << 31;
-/// The bit that marks an event that was once first in the queue while its resources were not free.
+/// The bit that is set if the event was once first in the queue while its resources were not free.
 const WAITED: u64 = 1 << 30;
 
-/// Number of indices that fit into an event: 2^30 messages, which take more than 40 GB.
+/// Number of indices for which an event has bits: 2^30 messages, which take more than 40 GB.
 pub const PLACES: u32 = WAITED as u32;
 
 impl Event {
@@ -53,26 +54,26 @@ impl Event {
         self.place & WAITED != 0
     }
 
-    /// This event, marked as one that was first in the queue while its resources were not free.
+    /// Returns this event, marked as one that was first in the queue while its resources were not free.
     #[must_use]
     pub fn waited(self) -> Self {
         Self { place: self.place | WAITED, ..self }
     }
 
-    /// This event at another time.
+    /// Returns this event with another time.
     #[inline]
     #[must_use]
     pub fn at(self, time: i64) -> Self {
         Self { time, ..self }
     }
 
-    /// The time as an unsigned number with the same order. Negative times come before 0.
+    /// Returns the time as an unsigned number that preserves the order of times. Negative times come before time 0.
     #[inline]
     pub fn biased(&self) -> u64 {
         self.time as u64 ^ 1 << 63
     }
 
-    /// Time and order of creation in one number, so that a comparison needs no branch.
+    /// Returns time and order of creation as one number. A comparison of such numbers needs no branch.
     #[inline]
     pub fn key(&self) -> u128 {
         u128::from(self.biased()) << 64 | u128::from(self.order)
@@ -80,7 +81,7 @@ impl Event {
 }
 
 impl Ord for Event {
-    /// The first event is the greatest, because the heap returns the greatest item.
+    /// The order is reversed, because the heap returns its greatest item first.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())

@@ -1,35 +1,37 @@
-//! The finish time of a program on an ideal network, by the LogGOPS model.
+//! Computes the finish time of a program on an ideal network, by the LogGOPS model.
 //!
 //! # Source
 //! T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim: simulating large-scale applications in the LogGOPS model" (LSAP 2010). The
-//! order of events and the costs are those of the authors' program LogGOPSim (`spcl/LogGOPSim`).
+//! order of events and their costs are those of the authors' program LogGOPSim (`spcl/LogGOPSim`).
 //!
 //! # Parameters
-//! `L`: latency of a message \[time\]. `o`: time of a processor per message \[time\]. `g`: time of an interface per message
-//! \[time\]. `G`: time of an interface per byte after the first \[time per byte\]. `O`: time of a processor per byte after the
-//! first \[time per byte\]. `S`: largest message that is sent before its receive is known \[bytes\].
+//! `L`: latency of a message \[time\]. `o`: processor time per message \[time\]. `g`: interface time per message
+//! \[time\]. `G`: interface time per byte after the first byte \[time per byte\]. `O`: processor time per byte after the
+//! first byte \[time per byte\]. `S`: size of the largest message that a rank sends without waiting for the matching
+//! receive \[bytes\].
 //!
 //! # Guarantees
-//! Times are whole numbers of the largest unit (ns, ps, fs) in which all parameters are whole numbers. Every finish time equals that
-//! of LogGOPSim exactly: events at the same time have the same order.
+//! Times are counted in the largest unit (ns, ps, fs) in which all parameters are whole numbers. Every finish time equals that of
+//! LogGOPSim exactly, because events at the same time have the same order.
 //!
-//! A send occupies its processor for o + (size - 1) O and its interface for g + (size - 1) G. Its first byte arrives o + L after it
-//! began. The receiver processes a message when a processor (with the same number as that of the sender) and an interface of the
-//! receiver are free. The message then occupies the processor for o + (size - 1) max(O, G) and the interface for g + (size - 1) G. A
-//! receive itself takes no time. It starts when its dependencies allow it, and finishes when its message has been processed. A
-//! message of more than S bytes is a rendezvous: its send finishes when its receive has matched, without additional latency. A
-//! message of 0 bytes costs (0 - 1) times the cost per byte, as in LogGOPSim.
+//! A send occupies its processor for o + (size - 1) O and its interface for g + (size - 1) G. The first byte of a send arrives o +
+//! L after the send began. The receiver processes a message when a processor and an interface of the receiver are free. The
+//! processor has the same number as that of the sender. The message then occupies this processor for o + (size - 1) max(O, G) and
+//! the interface for g + (size - 1) G. A receive operation itself takes no time. It starts when the operations before it allow it,
+//! and finishes when its message has been processed. A message of more than S bytes is a rendezvous: its send finishes when the
+//! receive has matched, without additional latency. The cost of a message of 0 bytes is (0 - 1) times the cost per byte, as in
+//! LogGOPSim.
 //!
 //! # Not modelled
-//! Contention in the network, noise of the operating system; without [`Nodes`], the time of a rendezvous's request and reply. As in
-//! LogGOPSim, an operation does not wait for the end of an operation of another processor on which it depends. [`Answer::cross_cpu`] counts
-//! these edges. The copy of LogGOPSim in ATLAHS is different. It waits for the end on these edges. It counts G in the
-//! network, and g and o one after the other at the receiver. A receive matches the message of the send with the lowest number. A
-//! binary tree of 32 ranks takes 41,500 ns there and 27,500 ns here.
+//! Contention in the network. Noise of the operating system. Without [`Nodes`], the time of the request and reply of a rendezvous. As in
+//! LogGOPSim, an operation does not wait for the end of an operation on another processor on which it depends. [`Answer::cross_cpu`]
+//! counts the edges between such operations. The copy of LogGOPSim in ATLAHS has different rules. In that copy, an operation waits for the
+//! end on these edges. The copy counts G in the network, and g and o one after the other at the receiver. In the copy, a receive matches
+//! the message whose send has the lowest number. A binary tree of 32 ranks takes 41,500 ns in the copy and 27,500 ns here.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: finish times printed by LogGOPSim, times computed by hand, and random programs compared with a
-//! simple executor that checks every operation in every step.
+//! `programs/tests/programs.rs`: finish times are compared with those of LogGOPSim, and with times computed by hand. Random
+//! programs are compared with a simple executor that checks every operation in every step.
 
 mod ahead;
 mod event;
@@ -63,34 +65,34 @@ use std::sync::Arc;
 use waiting::{Needs, Waiting};
 use weft_units::Refusal;
 
-/// The result of a program that has finished.
+/// The result of a program that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// Finish time of each rank \[units\]: the time at which its processors are no longer busy.
+    /// Finish time of each rank \[units\]: the time after which its processors are no longer busy.
     pub finish: Vec<i64>,
     /// Computation time of the processors of each rank \[units\].
     pub compute: Vec<i64>,
-    /// Number of messages, and sum of their bytes.
+    /// Number of messages; `bytes` is the sum of their sizes.
     pub messages: u64,
     pub bytes: u64,
-    /// Number of messages of more than S bytes; with [`Nodes`], of those between nodes.
+    /// Number of messages of more than S bytes. With [`Nodes`], only messages between nodes count.
     pub rendezvous: u64,
-    /// Number of executed operations: those of the program and those of its collectives.
+    /// Number of executed operations, including the operations of collectives.
     pub operations: u64,
-    /// Number of edges on which the later operation began before the end of the earlier one, because they are on different
-    /// processors.
+    /// Number of edges whose later operation began before the end of the earlier operation, because the two are on
+    /// different processors.
     pub cross_cpu: u64,
 }
 
 impl Answer {
-    /// Finish time of the last rank \[units\], and the first rank that has it.
+    /// Returns the finish time of the last rank \[units\], and the first rank that has this finish time.
     pub fn last(&self) -> (i64, usize) {
         let last = self.finish.iter().copied().max().unwrap_or(0);
         (last, self.finish.iter().position(|&finish| finish == last).unwrap_or(0))
     }
 }
 
-/// The reason why there is no finish time.
+/// The reason why a program has no finish time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Failure {
     Refused(Refusal),
@@ -112,7 +114,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A message that was sent and is not yet received.
+/// A message that was sent and was not yet received.
 #[derive(Debug, Clone, Copy)]
 struct Message {
     sender: OpId,
@@ -124,20 +126,21 @@ struct Message {
     nic: u8,
     /// The next event of the message, in a model with [`Nodes`].
     stage: Stage,
-    /// The matched receive of a rendezvous between nodes; before the match the number of the send.
+    /// For a rendezvous between nodes: the matched receive. Before the match, this field has the number of the send.
     receive: OpId,
-    /// Time at which the receiver's processor has handled the message, or the request for it.
+    /// Time at which the receiver's processor has handled the message, or its request.
     handled: i64,
 }
 
 struct Executor<C> {
     at: Parameters,
-    /// Nodes with interfaces that work in parallel with processors; `None` for the model of LogGOPSim.
+    /// Nodes whose interfaces work in parallel with processors; `None` for the model of LogGOPSim.
     nodes: Option<Nodes>,
     machines: Vec<Machine<C, u32>>,
     cpus: usize,
     nics: usize,
-    /// Times at which each processor, and each interface as sender and as receiver, is free.
+    /// Times at which each processor is free; `send_free` and `receive_free` have the times of each interface as sender
+    /// and as receiver.
     cpu_free: Vec<i64>,
     send_free: Vec<i64>,
     receive_free: Vec<i64>,
@@ -145,10 +148,10 @@ struct Executor<C> {
     created: u64,
     waiting: Waiting,
     posts: Posts,
-    /// True as long as no new event was earlier than an event that had already begun. With one processor per rank this is usually
-    /// always true.
+    /// True as long as no new event is earlier than an event that has already begun. With one processor per rank, this value
+    /// usually stays true.
     in_time_order: bool,
-    /// Operations with events in the queue.
+    /// Operations that have events in the queue.
     ops: Slots<Ready>,
     messages: Slots<Message>,
     answer: Answer,
@@ -162,7 +165,7 @@ pub fn run(program: &Program, rules: &Arc<Rules>, at: Parameters) -> Result<Answ
     Executor::new(machines(program, rules)?, program.resources(), at).run().0
 }
 
-/// Runs a program in memory on nodes with interfaces that work in parallel with processors.
+/// Runs a program in memory on nodes whose interfaces work in parallel with processors.
 pub fn run_on(nodes: Nodes, program: &Program, rules: &Arc<Rules>, at: Parameters) -> Result<Answer, Failure> {
     rules.check(program)?;
     let mut executor = Executor::new(machines(program, rules)?, program.resources(), at);
@@ -188,7 +191,8 @@ fn machines(program: &Program, rules: &Arc<Rules>) -> Result<Vec<Machine<InMemor
     Ok(program.ranks.iter().enumerate().map(machine).collect())
 }
 
-/// Runs ranks that any kind of cursor reads. The arguments include the number of processors and interfaces per rank.
+/// Runs ranks that are read through any kind of cursor. The arguments include the number of processors and interfaces
+/// per rank.
 pub fn run_machines<C: Cursor>(
     machines: Vec<Machine<C, u32>>,
     resources: (usize, usize),
@@ -249,7 +253,7 @@ impl<C: Cursor> Executor<C> {
         rank as usize * self.nics + usize::from(nic)
     }
 
-    /// The cost of the bytes of a message after the first. A message of 0 bytes has a negative cost.
+    /// Returns the cost of a message's bytes after the first byte. A message of 0 bytes has a negative cost.
     fn of_bytes(&mut self, size: u64, per_byte: i64) -> i64 {
         let cost = i64::try_from(size).ok().and_then(|size| (size - 1).checked_mul(per_byte));
         self.bounded(cost)
@@ -265,8 +269,8 @@ impl<C: Cursor> Executor<C> {
         self.bounded(sum)
     }
 
-    /// Adds operations of a rank that became ready together to the queue. The time of each event is the time at which its resources
-    /// are free.
+    /// Adds the operations of a rank that became ready together to the queue of events. The time of each event is the time at which
+    /// its resources are free.
     fn enqueue(&mut self, rank: u32, ready: &mut Vec<Ready>) {
         if ready.len() > 1 {
             release_order::sort(ready, |ready| ready.op.kind());
@@ -277,7 +281,8 @@ impl<C: Cursor> Executor<C> {
                 Kind::Send if self.nodes.is_none() => cpu_free.max(self.send_free[self.nic(rank, op.nic())]),
                 Kind::Send | Kind::Receive | Kind::Compute | Kind::Collective(_) => cpu_free,
             };
-            // field by field, in the sizes in which they were written: the processor waits for a wider read of a fresh value
+            // compares field by field, in the sizes in which the fields were written, because the processor waits for a
+            // wider read of a value that was just written
             let ready = Ready { id, op, context };
             let is_apart = self.in_time_order && ready.is_only_posted();
             if is_apart && !self.machines[rank as usize].has_unexpected() {
@@ -315,7 +320,7 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// Starts an operation, or makes it wait until its resources are free.
+    /// Starts an operation, or lets it wait until its resources are free.
     #[inline]
     fn try_op(&mut self, event: Event, place: u32, out: &mut Vec<Ready>) {
         let op = *self.ops.get(place);
@@ -332,7 +337,7 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// Processes a message that has arrived, or makes it wait until its resources are free.
+    /// Processes a message that has arrived, or lets it wait until its resources are free.
     #[inline]
     fn try_message(&mut self, event: Event, place: u32, out: &mut Vec<Ready>) {
         let Message { cpu, nic, .. } = *self.messages.get(place);
@@ -353,16 +358,17 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// An event that has waited has begun. Adds the next event that waits for the same resources to the queue.
+    /// Called after an event that has waited has begun. Adds to the queue the next event that waits for the same
+    /// resources.
     fn let_next(&mut self, event: &Event, needs: Needs, of: (u8, u8)) {
         if let Some(next) = self.waiting.next(event, needs, of) {
-            // in LogGOPSim it would have tried, without success, at the time of the event
+            // in LogGOPSim this next event would have tried to begin, without success, at the time of the event
             self.queue.push(next.at(event.time.max(self.free(needs, event.rank(), of))));
         }
     }
 
-    /// Makes an event wait until its resources are free: in the queue, or parked behind another event that waits for the same
-    /// resources.
+    /// Lets an event wait until its resources are free. The event waits in the queue, or is parked behind another event that
+    /// waits for the same resources.
     fn wait(&mut self, event: Event, needs: Needs, of: (u8, u8)) {
         let event = event.waited();
         if !self.waiting.park(&event, needs, of) {
@@ -370,7 +376,7 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// The time at which the resources of a rank are free.
+    /// Returns the time at which the resources of a rank are free.
     fn free(&self, needs: Needs, rank: u32, (cpu, nic): (u8, u8)) -> i64 {
         let cpu = self.cpu_free[self.cpu(rank, cpu)];
         match needs {
@@ -380,8 +386,8 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// The resources that an operation needs to begin. A receive needs none: it is posted at once, and its message needs resources
-    /// when it arrives.
+    /// Returns the resources that an operation needs to begin. A receive needs none: it is posted at once, and its message needs
+    /// resources when the message arrives.
     fn needs_of(&self, kind: Kind) -> Option<Needs> {
         match kind {
             Kind::Compute => Some(Needs::Cpu),
@@ -470,7 +476,7 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// A message has arrived at a rank whose processor and interface are free.
+    /// Processes a message that has arrived at a rank whose processor and interface are free.
     fn take_in(&mut self, event: &Event, place: u32, out: &mut Vec<Ready>) {
         let (time, rank) = (event.time, event.rank());
         let Parameters { overhead, gap, gap_per_byte, overhead_per_byte, .. } = self.at;
@@ -494,9 +500,9 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// A receive has its message. The receive finishes at `end`, and so does the send of a rendezvous. The resources `(cpu, nic)` of
-    /// the sender are then not free before `time`. As in LogGOPSim, their numbers are those of the later of the two operations. Between
-    /// [`Nodes`] a rendezvous continues with a reply.
+    /// Called when a receive has its message. The receive finishes at `end`, and the send of a rendezvous finishes as well. The
+    /// resources `(cpu, nic)` of the sender then stay busy at least until `time`. As in LogGOPSim, `cpu` and `nic` are the numbers
+    /// of the later of the two operations. With [`Nodes`], a rendezvous between nodes continues with a reply.
     fn matched(
         &mut self,
         (time, end): (i64, i64),
@@ -536,7 +542,8 @@ impl<C: Cursor> Executor<C> {
         self.enqueue(rank, out);
     }
 
-    /// An operation that ends at `end` releases other operations. Counts those that begin earlier on another processor.
+    /// Called when an operation ends at `end`. Releases the operations that wait for it. Counts released operations
+    /// that can begin earlier because they are on another processor.
     fn finish(&mut self, rank: u32, id: OpId, end: i64, out: &mut Vec<Ready>) {
         let released = out.len();
         self.machines[rank as usize].finish(id, out);
@@ -546,7 +553,7 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// The answer, if every operation has finished and every message has been received.
+    /// Returns the answer, if every operation has finished and every message was received.
     fn end(mut self) -> Result<Answer, Failure> {
         if let Some(refusal) = self.machines.iter().find_map(|machine| machine.cursor().failure()) {
             return Err(Failure::Refused(refusal));
@@ -570,8 +577,9 @@ impl<C: Cursor> Executor<C> {
     }
 }
 
-/// The larger of the two costs of the bytes of a message. LogGOPSim compares them as unsigned numbers. For a message of 0 bytes the
-/// costs are negative. As unsigned numbers, negative costs are larger than 0, and the cost nearer to 0 is the larger one.
+/// Returns the larger of the two costs of a message's bytes. LogGOPSim compares the two costs as unsigned numbers. For a message
+/// of 0 bytes both costs are negative. As unsigned numbers, negative costs are larger than 0, and the cost nearer to 0 is the
+/// larger of two.
 fn larger(size: u64, of_cpu: i64, of_nic: i64) -> i64 {
     if size > 0 { of_cpu.max(of_nic) } else { (of_cpu as u64).max(of_nic as u64) as i64 }
 }

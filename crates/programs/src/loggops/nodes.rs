@@ -1,35 +1,39 @@
-//! Nodes on an ideal network, to estimate a run without contention in the network.
+//! Nodes on an ideal network. The model estimates the time of a run without contention in the network.
 //!
 //! In LogGOPSim the receiver's processor is busy for the bytes of a message, and a send begins when its processor and its interface are
-//! both free. So a rank that sends and receives at the same time takes longer than with interfaces that work in parallel. In this model a
-//! processor is only busy for its own part (o, and O per byte), and an interface sends and receives at the same time. A message between
-//! ranks of a node does not use an interface. A message above the eager limit begins with a request and its reply (`rendezvous.rs`).
+//! both free. A rank that sends and receives at the same time therefore takes longer in LogGOPSim than with interfaces that work in
+//! parallel. In this model a processor is busy only for its own work (o, and O per byte). An interface sends and receives at the same
+//! time. A message between ranks of a node does not use an interface. A message above the eager limit begins with a request and a reply
+//! (`rendezvous.rs`).
 
 use super::{About, Executor, Parameters};
 use crate::form::Cursor;
 use weft_units::{Refusal, Time};
 
-/// The nodes of a program, in the units of its [`Parameters`].
+/// The nodes on which a program runs, in the time unit of its [`Parameters`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nodes {
     /// Number of ranks per node. Consecutive ranks are on the same node.
     ranks: u32,
     /// Number of interfaces per node. Each message uses one interface.
     interfaces: u32,
-    /// True if the number of the receiving node determines the interface of a message. False if the place of the sender in its node does.
+    /// True if the number of the receiving node determines which interface a message uses. False if the index of the sending rank in its
+    /// node determines the interface.
     by_destination: bool,
-    /// Latency of a message inside a node, and its time per byte.
+    /// Latency of a message inside a node; `gap_per_byte` is its time per byte.
     latency: i64,
     gap_per_byte: i64,
-    /// Latency of the first byte of data after a reply: that of a message without the time from a processor to its interface.
+    /// Latency of the first data byte after a reply. This is the latency of a message without the time from a processor to
+    /// its interface.
     pub(super) data: i64,
-    /// Latency of a reply, with the time of its one flit. A request takes L, so that a later and shorter message cannot overtake it.
+    /// Latency of a reply, including the time of its one flit. A request takes the time L, so that a later and shorter message
+    /// cannot overtake it.
     pub(super) reply: i64,
     /// Time between a processor and its interface, in each direction.
     pub(super) host: i64,
 }
 
-/// The next event of a message at its receiver, or the reply at its sender.
+/// The next event of a message: at its receiver, or, for a reply, at its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The first byte of an eager message arrives.
@@ -46,23 +50,25 @@ pub(super) enum Stage {
     Filled,
 }
 
-/// Times of nodes in addition to those of [`Parameters`].
+/// Times of nodes that [`Parameters`] does not have.
 #[derive(Debug, Clone, Copy)]
 pub struct NodeTimes {
-    /// Latency of a message inside a node, and its time per byte.
+    /// Latency of a message inside a node; `gap_per_byte` is its time per byte.
     pub latency: Time,
     pub gap_per_byte: Time,
     /// Part of L: the time of a message from a processor to its interface.
     pub injection: Time,
-    /// Part of L, once for each end: the time between a processor and its interface. A completion event takes the same time.
+    /// Part of L, once for each end of a message: the time between a processor and its interface. A completion event takes
+    /// the same time.
     pub host: Time,
     /// The time of the flit of a reply.
     pub flit: Time,
 }
 
 impl Nodes {
-    /// The first two arguments are those of [`Parameters::new`]. The next are ranks and interfaces per node, and whether the receiving node
-    /// determines the interface. Refuses an `injection` above L, and the times that [`Parameters::new`] refuses.
+    /// `times` and `eager` are the arguments of [`Parameters::new`]. The other arguments are ranks per node, interfaces per node, and
+    /// whether the receiving node determines the interface of a message. Refuses an `injection` above L, and all times that
+    /// [`Parameters::new`] refuses.
     pub fn new(
         times: [(&str, Time); 5],
         eager: u64,
@@ -86,12 +92,13 @@ impl Nodes {
         Ok((Self { ranks, interfaces, by_destination, latency, gap_per_byte, data, reply, host }, at))
     }
 
-    /// Interfaces of all nodes that `ranks` ranks need.
+    /// Number of interfaces of all nodes that `ranks` ranks need.
     pub(super) fn interfaces_of(&self, ranks: u32) -> usize {
         ranks.div_ceil(self.ranks) as usize * self.interfaces as usize
     }
 
-    /// The interface that sends or receives a message at rank `at`, which is one end of the message. Its number is the same at both nodes.
+    /// Returns the interface that sends or receives a message at rank `at`, which is the sender or the receiver. Sender and receiver
+    /// use interfaces with the same number.
     pub(super) fn interface(&self, at: u32, (from, to): (u32, u32)) -> usize {
         let chosen = if self.by_destination { to / self.ranks } else { from % self.ranks };
         (at / self.ranks) as usize * self.interfaces as usize + (chosen % self.interfaces) as usize
@@ -99,8 +106,8 @@ impl Nodes {
 }
 
 impl<C: Cursor> Executor<C> {
-    /// A processor has finished its part of a send at `now`. Returns the time of the next event of the message at its receiver, and the
-    /// event. Messages inside a node are never a rendezvous.
+    /// Called when a processor has finished its work for a send at `now`. Returns the next event of the message at its receiver,
+    /// with its time. Messages inside a node are never a rendezvous.
     pub(super) fn leave(&mut self, nodes: Nodes, ends: (u32, u32), now: i64, size: u64) -> (i64, Stage) {
         if ends.0 / nodes.ranks == ends.1 / nodes.ranks {
             let bytes = i64::try_from(size).ok().and_then(|size| size.checked_mul(nodes.gap_per_byte));
@@ -117,8 +124,8 @@ impl<C: Cursor> Executor<C> {
         (self.later(begin, self.at.latency), Stage::FirstByte)
     }
 
-    /// The first byte of a message has arrived at rank `rank`. Its interface receives messages one after the other. The next event of the
-    /// message is the arrival of its last byte.
+    /// Called when the first byte of a message has arrived at rank `rank`. Its interface receives messages one after the other. The
+    /// next event of this message is the arrival of its last byte.
     pub(super) fn come_in(&mut self, nodes: Nodes, time: i64, rank: u32, place: u32) {
         let message = self.messages.get_mut(place);
         message.stage = if message.stage == Stage::Data { Stage::Filled } else { Stage::Whole };

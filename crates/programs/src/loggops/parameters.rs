@@ -1,11 +1,11 @@
-//! The parameters of the model.
+//! The parameters of the LogGOPS model.
 
 use weft_units::{Refusal, Time};
 
-/// The parameters in units of [`Parameters::unit_fs`].
+/// The parameters of the model, in units of [`Parameters::unit_fs`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
-    /// Length of the time unit \[fs\]: that of a nanosecond, a picosecond or a femtosecond.
+    /// Length of the time unit \[fs\]: a nanosecond, a picosecond or a femtosecond.
     pub unit_fs: u64,
     pub latency: i64,
     pub overhead: i64,
@@ -16,7 +16,7 @@ pub struct Parameters {
     pub eager: u64,
 }
 
-/// Femtoseconds of a nanosecond.
+/// Number of femtoseconds in a nanosecond.
 pub(super) const NS: u64 = 1_000_000;
 
 impl Parameters {
@@ -27,8 +27,8 @@ impl Parameters {
         Ok(Self { unit_fs, latency, overhead, gap, gap_per_byte, overhead_per_byte, eager })
     }
 
-    /// Converts times to the largest unit in which all are whole numbers. Returns the length of this unit
-    /// \[fs\], and the times.
+    /// Converts times to the largest unit in which all times are whole numbers. Returns the length of this unit \[fs\],
+    /// and the times.
     pub(super) fn in_units<const N: usize>(times: [(&str, Time); N]) -> Result<(u64, [i64; N]), Refusal> {
         let mut fs = [0u128; N];
         for (place, (name, time)) in times.into_iter().enumerate() {
@@ -55,7 +55,7 @@ impl Parameters {
         Ok((unit_fs, fs.map(|fs| (fs / u128::from(unit_fs)) as i64)))
     }
 
-    /// Nanoseconds of a number of units.
+    /// Converts a number of units to nanoseconds.
     pub fn ns(&self, units: i64) -> f64 {
         units as f64 / (NS / self.unit_fs) as f64
     }

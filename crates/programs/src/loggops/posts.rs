@@ -1,9 +1,10 @@
-//! Receives that start later than the present event.
+//! Stores receives that start later than the present event.
 //!
-//! The start of a receive only adds it to the list of receives of its rank. This has no effect before the next message or receive of the
-//! rank. So a receive is stored here, and is added to the list just before the next message or receive, if its start time has passed. The
-//! receive needs no event. The result is the same as with an event under two conditions. First, no message waits for a receive, because
-//! such a message would finish the receive at its start. Second, events are processed in the order of their times.
+//! The start of a receive only adds the receive to the list of its rank. This addition has no effect before the next message or receive
+//! of the rank. This module therefore stores the receive, and adds it to the list just before the next message or receive of the rank,
+//! if its start time has passed. Receives then need no events in the queue. The results are the same as with events under two
+//! conditions. First, no message of the rank waits for a receive, because such a message would finish the receive at its start. Second,
+//! the executor processes events in the order of their times.
 
 use super::Executor;
 use super::event::{About, Event};
@@ -11,7 +12,7 @@ use crate::form::Cursor;
 use crate::rank::Ready;
 use weft_units::prefetch::prefetch_whole;
 
-/// A receive, and the event that it would have had in the queue.
+/// A stored receive, with the time and order of the event that it would have had in the queue.
 #[derive(Debug, Clone, Copy)]
 pub struct Post {
     pub time: i64,
@@ -26,11 +27,11 @@ impl Post {
     }
 }
 
-/// The receives of each rank that start later, in the order of their starts.
+/// The stored receives of each rank, in the order of their starts.
 #[derive(Debug)]
 pub struct Posts {
     of: Vec<Vec<Post>>,
-    /// Number of receives of all ranks.
+    /// Number of stored receives of all ranks.
     count: usize,
 }
 
@@ -47,10 +48,10 @@ impl Posts {
         self.count += 1;
     }
 
-    /// Calls `each` with the receives of a rank that start before an event, and removes them.
+    /// Calls `each` with the stored receives of a rank that start before an event, and removes them.
     #[inline]
     pub fn before(&mut self, event: &Event, each: impl FnMut(&Post)) {
-        // many programs have no such receives, and then the lists of the ranks are not read
+        // many programs have no stored receives; the lists of the ranks are then not read
         if self.count == 0 {
             return;
         }
@@ -61,14 +62,14 @@ impl Posts {
         self.count -= count;
     }
 
-    /// Removes and returns all receives of a rank.
+    /// Removes and returns all stored receives of a rank.
     pub fn take(&mut self, rank: u32) -> Vec<Post> {
         let posts = std::mem::take(&mut self.of[rank as usize]);
         self.count -= posts.len();
         posts
     }
 
-    /// Prefetches the receives of a rank.
+    /// Prefetches the stored receives of a rank.
     #[inline]
     pub fn bring(&self, rank: u32) {
         if self.count > 0 {
@@ -78,7 +79,7 @@ impl Posts {
 }
 
 impl<C: Cursor> Executor<C> {
-    /// Adds the receives that start before an event to the list of receives of their rank.
+    /// Adds the stored receives that start before an event to the list of receives of their rank.
     #[inline]
     pub(super) fn post_before(&mut self, event: &Event) {
         let (machine, operations) = (&mut self.machines[event.rank() as usize], &mut self.answer.operations);
@@ -88,7 +89,7 @@ impl<C: Cursor> Executor<C> {
         });
     }
 
-    /// Called when a message waits for a receive: from now on the starts of receives are events in the queue.
+    /// Called when a message of the rank waits for a receive. From now on, the rank's receives are events in the queue.
     pub(super) fn make_events(&mut self, rank: u32) {
         for Post { time, order, receive } in self.posts.take(rank) {
             let place = self.ops.keep(receive);
@@ -96,7 +97,8 @@ impl<C: Cursor> Executor<C> {
         }
     }
 
-    /// Called when events may leave the order of their times, because a message of 0 bytes may take a negative time.
+    /// Called when events might no longer be in the order of their times, because a message of 0 bytes can take a
+    /// negative time.
     pub(super) fn leave_time_order(&mut self) {
         if std::mem::take(&mut self.in_time_order) {
             (0..self.machines.len() as u32).for_each(|rank| self.make_events(rank));
@@ -113,7 +115,7 @@ mod tests {
     use rand_pcg::rand_core::{Rng, SeedableRng};
     use std::sync::Arc;
 
-    /// Eight ranks with simultaneous collectives of all ranks and of both halves, computations of different lengths, and messages around a
+    /// Eight ranks with simultaneous collectives (of all ranks and of each half), computations of different lengths, and messages around a
     /// ring.
     fn program(random: &mut Pcg64Mcg) -> Program {
         let mut below = |most: u64| random.next_u64() % most;

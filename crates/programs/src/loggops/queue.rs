@@ -1,40 +1,40 @@
-//! The queue of events: a radix heap whose first events are sorted.
+//! The queue of events: a radix heap in which the first events are sorted.
 //!
 //! # Source
-//! R. K. Ahuja, K. Mehlhorn, J. B. Orlin, R. E. Tarjan, "Faster algorithms for the shortest path problem" (J. ACM 37, 1990): buckets by
-//! the highest bit in which a time differs from the first one.
+//! R. K. Ahuja, K. Mehlhorn, J. B. Orlin, R. E. Tarjan, "Faster algorithms for the shortest path problem" (J. ACM 37, 1990). The bucket
+//! of a time is the highest bit in which it differs from the first time.
 //!
 //! # Guarantees
-//! Events are returned in the order of time, and at equal times in the order of their creation. A new event may be earlier than the last
-//! returned event. [`Queue::ahead`] returns one of the next events, so that the caller can prefetch its data.
+//! The queue returns events in the order of time, and at equal times in the order of their creation. A new event can be earlier than the
+//! last returned event. [`Queue::ahead`] returns one of the next events, so that the caller can prefetch its data.
 
 use super::event::Event;
 use std::collections::BinaryHeap;
 
-/// The longest bucket that is sorted directly. A longer bucket is first divided by time, if its times differ.
+/// Length of the longest bucket that is sorted directly. The queue divides a longer bucket by time first, if its times
+/// differ.
 const FEW: usize = 64;
 
-/// Buckets: one for each highest bit in which two times differ, and one for equal times.
+/// Number of buckets: one for each highest bit in which two times can differ, and one for equal times.
 const BUCKETS: usize = 65;
 
-/// Two lists: events that have not waited, and events that have waited. Each list is almost in the order of creation, so sorting them
-/// separately is faster.
+/// A bucket has two lists: events that have not waited, and events that have waited. Each list is almost in the order of creation, so
+/// it is faster to sort the lists separately.
 type Bucket = [Vec<Event>; 2];
 
 #[derive(Debug)]
 pub struct Queue {
-    /// The first events in order of time, from index `next`, without the events of `early`.
+    /// The first events in the order of time, from index `next`. The events in `early` are not included.
     sorted: Vec<Event>,
     next: usize,
-    /// Events before `edge` that were added after `sorted` was made.
+    /// Events before `edge` that were added after the list `sorted` was made.
     early: BinaryHeap<Event>,
     /// All events in buckets have this time or a later one.
     edge: u64,
-    /// The base time of the buckets: the bucket of an event follows from the highest bit in which its time differs from this time. At
-    /// most `edge`.
+    /// The base time: an event's bucket follows from the highest bit in which its time differs from this time. At most `edge`.
     base: u64,
     buckets: [Bucket; BUCKETS],
-    /// A bit mask of the buckets from 1 that have events: bit `k` for bucket `k + 1`.
+    /// A bit mask of the non-empty buckets, without bucket 0: bit `k` is for bucket `k + 1`.
     used: u64,
 }
 
@@ -61,7 +61,7 @@ impl Queue {
         self.used |= 1u64.unbounded_shl(bucket.wrapping_sub(1));
     }
 
-    /// Takes out the first event.
+    /// Removes and returns the first event.
     #[inline]
     pub fn pop(&mut self) -> Option<Event> {
         if self.next == self.sorted.len() && self.early.is_empty() {
@@ -76,13 +76,14 @@ impl Queue {
         }
     }
 
-    /// The event that will be returned after `distance` other events, if no earlier event is added before.
+    /// Returns the event that the queue will return after `distance` other events, if no earlier event is added before.
     #[inline]
     pub fn ahead(&self, distance: usize) -> Option<&Event> {
         self.sorted.get(self.next + distance)
     }
 
-    /// Sorts the events of the first bucket, which are the next events. Takes out the first event.
+    /// Sorts the events of the first non-empty bucket, which are the next events. Removes and returns the first of
+    /// these events.
     fn refill(&mut self) -> Option<Event> {
         self.sorted.clear();
         self.next = 0;
@@ -100,7 +101,7 @@ impl Queue {
             for time in fresh.iter().chain(waited.iter()).map(Event::biased) {
                 (first, last) = (first.min(time), last.max(time));
             }
-            // the times of all later buckets differ from both in the same bit as from the old base
+            // the times of all later buckets differ from the new base in the same bit as from the old base
             self.base = first;
             let is_ready = first == last || fresh.len() + waited.len() <= FEW;
             if is_ready {
@@ -122,7 +123,7 @@ impl Queue {
         None
     }
 
-    /// The first bucket that has events. From now on it counts as empty.
+    /// Returns the first non-empty bucket. From now on this bucket counts as empty.
     #[inline]
     fn first_bucket(&mut self) -> Option<usize> {
         if self.buckets[0].iter().any(|list| !list.is_empty()) {
@@ -160,7 +161,8 @@ mod tests {
         Event::new(time, order, 0, About::Op(0))
     }
 
-    /// Random times of events. Most are later than the last time, by very different steps. Some are earlier, and many are equal.
+    /// The queue must return events in the same order as a heap. The times of events are random: most are later than the
+    /// last one, by steps of very different lengths, some are earlier, and many are equal.
     #[test]
     fn events_come_as_from_a_heap() {
         for seed in 0..30 {

@@ -1,10 +1,10 @@
-//! The start times of operations, and the partner of each message.
+//! Records the start times of operations, and the partner of each message.
 
 use crate::form::{Program, RankProgram};
 use crate::rank::OpId;
 
-/// Start of each operation \[units\], by rank and operation. Also the rank and operation at the other end of each message. For an
-/// operation that is not a message, these are its own rank and operation.
+/// Start time of each operation \[units\], by rank and operation. `partners` has the rank and operation at the other end of
+/// each message. For an operation that is not a message, it has the operation's own rank and index.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     pub starts: Vec<Vec<i64>>,

@@ -1,11 +1,11 @@
-//! The order in which operations that became ready at the same time enter the event queue.
+//! The order in which operations that become ready at the same time enter the event queue.
 
 use crate::form::Kind;
 
-/// With more items than this, the sort of the C++ library partitions the items before it uses insertion sort.
+/// For more items than this number, the sort of the C++ library partitions the items before it uses insertion sort.
 const THRESHOLD: usize = 16;
 
-/// Rank of a kind in the order: sends, receives, computations.
+/// Position of a kind of operation in the order: sends, receives, computations.
 fn rank_of(kind: Kind) -> u8 {
     match kind {
         Kind::Send => 1,
@@ -15,9 +15,9 @@ fn rank_of(kind: Kind) -> u8 {
     }
 }
 
-/// Sorts by kind. LogGOPSim sorts with `std::sort`, which moves equal items if there are more than 16. The order determines
-/// the first of many sends at the same time, so finish times depend on it. The algorithm is that of the GNU library:
-/// introsort with the median of three, an unguarded partition, then insertion.
+/// Sorts by kind. LogGOPSim sorts with `std::sort`, which changes the order of equal items if there are more than 16
+/// items. Finish times depend on this order, because it determines the first of many sends at the same time. The algorithm
+/// here is that of the GNU library: introsort with the median of three, an unguarded partition, then insertion sort.
 pub fn sort<T: Copy>(items: &mut [T], kind: impl Fn(&T) -> Kind) {
     let less = |a: &T, b: &T| rank_of(kind(a)) < rank_of(kind(b));
     let depth = 2 * items.len().checked_ilog2().unwrap_or(0);
@@ -25,8 +25,8 @@ pub fn sort<T: Copy>(items: &mut [T], kind: impl Fn(&T) -> Kind) {
     items.sort_by_key(|item| rank_of(kind(item)));
 }
 
-/// Partitions until all parts are short. The three kinds split evenly, so the depth limit is never reached in practice. If
-/// it is reached, the rest keeps its order.
+/// Partitions the items until all parts are short. The three kinds split evenly, so in practice the depth never reaches
+/// its limit. If the depth reaches its limit, the rest keeps its order.
 fn partition_all<T: Copy>(items: &mut [T], depth: u32, less: &impl Fn(&T, &T) -> bool) {
     let (mut end, mut depth) = (items.len(), depth);
     while end > THRESHOLD && depth > 0 {
@@ -38,7 +38,7 @@ fn partition_all<T: Copy>(items: &mut [T], depth: u32, less: &impl Fn(&T, &T) ->
 }
 
 /// Moves the median of three to the front and partitions the rest around it. Returns the index at which the second part
-/// begins.
+/// of the partition begins.
 fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize {
     let (a, b, c) = (1, items.len() / 2, items.len() - 1);
     let median = match (less(&items[a], &items[b]), less(&items[b], &items[c]), less(&items[a], &items[c])) {
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn equal_items_are_swapped_around_the_middle_as_the_gnu_library_does() {
-        // 17 equal items. The median of three is item 8 (no item is less than another), so it changes places with item 0.
-        // The partition then swaps items 1 and 16, 2 and 15, ... until both walks meet at place 9.
+        // 17 equal items. The median of three is item 8, because no item is less than another. Item 8 therefore changes
+        // places with item 0. The partition then swaps items 1 and 16, 2 and 15, ... until both indices meet at 9.
         let mut items: Vec<(Kind, usize)> = (0..17).map(|k| (Kind::Send, k)).collect();
         sort(&mut items, |item| item.0);
         let places: Vec<usize> = items.iter().map(|item| item.1).collect();

@@ -1,8 +1,9 @@
-//! Messages above the eager limit between nodes: request, reply and data, as in the workload `programs` of the engine.
+//! Messages between nodes above the eager limit: request, reply and data, as in the engine's workload `programs`.
 //!
-//! The request costs processor time at both ends. When a receive has matched it, the receiver's interface replies, and the sender's
-//! interface sends the data. The send finishes when the data have left, and the receive when they have arrived. They finish without
-//! processor time. Requests and replies have priority over data, so they do not wait for an interface and do not occupy it.
+//! The request costs processor time at the sender and at the receiver. When a receive has matched the request, the receiver's
+//! interface replies. Then the sender's interface sends the data. The send finishes when the data have left, and the receive
+//! finishes when the data have arrived. These ends cost no processor time. Requests and replies have priority over data. They
+//! therefore do not wait for an interface, and do not occupy it.
 
 use super::nodes::Stage;
 use super::waiting::Needs;
@@ -11,7 +12,8 @@ use crate::form::Cursor;
 use crate::rank::{OpId, Ready};
 
 impl<C: Cursor> Executor<C> {
-    /// Handles the event of a message. Returns the resources that the message needs, if a processor must handle it now.
+    /// Handles the next event of a message. Returns the resources that the message needs, if a processor must handle
+    /// the message now.
     pub(super) fn progress(
         &mut self,
         nodes: Nodes,
@@ -24,7 +26,8 @@ impl<C: Cursor> Executor<C> {
             Stage::Whole | Stage::Request => return Some(Needs::Cpu),
             Stage::FirstByte => self.come_in(nodes, time, rank, place),
             Stage::Reply => self.send_data(nodes, time, rank, place),
-            // the two ranks are on different nodes; the first byte may have arrived
+            // an event at the sender's rank is the end of the send, because the two ranks are on different nodes; the
+            // first data byte may have arrived
             Stage::Data | Stage::Filled if rank == message.from => self.complete(time, rank, message.sender, out),
             Stage::Data => self.come_in(nodes, time, rank, place),
             Stage::Filled => {
@@ -35,7 +38,8 @@ impl<C: Cursor> Executor<C> {
         None
     }
 
-    /// A receive has matched a request at `now`. Its interface replies when a processor has handled the request.
+    /// Called when a receive has matched a request at `now`. The receiver's interface replies when a processor has
+    /// handled the request.
     pub(super) fn reply(&mut self, nodes: Nodes, now: i64, receive: OpId, place: u32) {
         let message = self.messages.get_mut(place);
         (message.stage, message.receive) = (Stage::Reply, receive);
@@ -44,7 +48,7 @@ impl<C: Cursor> Executor<C> {
         self.push(arrival, sender, About::Message(place));
     }
 
-    /// The reply has arrived at the sender, whose interface sends the data when it is free.
+    /// Called when the reply has arrived at the sender. The sender's interface sends the data when it is free.
     fn send_data(&mut self, nodes: Nodes, time: i64, rank: u32, place: u32) {
         let message = self.messages.get_mut(place);
         message.stage = Stage::Data;
@@ -55,13 +59,13 @@ impl<C: Cursor> Executor<C> {
         let left = self.later(begin, self.at.gap + bytes);
         self.send_free[interface] = left;
         let arrival = self.later(begin, nodes.data);
-        // the sender knows it before the receiver, which frees the place of the message
+        // the sender is notified before the receiver, because the receiver's event frees the place of the message
         let known = self.later(left, 2 * nodes.host).min(self.later(arrival, bytes));
         self.push(known, rank, About::Message(place));
         self.push(arrival, to, About::Message(place));
     }
 
-    /// An operation finishes at `now` without processor time. The operations that it releases begin at `now` or later.
+    /// Finishes an operation at `now` without processor time. The operations that it releases begin at `now` or later.
     fn complete(&mut self, now: i64, rank: u32, operation: OpId, out: &mut Vec<Ready>) {
         let first = self.cpu(rank, 0);
         for free in &mut self.cpu_free[first..first + self.cpus] {

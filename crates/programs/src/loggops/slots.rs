@@ -1,13 +1,13 @@
-//! A list of records in which free places are reused.
+//! A list of records that reuses free places.
 
 use super::event::PLACES;
 use weft_units::prefetch::prefetch_whole;
 
-/// Records that events refer to by their places in the list.
+/// Records that events identify by their places in the list.
 #[derive(Debug)]
 pub struct Slots<T> {
     records: Vec<T>,
-    /// Free places. The place that was freed last is at the end and is used first, because its data are
+    /// The list of free places. The place that was freed last is at its end and is reused first, because its data are
     /// still in the cache.
     free: Vec<u32>,
 }
@@ -19,7 +19,7 @@ impl<T> Default for Slots<T> {
 }
 
 impl<T: Copy> Slots<T> {
-    /// Stores a record and returns its place.
+    /// Stores a record, and returns its place in the list.
     #[inline]
     pub fn keep(&mut self, record: T) -> u32 {
         match self.free.pop() {
@@ -45,7 +45,7 @@ impl<T: Copy> Slots<T> {
         &mut self.records[place as usize]
     }
 
-    /// Frees the place of a record that is no longer needed.
+    /// Frees the place of a record that is not needed any more.
     #[inline]
     pub fn release(&mut self, place: u32) {
         self.free.push(place);

@@ -1,4 +1,4 @@
-//! The waiting ranks, and the messages that they wait for, if a program can't continue.
+//! Describes the waiting ranks, and the messages for which they wait, if a program cannot continue.
 
 use crate::form::Cursor;
 use crate::rank::{Key, Machine};
@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Number of ranks and operations that are listed.
+/// Largest number of ranks and operations that the description lists.
 const NAMED: usize = 8;
 
-/// A receive without a message, with its operation (`None` if a collective made it), source and tag (`None`: any).
+/// A receive without a message: its operation (`None` if it belongs to a collective), source and tag (`None`: any).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Receive {
     pub operation: Option<u32>,
@@ -17,7 +17,7 @@ pub struct Receive {
     pub tag: Option<u32>,
 }
 
-/// A message that no receive takes.
+/// A message that does not match any receive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unreceived {
     pub source: u32,
@@ -29,15 +29,15 @@ pub struct Unreceived {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Waiting {
     pub rank: u32,
-    /// Number of operations of the program that have finished, and their total number.
+    /// Number of the program's operations that have finished; `of` is their total number.
     pub finished: u32,
     pub of: u32,
     pub receives: Vec<Receive>,
     pub messages: Vec<Unreceived>,
 }
 
-/// A program that can't continue, or that has messages without a receive. Has the number of waiting ranks,
-/// and details of the first ranks.
+/// A program that cannot continue, or that has messages without a receive. The description has the number of waiting
+/// ranks, and details of the first ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
     pub ranks: usize,
@@ -45,7 +45,7 @@ pub struct Stuck {
 }
 
 impl Stuck {
-    /// Returns `None` if all ranks have finished. `size` returns the bytes of a message.
+    /// Returns `None` if all ranks have finished. `size` returns the number of bytes of a message.
     pub fn of<'a, C: Cursor + 'a, Handle: Copy + 'a>(
         machines: impl IntoIterator<Item = &'a Machine<C, Handle>>,
         size: impl Fn(Handle) -> u64,
@@ -76,12 +76,12 @@ impl Stuck {
         (stuck.ranks > 0).then_some(stuck)
     }
 
-    /// The same information as JSON: the number of waiting ranks, and the first ranks.
+    /// Returns the same information as JSON: the number of waiting ranks, and details of the first ranks.
     pub fn as_json(&self) -> Value {
         json!({"stuck_ranks": self.ranks, "waiting": self.waiting})
     }
 
-    /// The remedy for ranks that wait forever.
+    /// Returns the remedy for ranks that wait without end.
     pub fn help(&self) -> &'static str {
         "give every receive a send of the same ranks, tag and communicator, and every send a receive; where both exist, \
          order them so that no ranks wait for each other in a circle"

@@ -1,19 +1,19 @@
 //! Events that wait for the same processor and interface of a rank.
 //!
-//! These events wait until both are free, and then the event that was created first begins. So only this event is in the event queue, and
-//! the others are parked here. LogGOPSim puts all waiting events into its queue again. This takes a time that grows with the square of
-//! their number.
+//! They wait until both resources are free. Then the event that was created first begins. The event queue therefore needs only this
+//! first event, and the other events are parked in this module. LogGOPSim puts all waiting events into its queue again and again. The
+//! time for this grows with the square of the number of waiting events.
 
 use super::event::Event;
 use std::collections::BinaryHeap;
 
-/// Value that means that no event of the list is in the queue.
+/// Value of `queued` if no event of the list is in the event queue.
 const NONE: u64 = u64::MAX;
-/// Most lists. In a program with more processors and interfaces, events wait in the queue, as in LogGOPSim.
+/// Largest number of lists. In a program with more processors and interfaces than this, events wait in the event queue,
+/// as in LogGOPSim.
 const MOST: usize = 1 << 22;
 
-/// Resources that an event needs: a processor; a processor and the sending side of an interface; a processor and the receiving side of an
-/// interface.
+/// Resources that an event needs: only a processor, or a processor and the sending or receiving side of an interface.
 #[derive(Debug, Clone, Copy)]
 pub enum Needs {
     Cpu,
@@ -24,13 +24,13 @@ pub enum Needs {
 /// The events that wait for the same resources.
 #[derive(Debug, Clone)]
 struct List {
-    /// The creation number of the event of this list that is in the queue: the one that was created first.
+    /// The creation number of the one event of this list that is in the event queue. It was created first.
     queued: u64,
-    /// The other events, all with time 0, so that the one that was created first is the first in the heap.
+    /// The other events. All have time 0 here, so that the heap returns the event that was created first.
     parked: BinaryHeap<Event>,
 }
 
-/// The lists of all ranks.
+/// The lists of waiting events of all ranks.
 #[derive(Debug)]
 pub struct Waiting {
     lists: Vec<List>,
@@ -50,7 +50,8 @@ impl Waiting {
         self.lists.get_mut(3 * place + needs as usize)
     }
 
-    /// Called when an event can't begin. Returns true if the event is parked; otherwise the event must stay in the queue.
+    /// Called when an event cannot begin. Returns true if the event is parked. Otherwise the event must stay in the
+    /// event queue.
     pub fn park(&mut self, event: &Event, needs: Needs, of: (u8, u8)) -> bool {
         let Some(list) = self.list(needs, event.rank(), of) else { return false };
         if event.order <= list.queued {
@@ -61,7 +62,7 @@ impl Waiting {
         true
     }
 
-    /// Called when an event that has waited begins. Returns the event that replaces it in the queue.
+    /// Called when an event that has waited begins. Returns the event that replaces it in the event queue.
     pub fn next(&mut self, event: &Event, needs: Needs, of: (u8, u8)) -> Option<Event> {
         let list = self.list(needs, event.rank(), of)?;
         if list.queued != event.order {

@@ -1,4 +1,4 @@
-//! Makes one program from the recorded calls of all ranks.
+//! Combines the recorded calls of all ranks into one program.
 
 use super::recorder::Recorder;
 use super::{Assumptions, Converted, blocks, comms, matching};
@@ -6,7 +6,7 @@ use crate::form::{Program, RankProgram};
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// The program of the recorded calls of all ranks, in the order of the ranks.
+/// Returns the program for the recorded calls of all ranks, given in the order of the ranks.
 pub fn assemble(mut recorders: Vec<Recorder>) -> Result<Converted, Refusal> {
     let created: Vec<_> = recorders.iter_mut().map(|recorder| std::mem::take(&mut recorder.created)).collect();
     let own: Vec<Option<u16>> = recorders.iter().map(|recorder| recorder.own).collect();
@@ -28,7 +28,7 @@ pub fn assemble(mut recorders: Vec<Recorder>) -> Result<Converted, Refusal> {
     Ok(Converted { program, assumptions })
 }
 
-/// Refuses messages to ranks that their communicator does not have.
+/// Refuses messages to ranks that their communicator does not contain.
 fn check_peers(recorders: &[Recorder], comms: &[Vec<crate::form::Comm>]) -> Result<(), Refusal> {
     for (rank, recorder) in recorders.iter().enumerate() {
         for op in recorder.calls.ops() {

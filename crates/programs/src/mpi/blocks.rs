@@ -1,5 +1,5 @@
-//! Block sizes of collectives, which are known only from several ranks together, and chains of messages in
-//! place of prefix sums.
+//! Finds the block sizes of collectives, which follow only from several ranks together, and replaces prefix sums by
+//! chains of messages.
 
 use super::Assumed;
 use super::recorder::{Problem, Recorder};
@@ -8,31 +8,31 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Tags of prefix sums: above those of MPI, which end at 2^31 - 1.
+/// First tag of the messages of prefix sums. It is above the tags of MPI, which end at 2^31 - 1.
 const CHAIN_TAG: u32 = 1 << 31;
 
-/// Operations of a rank that need information from other ranks.
+/// The information that an operation of a rank still needs from other ranks.
 pub enum Blocks {
     /// The sizes of all blocks, or `None` if this rank does not know them.
     Known { index: u32, sizes: Option<Vec<u64>> },
-    /// The sizes of the blocks that this rank sends and receives.
+    /// The sizes of the blocks that this rank sends, and of those that it receives.
     Row { index: u32, sends: Vec<u64>, receives: Vec<u64> },
     /// The messages of a prefix sum.
     Chain { receive: u32, send: u32, bytes: u64 },
 }
 
-/// A collective of the program: its communicator and its number there.
+/// Identifies a collective: its communicator in the program, and its number in this communicator.
 type Place = (u32, u32);
 
-/// The information about the blocks of a collective so far.
+/// The block sizes of a collective that are known so far.
 #[derive(Default)]
 struct Found {
     sizes: Option<Vec<u64>>,
-    /// Sizes of the blocks that each rank of the communicator sends and receives.
+    /// Sizes of the blocks that each rank of the communicator sends, and of those that it receives.
     rows: HashMap<u32, (Vec<u64>, Vec<u64>)>,
 }
 
-/// The communicator of an operation: its number, its number of ranks, and the number of this rank in it.
+/// Returns the communicator of an operation: its number, its number of ranks, and this rank's number in it.
 fn comm_of(comms: &[Comm], op: &Op, rank: u32, ranks: u32) -> (u32, u32, u32) {
     usize::from(op.comm()).checked_sub(1).map_or((0, ranks, rank), |place| {
         let comm = &comms[place];
@@ -40,7 +40,7 @@ fn comm_of(comms: &[Comm], op: &Op, rank: u32, ranks: u32) -> (u32, u32, u32) {
     })
 }
 
-/// Sets the block sizes of all collectives with blocks of different sizes, and the messages of prefix sums.
+/// Sets the block sizes of all collectives whose blocks have different sizes, and makes the messages of prefix sums.
 pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Result<(), Refusal> {
     let ranks = recorders.len() as u32;
     let mut found: HashMap<Place, Found> = HashMap::new();
@@ -89,7 +89,7 @@ pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Result<(), R
     })
 }
 
-/// The sizes of all blocks of each collective, with equal lists stored once. Also returns the number of
+/// Returns the sizes of all blocks of each collective. Equal lists are stored once. Also returns the number of
 /// all-to-alls in which senders and receivers have different sizes.
 fn merged(found: HashMap<Place, Found>) -> (HashMap<Place, Arc<[u64]>>, u64) {
     let mut known: HashMap<Arc<[u64]>, Arc<[u64]>> = HashMap::new();
@@ -116,8 +116,7 @@ fn merged(found: HashMap<Place, Found>) -> (HashMap<Place, Arc<[u64]>>, u64) {
     (lists, odd)
 }
 
-/// Puts the sizes into the operations `indices` of a rank. `comm_of` returns the communicator of an
-/// operation.
+/// Writes the block sizes into the operations `indices` of a rank. `comm_of` returns the communicator of an operation.
 fn give(
     recorder: &mut Recorder,
     indices: &[u32],

@@ -1,11 +1,11 @@
-//! Recorded collectives, blocking and non-blocking.
+//! Records collectives, blocking and non-blocking.
 
 use super::Assumed;
 use super::blocks::Blocks;
 use super::recorder::{Problem, Recorder};
 use crate::form::{Op, Operation, Request};
 
-/// The communicator of a collective and, for a non-blocking collective, the request with which it completes.
+/// The communicator of a collective. For a non-blocking collective, also the request with which it completes.
 #[derive(Debug, Clone, Copy)]
 pub struct On {
     pub comm: i64,
@@ -32,7 +32,7 @@ impl Recorder {
         })
     }
 
-    /// A collective of blocks of one size; see [`Op::collective`] for `bytes`.
+    /// Records a collective whose blocks have one size; see [`Op::collective`] for `bytes`.
     pub fn collective(
         &mut self,
         operation: Operation,
@@ -43,7 +43,8 @@ impl Recorder {
         self.place(Op::collective(operation, root, bytes, 0), on.into()).map(drop)
     }
 
-    /// A gather, scatter, all-gather or reduce-scatter of blocks of different sizes \[bytes\], if this rank knows the sizes.
+    /// Records a gather, scatter, all-gather or reduce-scatter with blocks of different sizes \[bytes\], if this rank knows
+    /// the sizes.
     pub fn blocks(
         &mut self,
         operation: Operation,
@@ -56,14 +57,15 @@ impl Recorder {
         Ok(())
     }
 
-    /// An all-to-all of blocks of different sizes \[bytes\]: those that this rank sends and receives.
+    /// Records an all-to-all with blocks of different sizes \[bytes\]: the sizes of the blocks that this rank sends and
+    /// receives.
     pub fn exchange_blocks(&mut self, sends: Vec<u64>, receives: Vec<u64>, on: impl Into<On>) -> Result<(), Problem> {
         let request = self.place(Op::collective(Operation::AllToAll, 0, 0, 0), on.into())?;
         self.blocks.push(Blocks::Row { index: request.index(), sends, receives });
         Ok(())
     }
 
-    /// A prefix sum of `bytes` \[bytes\]: a receive from the previous rank, then a send to the next rank.
+    /// Records a prefix sum of `bytes` \[bytes\]: a receive from the previous rank, then a send to the next rank.
     pub fn scan(&mut self, bytes: u64, comm: i64) -> Result<(), Problem> {
         let comm = self.comm(comm)?;
         let receive = self.calls.blocking(Op::compute(0).within(comm));

@@ -1,5 +1,5 @@
-//! Finds the ranks of each communicator. A trace has, for each rank, the calls that created communicators. The members of a
-//! communicator follow from the calls of all ranks together.
+//! Finds the ranks of each communicator. For each rank, a trace has the calls that created communicators. The members of a
+//! communicator follow only from the calls of all ranks together.
 
 mod listed;
 mod unnamed;
@@ -12,10 +12,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// A group of ranks that one rank has made from its communicators.
+/// A group of ranks that a rank has made from its communicators.
 #[derive(Debug, Clone)]
 pub enum Group {
-    /// All ranks of the communicator with this number at the rank.
+    /// All ranks of the communicator that has this number at the rank.
     Of(u16),
     Empty,
     Including(Rc<Group>, Vec<i64>),
@@ -29,7 +29,8 @@ pub enum Group {
 #[derive(Debug, Clone)]
 pub enum How {
     Duplicate,
-    /// `MPI_Comm_split`, by colour, then by key. A rank without a colour is in no new communicator.
+    /// `MPI_Comm_split`: ranks with the same colour form a communicator, in the order of their keys. A rank without a
+    /// colour is not in any new communicator.
     Split {
         colour: Option<i64>,
         key: i64,
@@ -40,46 +41,46 @@ pub enum How {
     Grid(Vec<u32>),
     /// The ranks of a grid with equal coordinates in all dimensions except the marked ones.
     Rows(Vec<bool>),
-    /// The ranks that the trace lists, in their order.
+    /// The ranks that the trace lists, in the order of the list.
     Listed(Rc<[u32]>),
 }
 
-/// A call of one rank that creates a communicator.
+/// The call with which a rank creates a communicator.
 #[derive(Debug, Clone)]
 pub struct Creation {
-    /// The name of the call, for refusals.
+    /// The name of the call, for messages of refusals.
     pub call: &'static str,
-    /// The number of the parent at the rank: 0 is all ranks.
+    /// The number of the parent communicator at the rank: 0 means all ranks.
     pub parent: u16,
     pub how: How,
-    /// The number of the new communicator at the rank, if it is in one.
+    /// The number of the new communicator at the rank, if the rank is in it.
     pub new: Option<u16>,
 }
 
 /// A communicator of the program, with all its ranks.
 struct Whole {
     members: Arc<[u32]>,
-    /// The number of the communicator at each of its ranks.
+    /// The number that the communicator has at each of its ranks.
     numbers: Vec<Option<u16>>,
     grid: Vec<u32>,
 }
 
-/// A list of ranks, and the sides of their grid if they are on one.
+/// A list of ranks. If the ranks are on a grid, the second list has the sides of this grid.
 type Ranks = (Vec<u32>, Vec<u32>);
 
-/// The search for communicators, with those found so far.
+/// The state of the search for communicators, with the communicators found so far.
 struct Search<'a> {
     created: &'a [Vec<Creation>],
-    /// For each rank and each of its communicators: the creations with this communicator as parent, and the number of
-    /// finished ones.
+    /// For each rank and each of its communicators: the creations that have this communicator as parent, and the number
+    /// of finished creations.
     from: Vec<HashMap<u16, (Vec<usize>, usize)>>,
     wholes: Vec<Whole>,
-    /// For each rank: the number in the program of each of its communicators.
+    /// For each rank: the number that each of its communicators has in the program.
     known: Vec<HashMap<u16, usize>>,
 }
 
-/// The communicators of each rank, in the order of their numbers there. `created` has the creations of each rank. `own` is
-/// the number of the communicator that has only the rank itself, if there is one.
+/// Returns the communicators of each rank, in the order of their numbers at the rank. `created` lists the creations of
+/// each rank. `own` is the number of the communicator that contains only the rank itself, if there is one.
 pub fn resolve(
     created: &[Vec<Creation>],
     unnamed: &[Vec<Unnamed>],
@@ -121,7 +122,7 @@ pub fn resolve(
 }
 
 impl Search<'_> {
-    /// Stores a communicator; `number` returns its number at each of its ranks.
+    /// Stores a communicator. `number` returns its number at each of its ranks.
     fn add(&mut self, (members, grid): Ranks, number: impl Fn(u32) -> Option<u16>) {
         let place = self.wholes.len();
         let numbers: Vec<Option<u16>> = members.iter().map(|&rank| number(rank)).collect();
@@ -133,14 +134,14 @@ impl Search<'_> {
         self.wholes.push(Whole { members: members.into(), numbers, grid });
     }
 
-    /// The next creation from communicator `place` at a rank.
+    /// Returns the next creation at a rank whose parent is the communicator with number `number` at this rank.
     fn next(&self, number: u16, rank: u32) -> Option<usize> {
         let (list, done) = self.from[rank as usize].get(&number)?;
         list.get(*done).copied()
     }
 
-    /// Carries out the next creation from communicator `place`. Returns `false` if there is none, or if it can't be done
-    /// yet.
+    /// Does the next creation whose parent is communicator `place` of the program. Returns `false` if there is no next
+    /// creation, or if it cannot be done yet.
     fn step(&mut self, place: usize) -> Result<bool, Refusal> {
         let whole = &self.wholes[place];
         let mut calls: Vec<(u32, usize)> = Vec::with_capacity(whole.members.len());
@@ -177,7 +178,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// The communicators that one call creates; `None` if a group refers to a communicator that is not known yet.
+    /// Returns the communicators that a call creates; `None` if a group refers to a communicator that is not known yet.
     fn parts(&self, place: usize, calls: &[(u32, usize)]) -> Result<Option<Vec<Ranks>>, Refusal> {
         let whole = &self.wholes[place];
         let how = |&(rank, at): &(u32, usize)| (rank, &self.created[rank as usize][at].how);
@@ -186,7 +187,7 @@ impl Search<'_> {
             How::Duplicate => vec![(whole.members.to_vec(), whole.grid.clone())],
             How::Split { .. } => split(calls.iter().map(how)),
             How::Group(_) => {
-                // ranks that are not in the group may pass any group to the call
+                // ranks that are not in the group can pass any group to the call
                 let mut parts: Vec<Vec<u32>> = Vec::new();
                 for (rank, how) in calls.iter().map(how) {
                     let How::Group(group) = how else { continue };
@@ -219,12 +220,12 @@ impl Search<'_> {
                     "record the program from its start, with the call that creates the grid",
                 ));
             }
-            // the members are listed, so no search is needed
+            // the trace lists the members, so no search is needed
             How::Listed(members) => vec![(members.to_vec(), Vec::new())],
         }))
     }
 
-    /// The members of a group as ranks of the program.
+    /// Returns the members of a group as ranks of the program.
     fn eval(&self, group: &Group, rank: u32) -> Option<Vec<u32>> {
         let both = |a: &Group, b: &Group| Some((self.eval(a, rank)?, self.eval(b, rank)?));
         Some(match group {
@@ -255,7 +256,7 @@ impl Search<'_> {
         })
     }
 
-    /// The communicators of each rank, in the order of their numbers there.
+    /// Returns the communicators of each rank, in the order of their numbers at the rank.
     fn finish(self, counts: &[u16]) -> Result<Vec<Vec<Comm>>, Refusal> {
         let of = |(rank, known): (usize, &HashMap<u16, usize>)| {
             (1..=counts[rank])
@@ -271,7 +272,7 @@ impl Search<'_> {
     }
 }
 
-/// The refusal of a communicator if its members do not follow from the calls.
+/// Returns the refusal of a communicator whose members do not follow from the calls.
 fn unexplained(rank: usize, number: u16, created: &[Creation]) -> Refusal {
     let call = created.iter().find(|creation| creation.new == Some(number)).map(|creation| creation.call);
     let what = match call {
@@ -281,7 +282,8 @@ fn unexplained(rank: usize, number: u16, created: &[Creation]) -> Refusal {
     Refusal::new("the trace", what, "record the program from its start, with the calls that create communicators")
 }
 
-/// The communicators of a split: one for each colour. Its ranks are ordered by key, then by their order in the parent.
+/// Returns the communicators of a split, one for each colour. Their ranks are ordered by key, and for equal keys by
+/// their order in the parent.
 fn split<'a>(calls: impl Iterator<Item = (u32, &'a How)>) -> Vec<Ranks> {
     let mut parts: Vec<(i64, Vec<(i64, u32)>)> = Vec::new();
     for (rank, how) in calls {
@@ -298,8 +300,8 @@ fn split<'a>(calls: impl Iterator<Item = (u32, &'a How)>) -> Vec<Ranks> {
     parts.into_iter().map(sorted).collect()
 }
 
-/// The sub-grids of a grid: each has the ranks with equal coordinates in the dimensions that are not kept. The last
-/// dimension varies fastest.
+/// Returns the sub-grids of a grid: each contains the ranks with equal coordinates in the dimensions that are not kept.
+/// The last dimension varies fastest.
 fn rows(whole: &Whole, kept: &[bool]) -> Vec<Ranks> {
     let grid: Vec<u32> = whole.grid.iter().zip(kept).filter(|&(_, &kept)| kept).map(|(&width, _)| width).collect();
     let mut parts: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();

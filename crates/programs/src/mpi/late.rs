@@ -1,19 +1,20 @@
-//! The cancelled receives of a rank with unknown outcome. They may match messages that no other receive matches.
+//! Cancelled receives of a rank for which the trace does not record whether they got a message. These cancelled
+//! receives can match messages that other receives do not match.
 
 use crate::form::{Comm, Op};
 use std::collections::HashMap;
 
-/// The key of a receive: the number of its communicator, the sender as a rank of the program, and the tag. `None` means any.
+/// The key of a receive: the communicator's number, the sender as a rank of the program, and the tag. `None` means any.
 type Wanted = (u32, Option<u32>, Option<u32>);
 
-/// Receives with the same key, in the order of their completions. A binary tree has the greatest size in each subtree. So the cost of a
-/// search or a removal is proportional to the height of the tree.
+/// Receives with the same key, in the order in which they completed. A binary tree stores the greatest size in each subtree. The
+/// cost of a search or a removal is therefore proportional to the height of the tree.
 #[derive(Debug, Default)]
 struct Group {
-    /// The place of each receive among all receives of the rank.
+    /// The position of each receive among all receives of the rank.
     places: Vec<usize>,
-    /// The tree as an array. Its leaves are the sizes plus 1, and begin at `places.len()` rounded up to a power of two; 0 means no receive.
-    /// The inner nodes before the leaves are maxima, and index 1 has the maximum of all.
+    /// The tree, stored as an array. The leaves are the sizes plus 1. They begin at `places.len()` rounded up to a power of two. The value
+    /// 0 means that there is no receive. The inner nodes, which precede the leaves, are maxima. Index 1 has the maximum of all.
     sizes: Vec<u64>,
 }
 
@@ -34,7 +35,7 @@ impl Group {
         self.sizes.len() / 2
     }
 
-    /// The leaf of the last receive that is large enough for a message.
+    /// Returns the leaf of the last receive that is large enough for a message.
     fn last(&self, bytes: u64) -> Option<usize> {
         let mut node = 1;
         if *self.sizes.get(node)? <= bytes {
@@ -56,7 +57,7 @@ impl Group {
     }
 }
 
-/// The receives of one rank.
+/// The cancelled receives of one rank, by key.
 #[derive(Debug)]
 pub struct Late {
     receives: Vec<(u32, Op)>,
@@ -64,8 +65,8 @@ pub struct Late {
 }
 
 impl Late {
-    /// `receives`: the receives, each with its place among the calls of the rank, in the order of their completions. `comms`: communicators
-    /// of the rank.
+    /// `receives` has the receives in the order in which they completed, each with its position among the calls of the rank. `comms`
+    /// has the communicators of the rank.
     pub fn new(receives: Vec<(u32, Op)>, comms: &[Comm]) -> Self {
         let mut wanted: HashMap<Wanted, Vec<(usize, u64)>> = HashMap::new();
         for (place, (_, op)) in receives.iter().enumerate() {
@@ -81,8 +82,8 @@ impl Late {
         Self { receives, groups }
     }
 
-    /// Removes and returns the receive for a message from rank `from` in communicator `number`: the last receive that matches. This choice
-    /// is safe: all messages that earlier receives need were sent before, whatever the matching in the recorded run was.
+    /// Removes and returns the receive that matches a message from rank `from` in communicator `number`. If several match, it is the last
+    /// one. This choice is safe: all messages that earlier receives need were sent before, with any matching of the recorded run.
     pub fn take(&mut self, from: u32, (number, tag, bytes): (u32, u32, u64)) -> Option<(u32, Op)> {
         let any = [Some(from), None].into_iter().flat_map(|from| [Some(tag), None].map(|tag| (number, from, tag)));
         let fit = any.filter_map(|wanted| {
@@ -102,7 +103,8 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
     use rand_pcg::rand_core::{Rng, SeedableRng};
 
-    /// Random receives and messages of few sources, tags and sizes, compared with a search through all receives.
+    /// Random receives and messages with few sources, tags and sizes. The result is compared with a search through all
+    /// receives.
     #[test]
     fn the_last_receive_that_fits_takes_a_message() {
         for seed in 0..50 {
@@ -132,7 +134,7 @@ mod tests {
         }
     }
 
-    /// A linear search would check 10^10 receives, and take minutes.
+    /// A linear search would check 10^10 receives, which takes minutes.
     #[test]
     fn a_hundred_thousand_messages_find_their_receives_among_as_many() {
         let count = 100_000;

@@ -1,4 +1,4 @@
-//! The matching of sends and receives. MPI matches them in order, by sender, communicator and tag.
+//! The matching of sends and receives. MPI matches sends and receives in order, by sender, communicator and tag.
 
 use super::{Assumed, Assumptions};
 use crate::form::{Comm, Kind, Op};
@@ -7,19 +7,19 @@ use std::collections::{HashMap, HashSet};
 use super::late::Late;
 use super::recorder::Recorder;
 
-/// Sender, receiver, communicator and tag of messages.
+/// The channel of a message: sender, receiver, communicator and tag.
 type Channel = (u32, u32, u32, u32);
 
-/// The operations of a channel: rank and number of each.
+/// The operations of a channel, each as a rank and the operation's number there.
 #[derive(Default)]
 struct Ends {
     sends: Vec<(u32, u64)>,
     receives: Vec<u32>,
 }
 
-/// Sets the sizes of receives to those of their messages. Replaces a send without a receive, or a receive without a send, by a
-/// computation of 0 ns. If a rank has a receive from any source or with any tag, all messages to this rank are kept, because this
-/// receive may match any of them.
+/// Gives each receive the size of its message. Replaces a send without a receive, or a receive without a send, by a
+/// computation of 0 ns. If a rank has a receive from any source or with any tag, all messages to this rank stay. This receive
+/// can match any message.
 pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions {
     let mut channels: HashMap<Channel, Ends> = HashMap::new();
     let mut open: HashSet<(u32, u32)> = HashSet::new();
@@ -61,7 +61,7 @@ pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions 
             *assumptions.entry(Assumed::ReceiveUnmatched).or_default() += 1;
         }
     }
-    // the iteration order of the map is undefined
+    // sorted, because the iteration order of the map is undefined
     alone.sort_unstable();
     let mut late: HashMap<u32, Late> = HashMap::new();
     for ((from, to, number, tag), index, bytes) in alone {
@@ -78,7 +78,8 @@ pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions 
     assumptions
 }
 
-/// Matches a send without a receive with a cancelled receive of rank `to` with unknown outcome. Returns `false` if none matches.
+/// Matches a send without a receive with a cancelled receive of rank `to` whose outcome is unknown. Returns `false` if no
+/// such receive matches.
 fn takes_late(
     recorder: &mut Recorder,
     late: &mut Late,
@@ -87,7 +88,7 @@ fn takes_late(
     bytes: u64,
 ) -> bool {
     let Some((index, op)) = late.take(from, (number, tag, bytes)) else { return false };
-    // the sender, numbered within the communicator of the receive
+    // the sender, as a number in the communicator of the receive
     let peer = match usize::from(op.comm()).checked_sub(1) {
         None => Some(from),
         Some(place) => comms[place].members.iter().position(|&member| member == from).map(|peer| peer as u32),

@@ -1,4 +1,4 @@
-//! Programs from recorded MPI calls, independent of the file format of the tracer.
+//! Makes programs from recorded MPI calls. The module does not depend on the file format of the tracer.
 //!
 //! A [`Recorder`] gets the calls of one rank in their order. [`assemble`] combines the ranks: it finds the members of communicators,
 //! the blocks of collectives of different sizes, and the message of each receive.
@@ -21,64 +21,68 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 weft_units::words! {
-    /// Assumptions of a conversion for cases that the trace does not define.
+    /// Assumptions that a conversion makes for cases that the trace does not define.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Assumed {
-        /// A cancelled receive, or one without a status in its completion after a cancel, received no message. It becomes a
-        /// computation of 0 ns.
+        /// A cancelled receive got no message. The same is assumed if its completion after a cancel has no status. The
+        /// receive becomes a computation of 0 ns.
         Cancelled = "cancelled",
-        /// A cancelled receive without a status matches a send without a receive: the message arrived before the cancel.
+        /// A cancelled receive without a status matches a send without a receive: its message arrived before the cancel.
         CancelledLate = "cancelled_late",
-        /// An operation that no recorded call completes: no operation waits for its end.
+        /// No recorded call completes an operation. Therefore no operation waits for its end.
         NeverCompleted = "never_completed",
-        /// A completion of a request without a recorded start: it is omitted.
+        /// A completion names a request without a recorded start. The completion is omitted.
         StartNotRecorded = "start_not_recorded",
-        /// A receive from any source or with any tag, without a status in its completion: it matches the first message that fits.
+        /// A receive from any source or with any tag has no status in its completion. It matches the first message that fits.
         WildcardKept = "wildcard_kept",
-        /// A send without a recorded receive: it becomes a computation of 0 ns.
+        /// A send has no recorded receive. It becomes a computation of 0 ns.
         SendUnmatched = "send_unmatched",
-        /// A receive without a recorded send: it becomes a computation of 0 ns.
+        /// A receive has no recorded send. It becomes a computation of 0 ns.
         ReceiveUnmatched = "receive_unmatched",
-        /// A blocking probe: the next receive waits for the message instead.
+        /// A blocking probe is omitted. The next receive waits for the message instead.
         Probe = "probe",
-        /// A prefix sum (`MPI_Scan`, `MPI_Exscan`): a chain of messages from rank to rank.
+        /// A prefix sum (`MPI_Scan`, `MPI_Exscan`) becomes a chain of messages from rank to rank.
         Scan = "scan",
-        /// A file operation: it takes no time.
+        /// A file operation takes no time.
         FileCall = "file_call",
-        /// A file that was opened through MPI: operations on it are not recorded, and their time is part of computations.
+        /// Operations on a file that was opened through MPI are not recorded. Their time is part of computations.
         FileOpened = "file_opened",
-        /// A time in which the tracer was switched off: calls and computations in this time are omitted.
+        /// The tracer was switched off for a time. Calls and computations in this time are omitted.
         NotRecorded = "not_recorded",
-        /// A grid of ranks that MPI may have reordered: its ranks have the order of their parent.
+        /// MPI may have reordered the ranks of a grid. Here its ranks have the order of their parent.
         NotReordered = "not_reordered",
-        /// A call of a thread other than the first of its rank: calls have the order of the file.
+        /// A call was made by a thread other than the first of its rank. The calls of a rank have the order of the
+        /// file.
         Thread = "thread",
-        /// An all-to-all in which sizes of senders and receivers differ: the sizes of the receivers are used.
+        /// The sizes of senders and receivers in an all-to-all differ. The sizes of the receivers are used.
         SizesOfReceivers = "sizes_of_receivers",
-        /// A computation between two calls, in processor time: time in which the rank did not have the processor is not included.
+        /// A computation between two calls is measured in processor time. This does not include the time in which the rank did not
+        /// have the processor.
         ProcessorClock = "processor_clock",
-        /// A computation between two calls, timed by a wall clock: it includes the time in which the processor ran other programs.
+        /// A computation between two calls is measured by a wall clock. This includes the time in which the processor ran other
+        /// programs.
         WallClock = "wall_clock",
-        /// A trace without times: its computations take no time.
+        /// The trace has no times. Its computations take no time.
         NoClock = "no_clock",
-        /// A collective without a size or a kind: it becomes a computation of the same duration.
+        /// A collective has no size or no kind. It becomes a computation of the same duration.
         NoSize = "no_size",
-        /// A computation without a duration: it takes no time.
+        /// A computation has no duration. It takes no time.
         NoDuration = "no_duration",
-        /// A dependency on an operation that is not in the trace: it is omitted.
+        /// A dependency names an operation that is not in the trace. It is omitted.
         DependencyMissing = "dependency_missing",
-        /// A control dependency of a rank if its control and data dependencies form a cycle, because a call contains its callees. It
-        /// is omitted.
+        /// The control and data dependencies of a rank form a cycle, because a call contains its callees. The control dependency is
+        /// omitted.
         ControlLeftOut = "control_left_out",
-        /// A trace without its number of ranks: the ranks with existing files are assumed to be all ranks.
+        /// The trace does not have its number of ranks. The ranks whose files exist are assumed to be all ranks.
         RanksOfFiles = "ranks_of_files",
-        /// A call with another number of its rank than the name of the file: the number in the file name is used.
+        /// A call and the name of its file have different rank numbers. The number in the file name is used.
         PlaceOfFile = "place_of_file",
     }
 }
 
 impl Assumed {
-    /// The clause that describes an assumption. It is printed after the number of its cases.
+    /// Returns the clause that describes an assumption in messages. The clause is printed after the number of its
+    /// cases.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Cancelled => "receives were cancelled: each became a computation of 0 ns",
@@ -129,17 +133,17 @@ impl Assumed {
     }
 }
 
-/// Number of times that each assumption was made.
+/// Number of cases in which each assumption was made.
 pub type Assumptions = BTreeMap<Assumed, u64>;
 
-/// A program from a trace, and the assumptions of its conversion.
+/// A program made from a trace, and the assumptions of the conversion.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Converted {
     pub program: Program,
     pub assumptions: Assumptions,
 }
 
-/// An assumption as data: its code, the number of times that it was made, and the clause that describes it.
+/// An assumption as data: its code, the number of its cases, and the clause that describes it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Note {
     pub code: &'static str,
@@ -148,7 +152,7 @@ pub struct Note {
 }
 
 impl Converted {
-    /// The assumptions, in their order.
+    /// Returns the assumptions in their order.
     pub fn notes(&self) -> Vec<Note> {
         let note = |(&assumed, &count): (&Assumed, &u64)| Note { code: assumed.name(), count, what: assumed.text() };
         self.assumptions.iter().map(note).collect()

@@ -1,4 +1,4 @@
-//! The recorded calls of one rank, in their order.
+//! Records the calls of one rank in their order.
 
 use super::blocks::Blocks;
 use super::comms::{Creation, Group, How, Unnamed};
@@ -7,25 +7,25 @@ use crate::form::{Calls, Op, Request};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 
-/// Numbers of a format for the predefined communicators, and for "no communicator".
+/// The numbers with which a trace format identifies the predefined communicators, and "no communicator".
 #[derive(Debug, Clone, Copy)]
 pub struct Handles {
     pub world: i64,
-    /// The communicator that has only the rank itself (`MPI_COMM_SELF`).
+    /// The communicator that contains only the rank itself (`MPI_COMM_SELF`).
     pub own: i64,
     pub none: i64,
 }
 
-/// The other end of a message, numbered within its communicator.
+/// The other end of a message, as a number in its communicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
     Rank(u32),
     Any,
-    /// `MPI_PROC_NULL`: there is no message.
+    /// `MPI_PROC_NULL`: the call sends or receives no message.
     Nobody,
 }
 
-/// Content of the status of a completed receive.
+/// The status of a completed receive, as the trace has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     pub peer: Peer,
@@ -37,7 +37,7 @@ pub struct Completion {
 /// A request (`MPI_Request`) of the recorded program.
 #[derive(Debug, Clone, Copy)]
 struct Active {
-    /// The active operation; `None` for a message to `MPI_PROC_NULL`, and for an inactive persistent request.
+    /// The active operation; `None` if the message is to `MPI_PROC_NULL`, or if a persistent request is inactive.
     under_way: Option<Request>,
     /// The operation of a persistent request.
     again: Option<Option<Op>>,
@@ -45,29 +45,30 @@ struct Active {
     is_cancelled: bool,
 }
 
-/// The reason why a call can't be recorded, and the remedy.
+/// The reason why a call cannot be recorded, and the remedy.
 pub type Problem = (String, String);
 
 /// Records the calls of one rank.
 pub struct Recorder {
     pub(super) calls: Calls,
     pub(super) created: Vec<Creation>,
-    /// Collectives that need block sizes from other ranks, and messages in place of collectives.
+    /// Collectives that need block sizes from other ranks; prefix sums, which become messages.
     pub(super) blocks: Vec<Blocks>,
-    /// The number of the communicator that has only this rank.
+    /// The number of the communicator that contains only this rank.
     pub(super) own: Option<u16>,
     pub(super) comms: u16,
     pub(super) assumptions: Assumptions,
-    /// Cancelled receives without a status in their completion: the place of each among the calls, and the receive.
+    /// Cancelled receives without a status in their completion: for each, its position among the calls, and the
+    /// receive.
     pub(super) cancelled: Vec<(u32, Op)>,
-    /// Communicators for which the trace does not name the creation.
+    /// Communicators whose creation is not named in the trace.
     pub(super) unnamed: Vec<Unnamed>,
     handles: Handles,
     numbers: HashMap<i64, u16>,
     groups: HashMap<i64, Rc<Group>>,
     requests: HashMap<i64, Active>,
-    /// Earlier operations with the same request number as a later one, oldest first. MPI uses the same request for sends that
-    /// complete at once.
+    /// Active operations whose request number a later operation uses again, the oldest first. MPI can use the same
+    /// request for all sends that complete at once.
     earlier: HashMap<i64, VecDeque<Active>>,
 }
 
@@ -111,7 +112,8 @@ impl Recorder {
         Ok(self.comms)
     }
 
-    /// The number of a communicator. A communicator that no call creates also gets a number, and is refused at the end.
+    /// Returns the number of a communicator. A communicator that no call creates also gets a number. It is refused
+    /// after the last call.
     pub(super) fn comm(&mut self, handle: i64) -> Result<u16, Problem> {
         if let Some(&number) = self.numbers.get(&handle) {
             return Ok(number);
@@ -168,7 +170,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// `MPI_Sendrecv`: a send and a receive at the same time.
+    /// Records `MPI_Sendrecv`: a send and a receive at the same time.
     pub fn exchange(
         &mut self,
         send: (Peer, u64, Option<u32>),
@@ -187,8 +189,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// `MPI_Isend`, `MPI_Irecv` and their variants. With `is_persistent`: `MPI_Send_init` and its variants, which only store the
-    /// operation.
+    /// Records `MPI_Isend`, `MPI_Irecv` or one of their variants. If `is_persistent`, records `MPI_Send_init` or a variant,
+    /// which only stores the operation.
     pub fn start(
         &mut self,
         is_receive: bool,
@@ -213,7 +215,7 @@ impl Recorder {
         }
     }
 
-    /// Stores a non-blocking collective under its request.
+    /// Stores a non-blocking collective under the number of its request.
     pub(super) fn keep_collective(&mut self, request: i64, under_way: Request) {
         self.keep(request, Active { under_way: Some(under_way), again: None, is_receive: false, is_cancelled: false });
     }
@@ -226,7 +228,7 @@ impl Recorder {
         }
     }
 
-    /// Counts an operation that ends without a completion.
+    /// Counts an operation that ends although no call completes it.
     fn lose(&mut self, active: &Active) {
         let Some(request) = active.under_way else { return };
         if active.is_cancelled {
@@ -236,7 +238,7 @@ impl Recorder {
         }
     }
 
-    /// `MPI_Request_free`. Later operations with the same request number are kept.
+    /// `MPI_Request_free`. Later operations with the same request number are not affected.
     pub fn free(&mut self, request: i64) {
         let has_later = self.earlier.get(&request).is_some_and(|earlier| !earlier.is_empty());
         if let Some(active) = self.ended(request) {
@@ -254,7 +256,7 @@ impl Recorder {
         }
     }
 
-    /// The completion of a request by `MPI_Wait`, `MPI_Test` and their variants: the next call waits for the operation.
+    /// Records that `MPI_Wait`, `MPI_Test` or a variant completes a request. The next call waits for the operation.
     pub fn complete(&mut self, request: i64, done: Option<Completion>) {
         let Some(Active { is_receive, is_cancelled, under_way, .. }) = self.ended(request) else {
             self.assume(Assumed::StartNotRecorded);
@@ -267,15 +269,16 @@ impl Recorder {
         self.calls.wait(under_way);
     }
 
-    /// The completion of a request in formats in which a program may also wait for a request that has already ended.
+    /// Records the completion of a request, for formats in which a program can also wait for a request that has already
+    /// ended.
     pub fn complete_if_known(&mut self, request: i64) {
         if self.requests.contains_key(&request) {
             self.complete(request, None);
         }
     }
 
-    /// The completion of an array of `count` requests with the numbers `first`, `first + step`, ... Requests that have ended are
-    /// skipped. With a damaged count, the cost is limited to a check of each active request.
+    /// Records the completion of an array of `count` requests with the numbers `first`, `first + step`, ... The function skips
+    /// requests that have ended. If the count is damaged, the function checks each active request at most once.
     pub fn complete_array(&mut self, first: i64, count: i64, step: u32) {
         let last = first.saturating_add(i64::from(step).saturating_mul(count.max(0) - 1));
         if usize::try_from(count.max(0)).is_ok_and(|count| count <= self.requests.len()) {
@@ -305,7 +308,7 @@ impl Recorder {
         Some(ended)
     }
 
-    /// Completes a receive with the content of its status.
+    /// Completes a receive with the values of its status.
     fn complete_receive(&mut self, index: u32, is_cancelled: bool, done: Option<Completion>) {
         let op = self.calls.ops()[index as usize];
         let receive = match done {
@@ -319,7 +322,7 @@ impl Recorder {
                     let tag = op.tag().unwrap_or(done.tag);
                     Some(Op::receive(Some(peer), op.size().min(done.bytes), Some(tag)).within(op.comm()))
                 }
-                // a receive from any source that received no message
+                // this receive from any source got no message
                 Peer::Nobody if op.peer().is_none() => {
                     self.calls.replace(index, Op::compute(0));
                     return;
@@ -342,14 +345,14 @@ impl Recorder {
         }
     }
 
-    /// The creation of a communicator with the members that the trace lists, in this order.
+    /// Records the creation of a communicator with the members that the trace lists, in this order.
     pub fn create_of(&mut self, members: Vec<u32>, new: i64) -> Result<(), Problem> {
         let new = Some(self.new_comm(new)?);
         self.created.push(Creation { call: "Comm_create", parent: 0, how: How::Listed(members.into()), new });
         Ok(())
     }
 
-    /// The creation of a communicator from `parent`; `new` may be the null communicator.
+    /// Records the creation of a communicator from `parent`; `new` may be the null communicator.
     pub fn create(&mut self, call: &'static str, parent: i64, how: How, new: i64) -> Result<(), Problem> {
         let parent = self.comm(parent)?;
         let new = if new == self.handles.none { None } else { Some(self.new_comm(new)?) };
@@ -360,8 +363,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// A call on a communicator for which the trace has only the number of this rank in it and its number of ranks. It is the
-    /// communicator that matches these numbers, among those created before its first call.
+    /// Records a call on a communicator for which the trace has only the number of its ranks, and the number of this
+    /// rank in it. Its creation is the one that matches these numbers, among those before its first call.
     pub fn unnamed(&mut self, handle: i64, (place, size): (u32, u32), call: &str) -> Result<(), Problem> {
         let number = self.comm(handle)?;
         let known = self.unnamed.iter_mut().find(|unnamed| unnamed.number == number);
@@ -378,7 +381,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// A group of ranks of a communicator, under the number `new`.
+    /// Stores a group of ranks of a communicator under the number `new`.
     pub fn group_of(&mut self, comm: i64, new: i64) -> Result<(), Problem> {
         let comm = self.comm(comm)?;
         self.groups.insert(new, Rc::new(Group::Of(comm)));
@@ -390,12 +393,12 @@ impl Recorder {
         self.groups.insert(new, Rc::new(group));
     }
 
-    /// The group with a number. A group that no recorded call makes is empty.
+    /// Returns the group with a number. A group that was not made by a recorded call is empty.
     pub fn group(&self, handle: i64) -> Rc<Group> {
         self.groups.get(&handle).cloned().unwrap_or_else(|| Rc::new(Group::Empty))
     }
 
-    /// The end of the calls. Counts operations that no call completed.
+    /// Called after the last call of the rank. Counts the operations that no call completed.
     pub fn end(&mut self) {
         let mut left: Vec<(i64, Active)> = self.requests.drain().collect();
         left.sort_by_key(|&(request, _)| request);
@@ -429,7 +432,8 @@ mod tests {
         assert_eq!(recorder.assumptions[&Assumed::StartNotRecorded], 1);
     }
 
-    /// Requests 0, 8, 16 and 24 with a correct count, and with a damaged count; 20 is not an address of the array.
+    /// Checks an array of requests 0, 8, 16 and 24 with a correct count, and with a damaged count; 20 is not an address
+    /// of the array.
     #[test]
     fn an_array_of_requests_is_completed_whatever_its_count() {
         for count in [4, i64::MAX] {

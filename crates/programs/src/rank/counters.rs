@@ -1,15 +1,15 @@
-//! The number of unsatisfied edges to each operation of a rank.
+//! Counts the unsatisfied edges that lead to each operation of a rank.
 
 use crate::form::{Cursor, When};
 use std::collections::HashMap;
 use weft_units::prefetch::prefetch_first_line;
 
-/// Numbers of edges per operation: unsatisfied edges (dense), or satisfied edges (sparse).
+/// Numbers of edges per operation: of unsatisfied edges (dense), or of satisfied edges (sparse).
 #[derive(Debug, Clone)]
 pub enum Counters {
-    /// A number per operation, for a program in memory.
+    /// A number for every operation, if the program is in memory.
     Dense(Vec<u32>),
-    /// Numbers only for operations with some, but not all, of their several edges satisfied.
+    /// Numbers only for operations with several edges, of which some are satisfied and some are not.
     Sparse(HashMap<u32, u32>),
 }
 
@@ -22,7 +22,7 @@ impl Counters {
         }
     }
 
-    /// Prefetches the number of an operation.
+    /// Prefetches the number of edges of an operation.
     #[inline]
     pub fn bring(&self, index: u32) {
         match self {
@@ -32,8 +32,8 @@ impl Counters {
     }
 }
 
-/// Counts an edge to each operation that waits for the start (or, by `when`, the finish) of `index` as satisfied. Returns the
-/// operations without further edges.
+/// Counts one edge as satisfied at each operation that waits for the start or the finish (`when`) of `index`. Returns the
+/// operations that have no further unsatisfied edges.
 #[inline(never)]
 pub fn count_up(cursor: &mut impl Cursor, index: u32, when: When, satisfied: &mut HashMap<u32, u32>) -> Vec<u32> {
     let mut successors = Vec::new();

@@ -1,10 +1,10 @@
-//! The state of a rank as a list of numbers, for callers that write checkpoints.
+//! Stores the state of a rank as a list of numbers, for callers that write checkpoints.
 
 use super::counters::Counters;
 use super::{Expansion, Key, Machine, OpId, Queue};
 use crate::form::Cursor;
 
-/// The unread numbers of a stored state.
+/// The numbers of a stored state that have not been read yet.
 struct Numbers<'a>(&'a [u64]);
 
 impl Numbers<'_> {
@@ -18,7 +18,8 @@ impl Numbers<'_> {
         self.next()?.try_into().ok()
     }
 
-    /// Reads the length of a list. Each item of the list has at least one number.
+    /// Reads the number of items of a list. Refuses a length above the number of unread numbers, because each item has
+    /// at least one number.
     fn length(&mut self) -> Option<usize> {
         usize::try_from(self.next()?).ok().filter(|&length| length <= self.0.len())
     }
@@ -50,7 +51,7 @@ fn read_queue<T: Copy>(from: &mut Numbers<'_>, item: impl Fn(u64) -> T) -> Optio
 }
 
 impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
-    /// The state of the rank between two calls. `number` returns the number of a message.
+    /// Returns the state of the rank between two calls. `number` returns the number of a message.
     pub fn state(&self, number: impl Fn(Handle) -> u64) -> Vec<u64> {
         let mut state = vec![u64::from(self.finished)];
         match &self.remaining {
@@ -75,8 +76,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         state
     }
 
-    /// Restores a state of the same rank. Returns `None` if the numbers are not a valid state; then the machine must not
-    /// be used.
+    /// Restores a state of the same rank. Returns `None` if the numbers are not a valid state. The caller must then not
+    /// use the machine.
     pub fn restore(&mut self, state: &[u64], handle: impl Fn(u64) -> Handle) -> Option<()> {
         let mut from = Numbers(state);
         self.finished = from.small()?;
@@ -104,7 +105,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         from.0.is_empty().then_some(())
     }
 
-    /// Reads an active collective. Its messages are computed again from the rules.
+    /// Reads an active collective. Its messages are not stored, because the rules give them again.
     fn expansion_of(&mut self, from: &mut Numbers<'_>) -> Option<Expansion> {
         let (parent, left) = (from.small()?, from.next()? as usize);
         if parent >= self.cursor.len() {

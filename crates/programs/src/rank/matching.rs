@@ -4,13 +4,14 @@
 use std::collections::VecDeque;
 use weft_units::prefetch::prefetch_first_line;
 
-/// All ones, as [`crate::form::Op`] stores a wildcard.
+/// The stored value of a wildcard: all bits are set, as in [`crate::form::Op`].
 const ANY: u32 = u32::MAX;
 
-/// The key by which messages and receives are matched. All ones as source or tag is a wildcard.
+/// The key by which messages and receives are matched. A source or tag with all bits set is a wildcard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
-    /// Messages of different contexts never match: 0 for all ranks, other numbers for communicators and collectives.
+    /// The context. Messages of different contexts never match. The context is 0 for all ranks; communicators and
+    /// collectives have other numbers.
     pub context: u32,
     pub source: u32,
     pub tag: u32,
@@ -27,11 +28,11 @@ impl Key {
     }
 }
 
-/// A queue of receives without messages, or of messages without receives, in the order of their arrival.
+/// A queue of receives that wait for messages, or of messages that wait for receives, in the order of their arrival.
 #[derive(Debug, Clone)]
 pub struct Queue<T> {
     items: VecDeque<(Key, T)>,
-    /// Number of keys with a wildcard.
+    /// Number of keys in the queue that have a wildcard.
     wild: usize,
 }
 
@@ -48,22 +49,22 @@ impl<T: Copy> Queue<T> {
         self.items.push_back((key, item));
     }
 
-    /// Removes and returns the first item with a matching key.
+    /// Removes and returns the first item whose key matches.
     #[inline]
     pub fn take(&mut self, key: Key) -> Option<T> {
         let is_exact = self.wild == 0 && key.is_exact();
         let matches = |&(other, _): &(Key, T)| if is_exact { other == key } else { other.fits(key) };
-        // most often the first item matches
+        // usually the first item matches
         let place = if matches(self.items.front()?) { 0 } else { self.items.iter().position(matches)? };
         let (taken, item) = if place == 0 { self.items.pop_front() } else { self.items.remove(place) }?;
         self.wild -= usize::from(!taken.is_exact());
         Some(item)
     }
 
-    /// Prefetches the first items.
+    /// Prefetches the first items of the queue.
     #[inline]
     pub fn bring(&self) {
-        // a list without items may have no memory
+        // an empty list can have no memory
         if !self.items.is_empty() {
             prefetch_first_line(self.items.as_slices().0, 0);
         }
@@ -77,7 +78,7 @@ impl<T: Copy> Queue<T> {
         self.items.is_empty()
     }
 
-    /// Keys and items in the order of their arrival.
+    /// Keys and items, in the order of their arrival.
     pub fn iter(&self) -> impl Iterator<Item = (Key, T)> {
         self.items.iter().copied()
     }

@@ -1,10 +1,11 @@
-//! The state machine of one rank, which determines the operations that may start. It has no clock and does no input or output.
+//! The state machine of one rank. It determines which operations can start. The machine has no clock, and does no input or
+//! output.
 //!
-//! The caller is the LogGOPS executor or a network engine. It calls [`Machine::start`], [`Machine::finish`], [`Machine::post`] for a
-//! receive and [`Machine::arrive`] for a message. The machine returns [`Ready`] operations and matches. The caller decides when a send has
-//! finished: an eager send when it has left the rank, a rendezvous send when its receive has matched. The machine never returns a
-//! collective to the caller. It expands a collective into messages when the collective may start, and deletes the messages when all have
-//! finished.
+//! The caller is the LogGOPS executor or a network engine. The caller calls [`Machine::start`], [`Machine::finish`], [`Machine::post`]
+//! for a receive, and [`Machine::arrive`] for a message. The machine returns [`Ready`] operations, and matches of messages and receives.
+//! The caller decides when a send has finished: an eager send when it has left the rank, a rendezvous send when its receive has matched.
+//! The machine never returns a collective to the caller. When a collective can start, the machine expands it into messages. The machine
+//! deletes these messages when all have finished.
 
 mod counters;
 mod kept;
@@ -18,7 +19,7 @@ use counters::Counters;
 use std::sync::Arc;
 use weft_units::prefetch::{prefetch_first_line, prefetch_whole};
 
-/// Number of an operation of a rank. The operation belongs to the program itself, or to an active collective.
+/// Identifies an operation of a rank. The operation belongs either to the program itself, or to an active collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(u64);
 
@@ -27,7 +28,7 @@ impl OpId {
         Self((expansion as u64) << 32 | u64::from(index))
     }
 
-    /// 0 for the program itself; for an active collective, its place plus 1.
+    /// 0 for an operation of the program itself. For an active collective, its index plus 1.
     fn expansion(self) -> usize {
         (self.0 >> 32) as usize
     }
@@ -36,34 +37,35 @@ impl OpId {
         self.0 as u32
     }
 
-    /// This number as bits. The highest bit is 0.
+    /// Returns this identifier as bits. The highest bit is 0.
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// The operation number from bits of [`Self::to_bits`].
+    /// Converts bits from [`Self::to_bits`] to an identifier.
     pub fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The number of the operation in the program; `None` for a message of a collective.
+    /// Returns the index of the operation in the program; `None` for a message of a collective.
     pub fn in_program(self) -> Option<u32> {
         (self.expansion() == 0).then(|| self.index())
     }
 }
 
-/// An operation that may start. It is a computation, a send or a receive.
+/// An operation that can start. It is a computation, a send or a receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     pub id: OpId,
-    /// The operation. Its peer is a rank of the program, whatever its communicator is.
+    /// The operation. Its peer is a rank of the program, for operations of any communicator.
     pub op: Op,
     /// Messages of different contexts never match.
     pub context: u32,
 }
 
 impl Ready {
-    /// This operation with its peer as a rank of the program. `comms`: the communicators of the rank.
+    /// Returns the operation with its peer converted to a rank of the program. `comms` has the communicators of the
+    /// rank.
     fn within(self, comms: &[Comm]) -> Self {
         match usize::from(self.op.comm()).checked_sub(1).map(|place| &comms[place]) {
             None => self,
@@ -71,25 +73,26 @@ impl Ready {
         }
     }
 
-    /// True for a receive of a collective: its start releases no other operation.
+    /// True for a receive of a collective: its start does not release another operation.
     #[inline]
     pub(crate) fn is_only_posted(&self) -> bool {
         self.op.kind() == Kind::Receive && self.id.in_program().is_none()
     }
 
-    /// The key of the message of this send by rank `me`.
+    /// Returns the key of the message that rank `me` sends with this operation.
     pub fn message_key(&self, me: u32) -> Key {
         Key { context: self.context, source: me, tag: self.op.raw().1 }
     }
 
-    /// The key of this receive.
+    /// Returns the key of this receive.
     fn receive_key(&self) -> Key {
         let (source, tag) = self.op.raw();
         Key { context: self.context, source, tag }
     }
 }
 
-/// Converts the peer of an operation to a rank of the program. `members`: ranks of its communicator; `None` means all ranks.
+/// Converts the peer of an operation to a rank of the program. `members` has the ranks of its communicator; `None` means all
+/// ranks.
 #[inline]
 fn in_program(op: Op, members: Option<&[u32]>) -> Op {
     let peer = members.and_then(|members| members.get(op.peer()? as usize).copied());
@@ -102,21 +105,22 @@ struct Expansion {
     ops: Arc<Ops>,
     remaining: Vec<u32>,
     left: usize,
-    /// The collective in the program, and its operation.
+    /// The index of the collective in the program; `call` is its operation.
     parent: u32,
     call: Op,
-    /// The context of its messages, and the ranks of its communicator; `None` means all ranks.
+    /// The context of its messages; `members` has the ranks of its communicator, and `None` means all ranks.
     context: u32,
     members: Option<Arc<[u32]>>,
 }
 
 impl Expansion {
-    /// The form of a collective. Collectives of equal form have the same messages, except for the number of the collective in the tags.
+    /// The properties of a collective that determine its messages. Collectives of equal form have the same messages, apart from the
+    /// number of the collective in the tags.
     fn form(call: &Op) -> Op {
         call.tagged(0)
     }
 
-    /// The expansion of operation `parent` of the program, a collective that has begun. `comms`: the communicators of the rank.
+    /// Expands operation `parent` of the program, a collective that has begun. `comms` has the communicators of the rank.
     fn new(ops: Arc<Ops>, (parent, call): (u32, Op), comms: &[Comm]) -> Self {
         let (remaining, left) = (ops.predecessor_counts().to_vec(), ops.len());
         let comm = usize::from(call.comm()).checked_sub(1).map(|place| &comms[place]);
@@ -124,7 +128,7 @@ impl Expansion {
         Self { ops, remaining, left, parent, call, context: 2 * number + 1, members }
     }
 
-    /// An operation of the collective.
+    /// Returns an operation of the collective.
     #[inline]
     fn ready(&self, id: OpId) -> Ready {
         let op = self.ops.op(id.index());
@@ -135,7 +139,8 @@ impl Expansion {
         Ready { id, op: in_program(op, self.members.as_deref()), context: self.context }
     }
 
-    /// An operation of the collective has finished. Appends the operations that waited only for it.
+    /// Records that an operation of the collective has finished. Appends the operations that waited only for this
+    /// operation.
     #[inline]
     fn finish(&mut self, id: OpId, out: &mut Vec<Ready>) {
         let ops = &*self.ops;
@@ -150,47 +155,49 @@ impl Expansion {
     }
 }
 
-/// Limits for ended collectives that are kept for the next collective of the same form: most operations of such a collective, and most
-/// collectives. Ranks share the operations; each rank has less than 1 KB of additional data.
+/// Limits for the ended collectives that a rank stores for the next collective of the same form: the operations of such a collective,
+/// and the number of such collectives. Ranks share the operations, so each rank needs less than 1 KB of additional data.
 const MOST_SPARE_OPS: usize = 32;
 const MOST_SPARE: usize = 4;
 
-/// Distance of the operation that [`Machine::bring_later`] prefetches. More than an operation per cache line, which has 2 or 3.
+/// Distance from the present operation to the one that [`Machine::bring_later`] prefetches [operations]. A cache line has 2 or 3
+/// operations, so this distance is more than a line.
 const LATER: u32 = 4;
 
-/// A rank of a program. `Handle` is the caller's data for a message. The fields that each operation needs are the first ones, in few
-/// cache lines.
+/// The state machine of a rank of a program. `Handle` is the type of the caller's data about a message. The fields that each
+/// operation needs come first, so that they are in few cache lines.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Machine<C, Handle> {
     cursor: C,
     remaining: Counters,
-    /// Collectives that may start, and operations of collectives that have finished.
+    /// Collectives that can start, and operations of collectives that have finished.
     work: Vec<OpId>,
     finished: u32,
     me: u32,
     posted: Queue<OpId>,
     unexpected: Queue<Handle>,
     expansions: Vec<Option<Expansion>>,
-    /// Ended collectives that are kept, in the order of their ends.
+    /// Ended collectives that the machine stores, in the order of their ends.
     spare: Vec<Expansion>,
     comms: Vec<Comm>,
     rules: Arc<Rules>,
     ranks: u32,
-    /// Collectives that have begun or ended since the last [`Machine::take_noted`]; `None` unless the caller requested them.
+    /// Records of collectives that have begun or ended since the last [`Machine::take_noted`]; `None` unless the caller
+    /// requested them.
     noted: Option<Vec<Noted>>,
 }
 
-/// Records that a collective of the program has begun or ended at the rank.
+/// A record of a collective that has begun or ended at the rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noted {
-    /// The number of the collective among the operations of the rank.
+    /// The index of the collective among the operations of the rank.
     pub index: u32,
     pub has_ended: bool,
 }
 
 impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
-    /// Rank `me` of a program of `ranks` ranks. `rules`: the rules by which collectives become messages.
+    /// Makes the machine of rank `me` in a program of `ranks` ranks. `rules` expand collectives into messages.
     pub fn new(mut cursor: C, me: u32, ranks: u32, comms: Vec<Comm>, rules: Arc<Rules>) -> Self {
         let remaining = Counters::new(&mut cursor);
         let (posted, unexpected) = (Queue::default(), Queue::default());
@@ -213,7 +220,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// From now on the machine records when collectives begin and end. The caller must take the records after each call.
+    /// Lets the machine record from now on when collectives begin and end. The caller must take the records after each
+    /// call.
     pub fn note_collectives(&mut self) {
         self.noted = Some(Vec::new());
     }
@@ -223,13 +231,13 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.noted.iter_mut().flat_map(|noted| noted.drain(..)).for_each(each);
     }
 
-    /// The collective `index` of the program: its operation, and its communicator.
+    /// Returns collective `index` of the program: its operation, and its communicator.
     pub fn call(&mut self, index: u32) -> (Op, Option<&Comm>) {
         let op = self.cursor.op(index);
         (op, usize::from(op.comm()).checked_sub(1).map(|place| &self.comms[place]))
     }
 
-    /// Appends the operations without predecessors.
+    /// Starts the rank: appends the operations without predecessors to `out`.
     pub fn begin(&mut self, out: &mut Vec<Ready>) {
         let mut roots = Vec::new();
         self.cursor.roots(|index| roots.push(index));
@@ -239,17 +247,17 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.settle(out);
     }
 
-    /// An operation has started. Appends the operations that waited for its start.
+    /// Called when an operation has started. Appends the operations that waited for its start to `out`.
     #[inline]
     pub fn start(&mut self, id: OpId, out: &mut Vec<Ready>) {
-        // the messages of a collective wait only for the ends of other operations
+        // messages of a collective wait only for the ends of operations, never for their starts
         if let Some(index) = id.in_program() {
             self.satisfy(index, When::Start, out);
             self.settle(out);
         }
     }
 
-    /// An operation has finished. Appends the operations that waited for its end.
+    /// Called when an operation has finished. Appends the operations that waited for its end to `out`.
     #[inline]
     pub fn finish(&mut self, id: OpId, out: &mut Vec<Ready>) {
         match id.expansion().checked_sub(1) {
@@ -259,7 +267,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.settle(out);
     }
 
-    /// A receive has started. Returns the matching message if one has arrived; otherwise the receive waits for one.
+    /// Called when a receive has started. Returns the matching message if it has arrived. Otherwise the receive waits
+    /// for it.
     pub fn post(&mut self, receive: &Ready) -> Option<Handle> {
         let key = receive.receive_key();
         let taken = self.unexpected.take(key);
@@ -269,7 +278,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         taken
     }
 
-    /// A message has arrived. Returns the matching receive if one waits; otherwise the message waits for one.
+    /// Called when a message has arrived. Returns the matching receive if it has started. Otherwise the message waits
+    /// for it.
     pub fn arrive(&mut self, key: Key, message: Handle) -> Option<OpId> {
         let taken = self.posted.take(key);
         if taken.is_none() {
@@ -278,7 +288,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         taken
     }
 
-    /// Prefetches lists of this machine, for a call that comes soon.
+    /// Prefetches lists of this machine for a call that follows soon.
     #[inline]
     pub fn bring_lists(&self) {
         self.cursor.bring_places();
@@ -289,7 +299,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// Prefetches the counts of the first active collective.
+    /// Prefetches the edge counts of the first active collective.
     #[inline]
     pub fn bring_collective(&self) {
         if let Some(Some(expansion)) = self.expansions.first() {
@@ -297,7 +307,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// Prefetches the data of an operation of the program that follows `id`, if operations finish in their order.
+    /// Prefetches the data of a later operation of the program. The choice assumes that operations finish in their
+    /// order.
     #[inline]
     pub fn bring_later(&self, id: OpId) {
         if let Some(index) = id.in_program() {
@@ -306,7 +317,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// The operation with a number that this machine returned.
+    /// Returns the operation for an identifier that this machine returned.
     #[inline]
     pub fn ready(&mut self, id: OpId) -> Ready {
         match id.expansion().checked_sub(1) {
@@ -318,8 +329,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// A unique number of an operation within the rank. The first part is the number of the operation in the program. The second part is 0,
-    /// or the place of the operation within its collective plus 1.
+    /// Returns a unique number of an operation within the rank, in two parts. The first part is the index of the operation in the program.
+    /// The second part is 0, or the index of the operation within its collective plus 1.
     pub fn number(&self, id: OpId) -> (u32, u32) {
         match id.expansion().checked_sub(1) {
             None => (id.index(), 0),
@@ -330,7 +341,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// Number of finished operations of the program, and number of all its operations.
+    /// Returns the number of finished operations of the program, and the number of all its operations.
     pub fn progress(&self) -> (u32, u32) {
         (self.finished, self.cursor.len())
     }
@@ -340,18 +351,18 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.finished == self.cursor.len() && self.unexpected.is_empty()
     }
 
-    /// Receives that wait for a message, in their order.
+    /// Returns the receives that wait for a message, in their order.
     pub fn waiting(&self) -> Vec<(Key, OpId)> {
         self.posted.iter().collect()
     }
 
-    /// True if there are messages that no receive has matched.
+    /// True if there are messages that match no receive so far.
     #[inline]
     pub fn has_unexpected(&self) -> bool {
         !self.unexpected.is_empty()
     }
 
-    /// Messages that no receive has matched, in the order of their arrival.
+    /// Returns the messages that match no receive so far, in the order of their arrival.
     pub fn unexpected(&self) -> Vec<(Key, Handle)> {
         self.unexpected.iter().collect()
     }
@@ -360,8 +371,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         &self.cursor
     }
 
-    /// Counts an edge of each successor of operation `index` of the program as satisfied, and releases those without further edges.
-    /// The caller gets them, except for collectives, which the machine expands.
+    /// Counts one edge as satisfied at each successor of operation `index` of the program, and releases successors without further
+    /// edges. The caller gets the released operations, except for collectives, which the machine expands.
     #[inline]
     fn satisfy(&mut self, index: u32, when: When, out: &mut Vec<Ready>) {
         let Self { cursor, remaining, comms, work, .. } = self;
@@ -376,14 +387,14 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// An operation of the program has finished.
+    /// Called when an operation of the program has finished.
     #[inline]
     fn ended(&mut self, index: u32, out: &mut Vec<Ready>) {
         self.satisfy(index, When::Finish, out);
         self.finished += 1;
     }
 
-    /// An operation of the collective at `place` has finished.
+    /// Called when an operation of the collective at `place` has finished.
     fn ended_within(&mut self, place: usize, id: OpId, out: &mut Vec<Ready>) {
         let expansion = self.expansions[place].as_mut().expect("a collective under way");
         expansion.finish(id, out);
@@ -395,7 +406,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// Expands the collectives that may start.
+    /// Expands the collectives that can start.
     #[inline]
     fn settle(&mut self, out: &mut Vec<Ready>) {
         while let Some(id) = self.work.pop() {
@@ -418,7 +429,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.spare.push(ended);
     }
 
-    /// Returns the expansion of a collective of the program that begins.
+    /// Returns the expansion of a collective of the program, when the collective begins.
     fn expansion(&mut self, parent: u32, call: Op) -> Expansion {
         let form = Expansion::form(&call);
         if let Some(place) = self.spare.iter().rposition(|spare| Expansion::form(&spare.call) == form) {
@@ -430,7 +441,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         Expansion::new(self.messages_of(&form), (parent, call), &self.comms)
     }
 
-    /// The messages and computations of this rank in a collective, which has number 0 in their tags.
+    /// Returns the messages and computations of this rank in a collective. Their tags contain 0 as the number of the
+    /// collective.
     fn messages_of(&mut self, op: &Op) -> Arc<Ops> {
         let (size, me) = match usize::from(op.comm()).checked_sub(1) {
             None => (self.ranks, self.me),
@@ -460,13 +472,14 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     }
 }
 
-/// Appends an operation of the program that is ready to those for the caller, or to the collectives that may start.
+/// Releases an operation of the program: appends it to `out` for the caller, or to the collectives that can start.
 #[inline]
 fn release(index: u32, op: &Op, comms: &[Comm], collectives: &mut Vec<OpId>, out: &mut Vec<Ready>) {
     let id = OpId::new(0, index);
     match op.kind() {
         Kind::Compute | Kind::Send | Kind::Receive => {
-            // the operation is copied directly to its place: a copy in between takes the time of several operations of a processor
+            // the operation is copied directly to its place in the list, because a copy in between takes the time of several
+            // operations of a processor
             out.push(Ready { id, op: *op, context: 0 });
             if op.comm() != 0
                 && let Some(last) = out.last_mut()

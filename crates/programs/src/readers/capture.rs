@@ -1,23 +1,24 @@
-//! Recordings of Weft's own library (`capture/`): the calls of each rank, with peers, bytes and times.
+//! Recordings of Weft's own library (`capture/`). They have the calls of each rank, with peers, bytes and times.
 //!
 //! # Source
-//! The format is this project's: `docs/howto/capture.md` describes it, and `capture/record.h` has the same numbers.
+//! The format belongs to this project: `docs/howto/capture.md` describes it, and `capture/record.h` has the same
+//! numbers.
 //!
 //! # Parameters
-//! The clock of computations. Times are nanoseconds, sizes are bytes.
+//! `clock`: the clock by which computations are measured. Times are nanoseconds, sizes are bytes.
 //!
 //! # Guarantees
-//! A file is read in one pass, in time proportional to its length. A single file is in memory at a time. The sums at the end of a file
-//! must equal those of its records. Communicators list their ranks, and completed receives have their source and tag, so the reader
-//! assumes neither.
+//! The reader reads a file in one pass, in time proportional to its length. Only one file is in memory at a time. The reader refuses a
+//! file if the sums at its end differ from the sums of its records. The reader assumes no members of communicators and no sources of
+//! receives, because the records contain them.
 //!
 //! # Not modelled
-//! Calls that the library could not record: the reader lists them and refuses the trace. It also refuses calls of several threads of a
-//! rank, because their order is not recorded.
+//! Calls that the library could not record. The reader lists them, and refuses the trace. Calls of several threads of a rank.
+//! The reader refuses them as well, because their order is not recorded.
 //!
 //! # Validation
-//! `programs/tests/programs/capture.rs`: records written by tests, damaged files. `tests/test_traces.py`: the totals of a recording.
-//! `tests/cluster/capture_runs.py`: MPI programs, compared with the counts of Open MPI.
+//! `programs/tests/programs/capture.rs`: records written by tests, and damaged files. `tests/test_traces.py`: the totals of a
+//! recording are correct. `tests/cluster/capture_runs.py`: recordings of MPI programs, compared with the counts of Open MPI.
 
 mod convert;
 pub mod stream;
@@ -27,10 +28,10 @@ use crate::mpi::{self, Converted};
 use stream::{Head, MAGIC};
 use weft_units::Refusal;
 
-/// The reader of Weft's own capture of MPI calls.
+/// The reader for recordings of Weft's own library for MPI calls.
 pub struct Capture;
 
-/// Ending of the files of ranks.
+/// File name ending of the recordings of ranks.
 const RANK: &str = ".wcap";
 
 impl TraceFormat for Capture {

@@ -1,27 +1,28 @@
-//! Execution traces of Chakra in protobuf: the operations of each accelerator with their dependencies.
+//! Execution traces of Chakra in protobuf. They have the operations of each accelerator with their dependencies.
 //!
 //! # Source
-//! `mlcommons/chakra`, `schema/protobuf/et_def.proto`. Attributes and the meaning of `comm_size` are those of ASTRA-sim
-//! (`astra-sim/astra-sim`). For an all-gather it is the block of a rank, for an all-to-all the bytes that a rank sends to all ranks, and
-//! for the other collectives the vector.
+//! `mlcommons/chakra`, `schema/protobuf/et_def.proto`. The attributes and the meaning of `comm_size` are those of ASTRA-sim
+//! (`astra-sim/astra-sim`). The size `comm_size` of an all-gather is the block of a rank. For an all-to-all it is the sum of the bytes
+//! that a rank sends, and for the other collectives the vector.
 //!
 //! # Parameters
 //! None. Durations are microseconds, sizes are bytes.
 //!
 //! # Guarantees
-//! Operations keep their data dependencies. Control dependencies are kept if they form no cycle with data dependencies. Traces from PyTorch
-//! have the caller of an operation as a control dependency, but the caller ends after the operation. Collectives of a rank have the order
-//! of the file. Operations on the host are on processor 0, operations on the accelerator on processor 1. Collectives belong to the groups
-//! that they name. The members of a group are those that ASTRA-sim's file of groups or PyTorch's node of process groups lists. If there is
-//! only one group and no list, the group has all ranks. A root is an index in its group.
+//! Operations keep the data dependencies of the trace. Operations keep control dependencies only if these form no cycle with data
+//! dependencies. In traces from PyTorch, the caller of an operation is its control dependency, but the caller ends after the operation. The
+//! collectives of a rank have the order in which they are in the file. Operations on the host use processor 0, and operations on the
+//! accelerator use processor 1. Each collective belongs to the group that it names. The members of a group come from ASTRA-sim's file of
+//! groups, or from the node in which PyTorch lists its process groups. If there is only one group and no list, the group contains all
+//! ranks. The root of a collective is an index in its group.
 //!
 //! # Not modelled
-//! Times of computations with a number of operations but no duration. Memory and storage: these nodes become computations of their
-//! duration.
+//! Times of computations for which the trace has a number of operations but no duration. Memory and storage: nodes of these kinds
+//! become computations of the same duration.
 //!
 //! # Validation
-//! `programs/tests/programs/chakra.rs`: nodes, groups, damaged files. `tests/test_traces.py`: the ring of ASTRA-sim on 8 accelerators. We
-//! had no sample with groups from another project.
+//! `programs/tests/programs/chakra.rs`: nodes, groups, and damaged files. `tests/test_traces.py`: the ring of ASTRA-sim on 8
+//! accelerators. We had no sample file with groups from another project.
 
 mod groups;
 mod messages;
@@ -35,7 +36,7 @@ use prost::Message;
 use std::collections::HashMap;
 use weft_units::Refusal;
 
-/// The reader of Chakra execution traces.
+/// The reader for Chakra execution traces.
 pub struct Chakra;
 
 const ENDING: &str = ".et";
@@ -74,7 +75,7 @@ impl TraceFormat for Chakra {
     }
 }
 
-/// The file of a rank.
+/// The state of the reader for the file of one rank.
 struct Reader<'a> {
     file: &'a str,
     bytes: &'a [u8],
@@ -126,7 +127,7 @@ impl Reader<'_> {
         Ok(RankProgram { comms: groups.comms(), ..RankProgram::new(ops) })
     }
 
-    /// The operations with only their data dependencies.
+    /// Returns the operations with only their data dependencies.
     fn without_control(&self, draft: Draft) -> Result<crate::form::Ops, Refusal> {
         draft.finish().map_err(|op| {
             let what = format!("node {} of the file is part of a cycle of data dependencies", op + 1);
@@ -134,7 +135,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads the next message, which follows its length.
+    /// Reads the next message, which is preceded by its length.
     fn message<M: Message + Default>(&self, rest: &mut &[u8]) -> Result<M, Refusal> {
         let place = self.bytes.len() - rest.len();
         M::decode_length_delimited(rest).map_err(|problem| {
@@ -194,7 +195,8 @@ impl Reader<'_> {
     }
 }
 
-/// The collective for a number of the schema, with `ranks` ranks, and its size as needed by [`Op::collective`] \[bytes\].
+/// Returns the collective for a number of the schema, with its size in the form that [`Op::collective`] needs \[bytes\].
+/// The group has `ranks` ranks.
 fn collective(kind: u64, bytes: u64, ranks: u32) -> Option<(Operation, u64)> {
     Some(match kind {
         0 => (Operation::AllReduce, bytes),

@@ -1,23 +1,24 @@
-//! Traces of DUMPI: the MPI calls of each rank with all their arguments.
+//! Traces of DUMPI. They have the MPI calls of each rank with all their arguments.
 //!
 //! # Source
-//! The layouts are those of sst-dumpi (`sstsimulator/sst-dumpi`, `dumpi/common`).
+//! The layouts of records are those of sst-dumpi (`sstsimulator/sst-dumpi`, `dumpi/common`).
 //!
 //! # Parameters
-//! The clock of computations. Times are nanoseconds, sizes are bytes.
+//! `clock`: the clock by which computations are measured. Times are nanoseconds, sizes are bytes.
 //!
 //! # Guarantees
-//! A file is read in one pass, in time proportional to its length, and its records end exactly where its index says. A single file is in
-//! memory at a time. Members of communicators, sources of wildcards and blocks of collectives follow from the calls of all ranks; if
-//! they do not, the trace is refused.
+//! The reader reads a file in one pass, in time proportional to its length. The records must end exactly where the index of the file
+//! says. Only one file is in memory at a time. Members of communicators, sources of wildcards and blocks of collectives follow from the
+//! calls of all ranks. If they do not follow, the reader refuses the trace.
 //!
 //! # Not modelled
-//! One-sided communication, communicators between programs and calls to files. The first two are refused, with the calls. Versions
-//! before 0.6.9, which have errors in their records, and versions after 13. MPI-3 calls, which DUMPI does not record.
+//! One-sided communication, communicators between programs, and calls to files. The reader refuses traces with calls of the
+//! first two kinds, and names these calls. Versions before 0.6.9, whose records have errors, and versions after 13. MPI-3 calls,
+//! which DUMPI does not record.
 //!
 //! # Validation
-//! `programs/tests/programs/dumpi.rs`: the reference dump of sst-dumpi record by record, damaged files. Sends are compared with receives
-//! in recordings of versions 1.0.0, 1.1.0, 8.1.0 and 13.0.0.
+//! `programs/tests/programs/dumpi.rs`: the records of the reference dump of sst-dumpi, one by one, and damaged files. The tests also
+//! compare sends with receives in recordings of versions 1.0.0, 1.1.0, 8.1.0 and 13.0.0.
 
 mod calls;
 mod convert;
@@ -29,10 +30,10 @@ use crate::mpi::{self, Assumed, Converted};
 use stream::MAGIC;
 use weft_units::Refusal;
 
-/// The reader of DUMPI traces.
+/// The reader for DUMPI traces.
 pub struct Dumpi;
 
-/// Name suffixes of the file that describes a trace, and of the files of its ranks.
+/// File name suffix of the file that describes a trace; `RANK` is the suffix of the files of its ranks.
 const META: &str = ".meta";
 const RANK: &str = ".bin";
 
@@ -72,7 +73,7 @@ impl TraceFormat for Dumpi {
     }
 }
 
-/// The number of ranks in the text of a `.meta` file.
+/// Returns the number of ranks, from the text of a `.meta` file.
 fn ranks_of(name: &str, text: &str) -> Result<u32, Refusal> {
     let line = text.lines().find_map(|line| line.trim().strip_prefix("numprocs="));
     let count = line.and_then(|number| number.trim().parse().ok()).filter(|&count| count > 0);

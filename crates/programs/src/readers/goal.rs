@@ -1,22 +1,23 @@
 //! GOAL as text.
 //!
 //! # Source
-//! T. Hoefler, C. Siebert, A. Lumsdaine, "Group operation assembly language" (ICPP 2009); the grammar is that of `txt2bin` of
-//! LogGOPSim.
+//! T. Hoefler, C. Siebert, A. Lumsdaine, "Group operation assembly language" (ICPP 2009). The grammar is that of `txt2bin`, a
+//! program of LogGOPSim.
 //!
 //! # Parameters
-//! None. Times of `calc` are nanoseconds, sizes are bytes.
+//! None. Times of `calc` are in nanoseconds, and sizes in bytes.
 //!
 //! # Guarantees
-//! Files are read in the same way as by `txt2bin`, in time and memory proportional to their length. Operations and edges keep their
-//! order. A written file is read as the same program.
+//! The reader reads files in the same way as `txt2bin`, in time and memory proportional to their length. Operations and edges
+//! keep the order of the file. If Weft writes a program to a file and reads the file again, the program is the same.
 //!
 //! # Not modelled
-//! Dependencies between ranks, which do not exist in the language. Tags of more than 32 bits, as written by ATLAHS: only their lower
-//! 32 bits are used, and a file in which two tags have the same lower bits is refused.
+//! Dependencies between ranks, which do not exist in the GOAL language. Tags of more than 32 bits, which ATLAHS writes. The reader
+//! uses only their lower 32 bits, and refuses a file in which two tags have the same lower bits.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: text files of LogGOPSim compared with its binary files, damaged files, random text.
+//! `programs/tests/programs.rs`: text files of LogGOPSim compared with its binary files, damaged files, and random
+//! text.
 
 mod lines;
 
@@ -27,10 +28,10 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use weft_units::Refusal;
 
-/// The reader of GOAL in text form.
+/// The reader and writer for GOAL in text form.
 pub struct Goal;
 
-/// Number of first bytes that are checked to recognise a text file.
+/// Number of bytes at the beginning of a file by which a text file is recognised.
 const HEAD: usize = 64;
 
 impl Format for Goal {
@@ -111,7 +112,7 @@ impl Format for Goal {
             for (place, op) in ops.ops().iter().enumerate() {
                 statement(&mut text, place, of.rank_of(op.comm(), op.peer().unwrap_or(0)), op);
             }
-            // edges are written by their earlier operation, so its successors keep their order
+            // the earlier operation writes the edge, so that its successors keep their order
             for op in 0..ops.len() as u32 {
                 for (when, word) in [(When::Finish, "requires"), (When::Start, "irequires")] {
                     for later in ops.successors(op, when) {
@@ -125,7 +126,7 @@ impl Format for Goal {
     }
 }
 
-/// Refuses a file in which a tag equals the lower 32 bits of another tag.
+/// Refuses a file in which one tag equals the lower 32 bits of another tag.
 fn check_tags(reader: &Reader, program: &Program) -> Result<(), Refusal> {
     if reader.folded.is_empty() {
         return Ok(());
@@ -163,16 +164,16 @@ fn statement(text: &mut String, place: usize, peer: u32, op: &Op) {
     text.push('\n');
 }
 
-/// Labels of a rank's operations. In most files they are `l1`, `l2`, ... in order.
+/// The labels of a rank's operations. In most files the labels are `l1`, `l2`, ... in order.
 #[derive(Default)]
 struct Labels<'a> {
-    /// For `l1`, `l2`, ...: the number of the operation plus 1; 0 if there is no operation.
+    /// For the labels `l1`, `l2`, ...: the index of the operation plus 1. The value is 0 if no operation has the label.
     numbered: Vec<u32>,
     others: HashMap<&'a [u8], u32>,
 }
 
 impl<'a> Labels<'a> {
-    /// The place of a label `lN` in the list, if the list has this place or may grow to it.
+    /// Returns the index of a label `lN` in the list `numbered`, if the list has this index or can grow to it.
     fn place(&self, label: &[u8], ops: u32) -> Option<usize> {
         let digits =
             label.strip_prefix(b"l").filter(|digits| !digits.is_empty() && digits.len() < 9 && digits[0] != b'0')?;
@@ -182,7 +183,7 @@ impl<'a> Labels<'a> {
         (number < 4 * ops as usize + 64).then_some(number)
     }
 
-    /// Defines the label of an operation. Returns `false` if another operation has the label.
+    /// Stores the label of an operation. Returns `false` if another operation has the same label.
     fn define(&mut self, label: &'a [u8], op: u32) -> bool {
         match self.place(label, op) {
             Some(place) if !self.others.contains_key(label) => {

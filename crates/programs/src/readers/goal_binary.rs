@@ -1,22 +1,22 @@
-//! GOAL in binary form.
+//! GOAL in binary form: the reader and the writer.
 //!
 //! # Source
-//! `txt2bin` and `Parser.hpp` of LogGOPSim (`spcl/LogGOPSim`).
+//! The source code of `txt2bin` and `Parser.hpp` of LogGOPSim (`spcl/LogGOPSim`).
 //!
 //! # Parameters
-//! None. Times of computations are nanoseconds, sizes are bytes.
+//! None. Times of computations are in nanoseconds, and sizes in bytes.
 //!
 //! # Guarantees
-//! The bytes of a program are those of `txt2bin`. The whole file is checked before it is used: no index is outside its
-//! rank, and there are no more edges than the file lists. [`OnDisk`] needs memory only for active operations. Opening a
-//! file needs 4 bytes per operation of the largest rank.
+//! The bytes that Weft writes for a program are those of `txt2bin`. The reader checks the whole file before use. Each
+//! index must be inside its rank, and the nodes must not have more edges than the file lists. [`OnDisk`] needs memory
+//! only for active operations. To open a file, the reader needs 4 bytes per operation of the largest rank.
 //!
 //! # Not modelled
-//! Files that LogGOPSim's option `--save-mem` has overwritten: they are refused.
+//! Files that LogGOPSim has overwritten with its option `--save-mem`. The reader refuses them.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: files of `txt2bin`, damaged files, equal finish times of a program in memory and in a
-//! file.
+//! `programs/tests/programs.rs`: files of `txt2bin`, damaged files, and equal finish times of a program in memory and
+//! in a file.
 
 mod layout;
 mod on_disk;
@@ -28,7 +28,7 @@ use crate::form::{Draft, Kind, Op, Program, RankProgram, When};
 use layout::{COOKIE, HEAD, NODE, Node, Rank};
 use weft_units::Refusal;
 
-/// The reader of binary GOAL.
+/// The reader and writer for binary GOAL.
 pub struct GoalBinary;
 
 impl Format for GoalBinary {
@@ -104,7 +104,7 @@ fn write_rank(bytes: &mut Vec<u8>, of: &RankProgram) {
     }
 }
 
-/// The number of a kind in a file.
+/// Returns the number that a file has for this kind of operation.
 const fn code(kind: Kind) -> u8 {
     match kind {
         Kind::Send => 1,

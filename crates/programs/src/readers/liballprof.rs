@@ -1,23 +1,25 @@
-//! Traces of liballprof: the MPI calls of each rank as lines of text.
+//! Traces of liballprof. They have the MPI calls of each rank as lines of text.
 //!
 //! # Source
-//! T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim" (HPDC 2010): its generator `schedgen` reads these files (`spcl/LogGOPSim`,
-//! `src/Schedgen/process_trace.cpp`). The fields are those that `schedgen` uses.
+//! T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim" (HPDC 2010). Its generator `schedgen` reads these files (`spcl/LogGOPSim`,
+//! `src/Schedgen/process_trace.cpp`). The reader uses the same fields as `schedgen`.
 //!
 //! # Parameters
-//! None: the files have only wall-clock times, in microseconds. Sizes are bytes.
+//! None, because the files have only wall-clock times, in microseconds. Sizes are bytes.
 //!
 //! # Guarantees
-//! A file is read in one pass. Each line is a call with all its fields. Otherwise the trace is refused, and the refusal names the line.
+//! The reader reads a file in one pass. Each line must be a call with all its fields. Otherwise the reader refuses the trace, and
+//! the refusal names the line.
 //!
 //! # Not modelled
-//! Communicators made from split communicators, grids and groups, because the files do not have their members. If a communicator is a split
-//! of all ranks, its members follow from the colours and keys of all ranks, provided that only one split matches its calls. Calls on other
-//! communicators are listed, and the trace is refused. The files also do not say if an `MPI_Test` completed its request: this request then
-//! has no completion.
+//! Communicators that are made from split communicators, grids or groups, because the files do not contain their members. The members of a
+//! split of all ranks follow from the colours and keys of all ranks, provided that only one split matches the calls on the communicator.
+//! The reader lists calls on other communicators, and refuses the trace. Completions by `MPI_Test`: the files do not contain whether a
+//! test completed its request. The request then has no completion.
 //!
 //! # Validation
-//! `programs/tests/programs/liballprof.rs`: sends compared with receives in a run of Sweep3D on 4 ranks, damaged files.
+//! `programs/tests/programs/liballprof.rs`: a run of Sweep3D on 4 ranks, in which sends are compared with receives, and
+//! damaged files.
 
 use super::trace_files::{Clock, Files, TraceFormat, by_rank, number_of};
 use crate::form::Operation;
@@ -25,18 +27,18 @@ use crate::mpi::{self, Assumed, Converted, Handles, How, Peer, Problem, Recorder
 use std::collections::BTreeMap;
 use weft_units::Refusal;
 
-/// The reader of liballprof traces.
+/// The reader for liballprof traces.
 pub struct Liballprof;
 
-/// The first line of a file, without its version.
+/// The beginning of the first line of a file, without the version.
 const HEAD: &[u8] = b"# collprof";
-/// The beginning of the first line, with the version that this reader supports.
+/// The beginning of the first line of a file of the supported version.
 const VERSION: &[u8] = b"# collprof 0.9 ";
-/// The numbers that this reader gives to communicators.
+/// Numbers that this reader uses for the predefined communicators.
 const HANDLES: Handles = Handles { world: 0, own: 1, none: 2 };
-/// The distance between two requests of an array \[bytes\].
+/// Distance in memory between two requests of an array \[bytes\].
 const REQUEST: u32 = 8;
-/// Calls that move no data and have no effect on later calls.
+/// Names of calls that move no data and have no effect on later calls.
 const IGNORED: [&str; 17] = [
     "Init",
     "Init_thread",
@@ -56,9 +58,11 @@ const IGNORED: [&str; 17] = [
     "Get_address",
     "Address",
 ];
-/// Prefixes of more calls without effect. Each call that uses a datatype has its size.
+/// Prefixes of the names of further calls without effect. Calls that make datatypes have no effect, because each call
+/// that uses a datatype records its size.
 const IGNORED_KINDS: [&str; 6] = ["Type_", "Group_", "Op_", "Info_", "Errhandler_", "Attr_"];
-/// The first numbers that this reader gives to created communicators, and to the communicators of later calls.
+/// The first number that this reader uses for created communicators; `NAMED` is the first number for communicators that
+/// later calls name.
 const CREATED: i64 = 16;
 const NAMED: i64 = i64::MIN;
 
@@ -94,7 +98,7 @@ impl TraceFormat for Liballprof {
     }
 }
 
-/// Reads the file of a rank. `(rank, ranks)` are its number and the number of ranks.
+/// Reads the file of one rank. `(rank, ranks)` are the number of this rank and the number of all ranks.
 fn read_rank(file: &str, bytes: &[u8], (rank, ranks): (i64, i64)) -> Result<Recorder, Refusal> {
     let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
     if bytes.starts_with(HEAD) && !first.starts_with(VERSION) {
@@ -139,7 +143,7 @@ fn read_rank(file: &str, bytes: &[u8], (rank, ranks): (i64, i64)) -> Result<Reco
     Ok(recorder)
 }
 
-/// The remedy for recordings with missing information.
+/// The remedy for recordings that lack information.
 const OTHERWISE: &str = "record the program with the library of `capture`, or with DUMPI";
 
 fn damaged(what: &str) -> Problem {
@@ -151,11 +155,11 @@ fn damaged(what: &str) -> Problem {
 struct Comms {
     created: i64,
     is_freed: bool,
-    /// True if a communicator was created after another one was freed: it may have the same number.
+    /// True if a communicator was created after another one was freed, because the two can have the same number.
     is_reused: bool,
 }
 
-/// The fields of a call after its name: begin time, arguments, end time.
+/// A call with its fields after the name: begin time, arguments, end time.
 struct Call<'a> {
     name: &'a str,
     fields: Vec<&'a str>,
@@ -165,7 +169,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// A field as a whole number.
+    /// Returns a field as a whole number.
     fn int(&self, field: usize) -> Result<i64, Problem> {
         let text = self.fields.get(field).ok_or_else(|| {
             damaged(&format!("the call has {} fields, but needs {} or more", self.fields.len(), field + 1))
@@ -173,21 +177,21 @@ impl Call<'_> {
         text.parse().map_err(|_| damaged(&format!("field {} is `{text}`, which is not a number", field + 1)))
     }
 
-    /// Number `part` of a field with several numbers, which are separated by commas.
+    /// Returns number `part` of a field that has several numbers, separated by commas.
     fn part(&self, field: usize, part: usize) -> Result<i64, Problem> {
         let text = self.fields.get(field).copied().unwrap_or_default();
         let number = text.split(',').nth(part).and_then(|number| number.parse().ok());
         number.ok_or_else(|| damaged(&format!("field {} is `{text}`, but must be 3 numbers", field + 1)))
     }
 
-    /// A time in microseconds as nanoseconds.
+    /// Converts a time in microseconds to nanoseconds.
     fn ns(text: &str) -> Option<u64> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let digits: String = fraction.chars().chain("000".chars()).take(3).collect();
         whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(digits.parse().ok()?)
     }
 
-    /// Records the computation since the previous call.
+    /// Records the computation since the end of the previous call.
     fn time(&self, last: &mut Option<u64>, name: &str, recorder: &mut Recorder) -> Result<(), Problem> {
         let wrong = |text: &str| damaged(&format!("`{text}` is not a time"));
         let [Some(begin), Some(end)] = [self.fields.first(), self.fields.last()] else {
@@ -216,8 +220,8 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The communicator in a field, which has its number, the number of the rank in it, and its size. A communicator with all ranks is
-    /// treated as `MPI_COMM_WORLD`, as in `schedgen`.
+    /// Returns the communicator of a field, which contains its number, the number of this rank in it, and its size. Like
+    /// `schedgen`, the reader treats a communicator with all ranks as `MPI_COMM_WORLD`.
     fn comm(&self, field: usize, recorder: &mut Recorder) -> Result<i64, Problem> {
         let (place, size) = (self.part(field, 1)?, self.part(field, 2)?);
         if size == self.ranks {
@@ -246,7 +250,8 @@ impl Call<'_> {
         Ok(handle)
     }
 
-    /// Records a duplicate or a split of a communicator. The number of the new communicator is not in the file.
+    /// Records that a communicator was duplicated or split. The file does not contain the number of the new
+    /// communicator.
     fn create(&mut self, call: &'static str, how: How, recorder: &mut Recorder) -> Result<(), Problem> {
         let parent = self.comm(1, recorder)?;
         self.comms.created += 1;
@@ -256,7 +261,7 @@ impl Call<'_> {
         recorder.create(call, parent, how, new)
     }
 
-    /// Bytes from the count in a field and the datatype in the next field.
+    /// Returns the number of bytes from a count and the datatype in the next field.
     fn bytes(&self, field: usize) -> Result<u64, Problem> {
         let [count, size] = [self.int(field)?, self.part(field + 1, 1)?].map(u64::try_from);
         let (Ok(count), Ok(size)) = (count, size) else { return Err(damaged("a size is negative")) };
@@ -282,12 +287,12 @@ impl Call<'_> {
         u32::try_from(self.int(field)?).map_err(|_| damaged("the root is negative"))
     }
 
-    /// Peer, bytes and tag of a message, from the field of its buffer on.
+    /// Returns peer, bytes and tag of a message. The field of its buffer is the first of the fields.
     fn message(&self, buffer: usize, is_receive: bool) -> Result<(Peer, u64, Option<u32>), Problem> {
         Ok((self.peer(buffer + 3, is_receive)?, self.bytes(buffer + 1)?, self.tag(buffer + 4, is_receive)?))
     }
 
-    /// Passes the call to the recorder. Returns `false` if this reader does not support the call.
+    /// Passes this call to the recorder. Returns `false` if this reader does not support the call.
     fn take(&mut self, recorder: &mut Recorder) -> Result<bool, Problem> {
         match self.name {
             "Comm_dup" => self.create("Comm_dup", How::Duplicate, recorder)?,
@@ -302,12 +307,12 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// Records messages and collectives. Returns `false` if the call is neither.
+    /// Records a message or a collective. Returns `false` if the call is of a different kind.
     fn moves_data(&self, name: &str, recorder: &mut Recorder) -> Result<bool, Problem> {
         Ok(self.records_message(name, recorder)? || self.records_collective(name, recorder)?)
     }
 
-    /// Records messages and waits for them. Returns `false` if the call is neither.
+    /// Records a message, or a wait for messages. Returns `false` if the call is of a different kind.
     fn records_message(&self, name: &str, recorder: &mut Recorder) -> Result<bool, Problem> {
         match name {
             "Send" | "Rsend" | "Ssend" | "Bsend" => {
@@ -323,8 +328,8 @@ impl Call<'_> {
             "Isend" | "Irecv" => {
                 let is_receive = name == "Irecv";
                 let request = self.int(7)?;
-                // the request is an address: if another operation uses the same address, the completion of the earlier one is not in the
-                // file
+                // the request is an address; if another operation uses the same address, the file does not contain the completion of the
+                // earlier operation
                 recorder.free(request);
                 let comm = self.comm(6, recorder)?;
                 recorder.start(is_receive, false, self.message(1, is_receive)?, comm, request)

@@ -1,4 +1,5 @@
-//! File formats of programs. Each format is one file and one line of [`FORMATS`]. In addition, [`swf`] reads queues of jobs.
+//! The file formats of programs. Each format is one file and one line of [`FORMATS`]. The module [`swf`] also reads
+//! queues of jobs.
 
 pub mod capture;
 pub mod chakra;
@@ -15,18 +16,19 @@ pub mod vef;
 use crate::form::Program;
 use weft_units::Refusal;
 
-/// A format that Weft reads and writes.
+/// A format of programs that Weft can read and write.
 pub trait Format: Sync {
-    /// Name on the command line, and the ending of its files.
+    /// Name of the format on the command line, and ending of its files.
     fn name(&self) -> &'static str;
 
     /// True if a file that begins with `head` has this format.
     fn fits(&self, head: &[u8]) -> bool;
 
-    /// Reads a program. `file` is its name for refusals.
+    /// Reads a program; `file` is the name of the file in refusals.
     fn read(&self, file: &str, bytes: &[u8]) -> Result<Program, Refusal>;
 
-    /// True if the format has collectives. In other formats, collectives are written as messages.
+    /// True if files of the format can contain collectives. Programs in other formats contain messages instead of
+    /// collectives.
     fn has_collectives(&self) -> bool {
         false
     }
@@ -35,16 +37,16 @@ pub trait Format: Sync {
     fn write(&self, program: &Program) -> Result<Vec<u8>, Refusal>;
 }
 
-/// All formats. The first format that matches a file reads it.
+/// All formats. The first format that matches a file reads the file.
 pub const FORMATS: &[&dyn Format] = &[&goal_binary::GoalBinary, &vef::Vef, &goal::Goal];
 
-/// The program format with the name `name`.
+/// Returns the program format with this name.
 pub fn named(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)
 }
 
-/// The format of a file by its first bytes. If no other format matches, it is the last format, which then reports the faults
-/// of the file.
+/// Returns the format of a file, which follows from its first bytes. If no format matches, returns the last format,
+/// whose reader then reports the faults of the file.
 pub fn of(bytes: &[u8]) -> &'static dyn Format {
     FORMATS.iter().copied().find(|format| format.fits(bytes)).unwrap_or(FORMATS[FORMATS.len() - 1])
 }

@@ -1,29 +1,31 @@
-//! Queues of jobs in the Standard Workload Format: a line per job that a machine ran, with its times and its processors.
+//! Queues of jobs in the Standard Workload Format. A file has a line for each job of a machine, with its times and its
+//! processors.
 //!
 //! # Source
 //! The definition of the Parallel Workloads Archive, version 2.2 (D. Feitelson et al., cs.huji.ac.il/labs/parallel/workload/swf.html).
 //!
 //! # Parameters
-//! None. Times are seconds; a fraction is read down to 1 ns.
+//! None. Times are in seconds. The reader reads fractions down to 1 ns.
 //!
 //! # Guarantees
-//! A line is a job of 18 numbers between white space. A line that begins with `;` is a comment. As `; Name: value` before the first job it
-//! is a field of the header. -1 means that the field is missing. If a line is not a valid job, the reader reports its number and the
-//! reason, and continues with the next line. Only one job is in memory at a time.
+//! The line of a job has 18 numbers between white space. A line that begins with `;` is a comment. A comment `; Name: value` before the
+//! first job is a field of the header. In a job, -1 means that the field is missing. If a line is not a valid job, the reader reports the
+//! line number and the reason, and continues with the next line. Only one job is in memory at a time.
 //!
 //! # Not modelled
-//! Wait time, used time and memory, requested memory, status, user, group, partition, preceding job and think time. These fields may have
+//! Wait time, used time and memory, requested memory, status, user, group, partition, preceding job and think time. These fields can have
 //! any numbers, and the reader ignores them.
 //!
 //! # Validation
-//! Below: the fields of a line, faults with their line numbers. `programs/tests/programs/fuzz.rs`: damaged files.
+//! The tests of this file: the fields of a line, and faults with their line numbers. `programs/tests/programs/fuzz.rs`:
+//! damaged files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Number of fields of a line.
+/// Number of fields that each line has.
 const FIELDS: usize = 18;
-/// Names of the fields, for messages.
+/// Names of the fields, for messages of refusals.
 const NAMES: [&str; FIELDS] = [
     "job number",
     "submit time",
@@ -44,21 +46,22 @@ const NAMES: [&str; FIELDS] = [
     "preceding job",
     "think time",
 ];
-/// Indices of the fields that are used.
+/// Indices of the fields that the reader uses.
 const KEPT: [usize; 8] = [0, 1, 3, 4, 7, 8, 13, 14];
-/// The first bytes that some editors write in UTF-8 text, and the first bytes of a gzip file.
+/// The first bytes that some editors write in UTF-8 text; `GZIP` has the first bytes of a gzip file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const GZIP: &[u8] = b"\x1f\x8b";
-/// The greatest number of a field: 2^34. As seconds it is 544 years, and its billionths fit into 64 bits.
+/// Largest number that a field can have: 2^34. In seconds this is 544 years, and the value times 10^9 fits into 64
+/// bits.
 const MOST: u64 = 1 << 34;
 
-/// A job of the file. `None` is a missing field.
+/// A job of the file, as its line describes it. A field with `None` is missing in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// Line of the file, from 1.
+    /// Number of the job's line in the file, counted from 1.
     pub line: usize,
     pub number: u64,
-    /// Submission time, run time and requested time \[ns\].
+    /// Submission time \[ns\]; `run_ns` and `requested_ns` are the run time and the requested time.
     pub submit_ns: u64,
     pub run_ns: Option<u64>,
     pub requested_ns: Option<u64>,
@@ -68,7 +71,7 @@ pub struct Job {
     pub queue: Option<u64>,
 }
 
-/// A line that is not a valid job.
+/// A line that is not a valid job, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     pub line: usize,
@@ -85,19 +88,19 @@ pub enum DamageKind {
     Backwards,
 }
 
-/// True if a file is compressed with gzip, like the files of the archive.
+/// True if a file is compressed with gzip, as the files in the archive are.
 pub fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(GZIP)
 }
 
-/// Reads a file line by line.
+/// A reader that returns the jobs of a file line by line.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     rest: &'a [u8],
     line: usize,
     header: BTreeMap<String, String>,
     has_jobs: bool,
-    /// Submit time of the last job \[ns\], and its line.
+    /// Submission time of the last job \[ns\], and the number of its line.
     last: (u64, usize),
 }
 
@@ -107,7 +110,7 @@ impl<'a> Reader<'a> {
         Self { rest, line: 0, header: BTreeMap::new(), has_jobs: false, last: (0, 0) }
     }
 
-    /// The fields of the header that have been read so far, such as `MaxNodes`.
+    /// The header fields that were read so far, such as `MaxNodes`.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.header.get(name).map(String::as_str)
     }
@@ -201,7 +204,7 @@ fn no_number(word: &str) -> String {
     format!("`{shown}` is not a number")
 }
 
-/// Accepts any number in any notation and returns `None`, for fields that are not used.
+/// Reads a field that is not used: accepts any number in any notation, and returns `None`.
 fn any_number(word: &str) -> Result<Option<u64>, String> {
     match word.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(None),
@@ -209,7 +212,7 @@ fn any_number(word: &str) -> Result<Option<u64>, String> {
     }
 }
 
-/// A number of the file times 10^9; `None` for -1.
+/// Returns a number of the file times 10^9; `None` for -1.
 fn number(word: &str) -> Result<Option<u64>, String> {
     let (whole, fraction) = word.split_once('.').unwrap_or((word, ""));
     let is_missing = |digits: &str| digits.bytes().all(|digit| digit == b'0');

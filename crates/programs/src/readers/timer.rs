@@ -1,35 +1,35 @@
-//! The computations of a rank: the times between its calls, measured by one of the clocks of the trace.
+//! Measures the computations of a rank: the times between its calls, by one of the clocks of the trace.
 
 use super::trace_files::Clock;
 use crate::mpi::{Assumed, Problem, Recorder};
 
-/// When a call began and ended \[ns\].
+/// The times at which a call began and ended \[ns\].
 pub type Times = [u64; 2];
 
-/// Times of a call by the clocks that the trace has.
+/// The times of a call, by each clock that the trace has.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Clocks {
     pub processor: Option<Times>,
     pub wall: Option<Times>,
-    /// Time since the previous call in calls that the trace counts but does not record: processor time and wall-clock
-    /// time \[ns\].
+    /// Time since the previous call that the rank spent in calls which the trace only counts: processor time and
+    /// wall-clock time \[ns\].
     pub unrecorded: [u64; 2],
 }
 
-/// Measures the time between two calls of a rank.
+/// Measures the times between the calls of a rank.
 pub struct Timer {
     clock: Option<Clock>,
-    /// End of the previous call \[ns\].
+    /// Time at which the previous call ended \[ns\].
     last: Option<u64>,
 }
 
 impl Timer {
-    /// Without a `clock`, processor time is used if the call has it.
+    /// If no `clock` is requested, the timer uses processor time if the call has it.
     pub const fn new(clock: Option<Clock>) -> Self {
         Self { clock, last: None }
     }
 
-    /// Records the computation before a call.
+    /// Records the computation that precedes a call.
     pub fn compute(&mut self, clocks: &Clocks, recorder: &mut Recorder) -> Result<(), Problem> {
         let processor = clocks.processor.map(|times| (Clock::Processor, times));
         let wall = clocks.wall.map(|times| (Clock::Wall, times));

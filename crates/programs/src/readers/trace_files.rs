@@ -1,13 +1,14 @@
-//! Access of a trace format to its files: names and bytes, the files of the ranks in order, and the requested clock.
+//! Access to the files of a trace, for the readers of trace formats: names and bytes, the files of the ranks in order,
+//! and the requested clock.
 
 use crate::mpi::Converted;
 use weft_units::Refusal;
 
 weft_units::words! {
-    /// The clock that measures computations.
+    /// The clock by which computations are measured.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Clock {
-        /// Processor time of the rank.
+        /// The processor time of the rank.
         Processor = "processor",
         /// Wall-clock time.
         Wall = "wall",
@@ -15,34 +16,34 @@ weft_units::words! {
 }
 
 impl Clock {
-    /// The clock with the name `name`.
+    /// Returns the clock with this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Processor, Self::Wall].into_iter().find(|clock| clock.name() == name)
     }
 }
 
-/// The files of a trace. They are loaded one at a time, so only one file is in memory.
+/// The files of a trace. The files are loaded one at a time, so that only one file is in memory.
 pub trait Files {
-    /// Names of the files, without folders.
+    /// Names of the files without their folder.
     fn names(&self) -> &[String];
 
-    /// Loads the bytes of file number `place` in `names`.
+    /// Loads the bytes of the file whose index in `names` is `place`.
     fn load(&mut self, place: usize) -> Result<Vec<u8>, Refusal>;
 }
 
-/// A format that Weft reads but does not write.
+/// A trace format that Weft reads but does not write.
 pub trait TraceFormat: Sync {
     fn name(&self) -> &'static str;
 
-    /// True if a file with this name and beginning belongs to a trace of this format.
+    /// True if a file with this name and these first bytes belongs to a trace of this format.
     fn fits(&self, name: &str, head: &[u8]) -> bool;
 
-    /// Reads a trace. Without a `clock`, computations are measured in processor time if the trace has it.
+    /// Reads a trace. If no `clock` is requested, computations are measured in processor time if the trace has it.
     fn read(&self, files: &mut dyn Files, clock: Option<Clock>) -> Result<Converted, Refusal>;
 }
 
-/// The files of the ranks in the order of ranks. `rank_of` returns the rank from the name of a file. Refuses a set of files
-/// with gaps, or with a number of files other than `wanted`.
+/// Returns the indices of the ranks' files, in the order of ranks. `rank_of` returns the rank, given the name of its
+/// file. Refuses a trace with missing ranks, or with a number of files that is not `wanted`.
 pub fn by_rank(
     names: &[String],
     wanted: Option<u32>,
@@ -69,7 +70,7 @@ pub fn by_rank(
     Ok(found.into_iter().map(|(_, place)| place).collect())
 }
 
-/// The number at the end of a file name without its extension, and the part before the number.
+/// Splits a file name without its extension: returns the number at its end, and the part before the number.
 pub fn number_of<'a>(name: &'a str, ending: &str) -> Option<(&'a str, u32)> {
     let stem = name.strip_suffix(ending)?;
     let digits = stem.bytes().rev().take_while(u8::is_ascii_digit).count();

@@ -1,25 +1,27 @@
-//! VEF: the sends and collectives of a program, each with the event that it follows. **Unverified**: we had no file from VEF's own
-//! tools, so this reader only follows a description.
+//! VEF traces. They have the sends and collectives of a program, each with the event for which it waits. **Unverified**: we had no
+//! file from VEF's own tools, so this reader only follows the description of the format.
 //!
 //! # Source
-//! F. J. Andujar et al., "VEF traces" (CLUSTER 2015, doi 10.1109/CLUSTER.2015.141); the fields are those that
+//! F. J. Andujar et al., "VEF traces" (CLUSTER 2015, doi 10.1109/CLUSTER.2015.141); the reader uses the fields that
 //! `CARV-ICS-FORTH/taz` reads (`src/simulate/parsers/VEFParser.cpp`).
 //!
 //! # Parameters
-//! None. Times are nanoseconds, sizes are bytes.
+//! None. Times are in nanoseconds, and sizes in bytes.
 //!
 //! # Guarantees
-//! Each message has a receive at its destination. The receive is posted at the start, and its tag is the number of the message. The
-//! delays of records with the same dependency become one computation after the other. Times are rounded to whole nanoseconds. A
-//! program is written only if VEF can express all of it: each operation depends on one other operation, receives depend on none, and
-//! no computation is last. A written file is read as the same program.
+//! The reader adds a receive at the destination of each message. The receive is posted at the start, and its tag is the number of
+//! the message in the file. If several records depend on the same event, their delays become computations that follow each other.
+//! Times are rounded to whole nanoseconds. Weft writes a program only if VEF can express the whole program. Each operation must
+//! depend on at most one other operation, and receives on none. Each computation must precede another operation. If Weft writes a
+//! program to a file and reads the file again, the program is the same.
 //!
 //! # Not modelled
-//! Blocks of different sizes: the largest size is used for a collective, and the mean size for an all-to-all. Reduce-scatter, which
-//! is not in the format.
+//! Blocks of different sizes: a collective uses the largest size, and an all-to-all the mean size. Reduce-scatter, which the format
+//! does not have.
 //!
 //! # Validation
-//! `programs/tests/programs/vef.rs`: round trips, dependencies computed by hand, damaged files. No validation against another tool.
+//! `programs/tests/programs/vef.rs`: programs that are written and read again, dependencies computed by hand, and damaged files.
+//! The reader was not compared with another tool.
 
 mod rank;
 mod write;
@@ -31,10 +33,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// The reader of VEF traces.
+/// The reader and writer for VEF traces.
 pub struct Vef;
 
-/// The collectives in the order of their numbers.
+/// The collectives, in the order of their numbers in the format.
 const OPERATIONS: [Operation; 8] = [
     Operation::Broadcast,
     Operation::Reduce,
@@ -77,7 +79,7 @@ enum After {
     Collective(u32),
 }
 
-/// The collectives of a file by their numbers, and the number of collectives of each communicator.
+/// The collectives of a file by their numbers, and the number of collectives in each communicator.
 struct Collectives {
     known: HashMap<u32, Shared>,
     of_comm: Vec<u32>,
@@ -88,13 +90,14 @@ struct Reader<'a> {
     line: usize,
 }
 
-/// The numbers of the first line.
+/// The numbers in the first line of a file.
 struct Head {
     ranks: u32,
     messages: u32,
     comms: u32,
     collectives: u32,
-    /// Number of participating tasks over all collectives: the file has a line for each.
+    /// Number of tasks that take part in collectives, summed over all collectives. The file has a line for each of
+    /// them.
     parts: u64,
 }
 
@@ -118,7 +121,8 @@ impl Reader<'_> {
         let mut lines = text.lines();
         self.line = 1;
         let head = self.head(lines.next().unwrap_or_default())?;
-        // each rank needs memory, so the file must be long enough for the line of communicator 0 that lists all ranks
+        // each rank needs memory; the file must therefore be long enough for the line of communicator 0, which lists
+        // all ranks
         if u64::from(head.ranks) > bytes.len() as u64 || u64::from(head.comms) > bytes.len() as u64 {
             return Err(self.damaged("the file is too short for the numbers in its first line"));
         }
@@ -207,7 +211,7 @@ impl Reader<'_> {
         Ok(members.into())
     }
 
-    /// The dependency at the end of a record: kind, time \[ns\], number.
+    /// Reads the dependency at the end of a record: kind, time \[ns\], number.
     fn after<'w>(&self, mut words: impl Iterator<Item = &'w str>) -> Result<(After, u64), Refusal> {
         let kind: u8 = self.number(words.next(), "a kind of dependency (0 to 3)")?;
         let time: f64 = self.number(words.next(), "a time [ns]")?;

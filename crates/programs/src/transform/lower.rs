@@ -1,21 +1,23 @@
-//! Converts a program: collectives become messages, and messages use only the communicator of all ranks.
+//! Converts a program: collectives become messages, and all messages use the communicator of all ranks.
 
 use crate::collectives::Rules;
 use crate::form::{Draft, Kind, Op, Ops, Program, RankProgram, When};
 use std::collections::HashMap;
 use weft_units::Refusal;
 
-/// Most operations of a converted program. Each takes 60 bytes, so these take 6 GB together.
+/// Largest number of operations of a converted program. An operation takes 60 bytes, so this number takes 6 GB of
+/// memory.
 const MOST: usize = 100_000_000;
 
-/// Tags for messages of communicators and collectives. They must differ from the tags of other messages.
+/// The tags that are chosen for the messages of communicators and collectives. These tags must differ from the tags of
+/// other messages.
 struct Tags {
     known: HashMap<(u32, u32), u32>,
     next: u32,
 }
 
 impl Tags {
-    /// Begins above every tag of messages in the communicator of all ranks.
+    /// The chosen tags begin above every tag of messages in the communicator of all ranks.
     fn new(program: &Program) -> Self {
         let plain = |op: &&Op| op.comm() == 0 && op.kind() != Kind::Compute;
         let tags = program.ranks.iter().flat_map(|rank| rank.ops.ops().iter().filter(plain).filter_map(Op::tag));
@@ -41,8 +43,8 @@ impl Tags {
     }
 }
 
-/// The program with its collectives expanded into messages by `rules`. A collective begins and ends with a computation of
-/// 0 ns. These computations keep its dependencies.
+/// Converts a program; `rules` expand its collectives into messages. In the converted program, a collective begins and
+/// ends with a computation of 0 ns. These computations have the dependencies of the collective.
 pub fn lower(program: &Program, rules: &Rules) -> Result<Program, Refusal> {
     program.check()?;
     rules.check(program)?;
@@ -72,7 +74,7 @@ pub fn lower(program: &Program, rules: &Rules) -> Result<Program, Refusal> {
 
 fn lower_rank(ranks: u32, rank: u32, of: &RankProgram, rules: &Rules, tags: &mut Tags) -> Result<Ops, Refusal> {
     let mut draft = Draft::default();
-    // first and last new operation for each operation: they differ only for collectives
+    // first and last new operation of each old operation; the two differ only for collectives
     let mut ends: Vec<(u32, u32)> = Vec::with_capacity(of.ops.len());
     for op in of.ops.ops() {
         ends.push(match op.kind() {
@@ -99,7 +101,7 @@ fn lower_rank(ranks: u32, rank: u32, of: &RankProgram, rules: &Rules, tags: &mut
     Ok(draft.unchecked())
 }
 
-/// Number of a communicator in the program.
+/// Returns the number of a rank's communicator in the program.
 fn number_of(of: &RankProgram, comm: u16) -> u32 {
     usize::from(comm).checked_sub(1).map_or(0, |place| of.comms[place].number)
 }
@@ -161,7 +163,7 @@ mod tests {
     use crate::loggops;
     use std::sync::Arc;
 
-    /// Four ranks: an all-reduce of all ranks, then one in each half, with messages between the two.
+    /// Four ranks do an all-reduce of all ranks, and then one in each half. Messages are sent between the two.
     fn program() -> Program {
         let of = |rank: u32| {
             let mut calls = Calls::default();
@@ -193,8 +195,8 @@ mod tests {
         let [plain, flat] = [program(), lowered].map(|program| loggops::run(&program, &rules, at).unwrap());
         assert_eq!(plain.finish, flat.finish);
         assert_eq!((plain.messages, plain.bytes), (flat.messages, flat.bytes));
-        // recursive doubling sends 2 messages per rank with 4 ranks, and 1 with 2 ranks; each rank also sends one other
-        // message
+        // recursive doubling sends 2 messages per rank among 4 ranks, and 1 among 2 ranks; each rank also sends one
+        // other message
         assert_eq!((plain.messages, plain.bytes), (4 * (2 + 1 + 1), 4 * (200 + 100 + 8)));
     }
 }

@@ -1,4 +1,5 @@
-//! Conversions of programs: without collectives, cut to a time window, on other ranks, several copies, with scaled computations.
+//! Conversions of programs: collectives to messages, a cut to a time window, ranks to other ranks, several copies, scaled
+//! computations.
 
 mod cut;
 mod lower;

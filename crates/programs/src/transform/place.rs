@@ -1,4 +1,4 @@
-//! Placement of ranks on nodes, and several copies of a program.
+//! Places the ranks of a program on nodes, and makes several copies of a program.
 
 use crate::form::{Draft, Kind, Op, Program, RankProgram, When};
 use rand_pcg::Pcg32;
@@ -6,23 +6,24 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use std::collections::HashMap;
 use weft_units::Refusal;
 
-/// Most ranks and operations of all copies together. Each takes 60 bytes, so these take 6 GB together.
+/// Largest number of ranks and operations of all copies together. An operation takes 60 bytes, so this number takes 6
+/// GB of memory.
 const MOST: u64 = 100_000_000;
 
-/// The node of each rank.
+/// Rule that gives each rank its node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placement {
-    /// Consecutive ranks, with `per_node` ranks on each node.
+    /// `per_node` consecutive ranks are on each node.
     Linear { per_node: u32 },
-    /// Like `Linear`, with the ranks in a random order.
+    /// Like `Linear`, but with the ranks in a random order.
     Random { per_node: u32, seed: u64 },
-    /// The node of each rank.
+    /// A list with the node of each rank.
     Given(Vec<u32>),
 }
 
 impl Placement {
-    /// The node of each of `ranks` ranks, and the number of nodes. `nodes` is the wanted number of nodes; `None` means as
-    /// many as necessary.
+    /// Returns the node of each of `ranks` ranks, and the number of nodes. `nodes` is the requested number of nodes;
+    /// `None` means the smallest number that is large enough.
     fn nodes(&self, ranks: u32, nodes: Option<u32>) -> Result<(Vec<u32>, u32), Refusal> {
         let path = "the placement";
         let places = match self {
@@ -58,11 +59,12 @@ impl Placement {
     }
 }
 
-/// The program with nodes as ranks: node k has the operations of all its ranks, each on a separate processor. Messages
-/// inside a node become messages of the node to itself. The program must not have collectives.
+/// Returns a program whose ranks are the nodes: node k has the operations of all its ranks, each rank on a separate
+/// processor. A message inside a node becomes a message of the node to itself. The program must not contain
+/// collectives.
 pub fn place(program: &Program, placement: &Placement, nodes: Option<u32>) -> Result<Program, Refusal> {
     let (places, count) = placement.nodes(program.len(), nodes)?;
-    // far more nodes than ranks would waste memory
+    // far more nodes than ranks are refused, because they would waste memory
     if u64::from(count) > 64 * u64::from(program.len()) + 65_536 {
         let what = format!("{count} nodes are too many for {} ranks: most nodes would be idle", program.len());
         let help = match nodes {
@@ -101,7 +103,8 @@ pub fn place(program: &Program, placement: &Placement, nodes: Option<u32>) -> Re
     Ok(Program { ranks })
 }
 
-/// An operation of `rank` with the node of its peer. If nodes have several ranks, the tags distinguish the ranks.
+/// Returns an operation of `rank`, with the node of its peer as peer. If nodes have several ranks, the tag of a message
+/// identifies the ranks.
 fn moved(
     op: &Op,
     rank: u32,
@@ -133,7 +136,7 @@ fn moved(
     Ok(op.tagged(*tags.entry((from, to, tag)).or_insert(next)))
 }
 
-/// A program with `copies` copies of a program: the ranks of copy k follow those of copy k - 1.
+/// Returns a program that consists of `copies` copies of a program. The ranks of copy k follow those of copy k - 1.
 pub fn tile(program: &Program, copies: u32) -> Result<Program, Refusal> {
     let ranks = program.len();
     if copies == 0 || ranks.checked_mul(copies).is_none_or(|all| all == u32::MAX) {
@@ -172,7 +175,7 @@ mod tests {
     use super::*;
     use crate::form::Calls;
 
-    /// Each rank sends to the next one on a ring of 4.
+    /// Makes a program in which each of 4 ranks sends to the next one on a ring.
     fn ring() -> Program {
         let of = |rank: u32| {
             let mut calls = Calls::default();

@@ -4,9 +4,9 @@ use crate::form::{Kind, Op, Ops, Program, RankProgram};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The same program; each computation takes `factor` times as long, rounded to nanoseconds.
+/// Returns the program with the time of each computation multiplied by `factor`, and rounded to nanoseconds.
 pub fn scaled(program: &Program, factor: f64) -> Program {
-    // ranks often share their operations
+    // ranks often share their operations, and then they also share the scaled operations
     let mut known: HashMap<*const Ops, Arc<Ops>> = HashMap::new();
     let rank = |rank: &RankProgram| {
         let ops = known.entry(Arc::as_ptr(&rank.ops)).or_insert_with(|| of_rank(&rank.ops, factor));

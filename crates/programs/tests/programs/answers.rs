@@ -1,4 +1,5 @@
-//! Files of LogGOPSim: finish times equal to those of LogGOPSim, and equal bytes after conversion from text to binary form and back.
+//! Tests with files of LogGOPSim: finish times equal those of LogGOPSim, and a conversion from text to binary form and back gives
+//! equal bytes.
 
 use crate::support::{DEFAULTS, data, read, run};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ fn finish_times_are_those_that_loggopsim_prints() {
     for (file, time) in times {
         assert_eq!(run(&read(&data(file)), DEFAULTS).unwrap().last().0, time, "{file}");
     }
-    // rank by rank, as LogGOPSim prints them for up to 16 ranks
+    // the finish time of each rank, as LogGOPSim prints them for up to 16 ranks
     let broadcast = run(&read(&data("binomial_bcast_np16_1024B.goal")), DEFAULTS).unwrap();
     let ranks = [
         22914, 27414, 27414, 31914, 27414, 31914, 31914, 36414, 33052, 37552, 37552, 42052, 37552, 42052, 42052, 46552,
@@ -29,8 +30,8 @@ fn finish_times_are_those_that_loggopsim_prints() {
     assert_eq!(broadcast.finish, ranks);
 }
 
-/// Rank 1 computes for 50 ns, then sends to rank 2. The first byte of the message from rank 0 arrives at 10 ns, and the rest takes
-/// 99 ns.
+/// Rank 1 computes for 50 ns, and then sends to rank 2. The first byte of the message from rank 0 arrives at 10 ns, and the
+/// other bytes take 99 ns.
 #[test]
 fn interfaces_of_nodes_receive_while_processors_compute() {
     let program = read(
@@ -49,15 +50,16 @@ fn interfaces_of_nodes_receive_while_processors_compute() {
         answer.finish.iter().map(|&units| at.ns(units)).collect::<Vec<_>>()
     };
     assert_eq!(finish(1, ["0ns", "0ns"]), [0.0, 109.0, 50.0 + 10.0 + 99.0]);
-    // two ranks of a node: 3 ns, and half a nanosecond for each byte
+    // two ranks on one node: latency 3 ns, and half a nanosecond for each byte
     assert_eq!(finish(2, ["3ns", "500ps"]), [0.0, 53.0, 159.0]);
-    // in LogGOPSim the processor of rank 1 processes the bytes after its computation, and then sends
+    // in LogGOPSim, the processor of rank 1 processes the bytes after its computation, and sends after that
     let at = Parameters::new(times, 1 << 20).unwrap();
     assert_eq!(run(&program, at).unwrap().finish, [0, 149, 149 + 10 + 99]);
 }
 
-/// Rank 0 sends 100 bytes to rank 1, which posts its receive at 20 ns. The limit of eager messages is 50 bytes. L of 10 ns contains 3 ns
-/// from the processor to the interface, and 2 ns for a completion event. A flit takes 1 ns, and a processor 5 ns for a message.
+/// Rank 0 sends 100 bytes to rank 1, which posts its receive at 20 ns. The limit of eager messages is 50 bytes. The latency L of 10 ns
+/// includes 3 ns from the processor to the interface, and 2 ns for a completion event. A flit takes 1 ns, and a processor takes 5 ns for
+/// a message.
 #[test]
 fn a_message_between_nodes_above_the_eager_limit_waits_for_a_reply() {
     let time = |text: &str| text.parse::<Time>().expect("a time");
@@ -73,21 +75,23 @@ fn a_message_between_nodes_above_the_eager_limit_waits_for_a_reply() {
     let late = "num_ranks 2\nrank 0 {\nsend 100b to 1 tag 1\n}\nrank 1 {\nc: calc 20\nr: recv 100b from 0 tag 1\nr requires c\n}\n";
     // the request arrives at 5 + 10 = 15 ns; the processor of rank 1 computes until 20 ns, and handles the request until 25 ns
     let reply = 25 + (10 - 3) + 1;
-    // the sender: 2 ns to its interface, the data have left, and 2 ns until it knows; the receiver: the last byte has arrived
+    // the sender ends when 2 ns to its interface, the time of its data, and 2 ns for the completion event have passed; the
+    // receiver ends when the last byte has arrived
     assert_eq!(finish(late, 1), [reply + 2 + 99 + 2, reply + 7 + 99]);
-    // in one node, there is no request
+    // messages inside a node have no request
     assert_eq!(finish(late, 2), [5, 25]);
-    // an eager message waits for no receive
+    // the send of an eager message does not wait for the receive
     assert_eq!(finish(&late.replace("100b", "50b"), 1), [5, 5 + 10 + 49 + 5]);
-    // two messages leave one after the other, but their requests and replies overlap
+    // two messages leave one after the other, but their requests and replies overlap in time
     let two = "num_ranks 3\nrank 0 {\nsend 100b to 1 tag 1\nsend 100b to 2 tag 1\n}\nrank 1 {\nrecv 100b from 0 tag 1\n}\n\
                rank 2 {\nrecv 100b from 0 tag 1\n}\n";
     let reply = 5 + 10 + 5 + 7 + 1;
     assert_eq!(finish(two, 1), [reply + 2 + 2 * 99 + 2, reply + 99 + 7, reply + 2 * 99 + 7]);
 }
 
-/// Two messages with the same ends and tag, the first above the eager limit of 50 bytes. The receiver is busy when both arrive, or not. The
-/// first receive matches the first message: then the computation of 1 us that needs the second message begins early.
+/// Two messages have the same sender, receiver and tag, and only the first is above the eager limit of 50 bytes. The receiver is idle or
+/// busy when both messages arrive. In both cases the first receive must match the first message. The computation of 5 us, which needs
+/// only the second message, then begins early.
 #[test]
 fn a_message_between_nodes_does_not_overtake_a_request() {
     let time = |text: &str| text.parse::<Time>().expect("a time");
@@ -103,7 +107,7 @@ fn a_message_between_nodes_does_not_overtake_a_request() {
         let (nodes, at) = Nodes::new(times, 50, (1, 1, false), &inside).unwrap();
         run_on(nodes, &read(text.as_bytes()), &Arc::new(Rules::default()), at).unwrap().finish[1]
     };
-    // the second message has arrived at 10 + 9 ns
+    // the second message arrives at 10 + 9 ns
     assert_eq!(finish(0), 10 + 9 + 5000);
     assert_eq!(finish(300), 300 + 5000);
 }
@@ -120,7 +124,7 @@ fn text_becomes_the_bytes_of_txt2bin_and_comes_back() {
     assert_eq!(readers::named("goal").map(Format::name), Some("goal"));
 }
 
-/// A file made by ATLAHS for two ranks: a send of 1 MiB in 8 messages, and a ring all-reduce of 1 MiB in 4 messages of each rank.
+/// A file that ATLAHS made for two ranks: a send of 1 MiB in 8 messages, and a ring all-reduce of 1 MiB in 4 messages per rank.
 /// The tags count the messages in steps of 10^9, so they need more than 32 bits.
 #[test]
 fn a_program_of_nccl_has_its_bytes_and_ends() {

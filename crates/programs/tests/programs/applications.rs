@@ -1,4 +1,4 @@
-//! Generated applications: messages and bytes are compared with arithmetic.
+//! Tests of generated applications: their messages and bytes are compared with values computed by hand.
 
 use weft_programs::form::{Kind, Op, Operation, Program};
 use weft_programs::generators::{GeneratorConfig, Made, ProgramFile};
@@ -23,15 +23,15 @@ fn sends(program: &Program, rank: usize) -> Vec<Op> {
     program.ranks[rank].ops.ops().iter().filter(|op| op.kind() == Kind::Send).copied().collect()
 }
 
-/// Bytes of the messages of all ranks.
+/// Sum of the bytes of all messages of all ranks.
 fn sent(program: &Program) -> u64 {
     (0..program.ranks.len()).flat_map(|rank| sends(program, rank)).map(|op| op.size()).sum()
 }
 
 #[test]
 fn a_transform_has_the_blocks_of_the_recorded_one() {
-    // tests/data/traces: 128^3 numbers of 16 bytes on 8 x 8 ranks have blocks of 65,536 bytes, with 2 all-to-alls in each
-    // direction
+    // the recording in tests/data/traces: 128^3 numbers of 16 bytes on 8 x 8 ranks have blocks of 65,536 bytes, with 2
+    // all-to-alls in each direction
     let program = example("big_fft", 0);
     let of = |op: &&Op| op.kind() == Kind::Collective(Operation::AllToAll);
     let all: Vec<Op> = program.ranks[9].ops.ops().iter().filter(of).copied().collect();
@@ -45,8 +45,8 @@ fn a_transform_has_the_blocks_of_the_recorded_one() {
 
 #[test]
 fn nekbone_sends_faces_edges_and_corners_of_its_elements() {
-    // 4 elements of order 8 have 33 points per side. There are 6 faces, 12 edges, 8 corners, 8 bytes per point, 27 ranks and
-    // 3 iterations
+    // 4 elements of order 8 have 33 points per side. A rank has 6 faces, 12 edges and 8 corners with 8 bytes per point;
+    // there are 27 ranks and 3 iterations
     let program = example("nekbone", 0);
     assert_eq!(sends(&program, 0).len(), 3 * 26);
     assert_eq!(sent(&program), 27 * 3 * 8 * (6 * 33 * 33 + 12 * 33 + 8));
@@ -62,22 +62,22 @@ fn multigrid_has_the_levels_of_the_recorded_one() {
     sizes.sort_unstable();
     sizes.dedup();
     assert_eq!(sizes, [8, 32, 128, 512, 2048]);
-    // 64 ranks, 6 faces, 2 smoothings down and 2 up
+    // 64 ranks exchange 6 faces, in 2 smoothings down and 2 up
     let faces: u64 = [256, 64, 16, 4, 1].iter().map(|points| 8 * points).sum();
     assert_eq!(sent(&program), 64 * 6 * 4 * faces);
-    // with corners: the surface of a cube of n + 2 points per side
+    // with corners, a rank sends the surface of a cube of n + 2 points per side
     let shell = |n: u64| 8 * ((n + 2).pow(3) - n.pow(3));
     assert_eq!(sent(&example("multigrid", 1)), 27 * 4 * [16, 8, 4, 2, 1].into_iter().map(shell).sum::<u64>());
 }
 
 #[test]
 fn boxes_send_their_ghost_cells_to_the_owners_of_their_neighbours() {
-    // a box of 16 cells per side with 2 layers of ghost cells: the shell around the box. Each of 27 ranks has one box, so all
-    // neighbours are on other ranks.
+    // a box of 16 cells per side has 2 layers of ghost cells, which form a shell around the box. Each of 27 ranks has one
+    // box, so all neighbours are on other ranks.
     let shell = 8 * (20u64.pow(3) - 16u64.pow(3));
     assert_eq!(sent(&example("fill_boundary", 0)), 2 * 27 * shell);
-    // 4 x 4 x 4 boxes for 8 ranks: Morton order assigns cubes of 2 x 2 x 2 boxes. A box is on the same rank as 7 of its
-    // neighbours.
+    // In a grid of 4 x 4 x 4 boxes on 8 ranks, Morton order assigns cubes of 2 x 2 x 2 boxes. A box is on the same rank
+    // as 7 of its neighbours.
     let dealt = example("fill_boundary", 1);
     assert_eq!(sends(&dealt, 0).len(), 2 * 8 * (26 - 7));
     let inner = 8 * (3 * 16 * 16 * 2 + 3 * 16 * 4 + 8);
@@ -95,7 +95,7 @@ fn hilo_has_small_collectives_between_long_computations() {
 
 #[test]
 fn a_bound_on_bytes_ends_the_iterations_and_is_refused_below_one() {
-    // an iteration of Nekbone on 27 ranks: the messages as above, and 8 bytes of each rank for each of three sums
+    // an iteration of Nekbone on 27 ranks has the messages as above, and each rank adds 8 bytes for each of three sums
     let messages = 27 * 8 * (6 * 33 * 33 + 12 * 33 + 8);
     let one = messages + 27 * 3 * 8;
     let bounded = |bytes: u64| make("nekbone", 0, |nekbone| nekbone["most_bytes"] = format!("{bytes}B").into());

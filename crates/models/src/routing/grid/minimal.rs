@@ -1,17 +1,20 @@
-//! Minimal routing on a HyperX in a random order of dimensions. The VC class is the hop index.
+//! Minimal routing on a HyperX in a random order of dimensions. The VC class of a hop is its index in the path.
 //!
 //! # Source
-//! CAMINOS "Shortest" on a Hamming graph with one VC step per hop. The routing is oblivious: the order is random, and does not adapt.
+//! The algorithm is "Shortest" of the simulator CAMINOS on a Hamming graph, with one VC step per hop. The routing is oblivious:
+//! each packet draws the order of dimensions at random, and the routing does not read queues.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Minimal paths. The routing has as many VC classes as there are dimensions. The class rises with each hop, so dependencies are acyclic.
+//! Minimal paths. The routing has one VC class per dimension. The class rises with each hop, so dependencies between channels are
+//! acyclic.
 //! # Not modelled
-//! A choice of the dimension that depends on congestion.
+//! A choice of the dimension by congestion.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! Tests on every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/bounds.rs`: the bound under tornado is reached. CAMINOS: the rows `shortest` of `tests/data/golden/caminos.csv`.
+//! `engine/tests/bounds.rs`: tornado traffic reaches its theoretical bound. Comparison with CAMINOS: the rows
+//! `shortest` of `tests/data/golden/caminos.csv`.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
@@ -22,7 +25,7 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Minimal routing on a HyperX in a random order of dimensions. The VC class is the hop index.
+/// Minimal routing on a HyperX in a random order of dimensions. The VC class of a hop is its index in the path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Minimal {}
@@ -75,7 +78,7 @@ impl Routing for Runtime {
         Some(Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class })
     }
 
-    /// A hop in every unaligned dimension; at the destination, a hop to the terminal.
+    /// Lists a hop in every unaligned dimension, or the hop to the terminal if the packet is at its destination.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
         let hops = self.grid.differences(at, packet.dest);

@@ -1,4 +1,5 @@
-//! Minimal adaptive routing on grids: at every hop a packet may take any minimal direction. Dimension order is the escape.
+//! Minimal adaptive routing on grids: at every hop a packet may take any minimal direction. The escape path follows
+//! dimension order.
 //!
 //! # Source
 //! J. Duato, "A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks", IEEE TPDS 4(12), 1993; as used by
@@ -7,24 +8,27 @@
 //! # Parameters
 //! `leave_escape`: whether a packet on an escape VC may return to adaptive VCs.
 //! # Guarantees
-//! Minimal paths. VC classes: first the escape, then one adaptive class. On a torus the escape has two classes: 0 while the path to
-//! the destination's coordinate still crosses the wrap link, and then 1. A head requests an output again in every allocation step:
-//! the open adaptive VC with the most credits, or otherwise the escape. A hash of the cycle decides ties. The escape is dimension
-//! order. The escape is available at every hop, and it is acyclic. If both directions round a ring are equally long, both are
-//! minimal. The escape uses the direction without the wrap link.
+//! Minimal paths. VC classes: first the classes of the escape path, then one adaptive class. On a torus the escape path has two
+//! classes. Class 0 is used while the path to the destination's coordinate still crosses the wrap link. Class 1 is used after that.
+//! In every allocation step a head requests an output again. It requests the open adaptive VC with the most credits, or the escape
+//! hop if no adaptive VC is open. If several VCs have the most credits, a hash of the cycle chooses one. The escape path follows
+//! dimension order. An escape hop is available at every router, and escape paths are acyclic. If the destination is half way round
+//! a ring, both directions are minimal. In this case the escape path uses the direction without the wrap link.
 //!
 //! On a HyperX under a policy that switches links of lines, adaptive hops are the direct links that are on. If all direct links are dark, a
-//! detour leads over a router with active links to both ends, once in each dimension. A packet reactivates a shadow link if no detour is
-//! open. The escape leads over the hub of each line, in order of dimensions, and needs one more VC class. So paths may be longer than
-//! minimal paths: at most 3 links in each dimension, as long as the hub does not move.
+//! packet may take a detour over a router with active links to both ends, once in each dimension. If no detour is open, the packet
+//! reactivates a shadow link. The escape path crosses dimensions in order, leads over the hub of each line, and needs one more VC class.
+//! Under such a policy paths can be longer than minimal paths: at most 3 links in each dimension, as long as the hub does not move.
 //! # Not modelled
-//! Credits of routers further along the path. Wormhole flow control of longer packets (refused: see `assemble`).
+//! The routing does not read the credits of routers further along the path. Wormhole flow control of packets of several
+//! flits is refused in `assemble`.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! Tests on every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/choosing.rs`: ties are broken evenly, and a trunk carries as much as its members together.
-//! `engine/tests/bounds.rs`: the bound under tornado is reached, and cuts limit uniform traffic. `conformance/src/policy.rs`:
-//! nothing is lost under policies that switch links. No comparison with another simulator.
+//! `engine/tests/choosing.rs`: packets choose evenly between equal outputs, and a trunk carries as much as its links
+//! together. `engine/tests/bounds.rs`: tornado traffic reaches its bound, and cuts of the network limit uniform
+//! traffic. `conformance/src/policy.rs`: no packet is lost under policies that switch links. No test compares this
+//! routing with another simulator.
 
 mod by_links;
 
@@ -44,7 +48,8 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Minimal adaptive routing on grids: at every hop a packet may take any minimal direction. Dimension order is the escape.
+/// Minimal adaptive routing on grids: at every hop a packet may take any minimal direction. The escape path follows
+/// dimension order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MinimalAdaptive {
@@ -61,12 +66,14 @@ fn yes() -> bool {
 pub struct Runtime {
     classes: Classes,
     grid: Grid,
-    /// VC class of the adaptive VCs. Lower classes are escapes.
+    /// Number of the adaptive VC class. Lower classes belong to the escape path.
     adaptive: u8,
     leave_escape: bool,
-    /// [dimension][own coordinate][other] -> the ports that begin a minimal path, one bit each.
+    /// Table of minimal ports, by [dimension][own coordinate][destination coordinate]: one bit for each port that
+    /// begins a minimal path.
     ways: Vec<u128>,
-    /// For each dimension: its start in `ways`, and its width. Empty if the grid has ports for which there is no bit.
+    /// For each dimension: the index in `ways` at which the dimension starts, and the number of coordinates. Empty if a
+    /// router has more ports than the mask of ports has bits.
     ways_of: Vec<(u32, u32)>,
     lines: SwitchedLines,
 }
@@ -111,13 +118,13 @@ impl Runtime {
         here.best_or_fallback(last, turn)
     }
 
-    /// Whether the grid has ports for which [`Routing::candidates`] has no bit.
+    /// True if the grid has more ports than the bit mask of [`Routing::candidates`] can hold.
     #[inline(always)]
     fn is_wide(&self) -> bool {
         self.ways_of.is_empty()
     }
 
-    /// The hops to the minimal ports, on a grid with ports that have no bit.
+    /// Returns the hops to the minimal ports, on a grid with too many ports for a bit mask.
     fn wide_hops(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Hop> + use<'_> {
         let (to, class) = (packet.dest, self.adaptive);
         let differences = self.grid.differences(at, to).filter({
@@ -128,7 +135,7 @@ impl Runtime {
         differences.flat_map(ports).map(move |port| Hop { port, class })
     }
 
-    /// Whether the packet came on an escape VC that it may not leave. `lane` stores this.
+    /// True if the packet's last hop was on an escape VC and the packet must stay on escape VCs. `lane` stores this.
     #[inline(always)]
     fn must_stay(&self, packet: &Packet) -> bool {
         !self.leave_escape && packet.lane == ON_ESCAPE
@@ -147,7 +154,7 @@ fn minimal_ports(grid: &Grid, d: usize, own: u8, to: u8) -> impl Iterator<Item =
     ports.into_iter().flatten()
 }
 
-/// The hops on VC class `class` to these ports.
+/// Returns the hop on VC class `class` for each port whose bit is set in `ports`.
 fn hops(mut ports: u128, class: u8) -> impl Iterator<Item = Hop> {
     std::iter::from_fn(move || {
         let port = (ports != 0).then_some(ports.trailing_zeros() as u16)?;
@@ -156,7 +163,7 @@ fn hops(mut ports: u128, class: u8) -> impl Iterator<Item = Hop> {
     })
 }
 
-/// `Packet::lane` of a packet whose last hop was on an escape VC.
+/// Value of `Packet::lane` after a hop on an escape VC.
 const ON_ESCAPE: u8 = 1;
 
 impl Routing for Runtime {
@@ -165,7 +172,7 @@ impl Routing for Runtime {
             classes: self.classes.clone(),
             decides: Decides::EachStep,
             remembers: !self.leave_escape || self.lines.are_there(),
-            // with switched links, the candidate ports depend on the states of links
+            // if a policy switches links, the candidate ports depend on the states of links
             compares_credits_of: (!self.lines.are_there() && !self.is_wide()).then_some(self.adaptive),
             ..Needs::default()
         }
@@ -176,8 +183,8 @@ impl Routing for Runtime {
         (at == packet.dest).then_some(Hop::to_terminal(packet))
     }
 
-    /// The open adaptive candidate with the most credits; if there is none, the escape. If the escape is also closed, the head
-    /// still requests it, so that a sleeping link is woken.
+    /// Returns the open adaptive candidate with the most credits, or the escape hop if no candidate is open. If the escape
+    /// hop is also closed, the head still requests it, because the request wakes a sleeping link.
     #[inline(always)]
     fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
         if let Some(lines) = self.lines.get() {
@@ -192,14 +199,14 @@ impl Routing for Runtime {
         best.hop().or_else(|| Some(self.last_resort(at, packet, here, turn)))
     }
 
-    /// The minimal ports, unless the packet must stay on escape VCs.
+    /// Returns the minimal ports as a bit mask; the mask is empty if the packet must stay on escape VCs.
     #[inline(always)]
     fn candidates(&self, at: u64, packet: &Packet) -> u128 {
         if self.must_stay(packet) {
             return 0;
         }
         let (mut own, mut to, mut ports) = (at, packet.dest, 0);
-        // a loop that skips aligned dimensions takes more instructions
+        // the loop visits aligned dimensions as well, because skipping them takes more instructions
         for &(first, width) in &self.ways_of {
             ports |= self.ways[(first + (own as u8 as u32) * width + (to as u8 as u32)) as usize];
             (own, to) = (own >> 8, to >> 8);
@@ -216,7 +223,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// Every adaptive candidate, and then the escape.
+    /// Lists every adaptive hop, and then the escape hop.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let Some(escape) = self.escape(at, packet.dest) else { return vec![Step::deliver(packet)] };
         if let Some(lines) = self.lines.get() {
@@ -239,7 +246,7 @@ impl Routing for Runtime {
         !self.lines.are_there()
     }
 
-    /// The hop in dimension order on the escape VCs; `None` at the destination.
+    /// Returns the next hop in dimension order on the escape VCs; `None` at the destination.
     fn escape(&self, at: u64, to: u64) -> Option<Hop> {
         if self.lines.are_there() {
             return self.escape_over(at, to, |_| 0);

@@ -1,26 +1,28 @@
-//! OmniWAR: incremental adaptive routing of a HyperX. At each hop a packet may cross any unaligned dimension. A packet may also
-//! take a detour as long as enough VC classes are left.
+//! OmniWAR: incremental adaptive routing of a HyperX. At each hop a packet may cross any unaligned dimension. A packet can also
+//! make a detour if enough VC classes remain for the rest of its path.
 //!
 //! # Source
 //! N. McDonald, M. Isaev, A. Flores, A. Davis, J. Kim, "Practical and Efficient Incremental Adaptive Routing for HyperX Networks",
-//! SC'19. The bias is ours, as in `dal`. The rule that no detour follows a detour in the same dimension is also ours.
+//! SC'19. The bias T is our addition, as in `dal`. The rule that forbids two consecutive detours in the same dimension is also
+//! ours.
 //! # Parameters
-//! deroutes M \[hops\]: number of detours. threshold T \[flits\]: bias toward minimal hops. `sensor`: the source of q.
+//! `deroutes` M \[hops\]: number of detours. `threshold` T \[flits\]: bias toward minimal hops. `sensor`: the measure
+//! of the queue q of an output.
 //! # Guarantees
-//! The routing has N + M VC classes, where N is the number of dimensions with two or more routers. The VC class is the hop index,
-//! so it rises with each hop and dependencies are acyclic. At each router the candidates are the minimal hop of every unaligned
-//! dimension, and the hops to all other routers of unaligned dimensions. A detour is a candidate if the classes above it are enough
-//! for one hop in each unaligned dimension. After a detour, no second detour in the same dimension is a candidate. The candidate
-//! with the least q * (remaining hops) wins, plus T for a detour. A minimal hop wins against a detour of equal cost, and a hash
-//! decides between other equal candidates. A packet that has fewer than N minimal hops may make more than M detours. No path has
-//! more than N + M links.
+//! The routing has N + M VC classes, where N is the number of dimensions with two or more routers. The VC class of a hop is its
+//! index in the path. The class rises with each hop, so dependencies between channels are acyclic. At each router the candidates
+//! are the minimal hop of every unaligned dimension, and the hops to all other routers of unaligned dimensions. A detour is a
+//! candidate if the VC classes above its class are enough for one hop in each unaligned dimension. Directly after a detour, another
+//! detour in the same dimension is not a candidate. The candidate with the least q * (remaining hops) wins, plus T for a detour. A minimal
+//! hop wins against a detour of equal cost, and a hash decides between other equal candidates. A packet that has fewer than N
+//! minimal hops may make more than M detours. No path has more than N + M links.
 //! # Not modelled
-//! DimWAR, which crosses dimensions in order on two VC classes (see `ugal_p`).
+//! DimWAR, which crosses dimensions in order on two VC classes (`ugal_p` is similar).
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! Tests on every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
 //! `engine/tests/paths.rs`: the paths of `omniwar` are all paths that the classes allow, and no others. `engine/tests/bounds.rs`:
-//! half or more of the bound of detours. No comparison with another simulator.
+//! accepted loads are at least half of the bound for detours. No test compares this routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
@@ -42,15 +44,16 @@ weft_units::codes! {
         helps: "Write `deroutes: 0`, or leave the key out.";
 }
 
-/// OmniWAR: at each hop a packet may cross any unaligned dimension of a HyperX, with detours as long as enough VC classes are left.
+/// OmniWAR: at each hop a packet may cross any unaligned dimension of a HyperX. A packet can also make a detour if enough VC
+/// classes remain for the rest of its path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OmniWar {
-    /// M: number of detours of a packet that crosses all dimensions [hops]. Each detour needs one more VC class. Default: a detour
-    /// for each dimension of three or more routers.
+    /// M: number of detours of a packet that crosses all dimensions [hops]. Each detour needs one more VC class. Default: one
+    /// detour for each dimension of three or more routers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deroutes: Option<u32>,
-    /// Bias toward minimal hops.
+    /// Bias toward minimal hops, added to the cost of a detour.
     #[serde(default = "two")]
     pub threshold: Flits,
     /// The sensor that reads the congestion of an output.
@@ -58,18 +61,19 @@ pub struct OmniWar {
     pub sensor: Sensor,
 }
 
-/// Our choice, as in `dal`: two flits more on the minimal path are not a reason to leave it.
+/// The default is our choice, as in `dal`: a packet does not leave the minimal path for a difference of two flits.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
+/// The default sensor does not count flits in flight, because they do not wait in a queue. With `used_credits` packets
+/// would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// In a packet, `lane` is the number of the packet's hops. After a detour `dim` is 1 more than its dimension; after a minimal hop
-/// `dim` is 0.
+/// In a packet, `lane` is the number of the packet's hops. `dim` is 1 plus the dimension of the last hop if that hop was a
+/// detour, and otherwise 0.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
@@ -113,18 +117,19 @@ impl RoutingModel for OmniWar {
     }
 }
 
-/// A hop that a packet may take.
+/// A hop that a packet can take at its present router.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     port: u16,
     d: usize,
     is_detour: bool,
-    /// Number of remaining hops, including this one.
+    /// Number of hops that remain to the destination, including this hop.
     hops: u32,
 }
 
 impl Runtime {
-    /// The candidates at `at`, which is not the destination router. For each unaligned dimension: the minimal hop, then the detours.
+    /// Returns the hops that a packet can take at `at`, which is not its destination router. For each unaligned dimension the
+    /// minimal hop comes first, and then the detours.
     #[inline(always)]
     fn candidates_at(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Candidate> + use<'_> {
         let Packet { dest, lane, dim, .. } = *packet;
@@ -141,14 +146,14 @@ impl Runtime {
         })
     }
 
-    /// The bias of a candidate \[flits\].
+    /// Returns the bias in the cost of a candidate \[flits\]: the threshold for a detour, otherwise 0.
     #[inline(always)]
     fn bias(&self, candidate: Candidate) -> i32 {
         if candidate.is_detour { self.threshold } else { 0 }
     }
 }
 
-/// Records in the packet that it takes this hop.
+/// Updates the state of a packet that takes this hop.
 fn take(packet: &mut Packet, candidate: Candidate) {
     packet.lane += 1;
     packet.dim = if candidate.is_detour { candidate.d as u8 + 1 } else { 0 };
@@ -185,7 +190,7 @@ impl Routing for Runtime {
         Hop { port: candidate.port, class }
     }
 
-    /// Every minimal hop, then every detour.
+    /// Lists every minimal hop, and then every detour.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
@@ -218,7 +223,7 @@ impl Routing for Runtime {
         Some(u32::from(self.hops))
     }
 
-    /// Warns of detours that no line of this network allows.
+    /// Warns if `deroutes` allows detours, but no dimension of this network has a third router.
     fn hints(&self, _room: &dyn Fn(usize, u8) -> u32) -> Vec<Remark> {
         let minimal = self.grid.widths.iter().filter(|&&width| width > 1).count() as u8;
         let is_in_vain = self.hops > minimal.max(1) && self.grid.widths.iter().all(|&width| width < 3);

@@ -1,26 +1,30 @@
-//! PAL: power-aware progressive load-balanced routing. PAL is UGAL_p with knowledge of the active links in the subnetworks of a router.
+//! PAL: power-aware progressive load-balanced routing. PAL is UGAL_p that also knows which links are active in the subnetworks of a
+//! router.
 //!
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, Section IV-E, Table I. In each subnetwork (a dimension of a HyperX, a group of a dragonfly) a
-//! packet goes directly, or over one other router. The intermediate router is drawn from those with active links to both ends. If
-//! the direct link is active: minimal if q_m <= 2 q_n + T. If the direct link is a shadow link: not minimal while the detour has a
-//! credit; otherwise the packet reactivates the shadow link. If the direct link is inactive or waking: not minimal. At the
-//! intermediate: directly, also over a shadow link. If that link has gone off meanwhile, over the hub. If faults have cut the star:
-//! see `faults.rs`. Under a policy that never switches a link off, a head that meets a broken link takes another of these hops with
-//! a working link.
+//! packet goes directly, or over one other router. The packet draws the intermediate router from the routers with active links to
+//! both ends. If the direct link is active, the packet takes it if q_m <= 2 q_n + T. If the direct link is a shadow link, the
+//! packet takes the detour while the detour has a credit. Otherwise the packet reactivates the shadow link. If the direct link is
+//! inactive or waking, the packet takes the detour. From the intermediate router the packet takes the direct link, even if that
+//! is a shadow link. If this direct link has gone off meanwhile, the packet goes over the hub. For faults that cut the links of
+//! the hub, see `faults.rs`. Under a policy that never switches a link off, a head at a broken link takes another of the listed
+//! hops, with a working link.
 //! # Parameters
-//! threshold T \[flits\]. `sensor`: definition of q.
+//! threshold T \[flits\]. `sensor`: the measure of the queue q of an output.
 //! # Guarantees
-//! Each crossed subnetwork has two VC classes (0: toward an intermediate, 1: to the destination in the subnetwork). After a class-0
-//! hop into the hub there are only class-1 hops, so classes rise. With all links active PAL equals `ugal_p`, with the same random
-//! draws. In a dragonfly: minimal between groups, and PAL inside the source group and the destination group.
+//! A packet uses two VC classes in each subnetwork that it crosses: class 0 toward an intermediate, and class 1 to its destination
+//! in the subnetwork. After a class-0 hop into the hub a packet takes only class-1 hops, so classes rise. If all links are active,
+//! PAL takes the same hops as `ugal_p`, with the same random draws. In a dragonfly, paths between groups are minimal. PAL applies
+//! inside the source group and the destination group.
 //! # Not modelled
-//! Non-minimal paths between the groups of a dragonfly.
+//! Detours over other groups of a dragonfly.
 //! # Validation
-//! The tests of this file: Table I row by row. `engine/tests/pal.rs`: equal to `ugal_p` to the last bit while all links are on.
-//! Over static subsets of links, every pair is reached with the number of hops that theory gives. On every legal topology:
-//! `engine/tests/theory.rs`, `conformance/src/routing.rs`, `engine/tests/stall.rs`. No comparison with another simulator, because
-//! none has link states.
+//! The tests of this file check Table I row by row. `engine/tests/pal.rs`: results are equal to those of `ugal_p` to the
+//! last bit while all links are on. With fixed subsets of links on, packets reach every destination in the number of hops
+//! that theory gives. Tests on every legal topology: `engine/tests/theory.rs`, `conformance/src/routing.rs`,
+//! `engine/tests/stall.rs`. No test compares this routing with another simulator, because other simulators have no link
+//! states.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_dragonfly::{self as groups, Groups};
@@ -38,24 +42,27 @@ use weft_api::subnetworks::{Leg, LinkTable, Subnets};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// UGAL_p with knowledge of active links: in each dimension of a HyperX, or in the groups of a dragonfly; minimal between groups.
+/// PAL: UGAL_p that knows which links are active, in each dimension of a HyperX or inside the groups of a dragonfly. Paths
+/// between groups are minimal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pal {
-    /// Bias toward the minimal path.
+    /// Bias toward the minimal path, added to the cost of a detour.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The sensor of the congestion of an output.
+    /// The sensor that measures the congestion of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
 }
 
-/// The threshold of `ugal_p`, so that both routings take the same paths while all links are on. The TCEP paper gives no threshold.
+/// The default is the threshold of `ugal_p`, so that both routings take the same paths while all links are on. The TCEP paper
+/// gives no threshold.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
+/// The default sensor does not count flits in flight, because they do not wait in a queue. With `used_credits` packets
+/// would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -67,8 +74,8 @@ pub struct Runtime {
     groups: Option<Groups>,
     threshold: i32,
     sensor: Sensor,
-    /// The policy that decides which links are on, and the link classes that it manages. Set while `weft check` computes paths
-    /// under the policy.
+    /// The policy that decides which links are on, and the link classes that it manages. `Some` only while `weft check`
+    /// computes paths under the policy.
     begins: Option<(Arc<dyn Policy>, Vec<bool>)>,
 }
 
@@ -97,7 +104,8 @@ impl RoutingModel for Pal {
 }
 
 impl Runtime {
-    /// The present leg of the packet at `at` (which is not its destination); otherwise the hop out of the group.
+    /// Returns the present leg of the packet at `at` (not its destination). On a dragonfly, returns the hop out of the
+    /// group as `Err` if the packet leaves the group here.
     #[inline(always)]
     fn leg(&self, at: u64, packet: &Packet, seed: u64) -> Result<Leg, Hop> {
         match &self.groups {
@@ -106,7 +114,7 @@ impl Runtime {
         }
     }
 
-    /// Does the work of `leg` on a HyperX.
+    /// Returns the leg of a packet on a HyperX (part of `leg`).
     #[inline(always)]
     fn leg_on_grid(at: u64, packet: &Packet) -> Leg {
         let d = Grid::first_difference(at, packet.dest).unwrap_or(0);
@@ -126,8 +134,8 @@ impl Runtime {
         Ok(Leg { d: 0, own, to: router as u8, number: 1, class: 0 })
     }
 
-    /// The hop of a packet at a member of the subnetwork of this leg. (Functions that take `here` should be inlined, because
-    /// otherwise `here` is copied for each packet.)
+    /// Chooses the hop of a packet at the first router of this leg: the direct link or a detour. (Functions with the
+    /// argument `here` are inlined, because otherwise `here` is copied for each packet.)
     #[inline(always)]
     fn choose<Q: View + ?Sized>(&self, at: u64, leg: Leg, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
         let direct = self.direct(leg);
@@ -154,7 +162,8 @@ impl Runtime {
         if stays { direct } else { go_round(packet, detour) }
     }
 
-    /// The hop at the intermediate of a leg: directly, or over the hub if the direct link has gone off meanwhile.
+    /// Returns the hop at the intermediate router of a leg: the direct link, or the hop over the hub if the direct link
+    /// has gone off meanwhile.
     #[inline(always)]
     fn go_on<Q: View + ?Sized>(&self, leg: Leg, here: &Q, packet: &mut Packet) -> Hop {
         let direct = self.direct(leg);
@@ -162,7 +171,7 @@ impl Runtime {
         if dark { self.over_hub(leg, here.table(), packet) } else { direct }
     }
 
-    /// Notifies the power policy that the packet takes a detour, or a shadow link.
+    /// Notifies the power policy if the packet takes a detour or a shadow link.
     #[inline(always)]
     fn tell<Q: View + ?Sized>(&self, leg: Leg, begins: bool, hop: Hop, here: &Q, packet: &Packet) {
         if packet.flags & AROUND != 0 {
@@ -173,9 +182,10 @@ impl Runtime {
         }
     }
 
-    /// The hop over the hub, which has links to all members. If a fault has cut one of these links, the hop goes over the next hub,
-    /// otherwise over a lower member, otherwise over any member with links to both ends. Lower members keep hops of class 0 in a
-    /// fixed order. If there is no such member, the hop is the direct one, which the packet cannot take now.
+    /// Returns the hop over the hub, which has links to all members. If a fault has cut one of these links, the hop goes over the
+    /// next hub, otherwise over a lower member, otherwise over any member with links to both ends. The choice of lower members keeps
+    /// hops of class 0 in a fixed order. If no member has links to both ends, the function returns the direct hop, which the packet cannot
+    /// take now.
     #[inline(never)]
     fn over_hub(&self, leg: Leg, table: LinkTable, packet: &mut Packet) -> Hop {
         let (hub, next) = (table.hub(leg.d), table.next_hub(leg.d));
@@ -196,7 +206,8 @@ impl Runtime {
         Hop { port: self.nets.port_to(leg.d, leg.own, c), class: leg.class }
     }
 
-    /// Whether the link between members `a` and `b` may be on for packets. True for every link unless `weft check` assumes a power policy.
+    /// Returns whether packets might find the link between members `a` and `b` on. The result is true for every link unless `weft check`
+    /// assumes a power policy.
     fn is_on(&self, at: u64, leg: Leg, a: u8, b: u8) -> bool {
         let Some((policy, managed)) = &self.begins else { return true };
         let number = match &self.groups {
@@ -219,7 +230,7 @@ impl Routing for Runtime {
         if at == packet.dest {
             return Some(Hop::to_terminal(packet));
         }
-        // the state of the link when the packet is at its router decides
+        // `at_head` decides later, by the state of the link when the packet is at the head of its queue
         Self::leg_in_group(self.groups.as_ref()?, at, packet, seed).err()
     }
 
@@ -232,7 +243,8 @@ impl Routing for Runtime {
         hop
     }
 
-    /// All hops, whatever the states of the links: the direct hop and every detour. From an intermediate, also the hop to hub 0.
+    /// Lists all hops that are possible in some link state: the direct hop and every detour. At an intermediate router the list
+    /// also has the hop to hub 0.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
@@ -247,7 +259,7 @@ impl Routing for Runtime {
         };
         let direct = option(self.direct(leg), 1, 0, 0);
         if packet.dim == leg.number {
-            // with all links active, the first of these hops is taken
+            // if all links are active, a packet takes the first of these hops
             let hub = (leg.own != 0 && leg.to != 0).then(|| option(self.over(leg, 0), 2, 0, 0));
             return std::iter::once(direct).chain(hub).collect();
         }
@@ -266,7 +278,8 @@ impl Routing for Runtime {
         Proof::rises()
     }
 
-    /// The rank rises with each hop of a packet: legs in order, and in each leg class 0, class 0 into hub 0, class 1.
+    /// Returns a rank that rises with each hop of a packet. Ranks follow the legs, and in each leg: class 0, class 0
+    /// into hub 0, class 1.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let Some((d, to)) = self.nets.behind(hop.port, |d| self.nets.member(at, d)) else {
             return 3; // between groups: after the classes of the first leg
@@ -296,7 +309,7 @@ impl Routing for Runtime {
         self.begins = Some((policy.clone(), managed.to_vec()));
     }
 
-    /// Assumes that all links are on; under a policy that switches links, this is the case when the network is full.
+    /// Assumes that all links are on. Under a policy that switches links, all links are on when the network is full.
     fn assume_all_links(&mut self) -> bool {
         self.begins.take().is_some_and(|(policy, _)| policy.fills_up())
     }
@@ -306,21 +319,21 @@ impl Routing for Runtime {
     }
 }
 
-/// Updates the packet, which begins a detour with this hop.
+/// Updates the packet that begins a detour with this hop, and returns the hop.
 #[inline(always)]
 fn go_round(packet: &mut Packet, hop: Hop) -> Hop {
     packet.flags |= DETOUR | AROUND;
     hop
 }
 
-/// Member number `k` among the members that are not an end of the leg.
+/// Returns member number `k` among the members that are not an end of the leg.
 #[inline(always)]
 fn any_other(leg: Leg, k: u8) -> u8 {
     let c = k + u8::from(k >= leg.own.min(leg.to));
     c + u8::from(c >= leg.own.max(leg.to))
 }
 
-/// Position of the set bit with number `k`, counted from 0.
+/// Returns the position of set bit number `k`, counted from 0.
 #[inline(always)]
 fn nth(mut bits: u64, k: u32) -> u8 {
     for _ in 0..k {
@@ -334,8 +347,8 @@ mod tests {
     use super::*;
     use weft_api::subnetworks::Views;
 
-    /// A router that is member 1 of a line of four, with member 0 as hub. The fields are the states and queues of its outputs to
-    /// members 0, 2 and 3.
+    /// A router that is member 1 of a line of four, with member 0 as hub. The fields have the states and queues of its outputs
+    /// to members 0, 2 and 3.
     struct Router {
         states: [LinkState; 3],
         queues: [i32; 3],
@@ -398,8 +411,8 @@ mod tests {
         Pal { threshold: Flits(2), sensor: Sensor::UsedCredits }.build(&graph).expect("a routing")
     }
 
-    /// The choice of a packet from member 1 to member 3. The direct link has state `state` and queue `direct`; the
-    /// queue over the hub is `around`.
+    /// Returns the hop that a packet chooses from member 1 to member 3. `state` and `direct` are the state and queue of
+    /// the direct link; `around` is the queue over the hub.
     fn goes(state: LinkState, [direct, around]: [i32; 2], credits: u32) -> (u16, u8) {
         let pal = row_of_four();
         let mut views = Views::new(&pal.nets, 1, 0);
@@ -412,19 +425,19 @@ mod tests {
         (hop.port, hop.class)
     }
 
-    /// Port 3 leads to member 3, and port 1 leads to the hub. Class 1 is that of direct hops.
+    /// Expected hops: port 3 leads to member 3, and port 1 leads to the hub. Direct hops use class 1.
     const MINIMAL: (u16, u8) = (3, 1);
     const AROUND_THE_HUB: (u16, u8) = (1, 0);
 
     #[test]
     fn table_1_row_by_row() {
-        // active: q_m <= 2 q_n + T
+        // active link: minimal if q_m <= 2 q_n + T
         assert_eq!(goes(LinkState::On, [4, 1], 0), MINIMAL);
         assert_eq!(goes(LinkState::On, [5, 1], 0), AROUND_THE_HUB);
-        // shadow: the detour while it has a credit, whatever the queues are; otherwise the shadow link, which becomes active again
+        // shadow link: the detour while it has a credit, with any queues; otherwise the shadow link, which becomes active again
         assert_eq!(goes(LinkState::Shadow, [0, 30], 1), AROUND_THE_HUB);
         assert_eq!(goes(LinkState::Shadow, [0, 30], 0), MINIMAL);
-        // inactive: the detour, with or without credits
+        // inactive link: the detour, with or without credits
         for state in [LinkState::Off, LinkState::Waking, LinkState::Draining] {
             assert_eq!(goes(state, [0, 30], 0), AROUND_THE_HUB);
         }

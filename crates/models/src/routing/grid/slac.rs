@@ -1,26 +1,29 @@
-//! SLaC: dimension order on a 2D HyperX in which the highest rows may be dark. From a dark row a packet goes down into a row that is on.
+//! SLaC: dimension order on a 2D HyperX in which a power policy can switch the highest rows off. From a dark row a packet goes down into
+//! a row that is on.
 //!
 //! # Source
 //! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as used by Kim et al., "TCEP",
 //! ISCA 2018, section V.
 //! # Parameters
-//! `via`: rule for the row over which a packet goes from one dark row to another. `by_destination`: the number of the destination
-//! router modulo the number of rows that are on. `lowest`: the first row. `newest`: the row switched on last. `random`: a row drawn
-//! per packet.
+//! `via`: rule that chooses the row over which a packet goes from one dark row to another. `by_destination`: the row with the
+//! number of the destination router, modulo the number of rows that are on. `lowest`: the first row. `newest`: the row that was
+//! switched on last. `random`: a row that each packet draws.
 //! # Guarantees
-//! Let stages 1 to S be on: the links in rows 1 to S, and the column links with an end in one of these rows. Then any router reaches any
-//! other in at most 3 hops. From a row that is on, a packet uses dimension order. From another row, the packet first crosses the column
-//! into a row that is on. A packet keeps the S that is valid when it becomes the head of its queue in its source router. The routing has
-//! one VC class, so a stuck queue can fill its whole buffer, and the policy `slac` measures how full buffers are. If a column link comes
-//! before another link, the column link leads down or is the first link. So packets enter row links only from higher rows, and links up
-//! a column come last. The paths are acyclic for every S, and together for packets of different S. Under `always_on` the routing equals
-//! `dimension_order`.
+//! Assume that stages 1 to S are on. These are the links in rows 1 to S, and the column links with an end in one of these rows. With
+//! these links, any router reaches any other in at most 3 hops. From a row that is on, a packet follows dimension order. From a dark
+//! row, the packet first crosses its column into a row that is on. A packet always uses the value of S that was valid when the packet
+//! became the head of its queue in its source router. The routing has one VC class. A queue that cannot move can therefore fill its
+//! whole buffer, as the policy `slac` expects when it measures buffer occupancy. A column link before another link of a path leads down,
+//! or is the first link of the path. Packets therefore enter row links only from higher rows, and take links up a column last.
+//! Dependencies between channels are acyclic for every S, and also if packets with different S are in the network together. Under
+//! `always_on` the routing takes the same paths as `dimension_order`.
 //! # Not modelled
-//! Balance between the links that are on: the choice never reads a queue (the TCEP paper criticises SLaC for this).
+//! The routing does not balance load between the links that are on, because its choice never reads a queue. The TCEP
+//! paper criticises SLaC for this.
 //! # Validation
-//! `engine/tests/slac.rs`: paths, latency without contention and connectivity for every S; under `always_on` the same hops as
-//! dimension order; the bounds under tornado and bit reverse. `engine/tests/stall.rs`: no stall with the smallest buffers. No
-//! comparison with another simulator, because none has this routing.
+//! `engine/tests/slac.rs`: paths, latency without contention and connectivity for every S; the hops of dimension order under
+//! `always_on`; the bounds under tornado and bit reverse. `engine/tests/stall.rs`: no stall with the smallest buffers. No
+//! test compares this routing with another simulator, because none has SLaC.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
@@ -36,15 +39,16 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Numbers of the dimensions: x is along a row, y is along a column.
+/// Dimension numbers: x is the position in a row, y the position in a column.
 const X: usize = 0;
 const Y: usize = 1;
 
-/// SLaC: dimension order on a 2D HyperX in which the highest rows may be dark. From a dark row a packet goes down into a row that is on.
+/// SLaC: dimension order on a 2D HyperX in which a power policy can switch the highest rows off. From a dark row a packet goes down into
+/// a row that is on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Slac {
-    /// The row over which a packet goes from one dark row to another.
+    /// Rule that chooses the row over which a packet goes from one dark row to another.
     #[serde(default)]
     pub via: Via,
 }
@@ -60,7 +64,7 @@ pub enum Via {
     Lowest,
     /// The row that was switched on last.
     Newest,
-    /// A row that is drawn for every packet.
+    /// A row that each packet draws at random.
     Random,
 }
 
@@ -69,10 +73,11 @@ pub struct Runtime {
     classes: Classes,
     grid: Grid,
     via: Via,
-    /// Number of stages that are on for packets that are routed now; these are rows 0 to `stages - 1`. The overseer of the policy
+    /// Number of stages that are on for packets that start now. Their rows are 0 to `stages - 1`. The overseer of the policy
     /// changes this number between two cycles, when no router runs.
     stages: AtomicU8,
-    /// Whether stages are switched on and off. If stages are switched, a packet is pinned to the stages that are on when it starts.
+    /// True if a policy switches stages on and off. In this case a packet keeps to the stages that are on when it
+    /// starts.
     switched: bool,
 }
 
@@ -102,7 +107,7 @@ impl Runtime {
         self.stages.load(Relaxed)
     }
 
-    /// Copies of the routing, one for every number of stages.
+    /// Returns copies of the routing, one for every number of stages that can be on.
     fn every_stage(&self) -> impl Iterator<Item = Self> + '_ {
         (1..=self.grid.widths[Y]).map(|stages| Self {
             classes: self.classes.clone(),
@@ -113,12 +118,12 @@ impl Runtime {
         })
     }
 
-    /// Whether the packet is not pinned yet.
+    /// True if the packet has not chosen its stages yet, and must do so in `at_head`.
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         self.switched && packet.lane == 0 && at != packet.dest
     }
 
-    /// Dimension order: along the row first; the last hop is along the column.
+    /// Returns the next hop in dimension order: first along the row, then along the column.
     #[inline(always)]
     fn onward(&self, at: u64, packet: &Packet) -> Hop {
         match Grid::first_difference(at, packet.dest) {
@@ -127,7 +132,8 @@ impl Runtime {
         }
     }
 
-    /// Goes along the column into `row` first. The path has one hop more than necessary, unless the destination is in that row.
+    /// Returns the hop along the column into `row`, and marks the packet as on a detour if `row` is not the destination row.
+    /// Unless the destination is in that row, the path is one hop longer than a minimal path.
     #[inline(always)]
     fn down(&self, at: u64, row: u8, packet: &mut Packet) -> Hop {
         if row != Grid::coordinate(packet.dest, Y) {
@@ -136,7 +142,8 @@ impl Runtime {
         Hop { port: self.grid.port_to(at, Y, row), class: 0 }
     }
 
-    /// The rows among which a packet from `at` chooses for its first hop. `None` if dimension order needs no dark link.
+    /// Returns the rows from which a packet at `at` chooses the target of its first hop. `None` if the path in
+    /// dimension order has no dark link.
     #[inline(always)]
     fn rows(&self, at: u64, to: u64) -> Option<Range<u8>> {
         let [own, dest] = [at, to].map(|router| Grid::coordinate(router, Y));
@@ -170,7 +177,8 @@ impl Routing for Runtime {
         (!self.asks(at, packet)).then(|| self.onward(at, packet))
     }
 
-    /// The first hop of a packet. The packet is pinned to the stages that are on now (`lane`).
+    /// Returns the first hop of a packet. The packet stores the present number of stages in `lane`, and uses only these
+    /// stages on its whole path.
     #[inline(always)]
     fn at_head<Q: View + ?Sized>(&self, at: u64, _here: &Q, packet: &mut Packet, seed: u64) -> Hop {
         packet.lane = self.stages();
@@ -184,7 +192,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// Stores the number of stages that are on from now on, which the overseer has published.
+    /// Stores the number of stages that the overseer of the power policy has published. It is valid from now on.
     fn hear(&self, published: &Published) {
         match published {
             Published::Number(stages) => self.stages.store(*stages as u8, Relaxed),
@@ -192,12 +200,12 @@ impl Routing for Runtime {
         }
     }
 
-    /// A head that is pinned to stages may take only the links of its path.
+    /// Discards a head at a broken link if stages are switched, because the head may take only the links of its path.
     fn around_faults(&self) -> AroundFaults {
         if self.switched { AroundFaults::Drops } else { AroundFaults::ChoosesAgain }
     }
 
-    /// Every first hop, all with equal probability.
+    /// Lists every possible first hop. All have equal probability.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
@@ -212,13 +220,13 @@ impl Routing for Runtime {
         }
     }
 
-    /// Packets that are pinned to different numbers of stages are in flight at the same time.
+    /// Proves all numbers of stages together, because packets with different numbers are in flight at the same time.
     fn proof(&self) -> Proof<'_> {
         Proof::Together(self.every_stage().map(|routing| Box::new(routing) as Box<dyn AnyRouting>).collect())
     }
 
-    /// A rank that rises with each hop: row links of lower and lower rows, with links down the columns between them. Links up a
-    /// column come last.
+    /// Returns a rank that rises with each hop. A path takes row links of lower and lower rows, with links down the columns
+    /// between them. Links up a column have the highest ranks.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let depth = |row: u8| 2 * (u32::from(u8::MAX) - u32::from(row));
         let own = u16::from(Grid::coordinate(at, Y));

@@ -1,21 +1,23 @@
 //! UGAL-L: the source router chooses between the minimal path and a path over one random intermediate. The source router compares
-//! the queues of the two first hops.
+//! the queues at the first hops of the two paths.
 //!
 //! # Source
-//! Singh, PhD thesis, Stanford 2005. The rule is that of BookSim2's `ugal_flatfly`: minimal if q_min H_min <= q_nm H_nm + T.
+//! Singh, PhD thesis, Stanford 2005. The rule is that of BookSim2's `ugal_flatfly`: the packet takes the minimal path if
+//! q_min H_min <= q_nm H_nm + T.
 //! # Parameters
-//! threshold T [flits]. `sensor`: definition of q. `intermediate`: the set from which the random router is drawn.
+//! threshold T [flits]. `sensor`: the measure of the queue q of an output. `intermediate`: the set of routers from
+//! which a packet draws its intermediate router.
 //! # Guarantees
-//! Two phases with separate VC classes; minimal packets use the classes of the second phase. If the intermediate equals the source,
-//! the path is minimal.
+//! Paths have two phases with separate VC classes. Packets on minimal paths use the classes of the second phase. If the drawn
+//! intermediate is the source router, the packet takes the minimal path.
 //! # Not modelled
 //! Global knowledge (UGAL-G).
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! Tests on every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/paths.rs`: the costs that are compared. `engine/tests/theory.rs`: minimal in an idle network; under tornado above
-//! the minimal bound. `engine/tests/bounds.rs`: half or more of the bound of detours. BookSim2: the rows `ugal` of `flatfly` in
-//! `tests/data/golden/booksim.csv`.
+//! `engine/tests/paths.rs`: the costs of the two paths that the routing compares. `engine/tests/theory.rs`: paths are minimal in
+//! an idle network, and tornado traffic exceeds the bound of minimal paths. `engine/tests/bounds.rs`: accepted loads are at least
+//! half of the bound for detours. Comparison with BookSim2: the rows `ugal` of `flatfly` in `tests/data/golden/booksim.csv`.
 
 use super::valiant;
 use crate::routing::bounds::SharedBounds;
@@ -30,39 +32,42 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// UGAL-L: the source router chooses between the minimal path and a path over one random intermediate, by the queues of the two first hops.
+/// UGAL-L: the source router chooses between the minimal path and a path over one random intermediate. It compares the queues at the first
+/// hops of the two paths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ugal {
-    /// Bias toward the minimal path.
+    /// Bias toward the minimal path, added to the cost of the detour.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The sensor of the congestion of an output.
+    /// The sensor that measures the congestion of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
-    /// The set of routers from which the intermediate is drawn.
+    /// The set of routers from which a packet draws its intermediate router.
     #[serde(default)]
     pub intermediate: Intermediate,
 }
 
-/// The bias of BookSim2's `ugal_flatfly`.
+/// The default is the bias of BookSim2's `ugal_flatfly`.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
+/// The default sensor does not count flits in flight, because they do not wait in a queue. With `used_credits` packets
+/// would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// The set of routers from which the intermediate is drawn.
+/// The set of routers from which a packet draws its intermediate router.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Intermediate {
     /// Any router.
     #[default]
     Any,
-    /// A router with random coordinates in the dimensions in which source and destination differ, and the same coordinates in the others.
+    /// A router with random coordinates in the dimensions in which source and destination differ, and equal coordinates in the other
+    /// dimensions.
     DifferingDimensions,
 }
 
@@ -101,7 +106,7 @@ impl RoutingModel for Ugal {
 }
 
 impl Runtime {
-    /// Whether the packet must still choose its path by the queues of its present router.
+    /// True if the packet has not chosen its path yet. It then compares the queues of its present router.
     #[inline(always)]
     fn asks(at: u64, packet: &Packet) -> bool {
         packet.phase == 0 && packet.flags & DETOUR == 0 && at != packet.dest
@@ -124,7 +129,7 @@ impl Runtime {
         mid
     }
 
-    /// The first hop of a chosen path with this number of hops.
+    /// Returns the first hop of a chosen path, with the number of its hops and its bias as cost.
     fn way(&self, at: u64, mut after: Packet, hops: u32, bias: i32, seed: u64) -> Option<Step> {
         let hop = self.valiant.next(at, &mut after, seed)?;
         Some(Step { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) })
@@ -170,7 +175,7 @@ impl Routing for Runtime {
         minimal.unwrap_or(Hop::to_terminal(packet))
     }
 
-    /// The first hops of the minimal path, and of one path over each intermediate.
+    /// Lists the first hop of the minimal path, and the first hop of the path over each intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !Self::asks(at, packet) {
             return Step::named(self, at, packet, seed);

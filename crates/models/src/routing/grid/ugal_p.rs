@@ -1,19 +1,22 @@
-//! UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.
+//! UGAL_p: UGAL with a separate decision in each dimension of a HyperX, in a fixed order of dimensions.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, the baseline routing (minimal if q_m <= 2 q_n + T in this dimension).
+//! Kim et al., "TCEP", ISCA 2018, the baseline routing. In each dimension a packet takes the minimal hop if
+//! q_m <= 2 q_n + T.
 //! # Parameters
-//! threshold T [flits]. `sensor`: definition of q.
+//! threshold T [flits]. `sensor`: the measure of the queue q of an output.
 //! # Guarantees
-//! At most one detour per dimension. The routing has two VC classes (0: hop to the intermediate, 1: hop to the destination of the
-//! dimension). The classes are acyclic, because class 0 comes before class 1 in a dimension, and dimensions are in order.
+//! A packet makes at most one detour per dimension. The routing has two VC classes (0: hop to the intermediate, 1: hop to the
+//! destination of the dimension). Dependencies are acyclic, because class 0 comes before class 1 in a dimension and packets cross
+//! dimensions in order.
 //! # Not modelled
 //! Link states (PAL).
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! Tests on every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/theory.rs`: minimal in an idle network; under tornado above the minimal bound. `engine/tests/bounds.rs`: half or
-//! more of the bound of detours. No comparison with another simulator.
+//! `engine/tests/theory.rs`: paths are minimal in an idle network, and tornado traffic exceeds the bound of minimal
+//! paths. `engine/tests/bounds.rs`: accepted loads are at least half of the bound for detours. No test compares this
+//! routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
@@ -27,24 +30,25 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.
+/// UGAL_p: UGAL with a separate decision in each dimension of a HyperX, in a fixed order of dimensions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UgalP {
-    /// Bias toward the minimal path.
+    /// Bias toward the minimal path, added to the cost of a detour.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The sensor of the congestion of an output.
+    /// The sensor that measures the congestion of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
 }
 
-/// The TCEP paper gives no bias. The default is the bias of BookSim2's `ugal_flatfly`, which has the same network.
+/// The TCEP paper gives no bias. The default is the bias of BookSim2's `ugal_flatfly`, which routes the same network.
 fn two() -> Flits {
     Flits(2)
 }
 
-/// Flits in flight are not a queue. With `used_credits` packets would leave minimal paths even if no flit waits on them.
+/// The default sensor does not count flits in flight, because they do not wait in a queue. With `used_credits` packets
+/// would leave minimal paths even if no flit waits on them.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -96,7 +100,8 @@ impl Routing for Runtime {
     #[inline(always)]
     fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
         let Some(d) = Grid::first_difference(at, packet.dest) else { return Some(Hop::to_terminal(packet)) };
-        // at the first router of a dimension the choice needs the queues; at an intermediate there is no choice
+        // at the first router of a dimension `at_head` compares queues; at an intermediate router the packet takes the
+        // direct link
         (packet.dim == d as u8 + 1).then(|| self.direct(at, d, packet))
     }
 
@@ -121,7 +126,7 @@ impl Routing for Runtime {
         minimal
     }
 
-    /// The direct hop, and every detour in this dimension.
+    /// Lists the direct hop, and every detour in this dimension.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let Some(d) = Grid::first_difference(at, packet.dest) else { return vec![Step::deliver(packet)] };
         if packet.dim == d as u8 + 1 {

@@ -5,15 +5,15 @@
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Two phases with separate VC classes (1 each; 2 each on a torus). For any pattern, the load on the channels is that of two
-//! uniform phases.
+//! A path has two phases with separate VC classes: one class per phase, or two on a torus. Each phase loads the
+//! channels like uniform traffic, whatever the traffic pattern is.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! Tests on every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: under tornado, bit complement and uniform traffic it saturates at the
-//! bound of two uniform legs. No comparison with another simulator.
+//! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: under tornado, bit complement and uniform traffic the routing
+//! saturates at the bound of two uniform legs. No test compares this routing with another simulator.
 
 use crate::routing::on_grid::{Dateline, Grid};
 use crate::routing::{
@@ -56,7 +56,8 @@ impl RoutingModel for Valiant {
         const BIT_COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
         vec![
             Example::of("{}")
-                // each leg is uniform over 16 routers: 4 terminals * 4 / 16 = 1 flit per channel and leg
+                // each leg is uniform over 16 routers: 4 terminals * 4 / 16 = 1 flit per channel and leg if terminals
+                // send at load 1
                 .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 2.0))
                 .bound(HYPERX, BIT_COMPLEMENT, Accepts::UpTo(1.0 / 2.0)),
         ]
@@ -70,14 +71,14 @@ impl Runtime {
         Self { classes: same_classes(graph, 2 * per_phase), grid, per_phase }
     }
 
-    /// Sets the router at `mid` as the intermediate of the packet.
+    /// Sets the router at coordinates `mid` as the intermediate of the packet.
     #[inline(always)]
     pub(super) fn detour(&self, packet: &mut Packet, mid: u64) {
         packet.target = mid;
         packet.flags |= DETOUR;
     }
 
-    /// The intermediate of a packet on its first leg.
+    /// Returns the intermediate of a packet on its first leg; `None` for other packets.
     pub(super) fn over(packet: &Packet) -> Option<u64> {
         let detours = packet.phase == 0 && packet.flags & DETOUR != 0 && packet.target != packet.dest;
         detours.then_some(packet.target)
@@ -125,7 +126,7 @@ impl Routing for Runtime {
         self.grid.is_tied_somewhere(from, to)
     }
 
-    /// All possible outcomes: a packet for each intermediate.
+    /// Returns all possible outcomes of the draw: one packet for each intermediate.
     fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
         let coords = &self.grid.coords;
         Outcomes::new(coords.len(), move |k| {

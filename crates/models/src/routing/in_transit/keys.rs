@@ -1,18 +1,19 @@
-//! The keys of a scenario that the in-transit adaptive routings share.
+//! The scenario keys that all in-transit adaptive routings share.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Rule that keeps packets at their source while their router is congested.
+/// Injection control: the rule that keeps packets at their source while their router is congested.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Injection {
-    /// No rule: packets are never kept.
+    /// No injection control: packets leave their source as soon as they can.
     Free {},
-    /// A packet leaves its source only if the buffer after the first hop has room for this number of packets in addition.
+    /// A packet leaves its source only if the buffer after the first hop has room for the packet and for this number of
+    /// further packets.
     Bubble { packets: u32 },
-    /// A packet leaves its source only if the occupancy of some escape VC of the router is at most this value, 0 to 1 [share of a buffer].
+    /// A packet leaves its source only if at least one escape VC of the router has at most this occupancy, 0 to 1 [share of a buffer].
     EscapeOccupancy { most: f64 },
 }
 
@@ -27,37 +28,38 @@ impl Default for Injection {
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
     /// The head's minimal output was granted to another input in an earlier step of this cycle (FOGSim's first version). With
-    /// `router.speedup: 1` a cycle has one step, so no packet takes a detour, except around a link that is broken or off.
+    /// `router.speedup: 1` a cycle has one step, so packets take detours only around links that are broken or off.
     #[default]
     Granted,
     /// The minimal output was granted to another input in an earlier step of this cycle, or no VC of it has room for the packet.
-    /// The paper states this condition in brackets: the output is "already assigned to another input or Q_min = 100 %".
+    /// The paper states this condition in brackets: a packet is misrouted if the output is "already assigned to another input or
+    /// Q_min = 100 %".
     GrantedOrFull,
-    /// The head cannot take its minimal output now. Another packet crosses to the output or is on the link, or there is no room
-    /// (the paper's "not available").
+    /// The head cannot take its minimal output now. Another packet crosses to this output or is on the link, or the next buffer
+    /// has no room (the paper's "not available").
     Unavailable,
 }
 
-/// Definition of occupancy, with which the minimal output and detours are compared.
+/// Definition of the occupancy of an output. The routing compares the occupancies of the minimal output and of detours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Occupancy {
-    /// Used credits of the VC with the most credits, as a share of its buffer (the paper). Flits on the link and returning credits
-    /// also count, so a long link looks full even if no flit waits for it.
+    /// Used credits of the VC with the most credits, as a share of its buffer. This is the paper's definition. Flits on the link
+    /// and returning credits also count, so the output of a long link looks full even if no flit waits for it.
     #[default]
     Credits,
-    /// Flits that wait, as a share of the buffers of all VCs of the link. The value is the used credits minus the flits that the
-    /// link has taken during the last credit round trip (ours).
+    /// Flits that wait for the output, as a share of the buffers of all VCs of the link. The value is the used credits minus the
+    /// flits that the link has taken during the last credit round trip. This is our definition.
     Waiting,
 }
 
-/// Largest occupancy of the first output of a detour.
+/// Largest occupancy at which a head takes the first output of a detour.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MostOccupancy {
-    /// A share of the occupancy of the minimal output.
+    /// The limit is this share of the occupancy of the minimal output.
     Relative(f64),
-    /// A share of the buffer.
+    /// The limit is this share of the buffer.
     Fixed(f64),
 }
 
@@ -74,24 +76,25 @@ pub struct RingConfig {
     /// Kind of ring. Default: physical if the topology has such rings, otherwise embedded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<RingKind>,
-    /// Number of embedded rings without a common link; at least 1.
+    /// Number of embedded rings that have no link in common; at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 32))]
     pub rings: u32,
-    /// Number of directions of each ring, 1 or 2. With two, packets take the shorter way round.
+    /// Number of directions in which packets can travel round each ring, 1 or 2. With two directions, packets take the
+    /// shorter one.
     #[serde(default = "two")]
     #[schemars(range(min = 1, max = 2))]
     pub directions: u32,
-    /// Number of VCs of an embedded ring on its links; at least 1.
+    /// Number of VCs that an embedded ring has on each of its links; at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 8))]
     pub vcs: u32,
-    /// Number of times that a packet may leave the ring before its destination router, 0 to 254.
+    /// Number of times that a packet can leave a ring before its destination router, 0 to 254.
     #[serde(default = "four")]
     #[schemars(range(max = 254))]
     pub exits: u32,
-    /// Whether packets may enter the ring at their source router. With `false`, a packet is discarded if its only hop at the source
-    /// router is broken.
+    /// Whether packets can enter the ring at their source router. With `false`, a packet is discarded if the only hop at its source
+    /// router has a broken link.
     #[serde(default)]
     pub from_sources: bool,
 }
@@ -100,9 +103,9 @@ pub struct RingConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RingKind {
-    /// On separate wires and ports (`escape_rings` of the topology).
+    /// The ring has separate wires and ports (`escape_rings` of the topology).
     Physical,
-    /// On separate VCs of links that the network has anyway.
+    /// The ring has separate VCs on the existing links of the network.
     Embedded,
 }
 
@@ -124,13 +127,14 @@ fn four() -> u32 {
     4
 }
 
-/// The values of these keys.
+/// The values of the scenario keys of an in-transit adaptive routing.
 #[derive(Debug, Clone)]
 pub struct Keys {
     pub trigger: Trigger,
-    /// Th_min \[share of a buffer\].
+    /// The threshold Th_min of the paper: the least occupancy of the minimal output at which heads take detours \[share
+    /// of a buffer\].
     pub least_occupancy: f64,
-    /// Th_non-min, the largest occupancy of the first output of a detour.
+    /// The threshold Th_non-min of the paper: the largest occupancy of the first output of a detour.
     pub most_occupancy: MostOccupancy,
     pub occupancy: Occupancy,
     pub ring: RingConfig,
@@ -138,7 +142,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Refuses thresholds and counts out of range. `routing`: the name of the routing in scenarios, under which these keys are.
+    /// Refuses thresholds and counts that are out of range. `routing` is the name under which the scenario has these
+    /// keys.
     pub fn check(&self, routing: &str) -> Result<(), Refusal> {
         let at = |key: &str| format!("routing.{routing}.{key}");
         let share = |value: f64, key: &str| match (0.0..=1.0).contains(&value) {

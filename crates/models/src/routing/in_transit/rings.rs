@@ -1,4 +1,5 @@
-//! The escape rings: computes the hops on rings, and the ring that a packet enters. Routers are given by their numbers.
+//! The escape rings of a network. This file computes the hops along rings, and the hops with which packets enter a
+//! ring. Its functions take routers by their numbers.
 
 use super::{IN_RING, RingConfig, RingKind};
 use crate::routing::{Classes, Hop, RingEntry};
@@ -7,21 +8,22 @@ use weft_api::walk::{EscapeRing, RingHop};
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
 
-/// A direction round a ring.
+/// A direction in which packets travel round a ring.
 #[derive(Debug, Clone)]
 struct Direction {
-    /// For each router: its port to the next router of the ring.
+    /// The port of each router that leads to the next router of the ring.
     ports: Vec<u16>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Rings {
-    /// For each ring and each router: the router's position on the ring.
+    /// The position of each router on each ring: first index the ring, second index the router.
     places: Vec<Vec<u32>>,
-    /// The directions of all rings. The directions of ring r begin at r * `per_ring`; with two directions, the second one follows.
+    /// The directions of all rings. The directions of ring r begin at index r * `per_ring`. With two directions, the second one
+    /// follows.
     directions: Vec<Direction>,
     per_ring: u8,
-    /// VC classes of hops into a ring and along it.
+    /// VC class of a hop into a ring; `moving_on` is the class of a hop along a ring.
     entering: u8,
     moving_on: u8,
     classes: Classes,
@@ -29,7 +31,8 @@ pub struct Rings {
 }
 
 impl Rings {
-    /// `path`: the path of this configuration in the scenario. `single`: the only embedded ring, if not more are requested.
+    /// `path` is the path of this configuration in the scenario. `single` returns the embedded ring if only one is
+    /// requested.
     pub fn of(
         graph: &Graph,
         config: &RingConfig,
@@ -87,7 +90,7 @@ impl Rings {
         (self.classes.clone(), self.entries.clone())
     }
 
-    /// The direction that a hop follows; `None` for a hop outside the rings.
+    /// Returns the direction that a hop follows; `None` for a hop outside the rings.
     pub fn direction(&self, router: usize, hop: Hop) -> Option<u8> {
         if hop.class != self.entering && hop.class != self.moving_on {
             return None;
@@ -96,18 +99,18 @@ impl Rings {
         self.directions.iter().position(is).map(|number| number as u8)
     }
 
-    /// The ports of each router, by direction.
+    /// Returns the ports of all routers, one slice per direction.
     pub fn ports(&self) -> impl Iterator<Item = &[u16]> {
         self.directions.iter().map(|direction| &direction.ports[..])
     }
 
-    /// The hop on which a packet continues in its present direction.
+    /// Returns the hop on which a packet continues in its present direction.
     pub fn onward(&self, router: usize, packet: &Packet) -> Hop {
         let port = self.directions[usize::from(packet.dim - IN_RING)].ports[router];
         Hop { port, class: self.moving_on }
     }
 
-    /// The hops along all rings, in all directions.
+    /// Returns the hops from this router along all rings, in all directions.
     pub fn all_onward(&self, router: usize) -> impl Iterator<Item = Hop> + '_ {
         self.directions.iter().map(move |direction| Hop { port: direction.ports[router], class: self.moving_on })
     }
@@ -117,19 +120,20 @@ impl Rings {
         self.places.len() as u32
     }
 
-    /// Largest number of hops of a packet in a ring: it leaves the ring at its destination router. (With two directions this number
-    /// is half as large, unless a link is broken.)
+    /// Returns the largest number of hops of a packet in a ring, which it leaves at the latest at its destination router. (With two
+    /// directions this number is half as large, unless a link is broken.)
     pub fn longest_stay(&self) -> u32 {
         self.places[0].len() as u32 - 1
     }
 
-    /// The hop into a ring in the direction with the shorter way to router `to`. `tie` decides if both ways are equally long.
+    /// Returns the hop into a ring in the direction with the shorter path to router `to`. `tie` decides the direction if
+    /// both paths are equally long.
     pub fn enter(&self, ring: u32, router: usize, to: usize, tie: bool) -> Hop {
         self.ways(ring, router, to, tie)[0]
     }
 
-    /// The hops into a ring in both directions. The direction with the shorter way to router `to` comes first. With one direction
-    /// both hops are the same.
+    /// Returns the hops into a ring in both directions. The direction with the shorter path to router `to` comes first. If
+    /// the ring has only one direction, both hops are equal.
     pub fn ways(&self, ring: u32, router: usize, to: usize, tie: bool) -> [Hop; 2] {
         let places = &self.places[ring as usize];
         let (routers, own, to) = (places.len() as u32, places[router], places[to]);
@@ -149,7 +153,7 @@ impl Rings {
     }
 }
 
-/// Refuses numbers of embedded rings if the topology has the rings.
+/// Refuses the keys of embedded rings if the topology has physical rings.
 fn refuse_embedded_keys(config: &RingConfig, path: &str) -> Result<(), Refusal> {
     for (key, value) in [("rings", config.rings), ("vcs", config.vcs)] {
         if value != 1 {

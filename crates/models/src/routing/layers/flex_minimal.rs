@@ -1,37 +1,41 @@
-//! FleX minimal: shortest paths through layers that are joined crosswise, with detours around failed links. The VC class is the hop index.
+//! FleX minimal: shortest paths through layers that are joined crosswise, with detours around failed links. The VC class of a hop is its
+//! index in the path.
 //!
 //! # Source
 //! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022): algorithm
-//! 1 with a correction. Its loop runs while the packet is not at its destination (the paper prints "while it is").
+//! 1 with one correction. The loop of the algorithm runs while the packet is not at its destination. The paper prints "while it
+//! is", which we take as an error.
 //! # Parameters
-//! `paths`: rule that chooses a shortest path. With `balanced` a packet takes any hop that begins a shortest path, all with equal
-//! probability. With `printed` a packet takes the paths of algorithm 1. These lead over the layer below if source and destination
-//! are in one layer, along y before x, and along x alone if both x and y are right. `detours` \[links\]: number of links beyond the
-//! longest shortest path that a packet may cross because links have failed (default: 0). If the link between two neighbours has
-//! failed, the paper proposes paths of two links (section III-C1), which are one link longer.
+//! `paths`: rule that chooses among the shortest paths. With `balanced` a packet takes a random hop among all hops that begin a
+//! shortest path, with equal probability. With `printed` a packet takes the paths of algorithm 1. These paths lead over the layer
+//! below if source and destination are in one layer. They cross y before x, and only x if x and y are both equal at the two ends.
+//! `detours` \[links\]: number of links beyond the longest shortest path that a packet may cross because links have failed
+//! (default: 0). If the link between two neighbours has failed, the paper proposes paths of two links (section III-C1). They are
+//! one link longer than the failed link.
 //! # Guarantees
-//! Minimal paths. The number of VC classes is that of the links on the longest shortest path, plus one for each of the `detours`.
-//! The class rises with each hop, so dependencies are acyclic, with and without faults. With two or three layers `balanced` makes
-//! all shortest paths equally likely; with more layers, all hops at each router. `printed` needs three layers of at least 3 x 3
-//! routers. On 6 x 6 x 3 routers of 10 terminals, uniform traffic (with packets to oneself) has two bounds in flits per terminal
-//! and cycle. Under `printed` this traffic can reach 27 / 31 = 0.871. Under `balanced` this traffic can reach 108 / 97 = 1.113,
-//! which is more than a terminal sends. No tables. Under faults: a head at a broken link takes another hop at once, depending only
-//! on the links of its own router. Hops on all shortest paths come first (also under `printed`). Then come the hops with the fewest
-//! remaining links; equal hops are drawn at random. A hop is possible as long as a VC class is left for each remaining link. In
-//! three layers at least 3 wide, the next best hops cost one link more. A packet is delivered if it meets at most `detours` broken
-//! links, and each time one of these hops has a working link. So with `detours: 1` nothing is lost if one link fails. Without
-//! detours, packets that meet a failed link on their last hop are lost. In networks at least 4 wide with two layers, or with four
-//! or more, a detour between neighbours costs two links more and needs `detours: 2`. A packet does not return to the router at
-//! which it last met a broken link, if it has another hop. Packets do not know broken links in advance, so a packet may meet a
-//! second one.
+//! Minimal paths. The number of VC classes is the number of links on the longest shortest path, plus one for each of the
+//! `detours`. The class rises with each hop, so dependencies between channels are acyclic, with and without faults. With two or
+//! three layers, `balanced` makes all shortest paths equally likely. With more layers, only the hops at each router are equally
+//! likely. `printed` needs three layers of at least 3 x 3 routers. The following bounds are loads [flits per terminal and cycle]
+//! of uniform traffic, with packets to oneself, on 6 x 6 x 3 routers of 10 terminals. The bound under `printed` is 27 / 31 =
+//! 0.871. The bound under `balanced` is 108 / 97 = 1.113, which is more than a terminal sends. No tables. Under faults, a head at
+//! a broken link takes another hop at once. Its choice depends only on the links of its own router. The head tries hops on all
+//! shortest paths first (also under `printed`). After these, the head tries the hops with the fewest remaining links. Among equal
+//! hops it begins with a random one. The head can take a hop if a VC class is left for each remaining link. In networks of three
+//! layers with widths of at least 3, the next best hops cost one link more. A packet is delivered if it meets at most `detours`
+//! broken links, and if another possible hop has a working link each time. Therefore `detours: 1` loses no packet if one link
+//! fails. Without detours, packets that meet a failed link on their last hop are lost. The number of extra links is two in
+//! networks of two layers, or of four or more, with widths of at least 4. There a detour between neighbours needs `detours: 2`. A
+//! packet does not return to the router at which it last met a broken link, if it has another hop. Packets do not know broken
+//! links in advance, so a packet may meet a second one.
 //! # Not modelled
-//! A choice that depends on congestion.
+//! A choice between shortest paths by congestion.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! Tests on every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). The tests of
-//! this file: `balanced` lists the hops of `shortest_path`, `printed` lists those of the algorithm, and detours are those of the
-//! paper. `engine/tests/faults.rs`: lost packets with and without detours. `engine/tests/bounds.rs`: the bounds of both under
-//! uniform traffic are reached. No comparison with another simulator.
+//! this file: `balanced` lists all hops that begin a shortest path, `printed` lists the hops of algorithm 1, and detours are
+//! those of the paper. `engine/tests/faults.rs`: numbers of lost packets with and without detours. `engine/tests/bounds.rs`:
+//! uniform traffic reaches the bounds of `balanced` and `printed`. No test compares this routing with another simulator.
 
 use crate::routing::{
     Accepts, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,
@@ -45,14 +49,16 @@ use weft_api::state::Packet;
 use weft_topology::{CrossedLayers, Crossing, Graph, Offset};
 use weft_units::Refusal;
 
-/// Shortest paths through layers that are joined crosswise, with detours around failed links. The VC class is the hop index.
+/// Shortest paths through layers that are joined crosswise, with detours around failed links. The VC class of a hop is its
+/// index in the path.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlexMinimal {
     /// Rule that chooses one of the shortest paths.
     #[serde(default)]
     pub paths: Paths,
-    /// Number of links beyond the longest shortest path that a packet may cross because links have failed. Each needs a VC class.
+    /// Number of links beyond the longest shortest path that a packet may cross because links have failed. Each of these links
+    /// needs one more VC class.
     #[serde(default)]
     pub detours: u8,
 }
@@ -61,27 +67,31 @@ pub struct FlexMinimal {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Paths {
-    /// Any shortest path: at each router, all hops that begin one have equal probability.
+    /// Any shortest path: at each router, the packet draws a hop among all that begin a shortest path, with equal
+    /// probability.
     #[default]
     Balanced,
-    /// Paths of algorithm 1 of the paper.
+    /// The paths of algorithm 1 of the paper.
     Printed,
 }
 
-/// Phase of a packet that has met a broken link. The `target` of the packet is the router at which it last met a broken link.
+/// Value of `Packet::phase` of a packet that has met a broken link. The `target` of the packet is the router at which it last
+/// met a broken link.
 const MET_BROKEN: u8 = 1;
 
-/// Largest number of kinds of first hops: up or down, along x or y, to the coordinate of the destination or to another one.
+/// Largest number of kinds of first hops: up or down, along x or y, to the destination's coordinate or to another
+/// coordinate.
 const MAX_KINDS: usize = 8;
 
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
-    /// Number of links of the longest path, which is the number of VC classes.
+    /// Number of links of the longest path. It is also the number of VC classes.
     most_hops: u8,
     crossed: CrossedLayers,
-    /// Coordinates: x in byte 0, y in byte 1, the layer in byte 2. The table has the hops that a packet may take. The index of the
-    /// table is 4 * (layers upward) + 2 * (y differs) + (x differs).
+    /// Routers have coordinates: x in byte 0, y in byte 1, the layer in byte 2. For each relative position of the destination,
+    /// the table lists the hops that a packet may take. The index into the table is 4 * (layers upward) + 2 * (y differs) + (x
+    /// differs).
     first_hops: Arc<[FirstHops]>,
 }
 
@@ -95,11 +105,11 @@ struct FirstHops {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Kind {
-    /// The port to coordinate 0 of the axis, if the router's own coordinate is above 0.
+    /// The port that leads to coordinate 0 of the axis, if the router's own coordinate is not 0.
     first_port: u16,
-    /// Position of the axis in the coordinates [bits].
+    /// First bit of this axis in the packed coordinates.
     shift: u8,
-    /// Whether the hop leads to the coordinate of the destination, or to any other coordinate.
+    /// True if the hop leads to the destination's coordinate, false if it leads to any other coordinate.
     arrives: bool,
     /// Number of routers to which hops of this kind lead; 0 after the last kind.
     count: u32,
@@ -140,14 +150,16 @@ impl RoutingModel for FlexMinimal {
         const SMALL: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 8}}"#;
         const UNIFORM: &str = r#"{"uniform": {"include_self": true}}"#;
         vec![
-            // Every router sends 8 / 27 flits to each router. Hops of one router up along x, by destination, in units of 8 / 27
-            // flits. In the same layer: 2 to the 2 routers along x (of 2 each, one is up), and 2 to the 4 that differ in both (a
-            // quarter of 2 each). In the layer above: 2 to the 2 along x. In the layer below: 1 to the router in the same position
-            // (half of 2), and 4 to the 4 that differ in both (half of 2 each). In total 11 hops share 2 channels.
+            // Every router sends 8 / 27 flits per cycle to each router. The counts below are the hops of one router up along x,
+            // by the position of the destination, in units of 8 / 27 flits. Destinations in the same layer: 2 to the 2 routers
+            // along x (a path has 2 hops, one of them up), and 2 to the 4 routers that differ in x and y (a quarter of 2 hops
+            // each). Destinations in the layer above: 2 to the 2 routers along x. Destinations in the layer below: 1 to the
+            // router in the same position (half of 2 hops), and 4 to the 4 routers that differ in x and y (half of 2 hops each).
+            // In total 11 hops share 2 channels.
             Example::of("{}").bound(SMALL, UNIFORM, Accepts::UpTo(27.0 / (8.0 * 5.5))),
-            // As above: 2 to the 2 along x, and 2 in the layer above. In the same layer: all 4 to the 4 that differ in both,
-            // because these go down along y first. In the layer below: 2 to the router in the same position, because these go along
-            // x, and 4 as above. In total 14.
+            // As in the example above: 2 to the 2 routers along x in the same layer, and 2 in the layer above. In the same layer
+            // all 4 to the 4 routers that differ in x and y, because packets to these go down along y first. In the layer below:
+            // 2 to the router in the same position, because these packets go along x, and 4 as above. In total 14.
             Example::of(r#"{"paths": "printed"}"#).only_on(&[SMALL]).bound(
                 SMALL,
                 UNIFORM,
@@ -172,11 +184,11 @@ impl FirstHops {
         first
     }
 
-    /// The port with number `number` (below `count`) of a router at `at`, for a packet to `dest`.
+    /// Returns port `number` (below `count`) among the listed first hops of the router at `at`, for a packet to `dest`.
     #[inline(always)]
     fn port(&self, at: u64, dest: u64, mut number: u32) -> u16 {
         let mut kind = &self.kinds[0];
-        // most hops have one or two kinds
+        // the loop is short, because most destinations have one or two kinds of hops
         for next in &self.kinds[1..] {
             if number < kind.count {
                 break;
@@ -188,14 +200,15 @@ impl FirstHops {
         let skipped = to - u8::from(to > own);
         let place = match kind.arrives {
             true => skipped,
-            // ports skip the own coordinate; the coordinate of the destination is skipped as well
+            // ports have no number for the router's own coordinate; a detour also skips the coordinate of the
+            // destination
             false => number as u8 + u8::from(own != to && number as u8 >= skipped),
         };
         kind.first_port + u16::from(place)
     }
 }
 
-/// Whether algorithm 1 uses this hop of a shortest path, in three layers.
+/// True if algorithm 1 uses this hop of a shortest path, in a network of three layers.
 fn is_printed(hop: &Crossing, offset: Offset) -> bool {
     match (offset.layers == 0, offset.differs) {
         // the direct link
@@ -213,7 +226,7 @@ fn is_printed(hop: &Crossing, offset: Offset) -> bool {
 }
 
 impl Runtime {
-    /// Relative position of the destination of a packet at `at`.
+    /// Returns the position of the destination relative to a packet at `at`.
     #[inline(always)]
     fn offset(&self, at: u64, dest: u64) -> Offset {
         let differ = at ^ dest;
@@ -222,14 +235,14 @@ impl Runtime {
         Offset { differs: [differ & 0xff != 0, differ & 0xff00 != 0], layers }
     }
 
-    /// The hops that a packet at `at` (not its destination) may take.
+    /// Returns the hops that a packet at `at` (not its destination) may take.
     #[inline(always)]
     fn first_hops(&self, at: u64, dest: u64) -> &FirstHops {
         let Offset { differs: [x, y], layers } = self.offset(at, dest);
         &self.first_hops[(4 * layers + u32::from(x) + 2 * u32::from(y)) as usize]
     }
 
-    /// The port that a packet takes at `at`: a random one of the ports that begin a shortest path.
+    /// Returns a random port among those that begin a shortest path from `at`.
     #[inline(always)]
     fn port(&self, at: u64, packet: &Packet, drawn: impl Fn(u32) -> u32) -> u16 {
         let hops = self.first_hops(at, packet.dest);
@@ -239,7 +252,8 @@ impl Runtime {
         hops.port(at, packet.dest, drawn(hops.count))
     }
 
-    /// The port that a packet takes at `at` after it has met a broken link.
+    /// Like `port`, for a packet that has met a broken link: the packet does not return to that link's router if it has
+    /// another choice.
     #[cold]
     #[inline(never)]
     fn port_onward(&self, hops: &FirstHops, at: u64, packet: &Packet, drawn: &dyn Fn(u32) -> u32) -> u16 {
@@ -248,8 +262,8 @@ impl Runtime {
         if port == back { hops.port(at, packet.dest, hops.count - 1) } else { port }
     }
 
-    /// The port of a shortest path that leads back to the router at which the packet last met a broken link. `None` if there is no
-    /// other port on a shortest path.
+    /// Returns the port of a shortest path that leads back to the router at which the packet last met a broken link. `None` if a
+    /// shortest path begins at no other port.
     #[cold]
     fn port_to_avoid(&self, at: u64, packet: &Packet) -> Option<u16> {
         let hops = self.first_hops(at, packet.dest);
@@ -257,7 +271,8 @@ impl Runtime {
         self.port_back(at, packet).filter(|&back| hops.count > 1 && begins(back))
     }
 
-    /// The port that leads back to the router at which a packet at `at` last met a broken link, if there is such a link.
+    /// Returns the port that leads from `at` directly back to the router at which the packet last met a broken link;
+    /// `None` if there is no such link.
     fn port_back(&self, at: u64, packet: &Packet) -> Option<u16> {
         let is_near = packet.phase == MET_BROKEN && self.crossed.distance(self.offset(at, packet.target)) == 1;
         is_near.then(|| self.first_hops(at, packet.target).port(at, packet.target, 0))
@@ -300,9 +315,10 @@ impl Routing for Runtime {
         AroundFaults::ChoosesAgain
     }
 
-    /// All hops from which the remaining path is short enough. The shortest come first; equally short ones are tried in turn,
-    /// beginning with a random one. The hop back to the router with an earlier broken link comes last. From now on the packet does
-    /// not return to this router.
+    /// Lists the hops for a packet whose output is broken: all hops from which the remaining path is short enough. The hops
+    /// with the shortest remaining path come first; equally good hops are in order of their number, beginning with a random
+    /// one. The hop back to the router at which the packet met an earlier broken link comes last. Each listed hop makes the
+    /// packet avoid a return to this router.
     fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
@@ -351,7 +367,7 @@ mod tests {
         serde_json::from_str::<TopologyConfig>(&text).expect("a topology").build("topology").expect("a graph")
     }
 
-    /// The routers to which steps lead.
+    /// Returns the routers at the far ends of these hops.
     fn far_ends(graph: &Graph, from: u32, steps: &[Step]) -> Vec<u32> {
         let far = |step: &Step| match graph.ports(from)[usize::from(step.hop.port)].peer {
             Peer::Router { router, .. } => router,
@@ -360,7 +376,7 @@ mod tests {
         steps.iter().map(far).collect()
     }
 
-    /// The routers to which a packet may hop, in ascending order.
+    /// Returns the routers to which a packet may hop from `from`, in ascending order.
     fn hops(routing: &Runtime, graph: &Graph, coords: &[u64], from: u32, to: u32) -> Vec<u32> {
         let packet = Packet { dest: coords[to as usize], ..Packet::default() };
         let mut hops = far_ends(graph, from, &routing.steps(coords[from as usize], &packet, 1));
@@ -398,23 +414,23 @@ mod tests {
 
     #[test]
     fn printed_takes_the_hops_of_algorithm_1() {
-        // 4 x 3 x 3: router = x + 4 y + 12 z
+        // 4 x 3 x 3 routers: number = x + 4 y + 12 z
         let graph = graph("[4, 3]", 3);
         let routing = FlexMinimal { paths: Paths::Printed, detours: 0 }.build(&graph).unwrap();
         let coords = routing.coordinates(&graph);
         let router = |[x, y, z]: [u32; 3]| x + 4 * y + 12 * z;
         let from = [1, 1, 0];
         let cases: [([u32; 3], &[[u32; 3]]); 8] = [
-            // in the same layer: over the layer below (layer 2); along x, along y, or along y first
+            // to routers in the same layer: over the layer below (layer 2); along x, along y, or along y first
             ([3, 1, 0], &[[0, 1, 2], [2, 1, 2]]),
             ([1, 2, 0], &[[1, 0, 2]]),
             ([3, 2, 0], &[[1, 2, 2]]),
-            // to the same position in another layer: along x into the third layer
+            // to the router in the same position of another layer: along x into the third layer
             ([1, 1, 1], &[[0, 1, 2], [2, 1, 2], [3, 1, 2]]),
             ([1, 1, 2], &[[0, 1, 1], [2, 1, 1], [3, 1, 1]]),
             // neighbours
             ([3, 1, 1], &[[3, 1, 1]]),
-            // along y into the third layer
+            // to routers that differ in x and y: along y into the third layer
             ([3, 2, 1], &[[1, 2, 2]]),
             ([3, 2, 2], &[[1, 2, 1]]),
         ];
@@ -426,8 +442,8 @@ mod tests {
 
     #[test]
     fn detours_between_neighbours_are_those_of_the_paper() {
-        // 5 x 4 x 3: router = x + 5 y + 20 z. A detour has two hops over the third layer, to any x other than those of both ends:
-        // Nx - 2 detours.
+        // 5 x 4 x 3 routers: number = x + 5 y + 20 z. A detour has two hops over the third layer, to any x except the x of both
+        // ends. Their number is Nx - 2.
         let graph = graph("[5, 4]", 3);
         let routing = FlexMinimal { detours: 1, ..FlexMinimal::default() }.build(&graph).unwrap();
         assert_eq!(routing.needs().classes[1..], [3, 3]);
@@ -441,7 +457,8 @@ mod tests {
             far_ends(&graph, from, &steps)
         };
         let over = |x| router([x, 2, 2]);
-        // on its second hop: the link itself, then the detours; the hop after the detour uses the last class
+        // a packet on its second hop tries the link itself, then the detours; the hop after the detour uses the last
+        // class
         let mut expected = vec![to, over(0), over(2), over(3)];
         let mut found = around(1, 0);
         assert_eq!(found[0], to);
@@ -451,9 +468,10 @@ mod tests {
         // a random draw decides with which detour each packet begins
         let second: Vec<u32> = (0..100).map(|seq| around(1, seq)[1]).collect();
         assert!([0, 2, 3].into_iter().all(|x| second.contains(&over(x))));
-        // after its first hop two links may follow; no router is further than that from any of its 2 (5 + 4 - 2) neighbours
+        // a packet on its first hop has two more links left; no router is further than that from any of its 2 (5 + 4 - 2)
+        // neighbours
         assert_eq!(around(0, 0).len(), 14);
-        // on the last class, only the link itself is possible
+        // a packet on the last class can only take the link itself
         assert_eq!(around(2, 0), [to]);
     }
 

@@ -1,37 +1,40 @@
-//! Up*/down* on a k-ary n-tree or a fat tree of pods: up to a nearest common ancestor, then down on the only path.
+//! Up*/down* routing on a k-ary n-tree or a fat tree of pods: up to a nearest common ancestor, then down on the only
+//! path.
 //!
 //! # Source
-//! F. Petrini, M. Vanneschi, "k-ary n-trees", IPPS'97; BookSim's `nca` (`random`) and `anca` (`adaptive`) on `fattree`.
-//! D-mod-k: E. Zahavi et al., "Optimized InfiniBand fat-tree routing for shift all-to-all communication patterns",
-//! Concurrency and Computation 22(2), 2010.
+//! F. Petrini, M. Vanneschi, "k-ary n-trees", IPPS'97. BookSim's routings `nca` (here `random`) and `anca` (here
+//! `adaptive`) on `fattree`. D-mod-k: E. Zahavi et al., "Optimized InfiniBand fat-tree routing for shift all-to-all
+//! communication patterns", Concurrency and Computation 22(2), 2010.
 //! # Parameters
-//! `ascent`: rule that chooses the link up. With `random` all links are drawn when the packet is created (BookSim draws one at each
-//! hop, which gives the same distribution). With `d_mod_k`, the link at stage s is digit s, base k, of the destination terminal,
-//! the lowest digit first. With `d_mod_k_high_first` the highest digit is first. On a tree with different levels, the digits are
-//! those of the terminal's position; digit s is taken modulo the number of links up. With `adaptive` the head of the VC takes the
-//! link with the least congestion; the comparison begins at a random link. `sensor`: definition of congestion (`adaptive` only).
-//! Under a policy that switches links level by level, each router chooses the link up for the head of a VC. The rule is the same,
-//! but only for the links that the level uses: `random` draws one of these links, and a digit is taken modulo their number. If
-//! links have failed under such a policy, the router chooses among the links up from which working links lead to the destination.
+//! `ascent`: rule that chooses the upward link at each level. With `random` all upward links are drawn when the packet is created.
+//! BookSim draws one at each hop, which gives the same distribution. With `d_mod_k`, the upward link at stage s is digit s, base k,
+//! of the destination terminal; digit 0 is the lowest. With `d_mod_k_high_first`, digit 0 is the highest. On a tree with different
+//! levels, the digits are those of the terminal's position; digit s is taken modulo the number of upward links. With `adaptive`,
+//! the head of a VC takes the upward link with the least congestion; the comparison begins at a random link. `sensor`: the measure
+//! of congestion (`adaptive` only). Under a policy that switches links level by level, each router chooses the upward link for the
+//! head of a VC. The rule is the same, but only for the links that the policy uses at this level: `random` draws one of them, and a
+//! digit is taken modulo their number. If links have failed under such a policy, the router chooses among the upward links from
+//! which working links lead to the destination.
 //! # Guarantees
-//! Minimal. Number of paths between leaves with nearest common ancestors l levels up: k^l (`random`, `adaptive`), or one per destination
-//! terminal (both `d_mod_k`). On a tree with different levels, this number is the product of the links up. The routing has one VC class. A
-//! packet that went down never goes up again. So a dependency leads upward from a link up to a link up of the next level, or from a link
-//! up to a link down, or from a link down to a link down of the level below. Up/down dependencies are acyclic.
+//! Minimal paths. Number of paths between leaves with nearest common ancestors l levels up: k^l (`random`, `adaptive`), or one per
+//! destination terminal (both `d_mod_k` rules). On a tree with different levels, the number of paths is the product of the numbers of
+//! upward links. The routing has one VC class. A packet that has crossed a link down never goes up again. A link up can therefore
+//! depend only on links up of the next level and on links down. A link down can depend only on links down of the level below. These
+//! dependencies are acyclic.
 //!
-//! Faults: the path down has no alternative hop, so a head that meets a broken link there is discarded. On the way up, `adaptive`
-//! takes another link at the router whose link has failed. `adaptive` disregards failures further along the path. The other ascents
-//! draw or compute their paths in advance, and discard the packet. If a policy switches links level by level, each ascent avoids
-//! links up without a working path to the destination, on both sides of the tree. The ascents do this as soon as the policy has
-//! been notified of the fault. After that, packets are lost only if they had already chosen their path, or have no path.
+//! Faults: the path down has no alternative hop, so a head that meets a broken link there is discarded. On the path up,
+//! `adaptive` takes another link at the router whose link has failed. `adaptive` does not consider failures further along the
+//! path. The other rules fix their paths in advance, and discard the packet. If a policy switches links level by level, all rules
+//! avoid upward links without a working path to the destination. The rules avoid such links as soon as the policy has been
+//! notified of the fault. After this notification, packets are lost only if they had already chosen their path, or have no path.
 //! # Not modelled
-//! New choices of the link up while the packet waits. Widths of a level that differ between routers.
+//! Another choice of the upward link while a packet waits. Routers of one level with different numbers of links.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
+//! Tests on every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
 //! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/paths.rs`: all shortest paths and no others; D-mod-k follows the digits. `engine/tests/bounds.rs`: full trees
-//! under `bit_complement`, and the patterns that are worst for each order of digits. BookSim2: the rows `nca` of
-//! `tests/data/golden/booksim.csv` (`random`).
+//! `engine/tests/paths.rs`: packets take all shortest paths and no others; D-mod-k follows the digits.
+//! `engine/tests/bounds.rs`: accepted loads of full trees under `bit_complement`, and under the worst patterns for each
+//! order of digits. Comparison with BookSim2: the rows `nca` of `tests/data/golden/booksim.csv` (`random`).
 
 use crate::routing::{
     Accepts, Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Outcomes, Proof, Published, Routing,
@@ -48,20 +51,20 @@ use weft_api::widths::{Widths, note_choice};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Up*/down* on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then down on the only path.
+/// Up*/down* routing on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then down on the only path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpDown {
-    /// Rule that chooses the link up.
+    /// Rule that chooses the upward link at each level.
     #[serde(default)]
     pub ascent: Ascent,
-    /// The sensor of the congestion of an output (`adaptive`).
+    /// The sensor that measures the congestion of an output (`adaptive`).
     #[serde(default = "credits")]
     pub sensor: Sensor,
 }
 
-/// All links up are minimal, so a count of flits in flight causes no detour. A count that includes flits in flight spreads packets
-/// over the links.
+/// All upward links are minimal, so flits in flight in the count of a sensor cause no detour. A sensor that counts flits in
+/// flight spreads packets over the links.
 fn credits() -> Sensor {
     Sensor::UsedCredits
 }
@@ -72,18 +75,20 @@ impl Default for UpDown {
     }
 }
 
-/// Rule that chooses the link up.
+/// Rule that chooses the upward link at each level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ascent {
     /// A random link, drawn for each packet.
     #[default]
     Random,
-    /// A digit of the destination terminal, the lowest first. Packets to neighbouring terminals take different links.
+    /// The link is a digit of the destination terminal, the lowest digit first. Packets to neighbouring terminals take
+    /// different links.
     DModK,
-    /// A digit of the destination terminal, the highest first. Packets to neighbouring terminals share links.
+    /// The link is a digit of the destination terminal, the highest digit first. Packets to neighbouring terminals
+    /// share links.
     DModKHighFirst,
-    /// The least congested link, in the cycle in which the packet becomes the head of its VC.
+    /// The least congested link in the cycle in which the packet becomes the head of its VC.
     Adaptive,
 }
 
@@ -92,29 +97,32 @@ pub struct Runtime {
     classes: Classes,
     ascent: Ascent,
     sensor: Sensor,
-    /// Whether each router chooses the link up for the head of a VC. Otherwise all links up are chosen when the packet is created.
+    /// True if each router chooses the upward link for the head of a VC. Otherwise the routing chooses all upward links when
+    /// the packet is created.
     at_head: bool,
-    /// The links up that the policy uses, if it switches links.
+    /// The upward links that the policy uses, if the policy switches links.
     in_use: Option<LinksInUse>,
     /// Number of levels of the tree.
     n: u32,
-    /// For each level: number of links down of a router, and number of its links up.
+    /// For each level: number of downward links of a router, and number of its upward links.
     down: [u32; 8],
     up: [u32; 8],
     coords: Vec<u64>,
 }
 
-/// The links up that packets may take. The overseer of the policy changes them between two cycles, when no router runs.
+/// The upward links that packets may take. The overseer of the policy changes them between two cycles, when no router
+/// runs.
 #[derive(Debug)]
 struct LinksInUse {
-    /// For each level: number of links up in use, counted from the first. [`LinksInUse::BY_ROUTER`] if the links differ between routers.
+    /// For each level: number of upward links in use, counted from the first link. The value is [`LinksInUse::BY_ROUTER`] if the links
+    /// in use differ between routers.
     widths: AtomicU64,
-    /// The links in use, if they differ between routers.
+    /// The links in use, if they differ between the routers of a level.
     links: RwLock<Arc<LinksUp>>,
 }
 
 impl LinksInUse {
-    /// Value of `widths` if the links differ between routers; otherwise no level uses 0 links.
+    /// Value of `widths` if the links in use differ between routers. Otherwise each level uses at least 1 link.
     const BY_ROUTER: Widths = Widths(0);
 
     fn new(widths: u64) -> Self {
@@ -148,11 +156,12 @@ impl RoutingModel for UpDown {
         const BIT_REVERSE: &str = r#"{"bit_reverse": {}}"#;
         vec![
             Example::of("{}")
-                // there are as many links up as terminals, and packets use all links evenly
+                // a leaf has as many upward links as terminals, and packets use all links evenly
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
             Example::of(r#"{"ascent": "d_mod_k"}"#)
                 // The lowest digit of the destination is the highest digit of the source with its bits reversed. This digit is
-                // equal for all 4 terminals of a leaf, so they share a link up. Terminals of some other leaves may send more.
+                // equal for all 4 terminals of a leaf, so they share an upward link. The bound is a lower limit, because
+                // terminals of some other leaves may send more.
                 .bound(TREE, BIT_REVERSE, Accepts::AtLeast(1.0 / 4.0))
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
             Example::of(r#"{"ascent": "d_mod_k_high_first"}"#)
@@ -160,20 +169,21 @@ impl RoutingModel for UpDown {
                 // terminals of a leaf
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0 / 4.0)),
             Example::of(r#"{"ascent": "adaptive"}"#)
-                // the same bound as for `random`
+                // the same bound as for `random`, because packets use all links evenly
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
         ]
     }
 }
 
-/// If the graph is a tree: the number of levels, and for each level a router's links down and links up.
+/// If the graph is a tree, returns the number of levels, and for each level a router's numbers of downward and upward
+/// links.
 fn links_of(graph: &Graph) -> Option<(u32, [u32; 8], [u32; 8])> {
     let levels = graph.structure().levels.as_ref()?;
     let by_level = |links: &[u32]| std::array::from_fn(|level| links.get(level).copied().unwrap_or(0));
     levels.tree.as_ref().map(|tree| (levels.count, by_level(&tree.down), by_level(&tree.up)))
 }
 
-/// The digits of a number, one per byte, the lowest digit first. `bases` has the base of each digit.
+/// Returns the digits of a number, one per byte, the lowest digit first. `bases` has the base of each digit.
 fn digits(number: u32, bases: &[u32]) -> u64 {
     let mut rest = number;
     (0..).zip(bases).map(|(i, base)| (u64::from(rest % base) << (8 * i), rest /= base).0).sum()
@@ -187,25 +197,26 @@ fn with_digit(packed: u64, i: u32, digit: u32) -> u64 {
     packed & !(0xff << (8 * i)) | u64::from(digit) << (8 * i)
 }
 
-/// Level of the nearest common ancestors of two leaves. The level is one above the highest digit in which the leaves differ.
+/// Returns the level of the nearest common ancestors of two leaves. The level is one above the highest digit in which the
+/// leaves differ.
 fn meeting_level(a: u64, b: u64) -> u32 {
     (u64::BITS - ((a ^ b) & DIGITS).leading_zeros()).div_ceil(8)
 }
 
 impl Runtime {
-    /// The hop over link up `up` of a router at `at`.
+    /// Returns the hop over upward link `up` of a router at `at`.
     #[inline(always)]
     fn up(&self, at: u64, up: u32) -> Hop {
         Hop { port: (self.down[(at >> LEVEL) as usize] + up) as u16, class: 0 }
     }
 
-    /// Whether the packet must still choose a link up at this router.
+    /// True if the packet must still choose an upward link at this router.
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         self.at_head && !is_above(at, packet.dest)
     }
 
-    /// Number of links up of a router of `level` that packets may take, counted from the first. 0 if the links differ between
-    /// routers of the level.
+    /// Number of upward links of a router of `level` that packets may take, counted from the first link. The value is 0 if
+    /// the links in use differ between routers of the level.
     #[inline(always)]
     fn width(&self, level: u32) -> u32 {
         self.in_use
@@ -213,8 +224,8 @@ impl Runtime {
             .map_or(self.up[level as usize], |in_use| Widths(in_use.widths.load(Relaxed)).of(level as usize))
     }
 
-    /// Chooses the link up after faults, in place of `at_head`. The rule is the same, but only among the links up that lead to the
-    /// destination.
+    /// Does the work of `at_head` after faults: chooses an upward link. The rule is the same, but only among the upward links that
+    /// lead to the destination.
     #[cold]
     fn among_whole<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> u32 {
         let links = self.links_up(at, packet);
@@ -227,7 +238,7 @@ impl Runtime {
         }
     }
 
-    /// The links up that the packet may take at this router, with any ascent.
+    /// The upward links that the packet may take at this router, with any rule.
     fn links_up(&self, at: u64, packet: &Packet) -> Vec<u32> {
         match (self.width((at >> LEVEL) as u32), &self.in_use) {
             (0, Some(in_use)) => numbers_of(in_use.links().choices(at, packet.dest)).collect(),
@@ -235,21 +246,21 @@ impl Runtime {
         }
     }
 
-    /// The link up from `level`, among the first `width` links, if the choice does not depend on queues.
+    /// Returns the upward link from `level`, among the first `width` links, if the choice does not depend on queues.
     #[inline(always)]
     fn link(&self, level: u32, width: u32, packet: &Packet, seed: u64) -> u32 {
-        // byte i has digit i of the terminal
+        // byte i has digit i of the destination terminal
         let terminal = || (packet.dest & DIGITS) << 8 | u64::from(packet.dst_port);
         match self.ascent {
-            // for an adaptive ascent, this is the link with which the comparison begins
+            // for the adaptive rule, this is the link with which the comparison begins
             Ascent::Random | Ascent::Adaptive => below(draw(seed, packet, 0xa7 + u64::from(level)), width),
             Ascent::DModK => u32::from(digit(terminal(), level)) % width,
             Ascent::DModKHighFirst => u32::from(digit(terminal(), self.n - 1 - level)) % width,
         }
     }
 
-    /// Records that the packet takes link up `up` of a router of `level`. If links are switched, the packet stores its choices, so
-    /// that the policy knows which links it needs.
+    /// Records that the packet takes upward link `up` of a router of `level`. If a policy switches links, the packet stores
+    /// its choices, so that the policy knows which links the packet needs.
     #[inline(always)]
     fn keep(&self, packet: &mut Packet, level: u32, up: u32) {
         if self.in_use.is_some() {
@@ -257,22 +268,24 @@ impl Runtime {
         }
     }
 
-    /// A copy of this routing that reads the links up from `target` of the packet.
+    /// A copy of this routing that reads the upward links from the packet's `target`. It is used in the proof that the
+    /// routing is free of deadlock.
     fn with_drawn_links(&self) -> Self {
         let (classes, coords) = (self.classes.clone(), self.coords.clone());
         Self { ascent: Ascent::Random, at_head: false, in_use: None, classes, coords, ..*self }
     }
 
-    /// Packets, each with the leaf from which it starts. All these packets together take every turn that any packet can take. All
-    /// pairs of leaves over all ancestors would be k^(3n-3) packets. This selection has only (n-1) k^(n+1) packets in a k-ary
-    /// n-tree.
+    /// Returns packets, each with the leaf from which it starts. All these packets together take every turn that any packet
+    /// can take. Packets between all pairs of leaves over all ancestors would be k^(3n-3) packets. This selection has only
+    /// (n-1) k^(n+1) packets in a k-ary n-tree.
     ///
-    /// A turn at router R leads from a link up to a link up, from up to down, or from down to down. Let router A above the leaves
-    /// have C children, and let each of these have G children. For each child c, and each step s from 0 to the greater of C - 1 and
-    /// G, one packet goes over A. The packet's source is below grandchild j = s mod G of c, and its destination is below grandchild
-    /// j of c' = c + 1 + s mod (C - 1), modulo C; c' is never c. The packets contain every pair of different children of A, and so
-    /// every turn up-down at A. For each c, and for each c', j runs over all grandchildren. So the packets take every turn from j
-    /// up at c to A, and from A down at c' to j. No packet turns round at a router with one child.
+    /// A turn at router R leads from one channel to the next. It leads from up to up, from up to down, or from down to down. Let
+    /// router A above the leaves have C children, and let each of these have G children. For each child c, and each step s from 0
+    /// up to the greater of C - 1 and G (not included), one packet goes over A. The packet's source is below grandchild j = s mod G
+    /// of c, and its destination is below grandchild j of c' = c + 1 + s mod (C - 1), modulo C; c' is never c. These packets visit
+    /// every pair of different children of A, and so take every turn from up to down at A. For each c, and for each c', the index j
+    /// takes the number of every grandchild. The packets therefore take every turn from j up at c to A, and from A down at c' to j.
+    /// Packets do not turn round at a router with one child.
     pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
         let ancestors = self.coords.iter().filter(|&&at| at >> LEVEL > 0);
         ancestors.flat_map(move |&at| {
@@ -293,8 +306,8 @@ impl Runtime {
         })
     }
 
-    /// The number of a leaf. The digits of the number are those of the leaf's position; the base of each digit is the number of
-    /// links down of the level above.
+    /// Returns the number of a leaf. The digits of the number are those of the leaf's position. The base of each digit is the
+    /// number of downward links of the level above.
     fn leaf(&self, coords: u64) -> u32 {
         (0..self.n - 1).rev().fold(0, |number, i| number * self.down[i as usize + 1] + u32::from(digit(coords, i)))
     }
@@ -316,7 +329,7 @@ impl Routing for Runtime {
         self.coords.clone()
     }
 
-    /// Chooses the links up of all levels: byte i of `target` is the link from level i to level i + 1.
+    /// Chooses the upward links of all levels: byte i of `target` is the link from level i to level i + 1.
     fn inject(&self, packet: &mut Packet, seed: u64) {
         if self.at_head {
             return; // each router chooses the link
@@ -341,8 +354,8 @@ impl Routing for Runtime {
         Some(Hop { port, class: 0 })
     }
 
-    /// Chooses the link up by the rule of the ascent. The adaptive ascent takes the least congested link, and its comparison begins
-    /// at a random link.
+    /// Chooses the upward link by the rule of the scenario. The adaptive rule takes the least congested link, and its comparison
+    /// begins at a random link.
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
         let level = (at >> LEVEL) as u32;
         let width = self.width(level);
@@ -360,7 +373,7 @@ impl Routing for Runtime {
         self.up(at, up)
     }
 
-    /// Every link up that the ascent may choose.
+    /// Lists the hop over every upward link that the rule may choose.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
@@ -390,7 +403,7 @@ impl Routing for Runtime {
         true
     }
 
-    /// All possible outcomes: a packet for each nearest common ancestor that the packet may draw.
+    /// Returns all possible outcomes of the draw: one packet for each nearest common ancestor.
     fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
         let drawn = self.ascent == Ascent::Random && !self.at_head;
         let mut fixed = packet;
@@ -407,7 +420,7 @@ impl Routing for Runtime {
         "one of the upward links in use, at random or by a digit of the destination"
     }
 
-    /// Stores the links up that are used from now on, which the overseer has published.
+    /// Stores the upward links that the overseer of the policy has published. Packets use them from now on.
     fn hear(&self, published: &Published) {
         let Some(in_use) = &self.in_use else { return };
         match published {
@@ -443,7 +456,7 @@ mod tests {
         topology.build("topology").unwrap()
     }
 
-    /// Follows a packet and adds its turns, as (channel, next channel), to `turns`. Returns the terminal of delivery.
+    /// Follows a packet and adds its turns to `turns`, each as (channel, next channel). Returns the router of delivery.
     fn walk(graph: &Graph, runtime: &Runtime, from: u32, mut packet: Packet, turns: &mut BTreeSet<[u32; 2]>) -> u32 {
         let (mut at, mut last) = (from, None);
         loop {
@@ -501,7 +514,7 @@ mod tests {
             runtime.inject(&mut packet, 1);
             (0..2).for_each(|level| drawn[level as usize][usize::from(digit(packet.target, level))] += 1);
         }
-        // a quarter of 4,000 draws each; 5 sigma = 5 sqrt(4000 * 1/4 * 3/4) = 137
+        // each link gets a quarter of 4,000 draws; 5 sigma = 5 sqrt(4000 * 1/4 * 3/4) = 137
         assert!(drawn.iter().flatten().all(|count| (1000i32 - count).abs() < 137), "{drawn:?}");
     }
 

@@ -1,10 +1,10 @@
-//! Later events: a priority queue that returns the item with the least key first.
+//! A queue of future events: a priority queue that returns the item with the least key first.
 
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Debug;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 
-/// An item of an [`Agenda`]. The item with the least key compares as the greatest item, as the heap requires.
+/// An item of an [`Agenda`]. The ordering of items is reversed, because the heap returns its greatest item first.
 #[derive(Debug, Clone, Copy)]
 struct Item<K, T> {
     key: K,
@@ -31,7 +31,8 @@ impl<K: Ord, T> PartialOrd for Item<K, T> {
     }
 }
 
-/// Items sorted by key; the least is first. No two keys are equal, so the order of items does not depend on the order of insertion.
+/// Items sorted by key. The item with the least key is first. All keys are different, so the order of items does not
+/// depend on the order of insertion.
 #[derive(Debug)]
 pub struct Agenda<K, T>(BinaryHeap<Item<K, T>>);
 
@@ -45,13 +46,13 @@ impl<K: Ord + Copy, T: Copy> Agenda<K, T> {
         self.0.push(Item { key, item });
     }
 
-    /// The least key of all items; `None` if there are no items.
+    /// Returns the least key of all items; `None` if there are no items.
     #[inline]
     pub fn first(&self) -> Option<K> {
         self.0.peek().map(|first| first.key)
     }
 
-    /// Removes the item with the least key.
+    /// Removes and returns the item with the least key.
     #[inline]
     pub fn pop(&mut self) -> Option<(K, T)> {
         self.0.pop().map(|Item { key, item }| (key, item))

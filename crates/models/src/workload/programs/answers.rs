@@ -1,4 +1,4 @@
-//! The results of a program: times of ranks, flow completion times, bandwidths of collectives.
+//! The results of a program: times of ranks, completion times of messages, bandwidths of collectives.
 
 use super::node::Node;
 use super::processors::Count;
@@ -12,24 +12,24 @@ use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_api::recording::{Column, Table};
 use weft_programs::form::{Kind, Op, Operation};
 
-/// Reports that a rank has begun or ended a collective.
+/// The event that a rank has begun or ended a collective.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended {
     pub at: u64,
     pub has_ended: bool,
 }
 
-/// A collective in flight.
+/// A call of a collective that some ranks have not ended.
 #[derive(Debug, Clone, Copy, Value)]
 struct Call {
-    /// Cycle of the first begin, and of the last end so far.
+    /// The cycle of the first begin; `end` is the cycle of the last end so far.
     begin: u64,
     end: u64,
     /// Number of ranks that have not ended the call.
     left: u32,
 }
 
-/// The calls of collectives of the same kind. Times are cycles.
+/// Statistics of all calls of collectives with the same operation, size and number of ranks. Times are cycles.
 #[derive(Debug, Clone, Copy, Value)]
 struct Calls {
     count: u64,
@@ -38,12 +38,12 @@ struct Calls {
     most: u64,
 }
 
-/// Times of messages [cycles]. A histogram takes 16 KB and more, so a program without messages has none.
+/// Times of messages [cycles]. A histogram takes at least 16 KB, so a program that has sent no messages has none.
 #[derive(Debug, Default)]
 struct Flows(Option<Histogram<u64>>);
 
 impl Flows {
-    /// A histogram whose upper bound grows with the recorded times.
+    /// Returns an empty histogram whose upper bound grows with the recorded times.
     fn none_yet() -> Histogram<u64> {
         Histogram::new(3).expect("a constant precision is valid")
     }
@@ -65,16 +65,16 @@ impl Kept for Flows {
     }
 }
 
-/// The counts of all ranks together. The order in which ranks add to them has no effect.
+/// The statistics of all ranks together. The order in which ranks add values has no effect on the result.
 #[derive(Debug, Kept)]
 pub struct Shared {
-    /// Time of messages, from the end of the sender's processor time until the last packet has arrived [cycles].
+    /// Time of each message from the end of the sender's processor time until its last packet has arrived [cycles].
     flows: Flows,
-    /// Calls in flight. The key is the number of the communicator, and the number of the collective in it.
+    /// Calls in flight. The key is the number of the communicator, and the number of the call in it.
     under_way: BTreeMap<(u32, u32), Call>,
-    /// Key: operation, bytes (`None`: the blocks differ), and number of ranks.
+    /// The key is the operation, the bytes (`None` if the blocks differ), and the number of ranks.
     calls: BTreeMap<(&'static str, Option<u64>, u32), Calls>,
-    /// Activity of the rank, for recordings.
+    /// Activity of the ranks, for the recordings of a run.
     activity: Activity,
 }
 
@@ -84,7 +84,7 @@ impl Shared {
         Self { flows: Flows::default(), under_way: BTreeMap::new(), calls: BTreeMap::new(), activity }
     }
 
-    /// Called when a message has arrived.
+    /// Records the time of a message that has arrived.
     pub fn flow(&mut self, message: activity::Message) {
         self.flows.record(message.arrived - message.begun);
         self.activity.messages.push(message);
@@ -94,7 +94,7 @@ impl Shared {
         self.activity.spans.push(span);
     }
 
-    /// Called when a rank begins or ends a collective of communicator `number`, which has `ranks` ranks.
+    /// Records that a rank begins or ends a collective of communicator `number`, which has `ranks` ranks.
     pub fn call(&mut self, op: &Op, (number, ranks): (u32, u32), event: Ended) {
         let Kind::Collective(operation) = op.kind() else { return };
         let key = (number, op.instance());
@@ -119,8 +119,8 @@ impl Shared {
     }
 }
 
-/// The bytes of a collective as nccl-tests count them, and the factor between algorithm bandwidth and bus bandwidth (nccl-tests,
-/// doc/PERFORMANCE.md). `None` for a barrier, which has no bytes.
+/// Returns the bytes of a collective as nccl-tests count them, and the factor between algorithm bandwidth and bus bandwidth
+/// (nccl-tests, doc/PERFORMANCE.md). `None` for a barrier, which has no bytes.
 fn of_nccl_tests(operation: Operation, bytes: u64, ranks: u32) -> Option<(f64, f64)> {
     let (bytes, n) = (bytes as f64, f64::from(ranks));
     let share = (n - 1.0) / n;
@@ -129,12 +129,12 @@ fn of_nccl_tests(operation: Operation, bytes: u64, ranks: u32) -> Option<(f64, f
         Operation::Broadcast | Operation::Reduce => Some((bytes, 1.0)),
         Operation::AllReduce => Some((bytes, 2.0 * share)),
         Operation::ReduceScatter => Some((bytes, share)),
-        // `bytes` is the size of a block
+        // here `bytes` is the size of one rank's block
         Operation::AllGather | Operation::Gather | Operation::Scatter | Operation::AllToAll => Some((bytes * n, share)),
     }
 }
 
-/// The table of ranks.
+/// Builds the table of results with one row per rank.
 fn ranks(site: &Site, nodes: &[Mutex<Node>]) -> Table {
     let mut counts: Vec<(Option<u32>, Count)> = Vec::new();
     let first_terminals = site.terminals.iter().step_by(site.rails.count as usize);
@@ -161,7 +161,7 @@ fn ranks(site: &Site, nodes: &[Mutex<Node>]) -> Table {
     ])
 }
 
-/// The table of collectives.
+/// Builds the table of results with one row per kind of collective.
 fn collectives(site: &Site, shared: &Shared) -> Table {
     let mut columns: [Vec<Option<u64>>; 2] = Default::default();
     for (&(name, bytes, ranks), calls) in &shared.calls {
@@ -190,7 +190,7 @@ fn collectives(site: &Site, shared: &Shared) -> Table {
     ])
 }
 
-/// The activity of the ranks up to cycle `end`.
+/// Returns the activity of the ranks up to cycle `end`.
 pub fn activity(site: &Site, nodes: &[Mutex<Node>], end: u64) -> Activity {
     let mut activity = lock(&site.shared).activity.clone();
     if site.wanted.spans > 0 {
@@ -201,12 +201,12 @@ pub fn activity(site: &Site, nodes: &[Mutex<Node>], end: u64) -> Activity {
     activity
 }
 
-/// The tables of a program.
+/// Returns the tables of results of a program.
 pub fn tables(site: &Site, nodes: &[Mutex<Node>]) -> Vec<(&'static str, Table)> {
     vec![("ranks", ranks(site, nodes)), ("collectives", collectives(site, &lock(&site.shared)))]
 }
 
-/// Figures for the whole program. The run time is `None` if some rank has not ended.
+/// Returns the figures for the whole program. The run time is `None` if some rank has not ended.
 pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(&'static str, Option<f64>)> {
     let (mut messages, mut bytes, mut exposed) = (0, 0, Vec::new());
     for node in nodes {
@@ -239,7 +239,7 @@ pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(
 mod tests {
     use super::*;
 
-    /// A histogram that grows has the same quantiles as one with all bounds from the start, and needs less memory.
+    /// Checks that a histogram that grows has the same quantiles as one with full range, and needs less memory.
     #[test]
     fn times_of_messages_take_the_room_that_they_need() {
         let mut flows = Flows::default();

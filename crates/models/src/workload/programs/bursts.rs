@@ -1,21 +1,21 @@
-//! Packets of one message that an interface sends or receives in succession, in a record that belongs to the interface alone. Most
-//! packets of a long message then need neither the state of their node nor the table of messages. Threads share the node and the
-//! table, so this also avoids locks.
+//! Packets of one message that an interface sends or receives in succession. The record of these packets belongs to the interface
+//! alone. Most packets of a long message then use neither the state of their node nor the table of messages. Threads share the
+//! node and the table, so this record also avoids locks.
 //!
-//! If all its interfaces are in one block, a node lends packets to an interface: those of the message at the front of its queue, except the
-//! last packet. The node recalls the packets when other packets may get priority. For reception, an interface takes a message from the
-//! table of its sender if all packets of the message arrive at this interface. In a checkpoint, the queues of nodes are stored as if no
-//! packets were lent.
+//! A node lends packets to an interface if all interfaces of the node are in one block. It lends the packets of the message at the front
+//! of the interface's queue, except the last packet. The node takes the packets back when other packets could get priority. An interface
+//! also receives a message alone if all packets of the message arrive at this interface: it takes the message from the sender's table. A
+//! checkpoint stores the queues of nodes as if no packets were lent.
 
 use weft_api::base::kept::Value;
 use weft_api::workload::{Counts, NewPacket};
 
-/// Packets of the greatest length that an interface sends without its node.
+/// Packets of the greatest length that an interface sends without the help of its node.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lent {
     /// Number of remaining packets.
     pub packets: u64,
-    /// The cycle since which the packets wait.
+    /// The cycle since which the packets have waited.
     since: u64,
     to: u32,
     tag: u32,
@@ -23,7 +23,7 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// A burst of `packets` packets with the data of this packet, which was created.
+    /// Returns a burst of `packets` packets with the fields of this packet.
     pub fn of(packet: &NewPacket, packets: u64) -> Self {
         let &NewPacket { to, flits, created, tag, .. } = packet;
         Self { packets, since: created, to, tag, flits }
@@ -38,19 +38,19 @@ impl Lent {
     }
 }
 
-/// The message that an interface receives without its node, if there is one.
+/// The message that an interface receives without the help of its node, if there is one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Incoming {
-    /// Number of packets that have not arrived; 0: no message.
+    /// Number of packets that have not arrived; 0 means that there is no message.
     left: u64,
-    /// The cycle of the last arrival so far, and the number of its packet.
+    /// The latest cycle of an arrival so far, and the number of its packet.
     latest: (u64, u32),
-    /// The terminal that sends the message, and the tag of its packets.
+    /// The terminal that sends the message; `tag` is the tag of its packets.
     from: u32,
     tag: u32,
 }
 
-/// Possible results when an interface receives a packet.
+/// The effect of an arriving packet on the message that an interface receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
     /// The packet belongs to a message other than the one that the interface receives.
@@ -61,8 +61,8 @@ pub enum Received {
 }
 
 impl Incoming {
-    /// Starts to receive a message without the node. Packet `number` of the message has arrived in cycle `now`, and `left` packets
-    /// have not arrived.
+    /// Starts to receive a message without the help of the node. Packet `number` is the first that this record counts: it has
+    /// arrived in cycle `now`, and `left` packets have not arrived.
     pub fn of((from, tag): (u32, u32), left: u64, (now, number): (u64, u32)) -> Self {
         Self { left, latest: (now, number), from, tag }
     }
@@ -71,7 +71,7 @@ impl Incoming {
         self.left == 0
     }
 
-    /// Called when packet `number` from terminal `from` has arrived in cycle `now`.
+    /// Records that packet `number` from terminal `from` has arrived in cycle `now`.
     #[inline]
     pub fn receive(&mut self, (from, tag): (u32, u32), (now, number): (u64, u32)) -> Received {
         if self.left == 0 || (self.from, self.tag) != (from, tag) {

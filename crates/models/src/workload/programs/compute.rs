@@ -1,4 +1,4 @@
-//! The times of computations: the times of the program, scaled, with a random difference.
+//! The times of computations: the times of the program, multiplied by a factor, with a random difference.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,45 +6,46 @@ use std::f64::consts::TAU;
 use weft_traffic::mix;
 use weft_units::Refusal;
 
-/// Random purpose: jitter of computations.
+/// The purpose word of the random numbers for jitter.
 const JITTER: u64 = 0x6a69_7474_6572;
 
 /// Random differences between computations. The factor of a computation depends only on the seed, its rank and its number in the
-/// program. So comparisons of two networks, policies or placements use the same factors.
+/// program. Comparisons of networks, policies or placements therefore use the same factors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Jitter {
-    /// The time is multiplied by a number with an even distribution between 1 - `share` and 1 + `share`.
+    /// The time is multiplied by a random number with a uniform distribution between 1 - `share` and 1 + `share`.
     Uniform {
-        /// Largest difference of the number from 1; between 0 and 1.
+        /// Largest difference of the random number from 1; between 0 and 1.
         #[schemars(range(min = 0.0, max = 1.0))]
         share: f64,
-        /// Default: the seed of the run.
+        /// Seed of the random numbers. Default: the seed of the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
-    /// The time is multiplied by a number with a normal distribution of mean 1. Negative numbers count as 0.
+    /// The time is multiplied by a random number with a normal distribution of mean 1. Negative numbers count as 0.
     Normal {
-        /// Standard deviation of the number, at least 0.
+        /// Standard deviation of the random number, at least 0.
         #[schemars(range(min = 0.0))]
         deviation: f64,
-        /// Default: the seed of the run.
+        /// Seed of the random numbers. Default: the seed of the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
-    /// The time is increased by a share with an exponential distribution, as by interruptions of an operating system.
+    /// The time is increased by a random share with an exponential distribution. This resembles interruptions by an
+    /// operating system.
     Exponential {
-        /// Mean of that share, at least 0.
+        /// Mean of the random share, at least 0.
         #[schemars(range(min = 0.0))]
         mean: f64,
-        /// Default: the seed of the run.
+        /// Seed of the random numbers. Default: the seed of the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
 }
 
 impl Jitter {
-    /// The only number of this jitter: its key, its value, and its largest allowed value.
+    /// Returns the only number of this jitter: its key, its value, and its largest allowed value.
     fn number(&self) -> (&'static str, f64, f64) {
         match *self {
             Self::Uniform { share, .. } => ("uniform.share", share, 1.0),
@@ -59,13 +60,13 @@ impl Jitter {
         }
     }
 
-    /// The factor of a computation, from two random words.
+    /// Returns the factor of a computation, from two random words.
     fn factor(&self, words: [u64; 2]) -> f64 {
-        // 53 random bits, above 0 and up to 1
+        // random numbers of 53 bits, above 0 and up to 1
         let [u, v] = words.map(|word| ((word >> 11) + 1) as f64 / (1u64 << 53) as f64);
         match *self {
             Self::Uniform { share, .. } => 1.0 + share * (2.0 * u - 1.0),
-            // the method of Box and Muller
+            // the method of Box and Muller gives the normal distribution
             Self::Normal { deviation, .. } => (1.0 + deviation * (-2.0 * u.ln()).sqrt() * (TAU * v).cos()).max(0.0),
             Self::Exponential { mean, .. } => 1.0 - mean * u.ln(),
         }
@@ -75,7 +76,7 @@ impl Jitter {
 /// The largest `compute_scale`.
 const MAX_SCALE: f64 = 1e6;
 
-/// Refuses numbers out of their range; `path` is the dotted path of the workload.
+/// Refuses numbers that are out of range; `path` is the dotted path of the workload.
 pub fn check(scale: f64, jitter: Option<&Jitter>, path: &str) -> Result<(), Refusal> {
     if !(0.0..=MAX_SCALE).contains(&scale) {
         let what = format!("computations can't take {scale} times as long");
@@ -94,7 +95,7 @@ pub fn check(scale: f64, jitter: Option<&Jitter>, path: &str) -> Result<(), Refu
     Ok(())
 }
 
-/// The rules for the times of computations.
+/// The rules that give the time of a computation.
 #[derive(Debug, Clone, Copy)]
 pub struct Compute {
     pub scale: f64,
@@ -103,12 +104,13 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// `seed`: the seed of the run.
+    /// `seed` is the seed of the run.
     pub fn new(scale: f64, jitter: Option<Jitter>, seed: u64) -> Self {
         Self { scale, jitter, seed: jitter.and_then(|jitter| jitter.seed()).unwrap_or(seed) }
     }
 
-    /// The time of a computation that takes `fs` in the program \[fs\]. `number`: the number of the operation at its rank.
+    /// Returns the time \[fs\] of a computation whose time in the program is `fs`. `number` is the number of the
+    /// operation at its rank.
     pub fn time(&self, fs: u128, rank: u32, number: (u32, u32)) -> u128 {
         let scaled = if self.scale == 1.0 { fs } else { (fs as f64 * self.scale).round() as u128 };
         let Some(jitter) = self.jitter else { return scaled };
@@ -122,7 +124,7 @@ impl Compute {
 mod tests {
     use super::*;
 
-    /// Mean and variance of the factors of 40,000 computations.
+    /// Returns the mean and variance of the factors of 40,000 computations.
     fn moments(jitter: &str) -> (f64, f64) {
         let jitter = serde_json::from_str(jitter).expect("a jitter");
         let compute = Compute::new(1.0, Some(jitter), 5);
@@ -133,7 +135,8 @@ mod tests {
 
     #[test]
     fn factors_have_the_moments_of_their_distribution() {
-        // mean and variance by formula; the mean scatters by sqrt(variance / 40,000), and 5 times this is allowed
+        // the formulas give mean and variance; the standard deviation of the measured mean is sqrt(variance / 40,000),
+        // and the test allows 5 times this value
         for (jitter, mean, variance) in [
             (r#"{"uniform": {"share": 0.3}}"#, 1.0, 0.3f64.powi(2) / 3.0),
             (r#"{"normal": {"deviation": 0.1}}"#, 1.0, 0.01),
@@ -141,7 +144,8 @@ mod tests {
         ] {
             let (found, scatter) = moments(jitter);
             assert!((found - mean).abs() < 5.0 * (variance / 40_000.0f64).sqrt(), "{jitter}: {found}");
-            // the fourth moment is at most 9 times the squared variance (exponential); 5 standard deviations of the estimate are allowed
+            // the fourth moment is at most 9 times the squared variance (exponential); the test allows 5 standard deviations of the
+            // estimate
             assert!((scatter / variance - 1.0).abs() < 5.0 * (8.0 / 40_000.0f64).sqrt(), "{jitter}: {scatter}");
         }
     }

@@ -1,6 +1,6 @@
-//! A cache of the ranks of generated programs, by their parameters. A program follows from its parameters alone, so each program is
-//! generated once per process. A sweep over sets of the scheduler checks every program of the set at each of its points, and
-//! generating a program may take a second.
+//! A cache of the numbers of ranks of generated programs, by the parameters of the program. The parameters alone determine a
+//! program, so each process generates a program only once. A sweep over sets of the scheduler checks every program of a set at
+//! each of its points, and one program can take a second to generate.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,8 @@ use weft_units::Refusal;
 
 static RANKS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
 
-/// The ranks of a program with these parameters. `make` generates the program, if no program with these parameters has been generated.
+/// Returns the number of ranks of the program with these parameters. The function calls `make` to generate the program if the
+/// cache does not have it.
 pub(super) fn ranks(
     program: &GeneratorConfig,
     collectives: &RulesConfig,

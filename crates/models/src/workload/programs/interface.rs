@@ -1,6 +1,6 @@
-//! Presets of network interfaces: times of known systems, and the source of each.
+//! Presets of network interfaces: the times of known systems, with the source of each preset.
 //!
-//! A preset has no bandwidth to the network. An interface sends at the rate of its terminal link.
+//! A preset does not set a bandwidth of the network. An interface sends at the rate of its terminal link instead.
 
 use super::rails::RailChoice;
 use schemars::JsonSchema;
@@ -13,25 +13,26 @@ const NS: u128 = 1_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interface {
-    /// The interfaces of the TCEP paper (ISCA 2018, section V): 1 us from the processor to the interface. The paper gives these
-    /// interfaces 15 GB/s. But a link carries a flit of 48 bits per cycle of 1 ns, which is 6 GB/s. So the interfaces send at the
-    /// rate of the link.
+    /// The interfaces of the TCEP paper (ISCA 2018, section V): a message takes 1 us from the processor to the interface. In
+    /// the paper these interfaces send at 15 GB/s. But a link of the paper carries a flit of 48 bits per cycle of 1 ns, which
+    /// is 6 GB/s. Here the interfaces therefore send at the rate of the link.
     Tcep,
     /// The nodes of the torus paper (JPDC 2019): 8 cores share an interface. Messages inside a node bypass the network. The paper
-    /// gives no time for them; 0.5 us is our choice.
+    /// gives no time for messages inside a node; 0.5 us is our choice.
     TorusOnOff,
-    /// Accelerators with an interface of 400 Gb/s each: rank k of a node sends over interface k. Inside the node there are 450 GB/s
-    /// in each direction and 25 ns, the values of NVLink of the H100 (NVIDIA dgxc-benchmarking, and the topology of SimAI).
+    /// Accelerators, each with an interface of 400 Gb/s: rank k of a node sends over interface k. Messages inside the node have 450
+    /// GB/s in each direction and a latency of 25 ns. These are the values of NVLink of the H100 (NVIDIA dgxc-benchmarking, and the
+    /// topology of SimAI).
     Accelerator400g,
 }
 
-/// Times of network interfaces, and the rule by which messages choose one.
+/// Times of network interfaces, and the rule that chooses the interface for a message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Times {
     pub overhead: Time,
     pub injection_latency: Time,
     pub local_latency: Time,
-    /// Bandwidth of messages between ranks of one node; `None`: no limit.
+    /// Bandwidth of messages between ranks of one node; `None` means no limit.
     pub local_bandwidth: Option<Bandwidth>,
     pub rail_choice: RailChoice,
 }

@@ -1,11 +1,11 @@
-//! The messages in flight, as both ends know them, and the packets that the interface of a node must send.
+//! The messages in flight, with the data that sender and receiver share, and the packets that an interface must send.
 
 use std::collections::BTreeMap;
 use weft_api::activity::{self, Cause};
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_programs::rank::Key;
 
-/// A message, identified by the node that sends it and by its number there.
+/// Identifies a message: the node that sends it, and its number at this node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Handle {
     pub node: u32,
@@ -22,22 +22,23 @@ impl Handle {
     }
 }
 
-/// The purpose of a packet: the highest bits of its tag. The lowest bits are the number of the message at its sender. The bits
-/// between them distinguish programs that share nodes (`scheduler/sources.rs`).
+/// The purpose of a packet, stored in the highest bits of its tag. The lowest bits of the tag are the number of the
+/// message at its sender. The bits between purpose and number distinguish programs that share nodes
+/// (`scheduler/sources.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Part {
-    /// A part of the data.
+    /// A part of the data of a message.
     Data,
     /// The request of a rendezvous.
     Request,
-    /// The answer to a request: the matching receive is posted.
+    /// The answer to a request: the receiver has posted the matching receive.
     Clear,
 }
 
-/// Number of bits of a tag for the number of a message.
+/// Number of bits of a tag that store the number of a message.
 pub const NUMBER_BITS: u32 = 24;
 const NUMBERS: u32 = 1 << NUMBER_BITS;
-/// Lowest of the tag's bits for the purpose.
+/// Position of the lowest bit of a tag that stores the purpose.
 const PART: u32 = 30;
 
 impl Part {
@@ -50,7 +51,7 @@ impl Part {
         part << PART | number
     }
 
-    /// The purpose and the number in a tag.
+    /// Returns the purpose and the message number that a tag stores.
     pub fn of(tag: u32) -> (Self, u32) {
         let part = match tag >> PART {
             0 => Self::Data,
@@ -62,7 +63,7 @@ impl Part {
 }
 
 /// A message that has begun, and that the sender or the receiver still needs. The sender of the message writes the entry before the
-/// first packet leaves. From then on the sender changes `sending`, and the receiver changes the other fields.
+/// first packet leaves. After that the sender changes only `sending`, and the receiver changes the other fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Message {
     context: u32,
@@ -71,30 +72,32 @@ pub struct Message {
     pub from: u32,
     pub to: u32,
     pub bytes: u64,
-    /// The number of the sending processor. At the receiver, the processor with the same number handles the message.
+    /// The number of the processor that sends the message. At the receiver, the processor with the same number handles
+    /// the message.
     pub cpu: u8,
-    /// The interface that sends the first packet; the request and the answer also use this interface.
+    /// The interface that sends the first packet. The request and the answer also use this interface.
     pub rail: u32,
-    /// Number of interfaces that have not sent their last packet of the message.
+    /// Number of interfaces that still have packets of the message to send.
     pub sending: u32,
     is_received: bool,
-    /// The send operation and, for a rendezvous, the receive operation that has matched.
+    /// The send operation; `receive` is the receive operation that a rendezvous has matched.
     pub send: u64,
     pub receive: u64,
     pub is_rendezvous: bool,
     /// Number of data packets that have not arrived.
     left: u64,
-    /// The cycle of the last arrival so far, and the source and number of its packet. If several packets arrive in one cycle, the
-    /// packet with the greatest source counts.
+    /// The latest cycle of an arrival so far, with the source and number of its packet. If several packets arrive in one cycle,
+    /// the packet with the greatest source counts.
     latest: (u64, u32, u32),
-    /// The cycle in which the sender's processor had done its part.
+    /// The cycle in which the sender's processor finished its work for the message.
     pub begun: u64,
-    /// The cycle in which the receive of a rendezvous matched.
+    /// The cycle in which the receive operation of a rendezvous matched.
     pub matched: u64,
 }
 
 impl Message {
-    /// `begun`: the cycle in which the sender's processor has done its part. `packets`: number of data packets.
+    /// `begun` is the cycle in which the sender's processor finished its work for the message. `packets` is the number
+    /// of data packets.
     pub fn new(
         key: Key,
         (from, to): (u32, u32),
@@ -123,15 +126,15 @@ impl Message {
         }
     }
 
-    /// The row of a message in the record of messages; the message has arrived in cycle `now`.
+    /// Returns the row for the recording of messages. The message has arrived in cycle `now`.
     pub fn arrival(&self, now: u64) -> activity::Message {
         activity::Message { arrived: now, from: self.from, to: self.to, begun: self.begun, bytes: self.bytes }
     }
 
-    /// Called when a data packet, given by source and number, has arrived in cycle `now`. If all packets have arrived, returns the
-    /// last cycle and its packet.
+    /// Records that the data packet with this source and number has arrived in cycle `now`. If all packets have arrived, returns
+    /// the last cycle of an arrival and its packet.
     fn take(&mut self, now: u64, (source, number): (u32, u32)) -> Option<(u64, (u32, u32))> {
-        // interfaces in several blocks may call this in any order
+        // with the maximum, the order of calls has no effect: interfaces in several blocks call this function in any order
         self.latest = self.latest.max((now, source, number));
         self.left -= 1;
         (self.left == 0).then_some((self.latest.0, (self.latest.1, self.latest.2)))
@@ -142,12 +145,12 @@ impl Message {
         self.left
     }
 
-    /// The transfer of this message, which `packet` ended.
+    /// Returns the transfer of this message, which ended with `packet`.
     pub fn cause(&self, packet: Option<(u32, u32)>) -> Cause {
         Cause { peer: self.from, origin: self.from, since: self.begun, packet }
     }
 
-    /// The transfer of a rendezvous since its match, because the receiver let it begin.
+    /// Returns the transfer of a rendezvous since its match, because the receiver started it.
     pub fn cause_since_match(&self, peer: u32, packet: Option<(u32, u32)>) -> Cause {
         Cause { peer, origin: self.to, since: self.matched, packet }
     }
@@ -160,12 +163,12 @@ impl Message {
 /// Marks a free slot; no message has this number.
 const NONE: u32 = u32::MAX;
 
-/// The messages in flight of a node, by number: a hash table with open addressing, which is at most half full. A message is in the
-/// slot of its hash, or in a later slot.
+/// The messages in flight of a node, by number. This is a hash table with open addressing that is at most half full. A message is
+/// in the slot that its hash gives, or in a later slot.
 #[derive(Debug)]
 pub struct Outbox {
     next: u32,
-    /// The number in each slot; [`NONE`]: the slot is free. The number of slots is a power of two.
+    /// The message number in each slot; [`NONE`] if the slot is free. The number of slots is a power of two.
     numbers: Vec<u32>,
     messages: Vec<Message>,
     count: usize,
@@ -176,17 +179,17 @@ impl Outbox {
         Self { next: 0, numbers: vec![NONE; 4], messages: vec![Message::default(); 4], count: 0 }
     }
 
-    /// Whether no message is in flight.
+    /// True if the node has no message in flight.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The number of the next message.
+    /// The number from which the search for the next message's number starts.
     pub fn next_number(&self) -> u32 {
         self.next
     }
 
-    /// Gives a number to a message. The number of a message in flight is not given again.
+    /// Stores a message and returns its new number. Numbers of messages in flight are not used again.
     pub fn add(&mut self, message: Message) -> u32 {
         assert!(self.count < NUMBERS as usize, "a node has 16 million messages in flight, its largest possible number");
         let mut number = self.next;
@@ -217,13 +220,14 @@ impl Outbox {
         }
     }
 
-    /// The slot of a number according to its hash. Consecutive numbers get distant slots (Knuth, "Sorting and Searching", section 6.4).
+    /// Returns the slot that the hash of a number gives. Consecutive numbers get distant slots (Knuth, "Sorting and Searching", section
+    /// 6.4).
     #[inline]
     fn home(&self, number: u32) -> usize {
         (number.wrapping_mul(0x9e37_79b1) >> 8) as usize & (self.numbers.len() - 1)
     }
 
-    /// The slot of a number, or the free slot for it.
+    /// Returns the slot of a number, or the free slot in which the number belongs.
     #[inline]
     fn place(&self, number: u32) -> usize {
         let mut place = self.home(number);
@@ -233,13 +237,13 @@ impl Outbox {
         place
     }
 
-    /// The message with this number, if the sender or the receiver still needs it.
+    /// Returns the message with this number, if the sender or the receiver still needs it.
     pub fn get(&self, number: u32) -> Option<&Message> {
         let place = self.place(number);
         (self.numbers[place] == number).then(|| &self.messages[place])
     }
 
-    /// The message with this number, which the sender or the receiver still needs.
+    /// Returns the message with this number. Panics if neither the sender nor the receiver needs it any more.
     #[inline]
     pub fn message(&mut self, number: u32) -> &mut Message {
         let place = self.place(number);
@@ -247,14 +251,15 @@ impl Outbox {
         &mut self.messages[place]
     }
 
-    /// Called when a data packet of a message, given by source and number, has arrived in cycle `now`. If all packets have arrived,
-    /// returns the last cycle and its packet.
+    /// Records that a data packet of message `number` has arrived in cycle `now`. `packet` is its source and number. If all packets
+    /// have arrived, returns the last cycle of an arrival and its packet.
     #[inline]
     pub fn take(&mut self, number: u32, now: u64, packet: (u32, u32)) -> Option<(u64, (u32, u32))> {
         self.message(number).take(now, packet)
     }
 
-    /// Frees the slot of a message. Later messages move to earlier slots, as far as their hashes allow.
+    /// Frees the slot of a message. Messages in later slots then move to earlier slots, but not before the slot that
+    /// their hash gives.
     fn remove(&mut self, number: u32) {
         let (mut free, last) = (self.place(number), self.numbers.len() - 1);
         let mut place = free;
@@ -273,7 +278,8 @@ impl Outbox {
         self.count -= 1;
     }
 
-    /// Called when an interface has sent its last packet of a message. Returns the message if all its interfaces have done so.
+    /// Records that an interface has sent its last packet of a message. Returns the message if all its interfaces have
+    /// sent their last packet.
     pub fn sent(&mut self, number: u32) -> Option<Message> {
         let message = self.message(number);
         message.sending -= 1;
@@ -284,7 +290,7 @@ impl Outbox {
         done
     }
 
-    /// Called when the receiver no longer needs a message.
+    /// Records that the receiver no longer needs a message, and returns the message.
     pub fn received(&mut self, number: u32) -> Message {
         let message = self.message(number);
         message.is_received = true;
@@ -313,18 +319,18 @@ impl Kept for Outbox {
     }
 }
 
-/// Packets that an interface of a node must send.
+/// Packets of one message that an interface of a node must send.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Outgoing {
     pub part: Part,
     pub number: u32,
     /// The node to which the packets go.
     pub to: u32,
-    /// Flits that have not been sent.
+    /// Number of flits that have not been sent.
     pub flits: u64,
-    /// The cycle since which the packets wait.
+    /// The cycle since which the packets have waited.
     pub since: u64,
-    /// The begin of the transfer that ends for the sender when these packets have left.
+    /// The transfer that ends for the sender when these packets have left.
     pub cause: Cause,
 }
 
@@ -339,7 +345,8 @@ mod tests {
     #[test]
     fn the_table_of_messages_is_that_of_a_map() {
         let (mut outbox, mut map) = (Outbox::new(), BTreeMap::new());
-        // each round adds 5 messages and removes one in three of those present, so that slots in the middle become free
+        // each round adds 5 messages and removes a third of the stored messages, so that slots in the middle become
+        // free
         for round in 0..200u64 {
             for k in 0..5 {
                 let message = message(5 * round + k);

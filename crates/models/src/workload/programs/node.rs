@@ -1,11 +1,11 @@
-//! A node: its ranks and its network interfaces. Each event has a cycle, and the node handles events in this order. Before the node
-//! handles a packet, it handles all its earlier events.
+//! A node: its ranks and its network interfaces. Each event has a cycle, and the node handles its events in the order of their
+//! cycles. Before the node handles a packet, it handles all events up to the cycle of the packet.
 //!
-//! The calendar of the node's block (`sources.rs`) knows the cycle of the node's next event.
+//! The calendar of the node's block (`sources.rs`) stores the cycle of the node's next event.
 //!
-//! A node whose interfaces are in several blocks is *divided*. Then the block of its first interface handles the events of a window
-//! at the beginning of the window. All notes (completion events) for this window have arrived by then, because a note takes the
-//! host latency, and no window is longer than that.
+//! A node whose interfaces are in several blocks is *divided*. The block of the first interface then handles all events of an
+//! exchange window at the beginning of this window. All notes (completion events) for this window have arrived by then, because a
+//! note takes the host latency. A window is not longer than this latency.
 
 use super::agenda::Agenda;
 use super::answers::Ended;
@@ -23,24 +23,25 @@ use weft_api::workload::{Amount, Backlog, Counts, NOT_DUE, NewPacket};
 use weft_programs::form::Kind;
 use weft_programs::rank::{OpId, Ready};
 
-/// An event of a node that is not caused by a packet. Events of one cycle are handled in this order.
+/// An event of a node that has another cause than a packet. The node handles events of one cycle in the order of this
+/// list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A note (completion event) of an interface arrives.
     Note,
-    /// A message between two ranks of the node arrives.
+    /// A message from one rank of the node to another rank arrives.
     Local,
     /// An interface receives a message, or the request for one, from a processor.
     Handed,
-    /// A processor of a rank ends its task.
+    /// A processor of a rank finishes its task.
     End,
 }
 
-/// The data about the sources of a block that nodes change.
+/// Data about the sources of a block that the nodes of the block change.
 pub struct Told<'a> {
-    /// Sources that are due earlier than the loop knows, with their new cycle.
+    /// Sources that are due earlier than the loop has stored, with their new cycle.
     pub woken: &'a mut Vec<(usize, u64)>,
-    /// For each source: the packets that it sends without its node.
+    /// For each source: the packets that it sends without the help of its node.
     pub lent: &'a mut [Lent],
 }
 
@@ -54,24 +55,26 @@ pub struct Node {
     rails: Vec<Rail>,
     /// Number of messages that the interfaces have accepted and not yet sent.
     accepted: u32,
-    /// Messages between ranks of the node, sorted by the cycle of their arrival and their number.
+    /// Messages between ranks of the node, sorted by the cycle of their arrival and by their number.
     local: Agenda<(u64, u32), u32>,
-    /// Messages and requests that a processor has handed over and that no interface has yet. The items are sorted by the cycle in
-    /// which the interface gets them, and by their number.
+    /// Messages and requests on their way from a processor to an interface. They are sorted by the cycle in which they reach
+    /// the interface, and by their number.
     handed: Agenda<(u64, u32), Outgoing>,
-    /// Tasks of busy processors, sorted by the cycle of their end, the rank and the processor.
+    /// Tasks of busy processors, sorted by the cycle in which they end, the rank and the processor.
     ends: Agenda<(u64, u32, u32), Task>,
-    /// Notes (completion events) of its interfaces that the node has not read, each with the transfer that ended.
+    /// Notes (completion events) from the node's interfaces that the node has not read yet, each with the transfer that
+    /// ended.
     notes: Agenda<Note, Cause>,
-    /// Numbers of packets that the node has sent and received.
+    /// Number of packets that the node has sent, and number that it has received.
     packets: [u64; 2],
     has_begun: bool,
     #[kept(fixed)]
     pub is_divided: bool,
-    /// The cycle for which the node is in the calendar of its block. Calendar entries for later cycles are void.
+    /// The cycle of the node's entry in the calendar of its block. Calendar entries of this node for later cycles are
+    /// void.
     #[kept(scratch)]
     pub called_at: u64,
-    /// Scratch: interfaces that received packets in this call, and operations that became ready.
+    /// Scratch: interfaces that got packets in this call; `ready` has operations that became ready.
     #[kept(scratch)]
     given: Vec<u32>,
     #[kept(scratch)]
@@ -99,32 +102,32 @@ impl Node {
         }
     }
 
-    /// Records that interface `rail` is source `source` of its block.
+    /// Records that interface `rail` is the source with number `source` in its block.
     pub fn number(&mut self, rail: usize, source: u32) {
         self.rails[rail].source = source;
     }
 
-    /// The cycle of the next event that no packet causes.
+    /// Returns the cycle of the next event that has another cause than a packet.
     pub fn next_time(&self, site: &Site) -> u64 {
         let next = || self.next_event().map_or(NOT_DUE, |(at, _)| at);
         if self.has_begun { next() } else { site.start }
     }
 
-    /// Called after the loop has called the source of interface `own`. Returns the cycle in which this source is due.
+    /// Updates the stored due cycle of interface `own`, after the loop has called its source. Returns this cycle.
     pub fn own_due(&mut self, own: usize, now: u64) -> u64 {
         self.rails[own].due = self.rails[own].next(now).unwrap_or(NOT_DUE);
         self.rails[own].due
     }
 
-    /// Wakes each interface that has received packets and is due earlier than the loop knows. Recalls lent packets that no longer
-    /// have priority.
+    /// Wakes each interface that got packets and is due earlier than the loop has stored. Takes back lent packets if other
+    /// packets now have priority.
     pub fn wake_given(&mut self, site: &Site, now: u64, told: &mut Told<'_>) {
         while let Some(rail) = self.given.pop() {
             self.wake(site, rail as usize, now, told);
         }
     }
 
-    /// Does the work of [`Self::wake_given`] for those interfaces of a divided node that are in one block.
+    /// Does the work of [`Self::wake_given`] for the interfaces of a divided node that are in one block.
     pub fn wake_all(&mut self, site: &Site, of: &[usize], now: u64, told: &mut Told<'_>) {
         of.iter().for_each(|&rail| self.wake(site, rail, now, told));
         self.given.clear();
@@ -144,8 +147,8 @@ impl Node {
         }
     }
 
-    /// Called when interface `rail` has just given a packet with this tag. Lends the interface the remaining packets of the
-    /// message, except the last. Returns their number.
+    /// Called after interface `rail` has sent a packet with this tag. Lends the interface the remaining packets of the
+    /// message, except the last one. Returns their number.
     pub fn lend(&mut self, site: &Site, rail: usize, tag: u32) -> u64 {
         let may_lend = !self.is_divided && self.rails[rail].may_lend();
         let first = self.rails[rail].first().filter(|first| may_lend && first.part.tag(first.number) == tag);
@@ -155,7 +158,8 @@ impl Node {
         packets
     }
 
-    /// Takes packets of the greatest length from the message at the front of interface `rail`. The packets that were taken count as sent.
+    /// Takes `packets` packets of the greatest length from the message at the front of interface `rail`. The node counts these
+    /// packets as sent.
     fn take_out(&mut self, site: &Site, rail: usize, packets: u64) {
         if let Some(first) = self.rails[rail].first() {
             first.flits -= packets * site.packet_flits;
@@ -171,7 +175,8 @@ impl Node {
         }
     }
 
-    /// Calls `of` while no packet is lent. `lent`: for each source, its lent packets.
+    /// Calls `of` with all lent packets back in the node's queues, as a checkpoint needs them. `lent` has the lent
+    /// packets of each source.
     pub fn with_all_packets<T>(&mut self, site: &Site, lent: &[Lent], of: impl FnOnce(&Self) -> T) -> T {
         let packets = |rail: &Rail| if rail.is_lent { lent[rail.source as usize].packets } else { 0 };
         for rail in 0..self.rails.len() {
@@ -184,7 +189,7 @@ impl Node {
         result
     }
 
-    /// Gives packets to an interface.
+    /// Gives packets to an interface to send.
     fn give(&mut self, site: &Site, rail: usize, outgoing: Outgoing) {
         self.rails[rail].give(outgoing, site.host_cycles);
         if self.given.last() != Some(&(rail as u32)) {
@@ -192,17 +197,17 @@ impl Node {
         }
     }
 
-    /// Numbers of packets that the node has sent and received.
+    /// Number of packets that the node has sent, and number that it has received.
     pub fn packets(&self) -> [u64; 2] {
         self.packets
     }
 
-    /// Whether the node has no event before a packet arrives.
+    /// True if nothing happens at the node until a packet arrives.
     pub fn is_at_rest(&self) -> bool {
         self.has_begun && self.next_event().is_none() && self.rails.iter().all(Rail::is_at_rest)
     }
 
-    /// The next event that no packet causes, and its cycle.
+    /// Returns the next event that has another cause than a packet, with its cycle.
     fn next_event(&self) -> Option<(u64, Event)> {
         let note = self.notes.first().map(|note| (note.at, Event::Note));
         let local = self.local.first().map(|(at, _)| (at, Event::Local));
@@ -237,7 +242,7 @@ impl Node {
         events
     }
 
-    /// Handles the report of an interface about an event of cycle `now`.
+    /// Handles an event that an interface reports in cycle `now`.
     fn report(&mut self, site: &Site, now: u64, (rail, report, handle): (u32, Report, Handle), cause: Cause) {
         let note = Note { at: now + site.host_cycles, rail, report, node: handle.node, number: handle.number };
         if site.host_cycles > 0 || report == Report::Left {
@@ -291,7 +296,7 @@ impl Node {
         self.settle(site, r, at, Some((place, exact)));
     }
 
-    /// Called when the sending rank has done its part of a send. The message is then in flight.
+    /// Called when the sending rank has finished its work for a send. From now on the message is in flight.
     fn depart(&mut self, site: &Site, r: usize, send: &Ready, now: u64) {
         let me = self.rank_number(site, r);
         let (bytes, to) = (send.op.size(), send.op.peer().expect("a send names its receiver"));
@@ -329,7 +334,7 @@ impl Node {
         }
     }
 
-    /// Passes a message, or the request for one, from a processor to the interfaces.
+    /// Passes a message, or its request, from a processor to the interfaces.
     fn hand_over(&mut self, site: &Site, first: u32, outgoing: Outgoing) {
         if site.injection_fs == 0 {
             return self.send(site, first, outgoing);
@@ -351,7 +356,7 @@ impl Node {
         }
     }
 
-    /// Passes the data of a message to the interfaces that send it, beginning with `first`.
+    /// Passes the data of a message to the interfaces that send it, beginning with interface `first`.
     fn send_data(&mut self, site: &Site, first: u32, data: Outgoing) {
         for (rail, flits) in site.rails.shares(first, data.flits, site.packet_flits) {
             self.give(site, rail, Outgoing { flits, ..data });
@@ -371,7 +376,8 @@ impl Node {
         self.settle(site, site.place(to), now, None);
     }
 
-    /// Called when all data of an eager message have arrived, or the request of another one. A processor receives it.
+    /// Called when all data of an eager message have arrived, or when the request of a rendezvous has arrived. Queues
+    /// the message for a processor of the receiving rank.
     fn complete(&mut self, site: &Site, handle: Handle, r: usize, cause: Cause, now: u64) {
         let message = *lock(&site.outboxes[handle.node as usize]).message(handle.number);
         if !message.is_rendezvous {
@@ -382,7 +388,8 @@ impl Node {
         rank.processor(message.cpu).waiting.push_back(Task::TakeIn(handle));
     }
 
-    /// Called when a rank has received a message. The message is matched, or waits for a receive.
+    /// Called when a processor of the rank has received a message. The message matches a posted receive, or waits for
+    /// one.
     fn take_in(&mut self, site: &Site, r: usize, handle: Handle, now: u64) {
         let key = lock(&site.outboxes[handle.node as usize]).message(handle.number).key();
         match self.ranks[r].machine().arrive(key, handle) {
@@ -391,7 +398,8 @@ impl Node {
         }
     }
 
-    /// Called when a receive has its message, or when its data may be sent.
+    /// Called when a receive operation matches a message. An eager message is complete; for a rendezvous the node sends
+    /// the answer.
     fn matched(&mut self, site: &Site, r: usize, handle: Handle, receive: u64, now: u64) {
         let mut outbox = lock(&site.outboxes[handle.node as usize]);
         let message = outbox.message(handle.number);
@@ -408,15 +416,16 @@ impl Node {
         self.ranks[r].receive(receive, bytes);
     }
 
-    /// Called for a packet that ends a transfer. All earlier events of the node are handled before it. The events of a divided node
-    /// have already been handled (`Sources::exchange`).
+    /// Handles all events of the node up to cycle `now`, before a packet that ends a transfer. For a divided node,
+    /// `Sources::exchange` has already handled these events.
     fn catch_up(&mut self, site: &Site, now: u64) {
         if !self.is_divided {
             self.advance(site, now);
         }
     }
 
-    /// Called when the last data packet of a message has arrived. `last`: the cycle and the packet of the last arrival.
+    /// Called when the last data packet of a message has arrived. `last` is the cycle and the packet of the last
+    /// arrival.
     pub fn deliver_last(&mut self, site: &Site, handle: Handle, last: (u64, (u32, u32)), now: u64) {
         self.catch_up(site, now);
         let message = *lock(&site.outboxes[handle.node as usize]).message(handle.number);
@@ -435,7 +444,7 @@ impl Node {
         self.packets[1] += 1;
         let (from, rail) = (site.node_of(packet.src), site.rail_of(packet.src));
         let (part, number) = Part::of(packet.tag);
-        // the sender of a request, or the receiver of an answer, sends the data
+        // the node that sends a request, or receives an answer, is the one that sends the data
         let node = if part == Part::Request { from } else { self.me };
         let message = *lock(&site.outboxes[node as usize]).message(number);
         let (report, cause) = match part {
@@ -456,8 +465,8 @@ impl Node {
         self.settle(site, r, now, None);
     }
 
-    /// The next packet of an interface, and whether it is the last one of a message. The packet goes to the interface with the same
-    /// number at the other node.
+    /// Returns the next packet of an interface, and whether it is the last packet of a message. The packet goes to the interface
+    /// with the same number at the other node.
     pub fn next(&mut self, site: &Site, rail: usize, now: u64) -> Option<(NewPacket, bool)> {
         let interface = &mut self.rails[rail];
         let outgoing = interface.front(now)?;
@@ -474,7 +483,7 @@ impl Node {
         Some((NewPacket { to, flits: flits as u16, created: since, tag, counts: Counts::IfCreatedInWindow }, is_last))
     }
 
-    /// Called when the tail of the last packet of interface `rail` is on its link in cycle `now`. The sent packet was the last one
+    /// Called when the tail of the packet that interface `rail` sent is on its link in cycle `now`. This packet was the last one
     /// of a message.
     pub fn sent(&mut self, site: &Site, rail: usize, now: u64) {
         if let Some(InHand { number, cause }) = self.rails[rail].in_hand.take() {
@@ -483,11 +492,12 @@ impl Node {
         }
     }
 
-    /// Called when an interface has sent its last packet of a message. When all interfaces have done so, there is room for another message.
+    /// Called when an interface has sent its last packet of a message. When all interfaces of the message have done so, the node can accept
+    /// another message.
     fn has_left(&mut self, site: &Site, number: u32, cause: Cause, now: u64) {
         let Some(message) = lock(&site.outboxes[self.me as usize]).sent(number) else { return };
         self.accepted -= 1;
-        // any rank of the node may have waited for room
+        // if the number of accepted messages has a limit, any rank of the node can have waited for this
         let others = site.accepted < u32::MAX;
         self.ranks.iter_mut().for_each(|rank| rank.hear(now, cause));
         if message.is_rendezvous {
@@ -501,7 +511,8 @@ impl Node {
         }
     }
 
-    /// The packets that have waited at an interface since before `until`, and those of them that belong to the window.
+    /// Returns the number of packets that have waited at an interface since before `until`, and the number of those
+    /// that were created in the window.
     pub fn backlog(&self, site: &Site, rail: usize, until: u64, window: (u64, u64)) -> Backlog {
         let mut backlog = Backlog::default();
         for outgoing in self.rails[rail].waiting(until) {
@@ -516,8 +527,8 @@ impl Node {
 }
 
 impl Node {
-    /// Begins all operations of rank `r` that are ready in cycle `now`. `ended`: the processor that has just ended a task, and the
-    /// exact time of the end.
+    /// Starts all operations of rank `r` that are ready in cycle `now`. `ended` is the processor that has just finished a task,
+    /// with the exact time of the end.
     fn settle(&mut self, site: &Site, r: usize, now: u64, ended: Option<(usize, u128)>) {
         loop {
             while !self.ranks[r].ready.is_empty() {
@@ -540,7 +551,8 @@ impl Node {
         rank.end_if_done(site, now);
     }
 
-    /// Called when an operation may start. A receive starts at once; other operations wait for their processor.
+    /// Called when an operation can start. A receive is posted at once. Computations and sends wait for their
+    /// processor.
     fn admit(&mut self, site: &Site, r: usize, ready: &Ready, now: u64) {
         let rank = &mut self.ranks[r];
         match ready.op.kind() {
@@ -557,7 +569,7 @@ impl Node {
         }
     }
 
-    /// Begins the first possible task of a processor, if the processor is free. Returns whether a task has begun.
+    /// If the processor is free, starts the first task in its queue that can start. Returns true if a task has started.
     fn begin_task(&mut self, site: &Site, (r, place): (usize, usize), now: u64, exact: Option<u128>) -> bool {
         let has_room = self.accepted < site.accepted;
         let me = self.rank_number(site, r);
@@ -593,7 +605,8 @@ impl Node {
 }
 
 impl Rank {
-    /// The first possible task of a processor: its index, the task, and its operation, if it has one. A send needs room in the interface.
+    /// Returns the first task in a processor's queue that can start: its index, the task, and its operation if it has one. A send
+    /// can start only if the interfaces can accept a message.
     fn first_task(&mut self, place: usize, has_room: bool) -> Option<(usize, Task, Option<Ready>)> {
         for nth in 0..self.processors[place].waiting.len() {
             let task = self.processors[place].waiting[nth];
@@ -608,14 +621,14 @@ impl Rank {
         None
     }
 
-    /// Called when a receive has its message.
+    /// Completes a receive operation that has its message.
     fn receive(&mut self, receive: u64, bytes: u64) {
         self.count.received += 1;
         self.count.received_bytes += bytes;
         self.finish(receive);
     }
 
-    /// Called for a message without a matching receive. A rank that had ended is then active again.
+    /// Called for a message without a matching receive. If the rank had ended, it is active again.
     fn reopen(&mut self, site: &Site) {
         if std::mem::take(&mut self.has_ended) {
             site.open.fetch_add(1, Relaxed);
@@ -633,7 +646,7 @@ impl Rank {
         self.tell_end(site);
     }
 
-    /// Counts a rank that has ended, in the count of all ranks.
+    /// Removes this rank from the number of ranks that have not ended.
     pub fn tell_end(&self, site: &Site) {
         site.open.fetch_sub(1, Relaxed);
         site.last.fetch_max(self.count.finish, Relaxed);

@@ -1,6 +1,8 @@
-//! Notes are completion events that the interfaces of a node report to its processors. A note arrives after the host latency.
+//! Notes are completion events: with a note, an interface reports an event to the processors of its node. A note arrives
+//! after the host latency.
 //!
-//! Notes of one cycle have a fixed order. So results do not depend on the order in which blocks write notes.
+//! Notes that arrive in one cycle have a fixed order. Results therefore do not depend on the order in which blocks
+//! write notes.
 
 use super::messages::{Handle, Outgoing, Part};
 use std::collections::{BTreeMap, VecDeque};
@@ -8,7 +10,7 @@ use weft_api::activity::Cause;
 use weft_api::base::kept::{Kept, Value};
 use weft_api::workload::NOT_DUE;
 
-/// The completion event that a note reports.
+/// The kind of event that a note reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Report {
     /// The last packet of a message has left.
@@ -24,11 +26,11 @@ pub enum Report {
 /// A note: a completion event that an interface reports to its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Note {
-    /// The cycle in which the node reads it.
+    /// The cycle in which the node reads the note.
     pub at: u64,
     pub rail: u32,
     pub report: Report,
-    /// The message: the node that sends it, and its number there.
+    /// The message: the node that sends it, and its number at this node.
     pub node: u32,
     pub number: u32,
 }
@@ -39,7 +41,7 @@ impl Note {
     }
 }
 
-/// The last data packet of a message.
+/// The last data packet of a message, while an interface sends it.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct InHand {
     pub number: u32,
@@ -49,20 +51,21 @@ pub struct InHand {
 /// A network interface.
 #[derive(Debug, Kept)]
 pub struct Rail {
-    /// Requests and answers to requests, which have priority over data.
+    /// Requests and answers, which have priority over data.
     control: VecDeque<Outgoing>,
     data: VecDeque<Outgoing>,
-    /// Items from the node that have not reached the interface yet, sorted by the cycle of their arrival.
+    /// Packets that the node has sent to the interface and that have not reached it yet, sorted by the cycle of their
+    /// arrival.
     coming: BTreeMap<(u64, (Part, u32, u32)), Outgoing>,
-    /// The packet that the interface sends, if it is the last one of a message. Packets before the last one do not cause an action when
-    /// they have left.
+    /// The packet that the interface sends at present, if it is the last packet of a message. When other packets have left, nothing
+    /// has to be done.
     pub in_hand: Option<InHand>,
-    /// Cycle in which the loop will next request a packet from the interface, as stored in the loop.
+    /// The cycle in which the loop will next request a packet from the interface, as the loop has stored it.
     pub due: u64,
-    /// The number of the interface's source in its block.
+    /// The number of this interface among the sources of its block.
     #[kept(fixed)]
     pub source: u32,
-    /// Whether the interface sends packets without its node. In a checkpoint no interface does.
+    /// True if the interface sends packets without the help of its node. A checkpoint contains no lent packets.
     #[kept(scratch)]
     pub is_lent: bool,
 }
@@ -73,7 +76,7 @@ impl Rail {
         Self { control, data, coming, in_hand: None, due: NOT_DUE, source: 0, is_lent: false }
     }
 
-    /// Gives packets to the interface. The interface has the packets `after` cycles after they began to wait.
+    /// Gives packets to the interface. They reach the interface `after` cycles after they began to wait at the node.
     pub fn give(&mut self, outgoing: Outgoing, after: u64) {
         if after == 0 {
             return self.take(outgoing);
@@ -90,7 +93,7 @@ impl Rail {
         }
     }
 
-    /// The packets of which the interface sends one in cycle `now`.
+    /// Returns the queue entry from which the interface sends a packet in cycle `now`.
     pub fn front(&mut self, now: u64) -> Option<&mut Outgoing> {
         while let Some(entry) = self.coming.first_entry().filter(|entry| entry.key().0 <= now) {
             let outgoing = entry.remove();
@@ -99,17 +102,17 @@ impl Rail {
         self.queue().front_mut()
     }
 
-    /// Whether no packet has priority over the data packets at the front.
+    /// True if no request, answer or further packets can get priority over the data at the front of the queue.
     pub fn may_lend(&self) -> bool {
         self.control.is_empty() && self.coming.is_empty()
     }
 
-    /// Whether the interface has lent packets that no longer have priority.
+    /// True if the interface has lent packets, but other packets now have priority.
     pub fn is_recalled(&self) -> bool {
         self.is_lent && !self.may_lend()
     }
 
-    /// The data that the interface sends next.
+    /// Returns the data that the interface sends next.
     pub fn first(&mut self) -> Option<&mut Outgoing> {
         self.data.front_mut()
     }
@@ -118,12 +121,12 @@ impl Rail {
         if self.control.is_empty() { &mut self.data } else { &mut self.control }
     }
 
-    /// Removes the packets of [`Self::front`] from the queue, after the last of the packets was sent.
+    /// Removes the entry that [`Self::front`] returns, after its last packet was sent.
     pub fn pop(&mut self) {
         self.queue().pop_front();
     }
 
-    /// The next cycle from `now` on in which the interface has a packet to send.
+    /// Returns the next cycle, at or after `now`, in which the interface has a packet to send.
     pub fn next(&self, now: u64) -> Option<u64> {
         if !self.control.is_empty() || !self.data.is_empty() {
             return Some(now);
@@ -135,7 +138,7 @@ impl Rail {
         self.control.is_empty() && self.data.is_empty() && self.coming.is_empty() && self.in_hand.is_none()
     }
 
-    /// The packets that have waited since before cycle `until`.
+    /// Returns the packets that have waited since before cycle `until`.
     pub fn waiting(&self, until: u64) -> impl Iterator<Item = &Outgoing> {
         let all = self.control.iter().chain(&self.data).chain(self.coming.values());
         all.filter(move |outgoing| outgoing.since < until)

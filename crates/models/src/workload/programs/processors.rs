@@ -1,4 +1,5 @@
-//! The processors of a rank. Each processor does one task at a time, in the order in which the tasks became ready.
+//! The processors of a rank. Each processor does one task at a time. It starts its tasks in the order in which they
+//! became ready.
 
 use super::messages::Handle;
 use super::site::{Site, lock};
@@ -11,22 +12,22 @@ use weft_programs::rank::{Machine, OpId, Ready};
 /// A task that occupies a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub enum Task {
-    /// A computation, or the sender's part of a message.
+    /// A computation, or the sender's work for a message.
     Operation(u64),
-    /// The receiver's part of a message.
+    /// The receiver's work for a message.
     TakeIn(Handle),
 }
 
 #[derive(Debug, Default, Kept)]
 pub struct Processor {
     pub is_busy: bool,
-    /// The exact time at which the task ends \[fs\]. A task that follows immediately begins at this time, so that rounding to
-    /// cycles does not add up.
+    /// The exact time at which the task ends \[fs\]. If another task follows at once, it begins at this exact time. Rounding
+    /// to cycles therefore does not add up.
     pub free_fs: u128,
     pub waiting: VecDeque<Task>,
 }
 
-/// The state machine of a rank, in the form that a checkpoint stores.
+/// The state machine of a rank. This type stores it in checkpoints.
 #[derive(Debug)]
 pub struct Operations(pub Machine<InMemory, Handle>);
 
@@ -41,19 +42,19 @@ impl Kept for Operations {
     }
 }
 
-/// The counts of a rank. Times are in cycles, unless the name says otherwise.
+/// The statistics of a rank. Times are in cycles, unless the name says otherwise.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Count {
     /// The cycle in which the last operation ended; 0 before that.
     pub finish: u64,
-    /// Time of processors in computations, and in their parts of messages.
+    /// Time that the processors spent in computations; `overhead_fs` is the time they spent on messages.
     pub compute_fs: u128,
     pub overhead_fs: u128,
-    /// Cycles in which no processor was busy. `transfer`: the message for which the rank waited was in transfer. `wait`: all other
-    /// such cycles.
+    /// Cycles in which all processors were idle. `transfer` counts the cycles in which the message for which the rank waited was
+    /// in transfer. `wait` counts all other idle cycles.
     pub transfer: u64,
     pub wait: u64,
-    /// Cycles in which at least one processor computed.
+    /// Cycles in which at least one processor did a computation.
     pub computing: u64,
     pub sent: u64,
     pub sent_bytes: u64,
@@ -62,7 +63,8 @@ pub struct Count {
 }
 
 impl Count {
-    /// Cycles from the start of the program to the end of the rank in which no processor computed; `None` if the rank has not ended.
+    /// Returns the cycles without a computation from the start of the program to the end of the rank; `None` if the rank has not
+    /// ended.
     pub fn exposed(&self, start: u64) -> Option<u64> {
         (self.finish > 0).then(|| (self.finish - start).saturating_sub(self.computing))
     }
@@ -76,14 +78,14 @@ pub struct Rank {
     pub count: Count,
     #[kept(fixed)]
     number: u32,
-    /// Number of busy processors, and number of processors that compute.
+    /// Number of busy processors; `computing` is the number of those that do a computation.
     pub busy: u32,
     computing: u32,
     /// The cycle since which the rank is in its present state.
     since: u64,
-    /// The transfer that ended last, and the cycle of its end.
+    /// The last transfer that ended, and the cycle of its end.
     heard: Option<(u64, Cause)>,
-    /// A span that may still become longer.
+    /// A span that can still become longer.
     open: Option<Span>,
     pub has_ended: bool,
     /// Scratch: operations that have become ready.
@@ -112,18 +114,18 @@ impl Rank {
         &mut self.operations.0
     }
 
-    /// Called when an operation has finished.
+    /// Records that an operation has finished.
     pub fn finish(&mut self, id: u64) {
         self.operations.0.finish(OpId::from_bits(id), &mut self.ready);
     }
 
-    /// The processor with this number, or the last one of the rank.
+    /// Returns the processor with this number, or the last processor if the rank has fewer.
     pub fn processor(&mut self, number: u8) -> &mut Processor {
         let place = usize::from(number).min(self.processors.len() - 1);
         &mut self.processors[place]
     }
 
-    /// Called when a processor begins a task in cycle `now`, or ends it.
+    /// Called when a processor begins or ends a task in cycle `now`. `begins` is true in the first case.
     pub fn turn(&mut self, site: &Site, now: u64, begins: bool, computes: bool) {
         let before = self.busy_state();
         let count = |count: u32| if begins { count + 1 } else { count - 1 };
@@ -136,7 +138,7 @@ impl Rank {
         }
     }
 
-    /// The state of a rank with a busy processor.
+    /// The state of the rank if a processor is busy; `None` if all are idle.
     fn busy_state(&self) -> Option<State> {
         match (self.computing, self.busy) {
             (0, 0) => None,
@@ -145,19 +147,20 @@ impl Rank {
         }
     }
 
-    /// Called when a transfer for which the rank may wait ends in cycle `now`.
+    /// Records that a transfer for which the rank might wait ends in cycle `now`.
     pub fn hear(&mut self, now: u64, cause: Cause) {
         self.heard = Some((now, cause));
     }
 
-    /// If no processor is busy, ends the span of idle time in cycle `now`, as the end of an operation does.
+    /// Ends the present span of idle time in cycle `now`, if all processors are idle. The end of an operation has the
+    /// same effect.
     pub fn split_idle(&mut self, site: &Site, now: u64) {
         if self.busy == 0 {
             self.close(site, None, now);
         }
     }
 
-    /// Counts the time in a state, which ends in cycle `now`. `None`: no processor was busy.
+    /// Counts the time that the rank spent in `state` until cycle `now`. With `None`, all processors were idle.
     fn close(&mut self, site: &Site, state: Option<State>, now: u64) {
         let (from, rank) = (self.since, self.number);
         self.since = now;
@@ -185,7 +188,7 @@ impl Rank {
         }
     }
 
-    /// The spans that are not yet in the log when the run ends with cycle `end`.
+    /// Returns the spans that are not in the log yet when the run ends in cycle `end`.
     pub fn last_spans(&self, end: u64) -> impl Iterator<Item = Span> {
         let unended = Span {
             to: end,

@@ -4,22 +4,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::base::hash::{below, hash};
 
-/// Random purpose: choice of interfaces.
+/// The purpose word of the random numbers that choose interfaces.
 const RAIL: u64 = 0x7261_696c;
 
-/// Rule that chooses the interface of a node for a message. The packets of the message go to the interface with the same number at
-/// the other node.
+/// Rule that chooses which interface of a node sends a message. The packets of the message go to the interface with the same
+/// number at the other node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RailChoice {
-    /// The packets of a message use all interfaces round robin. The first interface is the one after the interface that was used last.
+    /// The packets of a message use all interfaces in turn. The first packet uses the interface after the one that the last
+    /// message began with.
     #[default]
     Striping,
-    /// Chosen by a hash of the sender and of the number of its message.
+    /// A hash of the sending rank and of the message's number chooses the interface.
     Hash,
-    /// Chosen by the number of the receiving node, modulo the number of interfaces.
+    /// The number of the receiving node, modulo the number of interfaces, chooses the interface.
     Destination,
-    /// Chosen by the index of the sending rank in its node, modulo the number of interfaces.
+    /// The index of the sending rank in its node, modulo the number of interfaces, chooses the interface.
     LocalRank,
 }
 
@@ -31,20 +32,20 @@ pub struct Rails {
     pub seed: u64,
 }
 
-/// The data about a message that the choice of its interface uses.
+/// The properties of a message by which its interface is chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
-    /// The index of the sending rank in its node, and its rank number.
+    /// The index of the sending rank in its node; `from` is its rank number.
     pub local_rank: u32,
     pub from: u32,
     /// Number of the receiving node.
     pub node: u32,
-    /// The number of the message at the sending node.
+    /// The message's number at the sending node.
     pub number: u32,
 }
 
 impl Rails {
-    /// The interface that sends the first packet of a message.
+    /// Returns the interface that sends the first packet of a message.
     pub fn first(&self, of: Choice) -> u32 {
         match self.choice {
             RailChoice::Striping => of.number % self.count,
@@ -54,7 +55,7 @@ impl Rails {
         }
     }
 
-    /// Whether all packets of a message use one interface.
+    /// True if all packets of a message use one interface.
     pub fn are_single(&self) -> bool {
         match self.choice {
             RailChoice::Striping => self.count == 1,
@@ -62,8 +63,8 @@ impl Rails {
         }
     }
 
-    /// The interfaces that send a message of `flits` flits in packets of at most `packet` flits, beginning with `first`. For each
-    /// interface, the number of flits that it sends.
+    /// Returns the interfaces that send a message of `flits` flits in packets of at most `packet` flits, beginning with
+    /// `first`. Each interface comes with the number of flits that it sends.
     pub fn shares(&self, first: u32, flits: u64, packet: u64) -> impl Iterator<Item = (usize, u64)> + use<> {
         let packets = flits.div_ceil(packet);
         let ways = match self.choice {
@@ -90,7 +91,8 @@ mod tests {
     #[test]
     fn stripes_are_whole_packets_in_turn() {
         let shares = |first, flits| rails(3, RailChoice::Striping).shares(first, flits, 16).collect::<Vec<_>>();
-        // packets of 16, 16, 16, 16 and 5 flits: interface 0 sends the first and the fourth, 1 the second and the short fifth, 2 the third
+        // packets of 16, 16, 16, 16 and 5 flits: interface 0 sends the first and the fourth packet, 1 the second and the fifth, 2 the
+        // third
         assert_eq!(shares(0, 69), [(0, 32), (1, 21), (2, 16)]);
         assert_eq!(shares(2, 69), [(2, 32), (0, 21), (1, 16)]);
         assert_eq!(shares(1, 20), [(1, 16), (2, 4)]);
@@ -110,7 +112,7 @@ mod tests {
         assert_eq!([0, 7, 8].map(|node| choose(RailChoice::Destination, 0, node, 0)), [0, 3, 0]);
         let mut counts = [0u32; 4];
         (0..4000).for_each(|number| counts[choose(RailChoice::Hash, 0, 0, number) as usize] += 1);
-        // binomial: mean 1000, standard deviation below sqrt(1000); 5 standard deviations are allowed
+        // binomial distribution: mean 1000, standard deviation below sqrt(1000); the test allows 5 standard deviations
         assert!(counts.iter().all(|&count| count.abs_diff(1000) < 160), "{counts:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! The state that all nodes of a program share: parameters in cycles and flits, the messages in flight, and the counts of all ranks
-//! together.
+//! The state that all nodes of a program share: parameters in cycles and flits, the messages in flight, and the statistics of all
+//! ranks.
 
 use super::answers::Shared;
 use super::compute::Compute;
@@ -10,17 +10,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_api::activity::Wanted;
 
-/// The distribution of the ranks over the nodes. The ranks of a node have consecutive numbers.
+/// The number of ranks on each node. The ranks of a node have consecutive numbers.
 #[derive(Debug)]
 pub enum Spread {
     /// Each node has this number of ranks; the last node may have fewer.
     Even(u32),
-    /// For each node its first rank, and at the end the number of all ranks; for each rank its node.
+    /// `first` has the first rank of each node, and at the end the number of all ranks. `nodes` has the node of each
+    /// rank.
     Uneven { first: Vec<u32>, nodes: Vec<u32> },
 }
 
 impl Spread {
-    /// `ranks`: number of ranks of each node.
+    /// `ranks` has the number of ranks of each node.
     pub fn of(ranks: &[u32]) -> Self {
         let first = std::iter::once(0).chain(ranks.iter().scan(0, |sum, &ranks| {
             *sum += ranks;
@@ -30,7 +31,7 @@ impl Spread {
         Self::Uneven { first: first.collect(), nodes: nodes.collect() }
     }
 
-    /// The node of a rank.
+    /// Returns the node of a rank.
     fn node(&self, rank: u32) -> u32 {
         match self {
             Self::Even(each) => rank / each,
@@ -38,7 +39,7 @@ impl Spread {
         }
     }
 
-    /// The first rank of a node, or of the number after the last node.
+    /// Returns the first rank of a node. For the number after the last node, returns the number of ranks.
     pub fn first(&self, node: u32) -> u32 {
         match self {
             Self::Even(each) => node * each,
@@ -50,54 +51,54 @@ impl Spread {
 /// The state that all nodes of a program share.
 #[derive(Debug)]
 pub struct Site {
-    /// The terminals of the nodes. The first node has a terminal for each of its interfaces, and then follow the terminals of the
-    /// next node.
+    /// The terminals of the nodes, node by node. Each node has one terminal for each of its interfaces.
     pub terminals: Vec<u32>,
-    /// For each terminal: its index in `terminals`; `u32::MAX`: none.
+    /// For each terminal: its index in `terminals`, or `u32::MAX` if the program does not use it.
     pub places: Vec<u32>,
     pub rails: Rails,
     pub compute: Compute,
     pub spread: Spread,
     pub ranks: u32,
-    /// The first cycle of the program.
+    /// The cycle in which the program starts.
     pub start: u64,
     pub cycle_fs: u128,
     pub flit_bits: u64,
     /// The longest packet \[flits\].
     pub packet_flits: u64,
-    /// The largest message that is sent before its receive is known \[bytes\].
+    /// The largest message that a rank sends without waiting for the matching receive \[bytes\].
     pub eager: u64,
-    /// Processor time per message, at either end \[fs\].
+    /// Processor time that each message costs at the sender and at the receiver \[fs\].
     pub overhead_fs: u128,
-    /// Time from the processor to the interface \[fs\].
+    /// Time of a message from the processor to the interface \[fs\].
     pub injection_fs: u128,
-    /// Latency [cycles] of a note (completion event) from an interface to the processors.
+    /// Latency [cycles] of a completion event ("note") from an interface to the processors.
     pub host_cycles: u64,
     /// Limit on the messages that the interfaces of a node have accepted and not yet sent. Further sends wait.
     pub accepted: u32,
-    /// Between ranks of a node: latency \[fs\], and bits per second (0: no limit).
+    /// Messages between ranks of one node: latency \[fs\]; `local_bits_per_second` is their bandwidth (0: no limit).
     pub local_fs: u128,
     pub local_bits_per_second: u128,
-    /// For each node: its messages in flight. Code that holds the lock of a node may lock an outbox. Code that holds the lock of an
-    /// outbox must not lock a node.
+    /// The messages in flight of each node. A thread that holds the lock of a node may lock an outbox. A thread that holds the
+    /// lock of an outbox must not lock a node.
     pub outboxes: Vec<Mutex<Outbox>>,
     pub shared: Mutex<Shared>,
-    /// The activities that recordings need.
+    /// The activities that the recordings of this run need.
     pub wanted: Wanted,
-    /// Number of ranks that have not ended, and the cycle in which the last rank ended.
+    /// Number of ranks that have not ended; `last` is the latest cycle in which a rank ended.
     pub open: AtomicU64,
     pub last: AtomicU64,
-    /// Whether all ranks have ended, and no message is left that could make a rank active again.
+    /// True if all ranks have ended, and no remaining message can make a rank active again.
     pub is_over: AtomicBool,
 }
 
-/// The value behind a lock. A lock of a thread that has panicked is used like any other, because the run ends anyway.
+/// Returns the value behind a lock. If another thread has panicked with this lock, the function returns the value as
+/// usual, because the run ends anyway.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Site {
-    /// Whether all ranks have ended and all messages have been received. A message without a receive could otherwise make its
+    /// True if all ranks have ended and all messages have been received. A message that is still in flight could make its
     /// receiver active again.
     pub fn is_over(&self) -> bool {
         let are_received = || self.outboxes.iter().all(|outbox| lock(outbox).is_empty());
@@ -110,17 +111,17 @@ impl Site {
         self.outboxes.len()
     }
 
-    /// The terminal of an interface of a node.
+    /// Returns the terminal of interface `rail` of a node.
     pub fn terminal(&self, node: u32, rail: usize) -> u32 {
         self.terminals[node as usize * self.rails.count as usize + rail]
     }
 
-    /// The node of a terminal.
+    /// Returns the node to which a terminal belongs.
     pub fn node_of(&self, terminal: u32) -> u32 {
         self.places[terminal as usize] / self.rails.count
     }
 
-    /// The interface of a terminal: its number in the node.
+    /// Returns the number of a terminal's interface in its node.
     pub fn rail_of(&self, terminal: u32) -> u32 {
         self.places[terminal as usize] % self.rails.count
     }
@@ -129,18 +130,18 @@ impl Site {
         self.spread.node(rank)
     }
 
-    /// The index of a rank in its node.
+    /// Returns the index of a rank in its node.
     pub fn place(&self, rank: u32) -> usize {
         (rank - self.spread.first(self.node(rank))) as usize
     }
 
-    /// Number of flits of a message; at least one.
+    /// Number of flits of a message of this size; at least one.
     pub fn flits(&self, bytes: u64) -> u64 {
         let flits = (u128::from(bytes) * 8).div_ceil(self.flit_bits.into());
         u64::try_from(flits).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Number of packets for `flits` flits, each at most of the longest length.
+    /// Number of packets for `flits` flits, if each packet has at most the greatest length.
     pub fn packets(&self, flits: u64) -> u64 {
         flits.div_ceil(self.packet_flits)
     }
@@ -151,7 +152,7 @@ impl Site {
         self.local_fs + bits.checked_div(self.local_bits_per_second).unwrap_or(0)
     }
 
-    /// The first cycle that begins at or after this time.
+    /// Returns the first cycle that begins at or after this time.
     pub fn cycle(&self, fs: u128) -> u64 {
         match (u64::try_from(fs), u64::try_from(self.cycle_fs)) {
             (Ok(fs), Ok(cycle_fs)) => fs.div_ceil(cycle_fs), // the same formula as below, with a division that the machine supports

@@ -12,7 +12,7 @@ use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
 use weft_api::state::Packet;
 use weft_api::workload::{Backlog, NOT_DUE, NewPacket, Place, Sources};
 
-/// An interface of a node. Terminals after the last node have no ranks.
+/// An interface of a node. Terminals without ranks have node numbers after the last node.
 #[derive(Debug, Clone, Copy)]
 struct Interface {
     node: u32,
@@ -24,24 +24,25 @@ struct Interface {
 pub struct Nodes {
     all: Arc<All>,
     sources: Vec<Interface>,
-    /// For each source: whether its last packet is the last packet of a message.
+    /// For each source: true if its last packet is the last packet of a message.
     ends_message: Vec<bool>,
-    /// For each source: the packets that it sends without its node, and the message that it receives.
+    /// For each source: the packets that it sends without its node; `incoming` has the message that it receives without
+    /// its node.
     lent: Vec<Lent>,
     incoming: Vec<Incoming>,
-    /// Nodes that also have interfaces in other blocks, each with its interfaces in this block.
+    /// The nodes that also have interfaces in other blocks. Each comes with its interfaces in this block.
     divided: Vec<(u32, Vec<usize>)>,
-    /// The calendar: cycles in which a node has an event that no packet causes, the earliest first. An entry is valid only if it
-    /// equals `Node::called_at` of its node.
+    /// The calendar: the cycles in which nodes have events with another cause than a packet, the earliest cycle first. An
+    /// entry is valid only if its cycle equals `Node::called_at` of its node.
     calendar: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Scratch: sources that the last call made due earlier, with their new cycle.
+    /// Scratch: sources that are due earlier since the last call, with their new cycle.
     woken: Vec<(usize, u64)>,
-    /// Number of events of the block's nodes so far.
+    /// Number of events that the block's nodes have handled so far.
     acts: u64,
 }
 
 impl Nodes {
-    /// `here`: the terminals of the block.
+    /// `here` lists the terminals of the block.
     pub fn new(all: Arc<All>, here: &[Place]) -> Self {
         let rails = all.site.rails.count;
         let interface = |place: &Place| Interface { node: place.rank / rails, rail: place.rank % rails };
@@ -62,7 +63,7 @@ impl Nodes {
         nodes
     }
 
-    /// Calls `of` for the node of a source. Returns the result of `of`, and the cycle in which the source is due.
+    /// Calls `of` with the node of a source. Returns the result of `of`, and the cycle in which the source is due.
     #[inline]
     fn with<T>(&mut self, source: usize, now: u64, of: impl FnOnce(&Site, &mut Node, usize) -> T) -> Option<(T, u64)> {
         let Self { all, sources, calendar, woken, lent, .. } = self;
@@ -78,7 +79,7 @@ impl Nodes {
         Some((result, due))
     }
 
-    /// Does the work of `next` for a source that has no lent packets.
+    /// Does the work of `next` for a source without lent packets.
     #[inline(never)]
     fn next_of_node(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
         let Interface { node, rail } = self.sources[source];
@@ -91,9 +92,9 @@ impl Nodes {
         Some(packet)
     }
 
-    /// Called when a data packet of a message has arrived. If all packets have arrived, returns the last cycle and its packet. If
-    /// the source receives no message at present, it takes this one, provided that all further packets of the message come to this
-    /// source.
+    /// Records that a data packet of a message has arrived. If all packets have arrived, returns the last cycle of an
+    /// arrival and its packet. Otherwise the source may begin to receive this message without its node. The conditions are
+    /// that it receives no other message in this way, and that all further packets come to this source.
     #[inline(never)]
     fn take(&mut self, source: usize, packet: &Packet, now: u64) -> Option<(u64, (u32, u32))> {
         let (site, number) = (&self.all.site, Part::of(packet.tag).1);
@@ -106,7 +107,7 @@ impl Nodes {
         arrival
     }
 
-    /// Enters all nodes of the block in its calendar.
+    /// Enters all nodes of the block in the calendar.
     fn call_all(&mut self) {
         self.calendar.clear();
         for number in self.own().collect::<Vec<_>>() {
@@ -116,19 +117,19 @@ impl Nodes {
         }
     }
 
-    /// The nodes of this block that have ranks.
+    /// Returns the nodes with ranks whose first interface is in this block.
     fn own(&self) -> impl Iterator<Item = usize> + '_ {
         let nodes = self.sources.iter().filter(|of| of.rail == 0).map(|of| of.node as usize);
         nodes.filter(|&node| node < self.all.nodes.len())
     }
 
-    /// Whether this block keeps the counts of all ranks. The block of the first node does.
+    /// True if this block stores the statistics of all ranks in checkpoints. This is the block of the first node.
     fn keeps_shared(&self) -> bool {
         self.sources.iter().any(|of| (of.node, of.rail) == (0, 0))
     }
 }
 
-/// Enters a node in the calendar, if its next event is earlier than its entry.
+/// Enters a node in the calendar, if its next event is earlier than its present entry.
 #[inline]
 fn call(calendar: &mut BinaryHeap<Reverse<(u64, u32)>>, site: &Site, (number, node): (u32, &mut Node)) {
     let next = node.next_time(site);
@@ -188,7 +189,7 @@ impl Sources for Nodes {
 
     fn sent(&mut self, source: usize, due: &mut u64, now: u64) {
         if !std::mem::take(&mut self.ends_message[source]) {
-            // since the node gave the packet, nothing has changed at it, or it has reported the change
+            // the node is unchanged since it sent the packet, or it has reported its change
             return;
         }
         let next = self.with(source, now, |site, node, rail| node.sent(site, rail, now));
@@ -199,7 +200,7 @@ impl Sources for Nodes {
         let (part, number) = Part::of(packet.tag);
         let next = match part {
             Part::Data => {
-                // the node has no event before the last packet of a message arrives
+                // only the last packet of a message causes an event of the node
                 let last = match self.incoming[source].receive((packet.src, packet.tag), (now, packet.seq)) {
                     Received::Part => return,
                     Received::Last(at, seq) => (at, (packet.src, seq)),
@@ -252,7 +253,7 @@ impl Sources for Nodes {
                 continue;
             }
             node.called_at = NOT_DUE;
-            // a divided node has acted at the beginning of the window, and acts again at the beginning of the next one
+            // a divided node handles its events only at the beginning of a window
             if !node.is_divided {
                 *acts += node.advance(&all.site, now);
                 node.wake_given(&all.site, now, &mut Told { woken, lent });

@@ -1,4 +1,5 @@
-//! The run time of a single program on an ideal network, and the scale of its computations for a given run time.
+//! Computes the run time of a program that is alone on an ideal network, and the scale of its computations for a given
+//! run time.
 
 use super::super::programs::Programs;
 use std::sync::Arc;
@@ -10,26 +11,28 @@ use weft_units::{Refusal, Time};
 
 /// Largest number of steps of the search for a scale.
 const STEPS: u32 = 60;
-/// The longest run time [fs]: 2.2 hours of simulated time, which the executor can count in femtoseconds.
+/// The longest run time [fs]: 2.2 hours of simulated time, which the LogGOPS executor can count in femtoseconds.
 const LONGEST_FS: u128 = 8_000_000_000_000_000_000;
-/// A run time is accepted if it differs by less than this share, or by less than a cycle.
+/// The search accepts a run time that differs by less than this share, or by less than a cycle.
 const CLOSE: f64 = 1e-6;
-/// Times of computations are whole nanoseconds; this is a nanosecond [fs].
+/// Length of a nanosecond [fs]; times of computations are rounded to whole nanoseconds.
 const ROUNDED_FS: f64 = 1e6;
 
-/// A program on an ideal network: LogGOPS with the overhead of the interfaces and one flit per cycle, and each rank at a separate terminal.
+/// A program on an ideal network: the LogGOPS model with the overhead of the interfaces and one flit per cycle. Each rank is at a separate
+/// terminal.
 pub struct Alone {
     program: Program,
     rules: Arc<Rules>,
     at: Parameters,
-    /// Run time without computations, and run time with the computations of the program [fs].
+    /// Run time without computations [fs]; `whole_fs` is the run time with the unscaled computations.
     bare_fs: u128,
     whole_fs: u128,
     cycle_fs: u128,
 }
 
 impl Alone {
-    /// Refuses a program that never ends; `path` is the dotted path of the workload `programs`.
+    /// Computes both run times. Refuses a program that never ends; `path` is the dotted path of the workload
+    /// `programs`.
     pub fn of(programs: &Programs, path: &str, units: (u128, u64), latency: Time) -> Result<Self, Refusal> {
         let (program, rules) = programs.make(path)?;
         let at = programs.on_an_ideal_network(units, latency, path)?;
@@ -46,13 +49,13 @@ impl Alone {
         Ok(alone)
     }
 
-    /// Run time if computations take `scale` times as long [fs].
+    /// Run time [fs] if computations take `scale` times as long.
     fn time(&self, scale: f64) -> Option<u128> {
         let answer = loggops::run(&scaled(&self.program, scale), &self.rules, self.at).ok()?;
         Some(u128::try_from(answer.last().0).ok()? * u128::from(self.at.unit_fs))
     }
 
-    /// The reason why no scale gives the run time `length_fs` [fs], and its remedy.
+    /// Returns the reason why no scale gives the run time `length_fs` [fs], and the remedy; `None` if some scale does.
     pub fn misfit(&self, length_fs: u128) -> Option<(String, &'static str)> {
         let us = |fs: u128| fs as f64 / 1e9;
         let length = us(length_fs);
@@ -71,8 +74,8 @@ impl Alone {
         })
     }
 
-    /// The scale of computations for which the run time is `length_fs` [fs]. [`Alone::misfit`] has checked that such a scale
-    /// exists. The run time grows with the scale, so false position with bisection finds it.
+    /// Returns the scale of computations for which the run time is `length_fs` [fs]. [`Alone::misfit`] has checked that such
+    /// a scale exists. The run time grows with the scale, so the method of false position with bisection finds the scale.
     pub fn scale(&self, length_fs: u128) -> f64 {
         let (mut low, mut high) = ((0.0, self.bare_fs as f64), (1.0, self.whole_fs as f64));
         let wanted = length_fs as f64;
@@ -86,7 +89,7 @@ impl Alone {
             }
         }
         for step in 0..STEPS {
-            // if the bracket is narrower than the rounding of computations, no scale is closer
+            // if the bracket is narrower than the rounding of computations, the search cannot come closer
             if (high.1 - wanted).abs() <= close || (high.0 - low.0) * computed < ROUNDED_FS {
                 return high.0;
             }

@@ -1,4 +1,5 @@
-//! The results of a queue: start, end and nodes of each program, the utilisation of the nodes, and the joined tables of all programs.
+//! The results of a queue: start, end and nodes of each program, the utilisation of the nodes, and the tables of all programs,
+//! joined.
 
 use super::job_log::Skipped;
 use super::queue::{Queue, Started, Submitted};
@@ -25,7 +26,7 @@ weft_units::codes! {
 /// Name of the table of programs.
 pub const SCHEDULE: &str = "schedule";
 
-/// A row of the table of programs: a program that started, or one that never did.
+/// A row of the table of programs: a program that has started, or that still waits.
 struct Row<'a> {
     submitted: &'a Submitted,
     started: Option<&'a Started>,
@@ -33,8 +34,8 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The programs in the order of their starts, followed by the programs that wait. `end` is the end of the run. Programs that
-    /// would be submitted in this cycle or later are left out.
+    /// Returns the programs in the order of their starts, followed by the programs that wait. `end` is the cycle in which
+    /// the run ends. Programs whose submission is in this cycle or later are left out.
     fn all(queue: &'a Queue, end: u64) -> Vec<Self> {
         let of = |started: &'a Started| Row {
             submitted: queue.program(started),
@@ -58,7 +59,8 @@ impl<'a> Row<'a> {
         self.start().zip(self.end).map(|(start, end)| end - start)
     }
 
-    /// Time from submission to end, divided by the run time, which counts as at least `bound`. A bounded slowdown is always at least 1.
+    /// The slowdown: time from submission to end, divided by the run time. A run time below `bound` counts as `bound`. A bounded
+    /// slowdown is at least 1.
     fn slowdown(&self, bound: f64) -> Option<f64> {
         let (wait, run) = (self.wait()? as f64, self.run_time()? as f64);
         let by = run.max(bound);
@@ -66,7 +68,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Table with start, end and nodes of each program.
+/// Builds the table with start, end and nodes of each program.
 fn schedule(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> Table {
     let rows = Row::all(queue, end);
     let counts = |of: &dyn Fn(&Row) -> Option<u64>| Column::MaybeCounts(rows.iter().map(of).collect());
@@ -75,7 +77,7 @@ fn schedule(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> T
     let places = |row: &Row| row.started.map_or(Vec::new(), |started| started.held.places.clone());
     let first =
         |row: &Row| row.started.and_then(|started| started.held.places.first()).map(|&place| terminals[place as usize]);
-    // for a program that waits, the number of nodes that it needs at least
+    // for a program that waits, this is the least number of nodes that it needs
     let count = |row: &Row| {
         let fewest = row.submitted.needs.div_ceil(queue.cores_per_node() as usize);
         row.started.map_or(fewest, |started| started.held.places.len()) as u64
@@ -103,7 +105,7 @@ fn schedule(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> T
     ])
 }
 
-/// Writes ascending numbers as ranges: `0-3 7`.
+/// Writes ascending numbers as ranges, such as `0-3 7`.
 fn ranges(numbers: &[u32]) -> String {
     let mut text = String::new();
     for run in numbers.chunk_by(|a, b| a + 1 == *b) {
@@ -122,7 +124,7 @@ fn ranks(started: &Started, end: u64) -> u64 {
     of_ranks.and_then(|(_, table)| table.column("rank")).map_or(0, |column| column.rows() as u64)
 }
 
-/// The changes in a cycle: programs that are submitted, start, or end.
+/// The programs that are submitted, start, or end in one cycle.
 #[derive(Default)]
 struct Change<'a> {
     submitted: u64,
@@ -130,8 +132,8 @@ struct Change<'a> {
     ended: Vec<&'a Started>,
 }
 
-/// The numbers of busy terminals, of running and of waiting programs, and the share of the cores that are busy. Each cycle with a change has
-/// a row.
+/// Builds the table of utilisation over time: numbers of busy terminals, running programs and waiting programs, and the share of the
+/// cores that are busy. The table has a row for each cycle in which one of these numbers changes.
 fn utilisation(queue: &Queue, end: u64) -> Table {
     let mut changes = BTreeMap::<u64, Change>::new();
     for row in Row::all(queue, end) {
@@ -142,7 +144,7 @@ fn utilisation(queue: &Queue, end: u64) -> Table {
             changes.entry(end).or_default().ended.push(started);
         }
     }
-    // if programs share a terminal, the terminal becomes idle when the last of them ends
+    // if programs share a terminal, the terminal becomes idle when the last of these programs ends
     let mut programs_at = vec![0u32; queue.places()];
     let (mut busy, mut cores, mut running, mut waiting) = (0, 0, 0, 0);
     let mut columns: [Vec<u64>; 4] = Default::default();
@@ -173,7 +175,7 @@ fn utilisation(queue: &Queue, end: u64) -> Table {
     ])
 }
 
-/// The tables at the end of the run in cycle `end`. `bound`: bound of the bounded slowdown [cycles].
+/// Builds the tables of results, if the run ends in cycle `end`. `bound` is the bound of the bounded slowdown [cycles].
 pub fn tables(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> Vec<(&'static str, Table)> {
     let mut all: Vec<(&'static str, Table)> =
         vec![(SCHEDULE, schedule(queue, terminals, bound, end)), ("utilisation", utilisation(queue, end))];
@@ -188,7 +190,7 @@ pub fn tables(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) ->
     all
 }
 
-/// The usage by each program, one for each row of the table of programs.
+/// Returns the resources that each program used, in the order of the table of programs.
 pub fn usages(queue: &Queue, end: u64) -> Vec<Usage> {
     let of = |row: &Row| {
         row.started.map_or_else(Usage::default, |started| Usage {
@@ -201,7 +203,8 @@ pub fn usages(queue: &Queue, end: u64) -> Vec<Usage> {
     Row::all(queue, end).iter().map(of).collect()
 }
 
-/// The activity of each program that has started. The name contains the program's number in the table of programs.
+/// Returns the activity of each program that has started. The name of an activity contains the program's number in the
+/// table of programs.
 pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
     let name = |each: &Started| {
         let Submitted { name, number, .. } = queue.program(each);
@@ -211,7 +214,7 @@ pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
     queue.started().iter().for_each(|each| *counts.entry(name(each)).or_default() += 1);
     let of = |(each, start): (&Started, usize)| {
         let mut unique = name(each);
-        // jobs of a file may have the same number
+        // jobs of a file can have the same number
         if counts[&unique] > 1 {
             let _ = write!(unique, ", start {start}");
         }
@@ -220,7 +223,8 @@ pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
     queue.started().iter().zip(1..).flat_map(of).collect()
 }
 
-/// Figures for the whole queue. Sums and the maximum combine over programs. Means and percentiles of messages do not, and are unknown.
+/// Returns the figures for the whole queue. Sums and the maximum are combined from the figures of the programs. Means and percentiles
+/// of messages cannot be combined, and are unknown.
 pub fn figures(queue: &Queue, bound: Option<f64>, skipped: u64, end: u64) -> Vec<(&'static str, Option<f64>)> {
     let each: Vec<_> = queue.started().iter().map(|started| started.workload.figures(end)).collect();
     let values = |name: &str| {
@@ -229,7 +233,7 @@ pub fn figures(queue: &Queue, bound: Option<f64>, skipped: u64, end: u64) -> Vec
             one.iter().filter(|(other, _)| *other == name).filter_map(|(_, value)| *value).collect::<Vec<_>>()
         })
     };
-    // the sum of an empty list is -0.0
+    // the fold begins with 0.0, because `sum` of an empty list is -0.0
     let total = |name: &str| Some(values(name).fold(0.0, |sum, value| sum + value));
     let run_time = match queue.progress() {
         Progress::Ended(at) => Some(at as f64),
@@ -249,7 +253,8 @@ pub fn figures(queue: &Queue, bound: Option<f64>, skipped: u64, end: u64) -> Vec
     all
 }
 
-/// Waits and slowdowns of the programs that have ended, and the utilisation from the first submission to the last end.
+/// Returns waits and slowdowns of the programs that have ended, and the utilisation from the first submission to the
+/// last end.
 fn of_programs(queue: &Queue, bound: Option<f64>, end: u64) -> Vec<(&'static str, Option<f64>)> {
     let rows = Row::all(queue, end);
     let ended: Vec<&Row> = rows.iter().filter(|row| row.end.is_some()).collect();
@@ -263,7 +268,7 @@ fn of_programs(queue: &Queue, bound: Option<f64>, end: u64) -> Vec<(&'static str
     let makespan = first.zip(last).map(|(first, last)| (last - first) as f64);
     let core_cycles = |row: &&Row| row.run_time().unwrap_or(0) as f64 * row.submitted.needs as f64;
     let busy: f64 = ended.iter().map(core_cycles).sum();
-    // programs that would be submitted later have not ended either
+    // the queue has ended only if all programs have ended, also those that `rows` leaves out
     let has_ended = matches!(queue.progress(), Progress::Ended(_));
     let utilisation =
         makespan.filter(|&cycles| has_ended && cycles > 0.0).map(|cycles| busy / (cycles * queue.cores() as f64));
@@ -281,7 +286,7 @@ fn of_programs(queue: &Queue, bound: Option<f64>, end: u64) -> Vec<(&'static str
     ]
 }
 
-/// Warnings about a file with lines that do not run. `path`: the dotted path of the file's key.
+/// Returns warnings about lines of a job file that do not become programs. `path` is the dotted path of the file's key.
 pub fn remarks(skipped: &Skipped, path: &str) -> Vec<Remark> {
     let mut all = Vec::new();
     if let Some(first) = &skipped.first {

@@ -1,4 +1,4 @@
-//! Arrivals: the programs of a scheduler, each with the time of its submission.
+//! The rules that submit the programs of a scheduler, each at a certain time.
 
 use super::job_log::{JobLog, Skipped};
 use super::queue::Submitted;
@@ -9,9 +9,10 @@ use weft_api::base::hash::{below, hash};
 use weft_api::workload::JobSite;
 use weft_units::{Cycles, MAX_CYCLES, Refusal, Time};
 
-/// The latest time of submission [cycles]. A program that waits has the same time again to start, within 2^48 cycles.
+/// The latest time of submission [cycles]. With this limit, a program that waits still has as much time to start before
+/// cycle 2^48, the longest run.
 pub const LATEST: u64 = MAX_CYCLES / 2;
-/// Random purposes: the order of programs, and the gaps between them.
+/// The purpose words of random numbers: for the order of programs, and for the times between submissions.
 const ORDER: u64 = 0x5c4e_d0a1;
 const GAPS: u64 = 0x5c4e_d0a2;
 
@@ -19,13 +20,13 @@ const GAPS: u64 = 0x5c4e_d0a2;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Arrivals {
-    /// All programs are submitted at the start of the run.
+    /// The scheduler submits all programs at the start of the run.
     AtOnce(AtOnce),
-    /// Programs are submitted by a Poisson process, in random order: the gaps between submissions have an exponential distribution.
+    /// A Poisson process submits the programs in random order: the times between submissions have an exponential distribution.
     Poisson(Poisson),
-    /// Programs are submitted at these times; the earliest is first.
+    /// The scheduler submits programs at the listed times. The list must be in the order of times, the earliest first.
     List(Vec<Submission>),
-    /// Programs are submitted as in a file in the Standard Workload Format (SWF), in which a machine has recorded its jobs.
+    /// The scheduler submits the jobs that a machine has recorded in a file in the Standard Workload Format (SWF).
     Swf(Box<JobLog>),
 }
 
@@ -35,7 +36,7 @@ impl Default for Arrivals {
     }
 }
 
-/// Submission of all programs at the start; no parameters.
+/// The rule that submits all programs at the start; it has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AtOnce {}
@@ -44,20 +45,20 @@ pub struct AtOnce {}
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
-    /// Mean time between two submissions: 1 over the rate of the process [time].
+    /// Mean time between two submissions [time]. Its inverse is the rate of the process.
     #[schemars(extend("x-exact" = true))]
     pub mean_gap: Time,
 }
 
-/// The submission of a program.
+/// The submission of a program at a certain time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
-    /// Time from the start of the run [time].
+    /// Time of the submission, from the start of the run [time].
     pub at: Time,
-    /// The program: a name in `traces`.
+    /// Name of the program in `traces`.
     pub trace: String,
-    /// Ranks of the program, if its generator has the key `ranks`. Default: the number in the trace.
+    /// Number of ranks of the program, if its generator has the key `ranks`. Default: the number of ranks in the trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub ranks: Option<u32>,
@@ -67,7 +68,7 @@ pub struct Submission {
     pub estimate: Option<Time>,
 }
 
-/// The programs of a scheduler.
+/// The programs that a rule of arrivals submits, and the lines of a file that it left out.
 #[derive(Debug, Clone)]
 pub struct Arrived {
     /// Programs in the order of their submission.
@@ -75,7 +76,7 @@ pub struct Arrived {
     pub skipped: Skipped,
 }
 
-/// The scheduler with these arrivals, and the job in which it runs.
+/// The scheduler that submits programs, and its job.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
     pub scheduler: &'a Scheduler,
@@ -84,17 +85,17 @@ pub struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// A refusal of a key of the scheduler.
+    /// Returns the refusal of a key of the scheduler.
     pub fn refusal(&self, key: &str, what: String, help: &str) -> Refusal {
         self.site.refusal(&format!("workload.scheduler.{key}"), what, help)
     }
 
-    /// The dotted path of a key of the scheduler.
+    /// Returns the dotted path of a key of the scheduler.
     pub fn path(&self, key: &str) -> String {
         format!("{}.workload.scheduler.{key}", self.site.path)
     }
 
-    /// The index of the trace with this name. Refuses a name that does not exist; `key` is the refused key.
+    /// Returns the index of the trace with this name. Refuses an unknown name; `key` is the key that the refusal names.
     pub fn trace(&self, name: &str, key: &str) -> Result<usize, Refusal> {
         let traces = &self.scheduler.traces;
         traces.iter().position(|trace| trace.name == name).ok_or_else(|| {
@@ -104,7 +105,8 @@ impl Asking<'_> {
         })
     }
 
-    /// Number of terminals of a program, or number of cores. Refuses a program for which the job has too few; `key` is the refused key.
+    /// Returns the number of terminals of a program, or the number of its cores if programs share nodes. Refuses a program for which
+    /// the job is too small; `key` is the key that the refusal names.
     pub fn needs(&self, name: &str, needs: u32, key: &str) -> Result<usize, Refusal> {
         let (job, terminals) = (self.site.job, self.site.terminals.len());
         let all = terminals * self.scheduler.cores() as usize;
@@ -127,18 +129,19 @@ impl Asking<'_> {
         Err(self.refusal(key, what, help))
     }
 
-    /// The estimate of a trace [cycles].
+    /// Returns the expected run time of a trace [cycles].
     pub fn estimate_of(&self, place: usize) -> Result<Option<Cycles>, Refusal> {
         self.estimate(self.scheduler.traces[place].estimate, &format!("traces.{place}.estimate"))
     }
 
-    /// An estimate in cycles, rounded up. Refuses an estimate of more than 2^48 cycles; `key` is the refused key.
+    /// Converts an expected run time to cycles, rounded up. Refuses a time of more than 2^48 cycles; `key` is the key
+    /// that the refusal names.
     fn estimate(&self, time: Option<Time>, key: &str) -> Result<Option<Cycles>, Refusal> {
         let rounded = |time: Time| time.rounded_up(self.site.cycle_fs).cycles(self.site.cycle_fs, &self.path(key));
         time.map(rounded).transpose()
     }
 
-    /// Refuses a submission after [`LATEST`]; `key` is the refused key.
+    /// Refuses a submission after [`LATEST`]; `key` is the key that the refusal names.
     fn check_submit(&self, submit: f64, key: &str) -> Result<(), Refusal> {
         if submit <= LATEST as f64 {
             return Ok(());
@@ -147,7 +150,7 @@ impl Asking<'_> {
         Err(self.refusal(key, what, "write a shorter time"))
     }
 
-    /// The unchanged trace, submitted at the start.
+    /// Returns a submission of the unchanged trace at the start of the run.
     fn whole(&self, place: usize, scheduled: &Scheduled) -> Result<Submitted, Refusal> {
         let key = format!("traces.{place}.programs");
         let needs = scheduled.programs.terminals_needed(&self.path(&key))?;
@@ -164,7 +167,7 @@ impl Asking<'_> {
 }
 
 impl Arrivals {
-    /// The programs. Refuses programs that are invalid for this job.
+    /// Returns the submitted programs. Refuses programs that are invalid for this job.
     pub fn programs(&self, asking: Asking) -> Result<Arrived, Refusal> {
         let mut arrived = Arrived { programs: Vec::new(), skipped: Skipped::default() };
         match self {
@@ -179,7 +182,7 @@ impl Arrivals {
         Ok(arrived)
     }
 
-    /// Whether each trace runs `count` times.
+    /// True if the rule runs each trace `count` times.
     pub fn counts(&self) -> bool {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) => true,
@@ -187,7 +190,7 @@ impl Arrivals {
         }
     }
 
-    /// Latency of a single message, for programs whose run time is given in a file.
+    /// Latency of a message on the ideal network, for programs whose run time is given in a file.
     pub fn latency(&self) -> Time {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => Time::Femtoseconds(0),
@@ -195,8 +198,8 @@ impl Arrivals {
         }
     }
 
-    /// The default bound of the bounded slowdown: 10 s on the recorded machine. Programs of a simulation last microseconds, so
-    /// other arrivals have none.
+    /// The default bound of the bounded slowdown: for a job file, 10 s on the recorded machine. The other rules have no
+    /// default, because their programs last microseconds.
     pub fn slowdown_bound(&self) -> Option<Time> {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => None,
@@ -204,7 +207,7 @@ impl Arrivals {
         }
     }
 
-    /// Seconds of the recorded machine per second of the run.
+    /// Number of seconds on the recorded machine per second of the run.
     pub fn compression(&self) -> f64 {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => 1.0,
@@ -213,7 +216,7 @@ impl Arrivals {
     }
 }
 
-/// All traces, each repeated `count` times.
+/// Returns all traces, each repeated `count` times.
 fn every(asking: Asking) -> Result<Vec<Submitted>, Refusal> {
     let mut all = Vec::new();
     for (place, scheduled) in asking.scheduler.traces.iter().enumerate() {
@@ -249,13 +252,13 @@ impl Poisson {
     }
 }
 
-/// A random number with an exponential distribution of mean 1, from a random word.
+/// Converts a random word to a random number with an exponential distribution of mean 1.
 fn gap(word: u64) -> f64 {
-    // 53 random bits, above 0 and up to 1
+    // a random number of 53 bits, above 0 and up to 1
     -(((word >> 11) + 1) as f64 / (1u64 << 53) as f64).ln()
 }
 
-/// The programs of a list.
+/// Returns the programs of a list of submissions.
 fn listed(list: &[Submission], asking: Asking) -> Result<Vec<Submitted>, Refusal> {
     let mut all: Vec<Submitted> = Vec::with_capacity(list.len());
     for (place, submission) in list.iter().enumerate() {
@@ -295,7 +298,8 @@ mod tests {
 
     #[test]
     fn gaps_are_exponential() {
-        // mean 1 and variance 1; the standard deviation of the mean of n gaps is 1 / sqrt(n), that of their variance is sqrt(8 / n)
+        // the distribution has mean 1 and variance 1; for n gaps, the standard deviation of the mean is 1 / sqrt(n), that of the
+        // variance is sqrt(8 / n)
         const COUNT: u32 = 100_000;
         let gaps: Vec<f64> = (0..COUNT).map(|number| gap(hash(5, number, 0, GAPS))).collect();
         let n = f64::from(COUNT);
@@ -303,10 +307,10 @@ mod tests {
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / (n - 1.0);
         assert!((mean - 1.0).abs() < 3.5 / n.sqrt(), "{mean}");
         assert!((variance - 1.0).abs() < 3.5 * (8.0 / n).sqrt(), "{variance}");
-        // no memory: successive gaps are independent
+        // successive gaps are independent
         let product = gaps.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / n;
         assert!(product.abs() < 3.5 / n.sqrt(), "{product}");
-        // half of all gaps are below ln 2
+        // half of all gaps are below ln 2, the median
         let short = gaps.iter().filter(|gap| **gap < std::f64::consts::LN_2).count() as f64;
         assert!((short - n / 2.0).abs() < 3.5 * n.sqrt() / 2.0, "{short}");
     }

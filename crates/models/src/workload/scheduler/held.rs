@@ -1,36 +1,37 @@
-//! The nodes that a program holds, and the mark in the tags of its packets. Programs that share a node have different marks.
+//! The nodes that a running program occupies, and the mark in the tags of its packets. Programs that share a node have
+//! different marks.
 
 use super::NUMBER_BITS;
 use super::queue::Started;
 use std::collections::BTreeSet;
 
-/// Number of different marks; a mark is stored in the tag of a packet, between the number and the purpose.
+/// Number of different marks. The tag of a packet stores the mark between the message number and the purpose.
 pub const MARKS: u32 = 64;
 
-/// The nodes that a program holds.
+/// The nodes that a running program occupies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Held {
     /// Indices of the nodes in the job, in the order of the program's nodes.
     pub places: Vec<u32>,
-    /// Number of the program's cores at each node; 1 if a node belongs to one program.
+    /// Number of the program's cores at each of these nodes; 1 if a node belongs to one program.
     pub cores: Vec<u32>,
 }
 
 impl Held {
-    /// `cores`: for each core, the index of its node. Cores of a node are consecutive.
+    /// `cores` has the node index of each core. Cores of one node are consecutive in this list.
     pub fn of(cores: &[u32]) -> Self {
         let places = cores.chunk_by(|a, b| a == b);
         let (places, cores) = places.map(|of_place| (of_place[0], of_place.len() as u32)).unzip();
         Self { places, cores }
     }
 
-    /// Each node's index with the number of cores there.
+    /// Returns each node's index with the number of the program's cores there.
     pub fn each(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         self.places.iter().zip(&self.cores).map(|(&place, &cores)| (place as usize, cores))
     }
 }
 
-/// The least mark that differs from those of all programs in `running` that share a node with `held`; `None` if there is none.
+/// Returns the least mark that no program in `running` on the same nodes has; `None` if all marks are taken.
 pub fn mark<'a>(held: &Held, running: impl Iterator<Item = &'a Started>) -> Option<u32> {
     let places: BTreeSet<u32> = held.places.iter().copied().collect();
     let shares = |other: &&Started| other.held.places.iter().any(|place| places.contains(place));
@@ -38,12 +39,12 @@ pub fn mark<'a>(held: &Held, running: impl Iterator<Item = &'a Started>) -> Opti
     (0..MARKS).find(|mark| !taken.contains(mark))
 }
 
-/// The tag of a packet of the program with this mark.
+/// Puts a program's mark into the tag of a packet.
 pub fn marked(tag: u32, mark: u32) -> u32 {
     tag | mark << NUMBER_BITS
 }
 
-/// The mark that [`marked`] has put into a tag.
+/// Returns the mark that [`marked`] has put into a tag.
 pub fn mark_of(tag: u32) -> u32 {
     tag >> NUMBER_BITS & (MARKS - 1)
 }

@@ -1,4 +1,5 @@
-//! Files in the Standard Workload Format: the program for each job of the file, and the lines that are left out.
+//! Files in the Standard Workload Format: makes a program of each job in the file, and counts the lines that are left
+//! out.
 
 mod convert;
 
@@ -11,43 +12,46 @@ use weft_units::{InputFile, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobLog {
-    /// The file. The file is text with a line of 18 fields per job.
+    /// The job file: a text file with a line of 18 fields per job.
     pub file: InputFile,
-    /// Rule that chooses the trace in `traces` for a job. The number of ranks is that of the job's nodes, times `ranks_per_terminal`.
+    /// Rule that chooses the trace in `traces` for a job. The program gets as many ranks as the job has nodes, times
+    /// `ranks_per_terminal`.
     pub runs: Runs,
-    /// Number of processors of a node of the recorded machine. The number of nodes of a job is its number of processors divided by
-    /// this number, rounded up. With `cores_per_node` a job has a core for each processor, and this key is omitted.
+    /// Number of processors of a node of the recorded machine. Weft divides the processors of a job by this number, rounded up, to
+    /// get its nodes. With `cores_per_node` a job needs a core for each processor, and this key must be omitted.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub processors_per_node: u32,
-    /// The field with the number of processors of a job.
+    /// Field of the file from which the number of processors of a job is read.
     #[serde(default)]
     pub processors: Processors,
-    /// Run time of a job when it is alone on an ideal network. The computations of its program are scaled to reach this time.
+    /// Run time that a job must have if it is alone on an ideal network. Weft scales the computations of the job's
+    /// program to reach this time.
     #[serde(default)]
     pub length: Length,
-    /// Latency of a single message on this network [time], for `length`.
+    /// Latency of a message on this ideal network [time], for `length`.
     #[serde(default = "no_time")]
     #[schemars(extend("x-exact" = true))]
     pub latency: Time,
-    /// Seconds of the file per second of the run. All times of the file are divided by this number.
+    /// Number of seconds in the file per second of the run. Weft divides all times of the file by this number.
     #[serde(default = "unscaled")]
     #[schemars(range(min = 0.0))]
     pub compression: f64,
-    /// Number of jobs to run, counted from the first. Default: all.
+    /// Number of jobs of the file that run, counted from the first. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub first: Option<u32>,
-    /// Start of the run, as a time of the file [time]. Jobs that were submitted before this time are left out. Default: the time of
-    /// the first job.
+    /// Time in the file at which the run starts [time]. Jobs that were submitted before this time do not run. Default: the time
+    /// of the first job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub from: Option<Time>,
-    /// Only jobs submitted before this time of the file run [time]. Default: no end.
+    /// Time in the file before which a job must have been submitted to run [time]. Default: no end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub to: Option<Time>,
-    /// Reasons for which lines are left out. The run reports the number of these lines in a warning. Default: each such line is an error.
+    /// Reasons for which Weft may leave a line out. A warning reports how many lines were left out. Default: no reason; each invalid
+    /// line is an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skip: Vec<Reason>,
 }
@@ -58,24 +62,24 @@ pub struct JobLog {
 pub enum Runs {
     /// All jobs run the trace with this name.
     All(String),
-    /// The number of the executable (field 14) chooses the trace.
+    /// The job's executable number (field 14) chooses the trace.
     ByExecutable(ByNumber),
-    /// The number of the queue (field 15) chooses the trace.
+    /// The job's queue number (field 15) chooses the trace.
     ByQueue(ByNumber),
 }
 
-/// Traces for the numbers in a field.
+/// Traces for the numbers in a field of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ByNumber {
     /// Names of traces, by the numbers in the field.
     pub names: BTreeMap<String, String>,
-    /// The trace for jobs with another number, or without a number. Default: such a job is an error.
+    /// The trace for jobs whose number is not listed or missing. Default: a job of this kind is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
 }
 
-/// The field with the number of processors of a job.
+/// Field of the file from which the number of processors of a job is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Processors {
@@ -86,20 +90,20 @@ pub enum Processors {
     Requested,
 }
 
-/// The run time of a job when it is alone.
+/// Run time that a job must have if it is alone on an ideal network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Length {
-    /// Field 4: the run time of the recorded run.
+    /// Field 4: the run time that the recorded job had.
     #[default]
     RunTime,
     /// Field 9: the run time that the user requested.
     RequestedTime,
-    /// The run time of the program without scaling.
+    /// The run time that the program has without scaling.
     Own,
 }
 
-/// Reasons for which a line can be left out.
+/// Reasons for which Weft can leave out a line of a job file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -107,19 +111,19 @@ pub enum Reason {
     Malformed,
     /// The job was submitted before the job on the line above.
     Backwards,
-    /// A required field is -1: processors, run time, or for `order: easy` the requested time.
+    /// A required field is -1 (unknown): processors, run time, or for `order: easy` the requested time.
     Missing,
     /// The job has 0 processors.
     NoProcessors,
     /// The job has a run time of 0.
     ZeroTime,
-    /// The job needs more nodes than there are.
+    /// The job needs more nodes than the simulated job has.
     TooLarge,
     /// The job was submitted after more than 2^47 cycles of the run.
     TooLate,
-    /// The program of the job needs more than the run time when it is alone, or cannot be scaled to it.
+    /// The program needs more time than the job's run time, or no scale of its computations gives this run time.
     Unscalable,
-    /// No trace is named for the job's number, or the trace cannot have the number of ranks of the job.
+    /// The scenario names no trace for the job's number, or the trace cannot have the job's number of ranks.
     NoProgram,
 }
 
@@ -129,16 +133,16 @@ impl Reason {
     }
 }
 
-/// Lines of a file that were left out.
+/// The lines of a file that were left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// Number of lines left out, by reason.
+    /// Number of left-out lines, by reason.
     pub by_reason: BTreeMap<Reason, u64>,
-    /// The first line left out, in words.
+    /// The first left-out line, described in words.
     pub first: Option<String>,
-    /// The number of jobs that the header announces, if all lines were read and there are fewer jobs.
+    /// Number of jobs that the header announces, if Weft read all lines and found fewer jobs.
     pub announced: Option<u64>,
-    /// Number of lines of jobs that were read.
+    /// Number of lines with jobs that were read.
     pub lines: u64,
 }
 
@@ -147,7 +151,7 @@ impl Skipped {
         self.by_reason.values().sum()
     }
 
-    /// The numbers by reason, in words.
+    /// Returns the counts by reason, in words.
     pub fn reasons(&self) -> String {
         let each: Vec<_> = self.by_reason.iter().map(|(reason, count)| format!("{count} {}", reason.name())).collect();
         each.join(", ")

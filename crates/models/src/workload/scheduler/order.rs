@@ -9,26 +9,27 @@ use serde::{Deserialize, Serialize};
 pub enum Order {
     /// A random program with enough free nodes; all such programs have the same probability.
     Random,
-    /// First come, first served: a program starts only if no earlier program waits.
+    /// First come, first served: a program starts only if all earlier programs have started.
     Fcfs,
-    /// First come, first served with backfilling: a later program may start if, according to the estimates, it does not delay the
-    /// first program that waits. Each program needs an estimate.
+    /// First come, first served with backfilling (EASY): a later program can start early if this does not delay the first waiting
+    /// program, according to the estimates. Every program needs an estimate of its run time.
     Easy,
 }
 
-/// The data about a program that waits or runs, for the choice of the next program.
+/// The data about a waiting or running program by which the next program is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
-    /// Number of the program among all programs.
+    /// Number of the program in the list of all programs.
     pub program: usize,
-    /// Number of nodes that the program needs or holds; number of cores if programs share nodes.
+    /// Number of nodes that the program needs or occupies; number of cores if programs share nodes.
     pub nodes: usize,
-    /// For a program that waits: its estimated run time. For a program that runs: the cycle of its estimated end.
+    /// Estimated run time of a program that waits. Estimated end, as a cycle, of a program that runs.
     pub estimate: u64,
 }
 
-/// The next program to start in cycle `now`, while `free` nodes are free. `waiting`: the submitted programs, the first submitted
-/// first. `running`: all programs that hold nodes, in any order. `draw` returns a random number below its argument.
+/// Returns the program that starts next in cycle `now`, if `free` nodes are free. `waiting` has the submitted programs in the
+/// order of their submission. `running` has all programs that occupy nodes, in any order. `draw` returns a random number below
+/// its argument.
 pub fn next(
     order: Order,
     (now, free): (u64, usize),
@@ -54,12 +55,12 @@ pub fn next(
     }
 }
 
-/// The cycle in which, according to the estimates, `nodes` nodes are free; and the number of free nodes that are left over in this
-/// cycle. A program that has run longer than estimated may end in cycle `now`.
+/// Returns the cycle in which `nodes` nodes will be free according to the estimates, and the number of further nodes that are free
+/// then. A program that has run longer than its estimate is assumed to end in cycle `now`.
 fn reservation(nodes: usize, (now, mut free): (u64, usize), running: impl Iterator<Item = Known>) -> (u64, usize) {
     let mut ends: Vec<(u64, usize)> = running.map(|each| (each.estimate.max(now), each.nodes)).collect();
     ends.sort_unstable();
-    // programs that end in the same cycle free their nodes together
+    // programs with the same estimated end free their nodes together
     for together in ends.chunk_by(|(end, _), (other, _)| end == other) {
         free += together.iter().map(|&(_, freed)| freed).sum::<usize>();
         if free >= nodes {
@@ -81,38 +82,41 @@ mod tests {
         next(Order::Easy, (100, free), waiting, running.iter().copied(), |_| unreachable!("no random choice"))
     }
 
-    /// 8 nodes: program 0 holds 5 until cycle 200. Program 1 needs 6 nodes, so it can start at 200; then 8 - 6 = 2 nodes are left over.
+    /// There are 8 nodes, and program 0 occupies 5 until cycle 200. Program 1 needs 6 nodes, so it can start at 200; then 8 - 6 = 2
+    /// nodes are left over for other programs.
     #[test]
     fn backfilling_does_not_delay_the_first_program() {
         let running = [known(0, 5, 200)];
         let first = known(1, 6, 50);
-        // the program ends at 200, just in time
+        // the program would end at 200, when program 1 needs the nodes
         assert_eq!(easy(3, &[first, known(2, 3, 100)], &running), Some(2));
-        // the program would end at 201 and take 3 nodes, but only 2 are left over
+        // the program would end at 201 and needs 3 nodes, but only 2 are left over
         assert_eq!(easy(3, &[first, known(2, 3, 101)], &running), None);
-        // 2 nodes are left over for any time
+        // the program needs only the 2 left-over nodes, so its run time can be any
         assert_eq!(easy(3, &[first, known(2, 3, 101), known(3, 2, 9_999)], &running), Some(3));
-        // the first program starts when there are enough nodes
+        // the first program starts if there are enough nodes
         assert_eq!(easy(6, &[first, known(2, 3, 1)], &[]), Some(1));
-        // first come, first served has no backfilling
+        // first come, first served does not backfill
         let fcfs = next(Order::Fcfs, (100, 3), &[first, known(2, 3, 1)], running.into_iter(), |_| 0);
         assert_eq!(fcfs, None);
     }
 
-    /// 11 nodes: programs 0 and 1 hold 3 and 5 until cycle 200. Then program 2 gets 6 of 11, and 5 are left over.
+    /// There are 11 nodes, and programs 0 and 1 occupy 3 and 5 until cycle 200. Program 2 then gets 6 of the 11 nodes,
+    /// and 5 are left over.
     #[test]
     fn programs_that_end_together_free_their_nodes_together() {
         let waiting = [known(2, 6, 50), known(3, 3, 1_000)];
         for running in [[known(0, 3, 200), known(1, 5, 200)], [known(0, 3, 20), known(1, 5, 30)]] {
             assert_eq!(easy(3, &waiting, &running), Some(3), "{running:?}");
         }
-        // if a program ends later, none of its nodes is left over: 3 + 3 - 6 = 0
+        // program 1 ends later, so none of its nodes is left over: 3 + 3 - 6 = 0
         assert_eq!(easy(3, &waiting, &[known(0, 3, 200), known(1, 5, 201)]), None);
     }
 
     #[test]
     fn a_program_beyond_its_estimate_may_end_at_once() {
-        // the estimated end was in cycle 60, so other programs may take only left-over nodes: 3 + 5 - 6 = 2
+        // the estimated end of a running program was in cycle 60, so other programs can take only left-over nodes: 3 +
+        // 5 - 6 = 2
         let running = [known(0, 5, 60)];
         assert_eq!(easy(3, &[known(1, 6, 50), known(2, 3, 1), known(3, 2, 500)], &running), Some(3));
     }

@@ -1,4 +1,4 @@
-//! Rules that choose the free terminals for a program.
+//! Rules that choose free terminals for a program.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,26 +18,27 @@ pub enum Placement {
     /// The first free nodes, in the order of the terminals of the job.
     #[default]
     Lowest,
-    /// The smallest gap of consecutive free nodes that is large enough; if there is none, the first free nodes. Programs then share
-    /// fewer routers, so that more links between routers may sleep.
+    /// The smallest gap of consecutive free nodes that is large enough; if no gap is large enough, the first free nodes. Programs
+    /// then share fewer routers, and more links between routers can sleep.
     BestFit,
-    /// Random free nodes, in random order.
+    /// Random free nodes, assigned to the program's ranks in random order.
     Random,
-    /// The smallest domain of the network with enough free nodes: a router, otherwise a group, a subtree, a row or a plane. Among
-    /// equal domains, the placement uses the one with the fewest free nodes. If no domain is large enough, and inside of a domain,
-    /// the placement uses as few of the next smaller domains as possible.
+    /// The smallest domain of the network with enough free nodes. A domain is a router, otherwise a group, a subtree, a row or a
+    /// plane. Among domains of equal size, the placement uses the one with the fewest free nodes. If no domain is large enough,
+    /// the placement uses as few of the next smaller domains as possible. The same rule holds inside of a domain.
     Compact,
-    /// The free nodes of one group after the other; the groups are in random order. In networks without groups, subtrees or rows
-    /// take their place.
+    /// The free nodes of one group after the other, with the groups in random order. In networks without groups, subtrees or
+    /// rows replace the groups.
     ByGroup,
 }
 
-/// The domains of the terminals of a job, the smallest kind first. For each node of the job there is the number of its domain.
+/// The domains to which the terminals of a job belong, the smallest kind first. Each list has the domain number of each
+/// node of the job.
 #[derive(Debug, Clone, Default)]
 pub struct Domains(Vec<Vec<u32>>);
 
 impl Placement {
-    /// The domains that this placement needs. Refuses a network without these domains.
+    /// Returns the domains that this placement needs. Refuses a network that has no such domains.
     pub fn domains(self, site: &JobSite) -> Result<Domains, Refusal> {
         if matches!(self, Self::Lowest | Self::BestFit | Self::Random) {
             return Ok(Domains::default());
@@ -57,8 +58,9 @@ impl Placement {
         Ok(Domains(all.iter().map(of).collect()))
     }
 
-    /// The node indices for program number `start`, in the order of its nodes: one for each of its `needs` cores. `free`: the
-    /// number of free cores of each node, or 1 if a node belongs to one program. At least `needs` cores are free.
+    /// Chooses nodes for the program that starts as number `start`. Returns one node index for each of its `needs` cores,
+    /// in the order of the program's nodes. `free` has the number of free cores of each node, or 1 for a free node that
+    /// belongs to one program. The caller ensures that at least `needs` cores are free.
     pub fn choose(self, free: &[u32], needs: usize, domains: &Domains, (seed, start): (u64, u32)) -> Vec<u32> {
         let all = || (0u32..).zip(free).flat_map(|(place, &cores)| std::iter::repeat_n(place, cores as usize));
         let drawn = |number: u32| hash(seed, start, number, PLACES);
@@ -88,7 +90,7 @@ impl Placement {
     }
 }
 
-/// The begin of the smallest gap of free nodes that is large enough; the first among equal gaps.
+/// Returns the first node of the smallest gap of free nodes that is large enough. Among equal gaps it takes the first.
 fn smallest_gap(free: &[u32], needs: usize) -> Option<usize> {
     let mut gaps = Vec::new();
     let mut begin = 0;
@@ -99,14 +101,14 @@ fn smallest_gap(free: &[u32], needs: usize) -> Option<usize> {
     gaps.into_iter().filter(|&(cores, _)| cores >= needs).min().map(|(_, begin)| begin)
 }
 
-/// The free nodes of each domain.
+/// Returns the free nodes of each domain.
 fn parts(level: &[u32], free: &[u32]) -> BTreeMap<u32, Vec<u32>> {
     let mut parts = BTreeMap::<u32, Vec<u32>>::new();
     free.iter().for_each(|&place| parts.entry(level[place as usize]).or_default().push(place));
     parts
 }
 
-/// `needs` of the free nodes, in as few domains as possible.
+/// Chooses `needs` of the free nodes, in as few domains as possible.
 fn compact(levels: &[Vec<u32>], free: Vec<u32>, needs: usize) -> Vec<u32> {
     for (height, level) in levels.iter().enumerate() {
         let suffice = parts(level, &free).into_values().filter(|places| places.len() >= needs);
@@ -117,13 +119,13 @@ fn compact(levels: &[Vec<u32>], free: Vec<u32>, needs: usize) -> Vec<u32> {
     within(levels, free, needs)
 }
 
-/// `needs` of the free nodes of one domain; none of the domain's parts is large enough alone.
+/// Chooses `needs` of the free nodes of one domain, if no part of the domain is large enough alone.
 fn within(levels: &[Vec<u32>], free: Vec<u32>, needs: usize) -> Vec<u32> {
     let Some((top, below)) = levels.split_last() else { return free.into_iter().take(needs).collect() };
     let mut parts: Vec<Vec<u32>> = parts(top, &free).into_values().collect();
     parts.sort_by_key(|places| Reverse(places.len()));
     let mut places = Vec::with_capacity(needs);
-    // the largest parts first, so that few parts are used; the last part is the smallest that is large enough
+    // uses the largest parts first, so that few parts are used; the last part is the smallest that is large enough
     while let Some(largest) = parts.first() {
         let left = needs - places.len();
         if largest.len() >= left {
@@ -140,7 +142,7 @@ fn within(levels: &[Vec<u32>], free: Vec<u32>, needs: usize) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// 2 groups of 3 routers with 4 nodes each.
+    /// The network has 2 groups of 3 routers with 4 nodes each.
     fn domains() -> Domains {
         Domains([4, 12].map(|size| (0..24).map(|place| place / size).collect()).to_vec())
     }
@@ -155,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_best_fit_is_the_smallest_gap() {
-        // gaps: nodes 0 and 1, 3 to 5, 7 to 9
+        // the free nodes are in three gaps: nodes 0 and 1, 3 to 5, 7 to 9
         let taken: Vec<u32> = [2, 6].into_iter().chain(10..24).collect();
         assert_eq!(choose(Placement::BestFit, &taken, 2, 0), [0, 1]);
         assert_eq!(choose(Placement::BestFit, &taken, 3, 0), [3, 4, 5]);
@@ -165,16 +167,16 @@ mod tests {
 
     #[test]
     fn compact_takes_the_smallest_domain_that_suffices() {
-        // router 1 has 2 free nodes, router 2 has 3, the others have 4
+        // router 1 has 2 free nodes, router 2 has 3, and the other routers have 4
         let taken = [4, 5, 8];
         assert_eq!(choose(Placement::Compact, &taken, 2, 0), [6, 7]);
         assert_eq!(choose(Placement::Compact, &taken, 3, 0), [9, 10, 11]);
         assert_eq!(choose(Placement::Compact, &taken, 4, 0), [0, 1, 2, 3]);
-        // No router has 5 free nodes; group 0 has 9 and group 1 has 12. So the program gets all nodes of router 0, and one of the
-        // remaining nodes of router 1
+        // No router has 5 free nodes. Group 0 has 9, and group 1 has 12. The program therefore gets all nodes of router 0 in
+        // the smaller group, and one of the remaining nodes of router 1
         assert_eq!(choose(Placement::Compact, &taken, 5, 0), [0, 1, 2, 3, 6]);
-        // Only group 1 has 10 free nodes, and no group has 14. So the program gets all nodes of the larger group, and the smallest
-        // router of the other group with 2 nodes
+        // Only group 1 has 10 free nodes. No group has 14. A program of 14 nodes therefore gets all nodes of the larger group, and
+        // 2 nodes of the smallest router of the other group
         assert_eq!(choose(Placement::Compact, &taken, 10, 0), (12..22).collect::<Vec<_>>());
         assert_eq!(choose(Placement::Compact, &taken, 14, 0), [6, 7].into_iter().chain(12..24).collect::<Vec<_>>());
     }
@@ -189,7 +191,7 @@ mod tests {
             assert_eq!(of_group, [11, 12][group]);
             first[group] += 1;
         }
-        // 200 draws of probability 1/2: mean 100, standard deviation 7
+        // in 200 draws, an outcome of probability 1/2 has mean 100 and standard deviation 7
         assert!(first[0].abs_diff(100) < 28, "{first:?}");
     }
 
@@ -202,7 +204,7 @@ mod tests {
             places.iter().for_each(|&place| counts[place as usize] += 1);
         }
         assert_eq!(counts[5], 0);
-        // 23 nodes, of which 4 are drawn 4,800 times: mean 835, standard deviation 26
+        // 4 of 23 nodes are drawn 4,800 times: each node has mean 835 and standard deviation 26
         assert!(counts.iter().enumerate().all(|(place, &count)| place == 5 || count.abs_diff(835) < 110), "{counts:?}");
     }
 
@@ -224,16 +226,16 @@ mod tests {
         }
     }
 
-    /// 24 nodes of 4 cores, some of which are taken.
+    /// 24 nodes with 4 cores each; some cores are taken.
     #[test]
     fn cores_of_a_node_stay_together() {
         let free: Vec<u32> = [3, 4, 0, 1, 4].into_iter().chain([4; 19]).collect();
         let of = |placement: Placement, needs| placement.choose(&free, needs, &domains(), (7, 1));
         assert_eq!(of(Placement::Lowest, 9), [0, 0, 0, 1, 1, 1, 1, 3, 4]);
-        // the gap of nodes 0 and 1 has 7 free cores
+        // nodes 0 and 1 form a gap with 7 free cores
         assert_eq!(of(Placement::BestFit, 6), [0, 0, 0, 1, 1, 1]);
         assert_eq!(of(Placement::BestFit, 8), [3, 4, 4, 4, 4, 5, 5, 5]);
-        // router 0 has 8 free cores, the other routers have 16
+        // router 0 has 8 free cores, and the other routers have 16
         assert_eq!(of(Placement::Compact, 8), [0, 0, 0, 1, 1, 1, 1, 3]);
         for placement in
             [Placement::Lowest, Placement::BestFit, Placement::Random, Placement::Compact, Placement::ByGroup]

@@ -1,4 +1,4 @@
-//! The queue of the scheduler: decides which program starts when, and on which nodes of the job.
+//! The queue of the scheduler. It decides when each program starts, and on which nodes of the job.
 
 use super::super::programs::Programs;
 use super::held::{self, Held};
@@ -11,36 +11,37 @@ use weft_api::base::hash::{below, hash};
 use weft_api::workload::{Progress, Workload};
 use weft_units::MAX_CYCLES;
 
-/// Random purpose: separates the random choices of a scheduler from all others.
+/// The purpose word of the random choices of a scheduler.
 const CHOICE: u64 = 0x5c4e_d01e;
 
-/// A program that has been submitted, or will be.
+/// A program that is submitted at a certain time.
 #[derive(Debug, Clone)]
 pub struct Submitted {
     pub name: Arc<str>,
-    /// Number of the program in the results: the job's number in a file, otherwise its position in the order of submission, from 1.
+    /// Number of the program in the results: the job's number in a job file, otherwise its position in the order of submission,
+    /// counted from 1.
     pub number: u64,
     pub programs: Programs,
-    /// Number of nodes that the program needs; number of cores if programs share nodes.
+    /// Number of nodes that the program needs, or number of cores if programs share nodes.
     pub needs: usize,
     /// The cycle in which the program is submitted.
     pub submit: u64,
     /// Expected run time of the program [cycles].
     pub estimate: Option<u64>,
-    /// Run time when alone, to which the computations are scaled [fs]; `None`: the computations are not scaled.
+    /// Run time [fs] of the program alone, to which its computations are scaled; `None` if they are not scaled.
     pub length_fs: Option<u128>,
 }
 
-/// Counts of flits that were delivered to a program. All blocks add to these counts.
+/// Counters of the flits that were delivered to a program. All blocks add to these counters.
 #[derive(Debug, Default)]
 pub struct Delivered {
     pub flits: AtomicU64,
-    /// For each delivered flit, the number of links between routers that it crossed; added up.
+    /// Sum of the numbers of links between routers that the delivered flits crossed.
     pub link_flits: AtomicU64,
 }
 
 impl Delivered {
-    /// Adds flits, and flits times links. The order in which blocks call this has no effect.
+    /// Adds flits, and the links that these flits crossed. The order in which blocks call this function has no effect.
     pub fn add(&self, (flits, link_flits): (u64, u64)) {
         self.flits.fetch_add(flits, Relaxed);
         self.link_flits.fetch_add(link_flits, Relaxed);
@@ -50,20 +51,20 @@ impl Delivered {
 /// A program that has started.
 #[derive(Debug)]
 pub struct Started {
-    /// Number of the program in the list of programs.
+    /// Index of the program in the list of all programs.
     pub program: usize,
     pub at: u64,
     pub held: Held,
-    /// Mark that distinguishes the program's packets from those of other programs on its nodes.
+    /// Mark in the tags of the program's packets. Programs that share a node have different marks.
     pub mark: u32,
     pub workload: Arc<dyn Workload>,
     pub delivered: Arc<Delivered>,
-    /// Whether the program's nodes are free again.
+    /// True if the scheduler has freed the program's nodes.
     pub has_left: bool,
 }
 
 impl Started {
-    /// The cycle in which the program ended; `None` if it has not ended.
+    /// Returns the cycle in which the program ended; `None` if it has not ended.
     pub fn end(&self) -> Option<u64> {
         match self.workload.progress() {
             Progress::Ended(at) => Some(at),
@@ -72,12 +73,12 @@ impl Started {
     }
 }
 
-/// The rules of a queue.
+/// The rules by which the scheduler starts programs.
 #[derive(Debug, Clone)]
 pub struct Rules {
     /// Number of cycles between two scheduling passes.
     pub period: u64,
-    /// Number of cores of a node that programs get one by one; 1 if a node belongs to one program.
+    /// Number of cores of each node, if the scheduler assigns cores; 1 if a node belongs to one program.
     pub cores: u32,
     pub order: Order,
     pub placement: Placement,
@@ -85,26 +86,26 @@ pub struct Rules {
     pub seed: u64,
 }
 
-/// The state of the scheduler.
+/// The state of the scheduler: which programs wait, run, or have ended.
 #[derive(Debug)]
 pub struct Queue {
     /// Programs in the order of their submission.
     programs: Vec<Submitted>,
     rules: Rules,
     next_look: u64,
-    /// Numbers of the programs that have not started, ascending.
+    /// Indices of the programs that have not started, ascending.
     waiting: Vec<usize>,
     started: Vec<Started>,
-    /// Numbers of the started programs that hold nodes, ascending.
+    /// Indices in `started` of the programs that occupy nodes, ascending.
     running: Vec<usize>,
-    /// The latest end among the programs that no longer hold nodes [cycle].
+    /// The latest end [cycle] among the programs whose nodes the scheduler has freed.
     last_end: u64,
     /// Number of free cores of each node.
     free: Vec<u32>,
 }
 
 impl Queue {
-    /// `programs`: the programs in the order of their submission. `places`: number of terminals of the job.
+    /// `programs` are in the order of their submission. `places` is the number of terminals of the job.
     pub fn new(programs: Vec<Submitted>, places: usize, rules: Rules) -> Self {
         let waiting = (0..programs.len()).collect();
         let (started, running, free) = (Vec::new(), Vec::new(), vec![rules.cores; places]);
@@ -126,12 +127,12 @@ impl Queue {
         &self.programs[started.program]
     }
 
-    /// Numbers of the programs that hold nodes, among the started ones.
+    /// Indices in [`started`](Self::started) of the programs that occupy nodes.
     pub fn running(&self) -> &[usize] {
         &self.running
     }
 
-    /// Number of cores of all nodes.
+    /// Number of cores of all nodes of the job.
     pub fn cores(&self) -> usize {
         self.free.len() * self.rules.cores as usize
     }
@@ -146,19 +147,20 @@ impl Queue {
         self.free.len()
     }
 
-    /// The next cycle with a scheduling pass; `None` if all programs have started, or if no run lasts until then.
+    /// Returns the cycle of the next scheduling pass; `None` if all programs have started, or if the pass would be
+    /// after the longest run.
     pub fn next_look(&self) -> Option<u64> {
         (!self.waiting.is_empty()).then_some(self.next_look).filter(|&look| look <= MAX_CYCLES)
     }
 
-    /// The first pass from cycle `from` on (which is a pass itself) at which a program may start because some program waits.
+    /// Returns the cycle of the first pass, from the pass in cycle `from` on, at which some waiting program is submitted.
     fn look_for_next(&self, from: u64) -> u64 {
         let submit = self.waiting.first().map_or(0, |&program| self.programs[program].submit);
         from.max(submit.div_ceil(self.rules.period) * self.rules.period)
     }
 
-    /// Makes all scheduling passes up to cycle `now`. `launch` creates a program on its nodes, which starts in a given cycle. If no
-    /// mark is left because too many other programs share its nodes, a program waits for the next pass.
+    /// Does all scheduling passes up to cycle `now`. `launch` creates the workload of a program that starts in a given cycle on
+    /// its nodes. If programs on the same nodes use all marks, the program waits for the next pass.
     pub fn advance(&mut self, now: u64, launch: impl Fn(&Submitted, &Held, u64) -> Arc<dyn Workload>) {
         while let Some(look) = self.next_look().filter(|&look| look <= now) {
             self.free_ended(look);
@@ -174,7 +176,7 @@ impl Queue {
         }
     }
 
-    /// Frees the nodes of programs that ended at least a period ago.
+    /// Frees the nodes of programs that ended at least a period before this pass.
     fn free_ended(&mut self, look: u64) {
         let Self { started, running, last_end, free, rules, .. } = self;
         running.retain(|&nth| {
@@ -189,14 +191,14 @@ impl Queue {
         });
     }
 
-    /// The program that starts next in a pass.
+    /// Returns the program that starts next in this pass; `None` if no program can start.
     fn choice(&self, look: u64) -> Option<usize> {
         let free = self.free.iter().sum::<u32>() as usize;
         let known = |program: usize, estimate: u64| Known { program, nodes: self.programs[program].needs, estimate };
         let is_there = |&&program: &&usize| self.programs[program].submit <= look;
         let estimate = |program: usize| self.programs[program].estimate.unwrap_or(0);
         let waiting: Vec<Known> = match self.rules.order {
-            // no program after the first may start
+            // only the first waiting program can start
             Order::Fcfs => self.waiting.first().filter(is_there).map(|&first| known(first, 0)).into_iter().collect(),
             Order::Random | Order::Easy => {
                 self.waiting.iter().take_while(is_there).map(|&program| known(program, estimate(program))).collect()
@@ -211,7 +213,7 @@ impl Queue {
         order::next(self.rules.order, (look, free), &waiting, running, draw)
     }
 
-    /// Records that a program starts. When a checkpoint is restored, this is repeated.
+    /// Records that a program has started. A restored checkpoint calls this function again for each program.
     fn start(&mut self, program: usize, at: u64, (held, mark): (Held, u32), workload: Arc<dyn Workload>) {
         self.waiting.retain(|&each| each != program);
         held.each().for_each(|(place, cores)| self.free[place] -= cores);
@@ -228,9 +230,9 @@ impl Queue {
         last.map_or(Progress::Open, Progress::Ended)
     }
 
-    /// The state as numbers, for a checkpoint. The first numbers are the next pass, and the latest end of the programs that have
-    /// left. Then follow, for each started program: its number, its start, whether it has left, its mark, and its nodes with the
-    /// number of cores at each.
+    /// Returns the state as numbers, for a checkpoint. The first two numbers are the cycle of the next pass, and the latest end
+    /// among the programs whose nodes are free again. For each started program, these numbers follow: its index, its start,
+    /// whether it has left its nodes, its mark, and its nodes with the number of cores at each.
     pub fn state(&self) -> Vec<u64> {
         let mut state = vec![self.next_look, self.last_end];
         for Started { program, at, held, mark, has_left, .. } in &self.started {
@@ -240,7 +242,8 @@ impl Queue {
         state
     }
 
-    /// Restores a state; `None` if the state does not belong to this queue. A state that was already restored changes nothing.
+    /// Restores a state; returns `None` if the state does not belong to this queue. If the queue already has this state,
+    /// nothing changes.
     pub fn restore(
         &mut self,
         state: &[u64],
@@ -268,7 +271,7 @@ impl Queue {
         rest.is_empty().then_some(())
     }
 
-    /// Records that a program of a checkpoint has started, and possibly left.
+    /// Records that a program of a checkpoint has started, and also its end if it has left its nodes.
     fn start_again(
         &mut self,
         program: usize,
@@ -292,7 +295,7 @@ mod tests {
     use std::sync::Mutex;
     use weft_api::workload::{JobSources, Place};
 
-    /// A program whose end the test sets.
+    /// A workload whose end the test sets.
     #[derive(Debug)]
     struct Played(Arc<Mutex<Option<u64>>>);
 
@@ -310,7 +313,7 @@ mod tests {
         Rules { period: 10, cores: 1, order, placement: Placement::Lowest, domains: Domains::default(), seed }
     }
 
-    /// Programs for the given numbers of terminals, each with its time of submission.
+    /// Makes programs with the given numbers of terminals and times of submission.
     fn programs(needs: &[(usize, u64)]) -> Vec<Submitted> {
         let text = r#"{"program": {"collective": {"operation": "barrier", "ranks": 2, "bytes": "0B"}}}"#;
         let programs: Programs = serde_json::from_str(text).unwrap();
@@ -330,7 +333,8 @@ mod tests {
         programs(&needs.iter().map(|&needs| (needs, 0)).collect::<Vec<_>>())
     }
 
-    /// Runs a queue. The program that started as number k lasts `lasts(k)` cycles. Returns the programs in the order in which they started.
+    /// Runs a queue in which the program that starts as number k lasts `lasts(k)` cycles. Returns the programs in the order in which they
+    /// started.
     fn play(queue: &mut Queue, lasts: impl Fn(usize) -> u64) -> Vec<usize> {
         let ends: Mutex<Vec<Arc<Mutex<Option<u64>>>>> = Mutex::default();
         let launch = |_: &Submitted, _: &Held, _: u64| -> Arc<dyn Workload> {
@@ -346,7 +350,7 @@ mod tests {
                     *ends.lock().unwrap()[k].lock().unwrap() = Some(end);
                 }
             }
-            // no core belongs to two programs
+            // a core belongs to one program at a time
             let mut held = vec![0; queue.places()];
             let running = || queue.started().iter().filter(|each| !each.has_left);
             running().flat_map(|each| each.held.each()).for_each(|(place, cores)| held[place] += cores);
@@ -368,7 +372,7 @@ mod tests {
         for seed in 0..50 {
             let mut queue = Queue::new(at_once(&needs), 8, rules(Order::Random, seed));
             let mut order = play(&mut queue, |k| 20 + 7 * k as u64);
-            // at the first pass the first program gets the first nodes, and the second program the following ones
+            // in the first pass, the first program gets the first nodes, and the second program gets the next nodes
             let [first, second, ..] = queue.started() else { panic!("several programs") };
             let places = &first.held.places;
             assert_eq!(*places, (0..places.len() as u32).collect::<Vec<_>>());
@@ -380,7 +384,8 @@ mod tests {
         }
     }
 
-    /// Nodes of 4 cores: `play` checks that no core has two ranks, and that programs on one node have different marks.
+    /// The nodes have 4 cores. `play` checks that no core has two ranks, and that programs on one node have different
+    /// marks.
     #[test]
     fn programs_share_places_by_their_cores() {
         let needs = [5, 3, 1, 2, 7, 12, 1, 6, 4];
@@ -391,7 +396,7 @@ mod tests {
             let [first, second, ..] = queue.started() else { panic!("several programs") };
             let cores = |started: &Started| started.held.cores.iter().sum::<u32>() as usize;
             assert_eq!(cores(first), queue.program(first).needs);
-            // the second program begins at the node at which the first one ends
+            // the second program begins at the node on which the first program ends
             if second.at == 0 {
                 assert_eq!(second.held.places[0] as usize, cores(first) / 4);
             }
@@ -413,8 +418,8 @@ mod tests {
 
     #[test]
     fn choices_among_those_that_fit_are_uniform() {
-        // 4 programs of 3, 3, 3 and 5 nodes on 4 nodes, so the last program never fits. Each of the others is first with
-        // probability 1/3. Chi-squared with 2 degrees of freedom exceeds 13.8 with probability 0.001
+        // 4 programs of 3, 3, 3 and 5 nodes on 4 nodes: the last program never fits. Each of the other programs starts
+        // first with probability 1/3. With 2 degrees of freedom, chi-squared exceeds 13.8 with probability 0.001
         let mut first = [0u32; 3];
         const SEEDS: u64 = 3000;
         for seed in 0..SEEDS {
@@ -430,7 +435,8 @@ mod tests {
 
     #[test]
     fn nodes_are_free_a_period_after_the_end() {
-        // the program ends in cycle 25: the pass at 30 is less than a period later, the pass at 40 is not
+        // the program ends in cycle 25: the pass in cycle 30 is too early to free its nodes, and the pass in cycle 40
+        // is a period later
         let mut queue = Queue::new(at_once(&[2, 2]), 2, rules(Order::Random, 1));
         play(&mut queue, |k| if k == 0 { 25 } else { 5 });
         assert_eq!(queue.started()[1].at, 40);
@@ -447,14 +453,15 @@ mod tests {
                 assert!(started.at >= queue.program(started).submit, "{order:?}");
             }
             let starts: Vec<u64> = queue.started().iter().map(|started| started.at).collect();
-            // each program ends 25 cycles after its start and frees its nodes at the pass 40 cycles after the start
+            // each program ends 25 cycles after its start, and the scheduler frees its nodes 40 cycles after the start
             assert_eq!(starts, [10, 50, 90, 500, 5_000], "{order:?}");
         }
     }
 
     #[test]
     fn first_come_is_first_served_and_easy_fills_the_gap() {
-        // on 4 nodes: program 0 takes 3 for 100 cycles; 1 needs 4; 2 needs 1 for 30 cycles, which are over before 1 can start
+        // 4 nodes: program 0 takes 3 of them for 100 cycles; program 1 needs 4; program 2 needs 1 for 30 cycles, and ends
+        // before program 1 can start
         let jobs = programs(&[(3, 0), (4, 1), (1, 2)]);
         let estimated = |order| {
             let mut jobs = jobs.clone();

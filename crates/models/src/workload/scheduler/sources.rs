@@ -1,4 +1,4 @@
-//! The nodes of one block. Each node calls the program that runs on it at present.
+//! The nodes of one block, for the sources of a scheduler. Each node calls the programs that run on it at present.
 
 use super::held::{Held, mark_of, marked};
 use super::queue::{Delivered, Started};
@@ -9,13 +9,15 @@ use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_api::state::Packet;
 use weft_api::workload::{Backlog, JobSources, NOT_DUE, NewPacket, Place, Sources};
 
-/// Deliveries in one block: number of flits, and the links between routers that they crossed, added up over all flits.
+/// Deliveries to a program in one block: the number of flits, and the sum of the links between routers that they
+/// crossed.
 type Here = (u64, u64);
 
-/// A program that runs at a node.
+/// A program that runs on a node.
 #[derive(Debug)]
 struct Guest {
-    /// Number of the program among those that have started, its mark, and the number of this node in the program.
+    /// Index of the program among those that have started; `mark` is its mark, and `node` the number of this node in
+    /// the program.
     program: usize,
     mark: u32,
     node: usize,
@@ -23,21 +25,22 @@ struct Guest {
     due: u64,
 }
 
-/// A node, and the programs that run there.
+/// A node, and the programs that run on it.
 #[derive(Debug, Default)]
 struct Node {
     guests: Vec<Guest>,
-    /// The program that gave the last packet.
+    /// The program that sent the last packet.
     last: usize,
 }
 
 impl Node {
-    /// The cycle in which the first of the node's programs has a packet.
+    /// Returns the first cycle in which one of the node's programs has a packet.
     fn due(&self) -> u64 {
         self.guests.iter().map(|guest| guest.due).min().unwrap_or(NOT_DUE)
     }
 
-    /// The program that may send in cycle `now`. Programs with a packet take turns, in the order of their numbers.
+    /// Returns the program that sends in cycle `now`. Programs with a packet send in turn, in the order of their
+    /// numbers.
     fn turn(&self, now: u64) -> Option<usize> {
         let due = self.guests.iter().filter(|guest| guest.due <= now).map(|guest| guest.program);
         due.min_by_key(|&program| (program <= self.last, program))
@@ -48,25 +51,25 @@ impl Node {
     }
 }
 
-/// The nodes of one block.
+/// The nodes of one block, with the programs that run on them.
 #[derive(Debug)]
 pub struct Nodes {
     all: Arc<All>,
     here: Vec<Place>,
-    /// For each program that has started, in this order: its nodes in this block.
+    /// The sources of each started program on its nodes in this block, in the order of the starts.
     programs: Vec<JobSources>,
-    /// For each of these programs, and each number of a node in it: the index of the node in this block.
+    /// For each of these programs: the index in this block of each of its nodes.
     nodes_of: Vec<Vec<usize>>,
-    /// For each program: its deliveries in this block, and its deliveries in all blocks.
+    /// For each program: its deliveries in this block, and its counters for all blocks.
     delivered: Vec<(Here, Arc<Delivered>)>,
-    /// The programs that may act: those that hold nodes.
+    /// The programs that can have events, because they occupy nodes.
     acting: Vec<usize>,
     nodes: Vec<Node>,
-    /// There is no scheduling pass before this cycle.
+    /// No scheduling pass takes place before this cycle.
     quiet_until: u64,
-    /// The next cycle in which a program has an event that no packet causes.
+    /// The next cycle in which a program has an event with another cause than a packet.
     next_act: u64,
-    /// Scratch: the program of the last call; `None`: all programs.
+    /// Scratch: the program that was called last; `None` means all programs.
     called: Option<usize>,
 }
 
@@ -86,7 +89,7 @@ impl Nodes {
         }
     }
 
-    /// Makes all scheduling passes up to cycle `now`.
+    /// Does all scheduling passes up to cycle `now`.
     fn look(&mut self, now: u64) {
         if now < self.quiet_until {
             return;
@@ -102,7 +105,7 @@ impl Nodes {
         self.quiet_until = queue.next_look().unwrap_or(NOT_DUE);
     }
 
-    /// Adds the nodes of this block to the program that starts as number `nth`. Removes programs that have left these nodes.
+    /// Adds the nodes of this block to the started program with index `nth`. Removes programs that have left these nodes.
     fn join(&mut self, site: &OwnSite, all: &[Started], nth: usize) {
         let started = &all[nth];
         let ranks: HashMap<u32, u32> = started.held.places.iter().copied().zip(0..).collect();
@@ -118,7 +121,7 @@ impl Nodes {
             }
         }
         let mut sources = started.workload.sources(&nodes);
-        // a program begins with its first event, so no source is due at its start
+        // the first event of a program makes its sources due, so no source is due at the start
         (0..nodes.len()).for_each(|node| _ = sources.all_mut().start(node));
         self.next_act = self.next_act.min(sources.all().next_act());
         self.acting.push(self.programs.len());
@@ -127,7 +130,7 @@ impl Nodes {
         self.delivered.push(((0, 0), Arc::clone(&started.delivered)));
     }
 
-    /// Calls `of` for a program at a node. Then sets the cycle in which the node is due.
+    /// Calls `of` for a program on a node. Afterwards updates the cycle in which the node is due.
     fn with<T>(
         &mut self,
         (source, program): (usize, usize),
@@ -182,7 +185,7 @@ impl Kept for Nodes {
             let last: u64 = Value::read(from)?;
             let dues: Vec<(u64, u64)> = Value::read(from)?;
             node.last = last as usize;
-            // a program that has left may be missing, because it does not return further packets
+            // a program that has left its nodes can be missing, because it sends no further packets
             for (program, due) in dues {
                 node.guest(program as usize).into_iter().for_each(|guest| guest.due = due);
             }
@@ -199,7 +202,7 @@ impl Sources for Nodes {
     }
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        // a program that does not return a packet after all is due later
+        // a due program can have no packet after all; the loop then tries the next program
         for _ in 0..self.nodes[source].guests.len() {
             let Some(program) = self.nodes[source].turn(now) else { break };
             let packet = self.with((source, program), due, |program, node, due| program.next(node, due, now));
@@ -261,7 +264,7 @@ impl Sources for Nodes {
                 let own = self.nodes_of[program][node];
                 let was_due = self.nodes[own].due();
                 self.nodes[own].guest(program).into_iter().for_each(|guest| guest.due = due);
-                // another program at this node may be due before it
+                // another program on this node can be due earlier
                 if due < was_due {
                     return Some((own, due));
                 }
@@ -293,7 +296,8 @@ mod tests {
     use weft_api::workload::{JobSite, Near, Progress};
     use weft_traffic::{InjectionConfig, Lengths};
 
-    /// Two programs run one after the other on two terminals. The first ends in cycle 900, so the second starts at the pass in cycle 1,200.
+    /// Two programs run one after the other on the same two terminals. The first program ends in cycle 900, so the second starts at
+    /// the pass in cycle 1,200.
     fn nodes() -> Nodes {
         let scheduler: Scheduler = serde_json::from_str(
             r#"{"period": "200ns", "traces": [{"name": "one", "count": 2, "programs": {"program": {"compute": {"ranks": 2, "time": "900ns"}}}}]}"#,
@@ -328,7 +332,7 @@ mod tests {
         Nodes::new(Arc::new(all), &[0, 1].map(|number| Place { terminal: number, rank: number }))
     }
 
-    /// In a cycle, a delivery comes before the calls of `act`, so it may cause the first pass of that cycle.
+    /// In each cycle, deliveries come before the calls of `act`, so a delivery can cause the first pass of its cycle.
     #[test]
     fn a_look_announces_the_programs_that_start_at_it() {
         let mut nodes = nodes();

@@ -1,20 +1,21 @@
-//! A binary tree, segment by segment.
+//! A binary tree of the ranks, along which data travel segment by segment.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives.
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives).
 //!
 //! # Parameters
-//! `segment`: bytes of a segment (default: the whole vector is one segment).
+//! `segment`: size of a segment \[bytes\] (default: the whole vector is one segment).
 //!
 //! # Guarantees
 //! With ranks numbered from the root, rank v has the children 2v + 1 and 2v + 2. A rank receives a segment while it
 //! sends the previous one.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::amounts::Bytes;
@@ -25,11 +26,11 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A binary tree, segment by segment.
+/// A binary tree of the ranks, along which data travel segment by segment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Binary {
-    /// Bytes of a segment; default: all.
+    /// Size of a segment. Default: all data are one segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
 }

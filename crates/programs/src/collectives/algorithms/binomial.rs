@@ -1,20 +1,22 @@
 //! Binomial tree.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives.
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives).
 //!
 //! # Parameters
-//! `segment`: bytes of a segment of broadcast and reduce (default: the whole vector is one segment).
+//! `segment`: size of a segment of broadcast and reduce \[bytes\] (default: the whole vector is one segment).
 //!
 //! # Guarantees
-//! Ranks are numbered from the root. Broadcast: in round k each rank r below 2^k sends to r + 2^k. A reduce sends in the opposite
-//! direction. Gather and scatter: each subtree has consecutive ranks, so each message is a range of blocks.
+//! The numbers of ranks below are counted from the root. Broadcast: in round k each rank r below 2^k sends to r + 2^k. A reduce
+//! sends in the opposite direction. Gather and scatter: each subtree contains consecutive ranks, so the blocks of each message
+//! are consecutive.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::amounts::Bytes;
@@ -29,7 +31,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Binomial {
-    /// Bytes of a segment of broadcast and reduce; default: all.
+    /// Size of a segment of broadcast and reduce. Default: the whole vector is one segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
 }
@@ -56,8 +58,8 @@ impl Expands for Binomial {
     }
 }
 
-/// Gather (`to_root`) and scatter. With ranks numbered from the root, rank v has the blocks of v to v + 2^k - 1, and 2^k is the
-/// lowest set bit of v.
+/// Messages of a gather (`to_root`) or a scatter. Ranks are counted from the root. The subtree of rank v has the blocks of v
+/// to v + 2^k - 1; 2^k is the lowest set bit of v.
 fn blocks(call: &Call, to_root: bool, steps: &mut Steps) {
     let me = call.from_root();
     let low = if me == 0 { u32::BITS } else { me.trailing_zeros() };

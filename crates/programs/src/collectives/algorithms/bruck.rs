@@ -1,20 +1,23 @@
 //! Bruck's algorithm.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives. J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, "Efficient algorithms for all-to-all communications in multiport message-passing systems" (TPDS 1997).
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives). J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby,
+//! "Efficient algorithms for all-to-all communications in multiport message-passing systems" (TPDS 1997).
 //!
 //! # Parameters
 //! None.
 //!
 //! # Guarantees
-//! There are ceil(log2 n) rounds. In round k partners have distance 2^k. All-gather sends up to 2^k blocks to the rank behind. All-to-all
-//! sends each block to the rank ahead if bit k of the distance to its receiver is set. The barrier is a dissemination barrier.
+//! The algorithm takes ceil(log2 n) rounds for n ranks. In round k, each rank exchanges data with ranks at distance 2^k on a
+//! ring. All-gather: in a round, each rank sends up to 2^k blocks to the rank behind it. All-to-all: each rank sends a block to
+//! the rank ahead if bit k of the distance to the block's receiver is set. The barrier is a dissemination barrier.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::collectives::call::Call;
@@ -23,7 +26,7 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Partners at distances 1, 2, 4, ... on a ring.
+/// Each rank exchanges data with ranks at the distances 1, 2, 4, ... on a ring.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bruck {}
@@ -47,7 +50,7 @@ impl Expands for Bruck {
                 }
                 Operation::AllToAll => {
                     let far = move || (1..n).filter(move |offset| offset & distance > 0);
-                    // a rank has a block after the block has moved by the lower bits of its offset
+                    // a rank has a block after earlier rounds have moved it by the lower bits of its offset
                     let held = |holder: u32| {
                         far().map(move |offset| {
                             let from = (holder + n - offset % distance) % n;

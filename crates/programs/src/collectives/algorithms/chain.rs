@@ -1,20 +1,21 @@
-//! A chain of ranks, segment by segment.
+//! A chain of ranks, along which data travel segment by segment.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives.
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives).
 //!
 //! # Parameters
-//! `segment`: bytes of a segment (default: the whole vector is one segment).
+//! `segment`: size of a segment \[bytes\] (default: the whole vector is one segment).
 //!
 //! # Guarantees
-//! With ranks numbered from the root, rank v receives from v - 1 and sends to v + 1; a reduce sends in the opposite direction. A rank
-//! receives a segment while it sends the previous one.
+//! If ranks are counted from the root, rank v receives from v - 1 and sends to v + 1. A reduce sends in the opposite direction. A
+//! rank receives a segment while it sends the previous one.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::amounts::Bytes;
@@ -25,11 +26,11 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A chain of ranks, segment by segment.
+/// A chain of ranks, along which data travel segment by segment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chain {
-    /// Bytes of a segment; default: all.
+    /// Size of a segment. Default: all data are one segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
 }

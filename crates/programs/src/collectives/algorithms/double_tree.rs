@@ -1,21 +1,25 @@
-//! Two trees, each for half of the vector.
+//! Two trees of all ranks, each of which carries half of the vector.
 //!
 //! # Source
-//! P. Sanders, J. Speck, J. L. Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (Parallel Computing 2009), with the trees of NCCL.
+//! P. Sanders, J. Speck, J. L. Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (Parallel Computing
+//! 2009), with the trees of NCCL.
 //!
 //! # Parameters
-//! `segment`: bytes of a segment (default: each half is one segment).
+//! `segment`: size of a segment \[bytes\] (default: each half is one segment).
 //!
 //! # Guarantees
-//! Each tree sums its half of the vector up to its root and sends the sum down again, segment by segment. Most inner ranks of one tree are
-//! leaves of the other. The second tree is the first one mirrored for an even number of ranks, shifted by one rank for an odd number.
+//! Each tree sums its half of the vector up to its root, and then sends the sum down again, segment by segment. Most inner ranks of one
+//! tree are leaves of the other tree. For an even number of ranks, the second tree is the mirror image of the first tree. For an odd
+//! number, it is the first tree shifted by one rank.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank. The overlap of the two parts: in the real algorithm, a
-//! summed segment is sent down while other segments are still summed. Here the root begins to send down when all segments are summed.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank. The overlap of summing and
+//! sending down: in the real algorithm, a summed segment travels down while other segments are still summed. Here the root begins to
+//! send down only after it has summed all segments.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::collectives::call::{Call, Piece};
@@ -27,32 +31,32 @@ use serde::{Deserialize, Serialize};
 use crate::amounts::Bytes;
 use crate::collectives::tree::{Place, down, up};
 
-/// Two trees of all ranks.
+/// Two trees of all ranks, each of which carries half of the vector.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DoubleTree {
-    /// Bytes of a segment; default: all.
+    /// Size of a segment. Default: each half is one segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
 }
 
-/// Parent of a rank: its lowest set bit moves up by one place. If this gives a number beyond the last rank, the lowest set bit is cleared
-/// instead.
+/// Returns the parent of a rank in the first tree: the lowest set bit of its number moves up by one place. If this number is beyond
+/// the last rank, the lowest set bit is cleared instead.
 fn parent(rank: u32, ranks: u32) -> Option<u32> {
     let bit = 1u32.checked_shl(rank.trailing_zeros())?;
     let up = rank ^ bit | bit << 1;
     Some(if up < ranks { up } else { rank ^ bit })
 }
 
-/// The place of a rank in the first tree.
+/// Returns parent and children of a rank in the first tree.
 fn place(rank: u32, ranks: u32) -> Place {
     let children = (1..ranks).filter(|&other| parent(other, ranks) == Some(rank));
     Place { parent: parent(rank, ranks), children: children.collect() }
 }
 
-/// The place of a rank in the second tree.
+/// Returns parent and children of a rank in the second tree.
 fn second(rank: u32, ranks: u32) -> Place {
-    // mirrored if even, else shifted by one
+    // the second tree is mirrored for an even number of ranks, otherwise shifted by one
     let there = |rank: u32| if ranks.is_multiple_of(2) { ranks - 1 - rank } else { (rank + ranks - 1) % ranks };
     let back = |rank: u32| if ranks.is_multiple_of(2) { ranks - 1 - rank } else { (rank + 1) % ranks };
     let Place { parent, children } = place(there(rank), ranks);

@@ -1,22 +1,23 @@
-//! Inside of nodes, then between them.
+//! A hierarchical all-reduce: first inside each node, then between the nodes.
 //!
 //! # Source
-//! The hierarchical scheme of NCCL and of rail-optimised clusters: first the ranks of a node, then the ranks with the same place in all
-//! nodes.
+//! The hierarchical scheme of NCCL and of rail-optimised clusters: first among the ranks of a node, then among the ranks with the same
+//! index in all nodes.
 //!
 //! # Parameters
 //! `node`: number of ranks per node \[count\]; ranks 0 to `node` - 1 are the first node.
 //!
 //! # Guarantees
-//! All-reduce in three parts. First, each node does a reduce-scatter on a ring of its ranks. Then the ranks with the same place in all
-//! nodes do an all-reduce on a ring. Last, each node does an all-gather. A rank sends 1/`node` as many bytes between nodes as in a flat
-//! ring.
+//! The all-reduce has three parts. First, each node does a reduce-scatter on a ring of its ranks. Second, the ranks with the same
+//! index in all nodes do an all-reduce on a ring. Third, each node does an all-gather. Between nodes, a rank sends 1/`node` of the
+//! bytes that it sends on a flat ring.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::collectives::call::{Call, Piece};
@@ -28,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use super::ring::Circle;
 use crate::collectives::call::part;
 
-/// Rings inside of nodes and between them.
+/// Rings of the ranks inside each node, and rings between the nodes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hierarchical {
@@ -66,7 +67,7 @@ impl Expands for Hierarchical {
         };
         let mut rounds = inside.reduce_scatter(share, 0, 0, steps);
         rounds = across.reduce_scatter(part_of_own, 0, rounds, steps);
-        // the parts may differ by a byte, so the places may have used different numbers of rounds
+        // parts can differ by a byte, so ranks at different positions can have used different numbers of rounds
         rounds = across.all_gather(part_of_own, rounds.max(4 * call.ranks), steps);
         inside.all_gather(share, rounds, steps);
     }

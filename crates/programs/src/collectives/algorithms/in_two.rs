@@ -1,19 +1,21 @@
-//! Two collectives one after the other: a reduce, then a broadcast or a scatter.
+//! Two collectives, one after the other: a reduce, and then a broadcast or a scatter.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives.
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives).
 //!
 //! # Parameters
 //! `first`, `second`: algorithms of the two collectives.
 //!
 //! # Guarantees
-//! All-reduce: a reduce to rank 0, then a broadcast from it. Reduce-scatter: a reduce to rank 0, then a scatter of blocks.
+//! All-reduce: a reduce to rank 0, and then a broadcast from rank 0. Reduce-scatter: a reduce to rank 0, and then a
+//! scatter of the blocks.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::collectives::call::Call;
@@ -24,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AlgorithmConfig, binomial::Binomial};
 
-/// A reduce to rank 0, then a broadcast or scatter from it.
+/// A reduce to rank 0, and then a broadcast or scatter from rank 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InTwo {
@@ -35,7 +37,7 @@ pub struct InTwo {
 }
 
 impl InTwo {
-    /// The collectives of the first and of the second part.
+    /// Returns the first and the second collective.
     fn parts(operation: Operation) -> [Operation; 2] {
         let second = if operation == Operation::ReduceScatter { Operation::Scatter } else { Operation::Broadcast };
         [Operation::Reduce, second]

@@ -1,20 +1,21 @@
-//! All messages at once, without intermediate ranks.
+//! The linear algorithm: all messages are sent at once, directly between the ranks that need them.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives.
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives).
 //!
 //! # Parameters
 //! None.
 //!
 //! # Guarantees
-//! Broadcast, reduce, gather and scatter: one message per rank other than the root. All-to-all: each rank posts all receives, then all
-//! sends. The first send goes to the next rank.
+//! Broadcast, reduce, gather and scatter: one message between the root and each other rank. All-to-all: each rank posts all receives,
+//! and then all sends. The first send goes to the next rank in the order of rank numbers.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::collectives::call::{Call, Piece};
@@ -23,12 +24,12 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// All messages at once.
+/// The linear algorithm: all messages are sent at once, directly between the ranks that need them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Linear {}
 
-/// The data that the root and another rank exchange.
+/// Returns the data that the root exchanges with rank `other`.
 fn data(call: &Call, other: u32) -> Piece {
     match call.operation {
         Operation::Gather | Operation::Scatter => call.block(other.into()),

@@ -1,20 +1,21 @@
-//! A gather in which the root requests data from one rank after the other.
+//! A gather in which the root requests the data of one rank after the other.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives.
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives).
 //!
 //! # Parameters
-//! `first`: bytes of the first message of each rank; the second message has the rest.
+//! `first`: size of the first message of each rank \[bytes\]; the second message has the rest of the data.
 //!
 //! # Guarantees
-//! The root requests a rank's data by a message of 1 byte. It requests the data of the next rank when the first message
-//! of this rank has arrived.
+//! The root requests the data of a rank with a message of 1 byte. The root sends the next request when the first
+//! message of the present rank has arrived.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::amounts::Bytes;
@@ -24,11 +25,11 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A gather in which the root requests data from one rank after the other.
+/// A gather in which the root requests the data of one rank after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinearSync {
-    /// Bytes of the first message of each rank.
+    /// Size of the first message of each rank.
     pub first: Bytes,
 }
 
@@ -53,7 +54,7 @@ impl Expands for LinearSync {
         }
         for other in (1..call.ranks).map(|by| call.ahead(by)) {
             let [first, second] = halves(other);
-            // the second message of a rank may arrive after the next rank has been notified
+            // the second message of a rank can arrive after the request to the next rank
             steps.receive_aside(other, 2, std::iter::once(second));
             steps.receive(other, 1, Into::Copy, std::iter::once(first));
             steps.notify(other, 0);

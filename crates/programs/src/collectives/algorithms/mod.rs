@@ -1,5 +1,5 @@
-//! Algorithms of collectives. Each algorithm is one file and one line of the registry. Tests check the data flow of its
-//! examples for 2 to 65 ranks.
+//! Algorithms of collectives. Each algorithm for a collective is one file and one line of the registry. Tests check the
+//! data flow of each algorithm's examples for 2 to 65 ranks.
 
 use super::call::Call;
 use super::steps::Steps;
@@ -7,10 +7,10 @@ use crate::form::Operation;
 
 /// The configuration of an algorithm.
 pub trait Expands {
-    /// Collectives that the algorithm implements.
+    /// Returns the collectives that the algorithm implements.
     fn operations(&self) -> &'static [Operation];
 
-    /// The problem and the remedy, if the algorithm can't do this call.
+    /// Returns the problem and the remedy, if the algorithm cannot do this call.
     fn refuses(&self, _call: &Call) -> Option<(String, String)> {
         None
     }
@@ -25,7 +25,7 @@ pub trait Expands {
 }
 
 weft_units::registry! {
-    /// Every algorithm of a collective.
+    /// Every algorithm for a collective.
     pub enum AlgorithmConfig as Expands, with examples, open to AddedAlgorithm:
     "linear" => linear::Linear,
     "linear_sync" => linear_sync::LinearSync,

@@ -1,20 +1,22 @@
 //! Neighbour exchange.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives. J. Chen, L. Zhang, Y. Zhang, W. Yuan, "Performance evaluation of allgather algorithms on terascale Linux cluster with fast Ethernet" (HPC Asia 2005).
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives). J. Chen, L. Zhang, Y. Zhang, W. Yuan, "Performance
+//! evaluation of allgather algorithms on terascale Linux cluster with fast Ethernet" (HPC Asia 2005).
 //!
 //! # Parameters
 //! None.
 //!
 //! # Guarantees
-//! The number of ranks n must be even. There are n/2 rounds, which alternate between the two neighbours. The first round exchanges one
-//! block. Each other round exchanges the two blocks that were received last.
+//! The algorithm needs an even number n of ranks. In its n/2 rounds, each rank exchanges data alternately with its two neighbours.
+//! In the first round neighbours exchange one block. In each other round they exchange the two blocks that they received last.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::collectives::call::Call;
@@ -23,7 +25,7 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Blocks between neighbours, two at a time.
+/// Neighbours on a ring exchange two blocks at a time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NeighborExchange {}
@@ -43,7 +45,7 @@ impl Expands for NeighborExchange {
         let is_even = me.is_multiple_of(2);
         let neighbours = if is_even { [call.ahead(1), call.behind(1)] } else { [call.behind(1), call.ahead(1)] };
         let first = if is_even { me } else { neighbours[0] };
-        // offset by which the first block from each neighbour changes per round
+        // number of ranks by which the first block from each neighbour changes per round
         let moves = if is_even { [2, n - 2] } else { [n - 2, 2] };
         let mut from = [first; 2];
         steps.receive(neighbours[0], 0, Into::Copy, std::iter::once(call.block(neighbours[0].into())));

@@ -1,20 +1,22 @@
 //! Pairwise exchange.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives. NCCL sends and receives of all-to-all.
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives). The sends and receives of an all-to-all
+//! in NCCL.
 //!
 //! # Parameters
 //! None.
 //!
 //! # Guarantees
-//! There are n - 1 steps. In step s each rank sends to the rank that is s ahead, and receives from the rank that is s
-//! behind.
+//! An all-to-all among n ranks takes n - 1 steps. In step s each rank sends to the rank that is s ahead, and receives
+//! from the rank that is s behind.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::collectives::call::Call;

@@ -1,21 +1,24 @@
 //! Recursive doubling.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives. R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH" (IJHPCA 2005).
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives). R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
+//! collective communication operations in MPICH" (IJHPCA 2005).
 //!
 //! # Parameters
 //! None.
 //!
 //! # Guarantees
-//! All-reduce and barrier: p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs, and one rank of each pair
-//! sends its data to the other. Then p ranks exchange the whole vector with rank xor 2^k in log2 p rounds. At the end the pairs exchange
-//! the result. All-gather is only for powers of 2: round k exchanges 2^k blocks.
+//! All-reduce and barrier among n ranks: p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs. In each
+//! pair, a rank sends its data to the other rank, and does not take part in the rounds. The remaining p ranks exchange the whole vector
+//! with rank xor 2^k in log2 p rounds. At the end, the ranks of each pair share the result. All-gather needs a power of 2 as the number
+//! of ranks: round k exchanges 2^k blocks.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::collectives::call::Call;
@@ -24,7 +27,7 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Partners at distances 1, 2, 4, ...
+/// Each rank exchanges data with ranks at the distances 1, 2, 4, ...
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecursiveDoubling {}
@@ -71,7 +74,7 @@ fn gather(call: &Call, steps: &mut Steps) {
     }
 }
 
-/// Exchange of whole vectors; for a barrier, of messages without data.
+/// Messages that exchange whole vectors, or, for a barrier, messages without data.
 fn fold(call: &Call, steps: &mut Steps) {
     let whole = || std::iter::once(crate::collectives::tree::whole(call));
     let is_barrier = call.operation == Operation::Barrier;

@@ -1,21 +1,22 @@
 //! Recursive halving.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives.
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives).
 //!
 //! # Parameters
 //! None.
 //!
 //! # Guarantees
-//! p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs, and one rank of each pair sends its
-//! data to the other. Then p ranks exchange half of their data with partners at distances p/2, p/4, ..., 1. At the end the
-//! pairs exchange the result.
+//! For n ranks, p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs. In each pair, a rank
+//! sends its data to the other rank, and does not take part in the rounds. The remaining p ranks exchange half of their
+//! data with ranks at the distances p/2, p/4, ..., 1. At the end, the ranks of each pair share the result.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::collectives::call::Call;
@@ -24,7 +25,7 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Halves of the vector with partners at halved distances.
+/// Each rank exchanges half of its data with ranks at halved distances.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecursiveHalving {}
@@ -38,7 +39,7 @@ impl Expands for RecursiveHalving {
         let power = 1u32 << call.ranks.ilog2();
         let folded = call.ranks - power;
         let whole = || std::iter::once(crate::collectives::tree::whole(call));
-        // blocks of the ranks that the numbers `first..end` of the p ranks represent
+        // returns the blocks that belong to the numbers `first..end` among the p ranks
         let range = |first: u32, end: u32| {
             let begin = |number: u32| if number < folded { 2 * number } else { number + folded };
             (begin(first)..begin(end)).map(|rank| call.share(rank))

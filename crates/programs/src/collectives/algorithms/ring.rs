@@ -1,20 +1,23 @@
 //! A ring: each rank sends only to the next rank.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives. NCCL, function `ring` of its all-reduce, all-gather and reduce-scatter. P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009).
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives). The function `ring` of NCCL's all-reduce, all-gather
+//! and reduce-scatter. P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009).
 //!
 //! # Parameters
-//! `segment`: bytes of a segment of each block in the summing half of an all-reduce or reduce-scatter (default: the whole block).
+//! `segment`: size of a segment of each block \[bytes\] while an all-reduce or reduce-scatter sums it (default: the whole block).
 //!
 //! # Guarantees
-//! All-gather and reduce-scatter: n - 1 rounds, and a rank sends one block per round. All-reduce: a reduce-scatter and an all-gather of
-//! blocks of 1/n of the vector. For an all-reduce, a rank sends 2 (n - 1) messages, with 2 (n - 1)/n of the vector in total.
+//! All-gather and reduce-scatter take n - 1 rounds for n ranks, and a rank sends one block per round. All-reduce: a reduce-scatter
+//! and then an all-gather, with blocks of 1/n of the vector. In an all-reduce, a rank sends 2 (n - 1) messages, with 2 (n - 1)/n of
+//! the vector in total.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::collectives::call::{Call, Piece};
@@ -25,16 +28,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::amounts::Bytes;
 
-/// A ring of all ranks.
+/// A ring of all ranks, on which each rank sends only to the next rank.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
-    /// Bytes of a segment of each block while it is summed; default: all.
+    /// Size of a segment of each block while it is summed. Default: the whole block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
 }
 
-/// A ring of some ranks, and the block of each.
+/// A ring of some ranks, seen from the calling rank.
 #[derive(Debug, Clone, Copy)]
 pub struct Circle<'a> {
     /// Ranks in the order of the ring.
@@ -56,13 +59,13 @@ impl Circle<'_> {
         self.ranks[(self.me + self.len() - 1) % self.len()]
     }
 
-    /// The position `by` places behind the calling rank.
+    /// Returns the position that is `by` positions behind the calling rank.
     fn behind(&self, by: usize) -> usize {
         (self.me + 2 * self.len() - by) % self.len()
     }
 
-    /// Sums blocks around the ring: at the end, position p has the sum of block p. Round numbers begin at `rounds`. A block is sent in
-    /// segments of at most `segment` bytes (0: the whole block).
+    /// Adds messages that sum blocks around the ring. At the end, position p has the sum of block p. Numbers of rounds begin at
+    /// `rounds`. Ranks send a block in segments of at most `segment` bytes (0: the whole block).
     pub fn reduce_scatter(&self, block: impl Fn(usize) -> Piece, segment: u64, rounds: u32, steps: &mut Steps) -> u32 {
         let longest = (0..self.len()).map(|place| block(place).bytes).max().unwrap_or(0);
         let segment = if segment == 0 { longest.max(1) } else { segment };
@@ -84,7 +87,8 @@ impl Circle<'_> {
         round
     }
 
-    /// Sends blocks around the ring: position p begins with block p, and all positions end with all blocks.
+    /// Adds messages that send blocks around the ring. Position p begins with block p, and at the end all positions
+    /// have all blocks.
     pub fn all_gather(&self, block: impl Fn(usize) -> Piece, rounds: u32, steps: &mut Steps) -> u32 {
         for step in 0..self.len() - 1 {
             let round = rounds + step as u32;

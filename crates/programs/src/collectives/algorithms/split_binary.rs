@@ -1,21 +1,22 @@
-//! Broadcast of each half of the vector down one of two binary trees, then an exchange of the halves.
+//! A broadcast that sends each half of the vector down one of two binary trees, and then exchanges the halves.
 //!
 //! # Source
-//! Open MPI 1.6.5, component `tuned` of its collectives.
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives).
 //!
 //! # Parameters
-//! `segment`: bytes of a segment.
+//! `segment`: size of a segment \[bytes\].
 //!
 //! # Guarantees
-//! The root sends the first half of the vector down a binary tree of the first half of the ranks. It sends the second half down a tree of
-//! the other ranks. Then rank k of each tree sends its half to rank k of the other tree. A rank without a partner gets the second half from
-//! the root.
+//! The root sends the first half of the vector down a binary tree of the first half of the ranks. The root sends the second half down a
+//! tree of the other ranks. Rank k of each tree then sends its half to rank k of the other tree. A rank without a partner in the other
+//! tree gets the second half from the root.
 //!
 //! # Not modelled
-//! The time of a sum, unless `sum_per_byte` is set; copies of data within a rank.
+//! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
 //!
 //! # Validation
-//! `laws/data_flow.rs` checks, for 2 to 65 ranks, that every rank gets the right data, and the bytes of each message.
+//! For 2 to 65 ranks, `laws/data_flow.rs` checks that every rank gets the right data. It also checks the size of each
+//! message.
 
 use super::Expands;
 use crate::amounts::Bytes;
@@ -26,7 +27,7 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Halves down two trees, then exchanged.
+/// The halves of the vector travel down two binary trees, and are then exchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SplitBinary {
@@ -34,7 +35,7 @@ pub struct SplitBinary {
     pub segment: Bytes,
 }
 
-/// First number of the messages of the second tree and of the exchange.
+/// First number of the messages in the second tree; `EXCHANGE` is the first number in the exchange of halves.
 const SECOND: u32 = 1 << 30;
 const EXCHANGE: u32 = 1 << 31;
 
@@ -50,7 +51,7 @@ impl Expands for SplitBinary {
             Piece { block: 0, start: first, bytes: call.vector() - first },
         ];
         let in_first = (call.ranks - 1).div_ceil(2);
-        // with ranks numbered from the root, which is above both trees, the first tree has numbers 1 to in_first, and the second tree has
+        // ranks are counted from the root, which is above both trees: the first tree has numbers 1 to in_first, and the second tree has
         // the rest
         let trees = [(1, in_first), (1 + in_first, call.ranks - 1 - in_first)];
         let me = call.from_root();

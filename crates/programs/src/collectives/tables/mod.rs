@@ -1,12 +1,13 @@
-//! Tables that choose the algorithm of a collective like a communication library. Each table is one file and one line
-//! of the registry.
+//! Tables that choose the algorithm of a collective, as a communication library does. Each table is one file and one
+//! line of the registry.
 
 use super::algorithms::AlgorithmConfig;
 use super::call::Call;
 
 /// The configuration of a table.
 pub trait Chooses {
-    /// The algorithm of a call with at least 2 ranks. The table must return an algorithm that implements the call.
+    /// Returns the algorithm for a call with at least 2 ranks. The table must return an algorithm that implements the
+    /// call.
     fn choose(&self, call: &Call) -> AlgorithmConfig;
 
     /// Configurations for tests.

@@ -1,26 +1,29 @@
-//! The choice of NCCL between ring and tree, by its own estimate of the time.
+//! The choice that NCCL makes between ring and tree, from its estimate of the times.
 //!
 //! # Source
-//! NCCL (snapshot of June 2026). `src/graph/tuning.cc`: latencies of the protocols LL, LL128 and Simple, and their
-//! efficiencies. `src/enqueue.cc` (`calcCollChunking`): chunk of each protocol, with the default sizes of buffers.
+//! The source code of NCCL (snapshot of June 2026). `src/graph/tuning.cc`: latencies of the protocols LL, LL128 and
+//! Simple, and the shares of the bandwidth that they reach. `src/enqueue.cc` (`calcCollChunking`): chunk size of each
+//! protocol, with the default sizes of buffers.
 //!
 //! # Parameters
-//! `node`: accelerators of a node \[count\] (default: 8). `bus`: bus bandwidth of a ring \[bytes per s\] (default: 370 GB/s,
-//! the bandwidth of 8 interfaces of 400 Gb/s). `hierarchical`: all-reduce first inside nodes, then between nodes (default:
-//! no).
+//! `node`: number of accelerators of a node \[count\] (default: 8). `bus`: bus bandwidth of a ring \[bytes per s\] (default:
+//! 370 GB/s, the bandwidth of 8 interfaces of 400 Gb/s). `hierarchical`: whether an all-reduce runs first inside nodes, and
+//! then between nodes (default: no).
 //!
 //! # Guarantees
-//! All-reduce: ring or double tree, each with three protocols; the combination with the smallest estimated time is chosen.
-//! The segments of a tree are the chunks of its protocol. LL has 32 KiB and Simple 512 KiB. LL128 has 17,280 to 576,000 bytes; shorter
-//! vectors have smaller chunks. All-gather and reduce-scatter: ring. Broadcast and reduce: a chain with segments of 512 KiB.
-//! All-to-all: pairwise.
+//! All-reduce: ring or double tree, each with three protocols. The table chooses the combination with the smallest estimated
+//! time. The segments of a tree have the size of the chunks of its protocol. The chunks have 32 KiB for LL and 512 KiB for
+//! Simple. For LL128 the chunks have 17,280 to 576,000 bytes. Shorter vectors have smaller chunks. All-gather and
+//! reduce-scatter: ring. Broadcast and reduce: a chain with segments of 512 KiB. All-to-all: pairwise.
 //!
 //! # Not modelled
-//! The latencies of NCCL's protocols: here they only influence the choice of the algorithm. NVLS, CollNet and PAT. Several
-//! channels per rank: a ring has one, and a double tree has two, one for each tree.
+//! The latencies of NCCL's protocols in the run itself: they only influence the choice of the algorithm. The algorithms
+//! NVLS, CollNet and PAT. Several channels per rank: a ring has one channel, and a double tree has one for each of its
+//! two trees.
 //!
 //! # Validation
-//! The tests of this file: estimates computed by hand. `laws/data_flow.rs`: every algorithm that the table chooses.
+//! The tests of this file compare estimates with values computed by hand. `laws/data_flow.rs` checks every algorithm
+//! that the table chooses.
 
 use super::Chooses;
 use crate::amounts::Bytes;
@@ -31,7 +34,7 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Ring or tree, chosen by NCCL's estimate of the time.
+/// Ring or tree, as NCCL chooses by its estimate of the times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nccl {
@@ -42,7 +45,7 @@ pub struct Nccl {
     /// Bus bandwidth of a ring [bytes per s], as a size: "370GB".
     #[serde(default = "bus")]
     pub bus: Bytes,
-    /// True if an all-reduce runs first inside nodes, then between nodes.
+    /// Whether an all-reduce runs first inside nodes, and then between nodes.
     #[serde(default)]
     pub hierarchical: bool,
 }
@@ -61,17 +64,17 @@ impl Default for Nccl {
     }
 }
 
-/// A protocol: latencies \[us\] of tree and ring, and the shares of the bandwidth that tree and ring reach. Latencies are
-/// those of the base, of a hop inside of a node, and of a hop of the network.
+/// A protocol of NCCL: its latencies \[us\] for tree and ring, and the shares of the bandwidth that tree and ring reach.
+/// The latencies are: a base, a hop inside of a node, and a hop of the network.
 struct Protocol {
     tree: [f64; 3],
     ring: [f64; 3],
     efficiency: [f64; 2],
-    /// Largest chunk of a tree \[bytes\]: one of the 8 steps of a buffer, without the flags of the protocol.
+    /// Largest chunk of a tree \[bytes\]. It is one of the 8 steps of a buffer, without the flags of the protocol.
     chunk: u64,
     /// True if short vectors have smaller chunks.
     adapts: bool,
-    /// A chunk has a whole number of these units \[bytes\].
+    /// The size of a chunk is a multiple of this unit \[bytes\].
     grain: u64,
 }
 
@@ -102,20 +105,20 @@ const PROTOCOLS: [Protocol; 3] = [
     },
 ];
 
-/// The protocol with the shortest estimated time, and this time [us].
+/// Returns the protocol with the shortest estimated time, and this time [us].
 fn best(time: impl Fn(&Protocol) -> f64) -> (&'static Protocol, f64) {
     let times = PROTOCOLS.iter().map(|protocol| (protocol, time(protocol)));
     times.min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are three protocols")
 }
 
 impl Nccl {
-    /// Number of ranks of a node, and number of nodes.
+    /// Returns the number of ranks of a node, and the number of nodes.
     fn nodes(&self, call: &Call) -> (u32, u32) {
         let in_node = call.ranks.min(self.node.max(1));
         (in_node, call.ranks.div_ceil(in_node))
     }
 
-    /// Best protocols of an all-reduce by tree and by ring, and their estimated times [us].
+    /// Returns the best protocols of an all-reduce by tree and by ring, with their estimated times [us].
     fn estimates(&self, call: &Call) -> [(&'static Protocol, f64); 2] {
         let ranks = f64::from(call.ranks);
         let (in_node, nodes) = self.nodes(call);
@@ -135,7 +138,8 @@ impl Nccl {
         [tree, ring]
     }
 
-    /// The chunk of a tree \[bytes\]. LL128 halves it while a tree has too few chunks to keep all its levels busy.
+    /// Returns the chunk size of a tree \[bytes\]. LL128 halves the chunk while a tree has too few chunks to keep all
+    /// its levels busy.
     fn chunk(&self, protocol: &Protocol, call: &Call) -> Bytes {
         let mut chunk = protocol.chunk;
         if protocol.adapts {
@@ -164,9 +168,9 @@ impl Nccl {
     }
 }
 
-/// Size of a segment: one of the 8 steps of a buffer of 4 MiB.
+/// Size of a segment, which is one of the 8 steps of a buffer of 4 MiB.
 const SEGMENT: Bytes = Bytes(512 << 10);
-/// Number of trees of a double tree. Each is a channel with half of the vector.
+/// Number of trees of a double tree. Each tree is a channel with half of the vector.
 const TREES: u64 = 2;
 
 impl Chooses for Nccl {
@@ -196,8 +200,9 @@ mod tests {
 
     #[test]
     fn latencies_on_64_nodes_are_those_worked_out_by_hand() {
-        // A few bytes, so the bandwidth has almost no effect. Tree, LL: 6.8 + 2 (7 * 0.6 + 6 * 5) = 75.2 us. Ring, LL: 2 *
-        // 511 = 1,022 steps, 126 of them between nodes: 6.6 + 896 * 0.6 + 126 * 2.7 = 884.4 us.
+        // The vector has a few bytes, so the bandwidth has almost no effect on the estimates. Tree with LL: 6.8 + 2 (7 *
+        // 0.6 + 6 * 5) = 75.2 us. Ring with LL: 2 * 511 = 1,022 steps, 126 of them between nodes: 6.6 + 896 * 0.6 + 126 *
+        // 2.7 = 884.4 us.
         let [tree, ring] = Nccl::default().estimates(&call(512, 0)).map(|(_, time)| time);
         assert!((tree - 75.2).abs() < 1e-9 && (ring - 884.4).abs() < 1e-9, "{tree} {ring}");
     }
@@ -211,9 +216,10 @@ mod tests {
         // LL
         assert_eq!(segment(64, 64 << 10), 32 << 10);
         assert_eq!(segment(64, 1 << 20), 32 << 10);
-        // LL128 on 8 nodes of 8: 1 + 3 + 0.8 = 4.8 levels. A tree of 16 MiB has 29 chunks of 288,000 bytes, fewer than 4.8 * 64 / 8 = 38.4.
-        // A tree of 4 MiB has 14 chunks of 144,000 bytes. Its 29 chunks of 72,000 bytes are enough for chunks below 131,072 bytes
-        // (4.8 * 16 / 8 = 9.6). A chunk is a multiple of 1,920 bytes: 37 * 1,920 = 71,040.
+        // LL128 on 8 nodes of 8 accelerators: a tree has 1 + 3 + 0.8 = 4.8 levels. With 16 MiB a tree has 29 chunks of 288,000 bytes, fewer
+        // than the limit of 4.8 * 64 / 8 = 38.4. With 4 MiB a tree has 14 chunks of 144,000 bytes, which are also too few. Its 29 chunks of
+        // 72,000 bytes are enough, because chunks below 131,072 bytes have a lower limit (4.8 * 16 / 8 = 9.6). The chunk size is a multiple
+        // of 1,920 bytes: 37 * 1,920 = 71,040.
         assert_eq!(segment(64, 4 << 20), 71_040);
         assert_eq!(segment(64, 16 << 20), 144_000);
         assert_eq!(segment(64, 64 << 20), 576_000);
@@ -223,7 +229,8 @@ mod tests {
     fn a_tree_is_for_small_messages_of_many_nodes_and_a_ring_for_large_ones() {
         let name = |ranks, bytes| Nccl::default().choose(&call(ranks, bytes)).name();
         assert_eq!(name(512, 1 << 16), "double_tree");
-        // 8 accelerators, 8 GiB: tree 8 GiB / (370 GB/s * 0.92 / 2) = 50 ms, ring 8 GiB / (370 GB/s * 8 / 14) = 41 ms
+        // 8 accelerators and 8 GiB: the tree takes 8 GiB / (370 GB/s * 0.92 / 2) = 50 ms, and the ring takes
+        // 8 GiB / (370 GB/s * 8 / 14) = 41 ms
         assert_eq!(name(8, 8 << 30), "ring");
         assert_eq!(Nccl { hierarchical: true, ..Nccl::default() }.choose(&call(64, 1 << 30)).name(), "hierarchical");
     }

@@ -1,22 +1,22 @@
-//! The fixed decisions of Open MPI.
+//! The fixed decisions of Open MPI: which algorithm a collective uses by default.
 //!
 //! # Source
-//! Open MPI 1.6.5, `coll_tuned_decision_fixed.c`. The limit of scatter, 300 bytes on more than 10 ranks, is that of its
-//! `scatter_intra_dec_fixed`.
+//! Open MPI 1.6.5, `coll_tuned_decision_fixed.c`. The limit of scatter, 300 bytes on more than 10 ranks, comes from its
+//! function `scatter_intra_dec_fixed`.
 //!
 //! # Parameters
 //! `element`: size of an element \[bytes\], because the rule of all-reduce counts elements (default: 8).
 //!
 //! # Guarantees
-//! Gives the algorithm and the segment size of each collective for any size and number of ranks. Sums are assumed to be
-//! commutative.
+//! The table gives the algorithm and the segment size of each collective, for any size and number of ranks. The table
+//! assumes that sums are commutative.
 //!
 //! # Not modelled
-//! Sums that are not commutative, tables of later versions, settings of a user.
+//! Sums that are not commutative. Tables of later versions. Settings of a user.
 //!
 //! # Validation
-//! The tests of this file: each row of the table on both sides of its limit. `laws/data_flow.rs`: every algorithm that
-//! the table chooses.
+//! The tests of this file check each row of the table on both sides of its limit. `laws/data_flow.rs` checks every
+//! algorithm that the table chooses.
 
 use super::Chooses;
 use crate::amounts::Bytes;
@@ -30,7 +30,7 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The table of Open MPI 1.6.5.
+/// The table by which Open MPI 1.6.5 chooses algorithms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenMpi {
@@ -64,7 +64,7 @@ fn split_binary(segment: u64) -> AlgorithmConfig {
     SplitBinary(split_binary::SplitBinary { segment: Bytes(segment) })
 }
 
-/// Broadcast of `m` bytes to `p` ranks.
+/// Returns the algorithm for a broadcast of `m` bytes to `p` ranks.
 fn broadcast(m: u64, p: u32) -> AlgorithmConfig {
     let (bytes, ranks) = (m as f64, f64::from(p));
     match m {
@@ -78,7 +78,7 @@ fn broadcast(m: u64, p: u32) -> AlgorithmConfig {
     }
 }
 
-/// Commutative reduce of `m` bytes among `p` ranks.
+/// Returns the algorithm for a commutative reduce of `m` bytes among `p` ranks.
 fn reduce(m: u64, p: u32) -> AlgorithmConfig {
     let (kilobytes, ranks) = (m as f64 / 1024.0, f64::from(p));
     match m {
@@ -141,7 +141,7 @@ fn reduce_scatter(call: &Call) -> AlgorithmConfig {
     Ring(ring::Ring::default())
 }
 
-/// Gather of blocks. Blocks of different sizes use the linear algorithm, like `MPI_Gatherv`.
+/// Returns the algorithm for a gather. A gather with blocks of different sizes uses the linear algorithm, like `MPI_Gatherv`.
 fn gather(call: &Call) -> AlgorithmConfig {
     let sync = |first| LinearSync(linear_sync::LinearSync { first: Bytes(first) });
     match call.bytes {
@@ -186,7 +186,7 @@ mod tests {
         serde_json::to_string(&OpenMpi::default().choose(&call)).unwrap()
     }
 
-    /// Each row of the table in `spec`-like form: operation, ranks, bytes, algorithm.
+    /// Checks each row of the table. A row has operation, ranks, bytes, algorithm.
     #[test]
     fn each_row_of_the_table_holds_on_both_sides_of_its_limits() {
         use Operation::*;
@@ -194,13 +194,13 @@ mod tests {
             (Broadcast, 64, 2047, r#"{"binomial":{}}"#),
             (Broadcast, 64, 2048, r#"{"split_binary":{"segment":"1KiB"}}"#),
             (Broadcast, 64, 370_727, r#"{"split_binary":{"segment":"1KiB"}}"#),
-            // 1.6134e-6 * 370,728 + 2.1102 = 2.708: 2 ranks are below, 3 are not
+            // the limit is 1.6134e-6 * 370,728 + 2.1102 = 2.708 ranks: 2 are below, 3 are above
             (Broadcast, 2, 370_728, r#"{"chain":{"segment":"128KiB"}}"#),
             (Broadcast, 3, 370_728, r#"{"split_binary":{"segment":"8KiB"}}"#),
             (Broadcast, 12, 370_728, r#"{"split_binary":{"segment":"8KiB"}}"#),
-            // 3.2118e-6 * 370,728 + 8.7936 = 9.984: 13 are above
+            // the limit is 3.2118e-6 * 370,728 + 8.7936 = 9.984 ranks: 13 are above
             (Broadcast, 13, 370_728, r#"{"chain":{"segment":"8KiB"}}"#),
-            // at 10 MB: 18.24, 24.86 and 40.91
+            // the limits at 10 MB are 18.24, 24.86 and 40.91 ranks
             (Broadcast, 18, 10_000_000, r#"{"chain":{"segment":"128KiB"}}"#),
             (Broadcast, 24, 10_000_000, r#"{"chain":{"segment":"64KiB"}}"#),
             (Broadcast, 40, 10_000_000, r#"{"chain":{"segment":"16KiB"}}"#),
@@ -209,12 +209,12 @@ mod tests {
             (Reduce, 7, 512, r#"{"binomial":{}}"#),
             (Reduce, 8, 511, r#"{"binomial":{}}"#),
             (Reduce, 7, 20_479, r#"{"binomial":{}}"#),
-            // at 20 KiB: 13.38, 10.53, 2.005 and 1.742
+            // the limits at 20 KiB are 13.38, 10.53, 2.005 and 1.742 ranks
             (Reduce, 14, 20_480, r#"{"binomial":{"segment":"1KiB"}}"#),
             (Reduce, 11, 20_480, r#"{"chain":{"segment":"1KiB"}}"#),
             (Reduce, 10, 20_480, r#"{"binary":{"segment":"32KiB"}}"#),
             (Reduce, 2, 20_480, r#"{"chain":{"segment":"32KiB"}}"#),
-            // at 1 MiB: 0.0033 * 1024 + 1.6761 = 5.055, 0.0422 * 1024 + 1.1614 = 44.37
+            // the limits at 1 MiB are 0.0033 * 1024 + 1.6761 = 5.055 and 0.0422 * 1024 + 1.1614 = 44.37 ranks
             (Reduce, 6, 1 << 20, r#"{"chain":{"segment":"32KiB"}}"#),
             (Reduce, 5, 1 << 20, r#"{"chain":{"segment":"64KiB"}}"#),
             (AllReduce, 8, 9_999, r#"{"recursive_doubling":{}}"#),
@@ -235,7 +235,7 @@ mod tests {
             (Barrier, 64, 0, r#"{"recursive_doubling":{}}"#),
             (Barrier, 65, 0, r#"{"bruck":{}}"#),
             (ReduceScatter, 12, 12 << 10, r#"{"recursive_halving":{}}"#),
-            // 0.0012 * 12,289 + 8 = 22.7
+            // the limit is 0.0012 * 12,289 + 8 = 22.7 ranks
             (ReduceScatter, 22, (12 << 10) + 1, r#"{"ring":{}}"#),
             (ReduceScatter, 23, (12 << 10) + 1, r#"{"recursive_halving":{}}"#),
             (ReduceScatter, 16, 256 << 10, r#"{"recursive_halving":{}}"#),
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(chosen(AllGather, 4, 0, Some(&[1, 2, 3, 4])), r#"{"bruck":{}}"#, "all-gather of different blocks");
         assert_eq!(chosen(AllToAll, 3, 0, Some(&[1; 9])), r#"{"pairwise":{}}"#);
         assert!(chosen(ReduceScatter, 3, 3, Some(&[3, 0, 3])).starts_with(r#"{"in_two":"#), "a block of 0 bytes");
-        // 20,000 bytes are 2,500 elements of 8 bytes: no more than 2,500 ranks take the ring
+        // 20,000 bytes are 2,500 elements of 8 bytes: the ring is chosen only for fewer than 2,500 ranks
         assert!(chosen(AllReduce, 2500, 20_000, None).starts_with(r#"{"in_two":"#));
     }
 }

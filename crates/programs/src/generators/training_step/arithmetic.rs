@@ -1,10 +1,10 @@
-//! The arithmetic of a training step.
+//! Derives the numbers of a training step, such as bytes and times.
 
 use super::{Line, Recompute, TrainingStep};
 use crate::ai::degrees::Degrees;
 
 impl TrainingStep {
-    /// The derivation of the numbers of the step.
+    /// Returns the derivation of the numbers of the step, line by line.
     pub(super) fn arithmetic(&self) -> Vec<Line> {
         let mut lines = self.computed();
         lines.extend(self.sent_with_activations());
@@ -13,12 +13,12 @@ impl TrainingStep {
         lines
     }
 
-    /// Layers of a stage of the pipeline.
+    /// Number of layers of a stage of the pipeline.
     fn layers_of_stage(&self) -> f64 {
         f64::from(self.model.layers / self.degrees.pipeline)
     }
 
-    /// The lines of the derivation about parameters and computation.
+    /// Returns the lines of the derivation about parameters and computation.
     fn computed(&self) -> Vec<Line> {
         let (model, m) = (&self.model, self.micro_batches());
         let passes = if self.recompute == Recompute::Full { 4.0 } else { 3.0 };
@@ -50,7 +50,8 @@ impl TrainingStep {
         ]
     }
 
-    /// Activations, and the messages of tensor and pipeline parallelism, which carry them.
+    /// Returns the lines about activations, and about the messages of tensor and pipeline parallelism that carry
+    /// activations.
     fn sent_with_activations(&self) -> Vec<Line> {
         let (layer, m) = (self.layer(), self.micro_batches());
         let Degrees { tensor, context, pipeline, .. } = self.degrees;
@@ -93,8 +94,8 @@ impl TrainingStep {
         ]
     }
 
-    /// Parameters at one rank, the bytes of messages that keep the copies of parameters equal, and
-    /// the memory of a rank.
+    /// Returns the lines about the parameters of one rank, the messages that keep copies of parameters equal, and the
+    /// memory of a rank.
     fn held_and_summed(&self) -> Vec<Line> {
         let d = self.data_ranks() as f64;
         let (shared, experts) = self.held();
@@ -124,7 +125,7 @@ impl TrainingStep {
         ]
     }
 
-    /// The messages to experts and back, if the model has experts.
+    /// Returns the lines about the messages to experts and back, if the model has experts.
     fn sent_to_experts(&self) -> Option<Line> {
         self.model.experts.as_ref()?;
         let (e, m) = (f64::from(self.degrees.expert), self.micro_batches());

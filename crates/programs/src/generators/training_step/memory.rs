@@ -1,17 +1,18 @@
-//! The memory that a training step needs.
+//! Computes the memory that a training step needs on an accelerator.
 
 use super::{Recompute, Sharding, TrainingStep};
 use crate::amounts::in_words;
 use weft_units::Refusal;
 
 impl TrainingStep {
-    /// Bytes of the activations of a layer and a micro-batch.
+    /// Size of the activations of a layer and a micro-batch [bytes].
     fn activation_bytes(&self) -> f64 {
         let (s, b, h) = (self.sequence as f64, self.micro_batch as f64, self.model.hidden as f64);
         let (t, a) = (f64::from(self.degrees.tensor), self.model.heads as f64);
         let sbh = s * b * h / f64::from(self.degrees.context);
         let divided = self.layer().is_sequence_parallel;
-        // 10 and 24 bytes per element of 16 bits. Of these, 4 and 10 are operands of matrix products, of 2 bytes each.
+        // per element of 16 bits, the activations have 10 bytes that only sequence parallelism divides among the tensor
+        // ranks, and 24 bytes that are always divided. Of these, 4 and 10 are operands of matrix products, of 2 bytes each.
         let saved = 2.0 - self.operand_bytes as f64;
         let (whole, shared, core) = (10.0 - 2.0 * saved, 24.0 - 5.0 * saved, 5.0 * a * s / h);
         match self.recompute {
@@ -23,7 +24,8 @@ impl TrainingStep {
         }
     }
 
-    /// Bytes that the first stage of the pipeline needs: weights, gradients, optimizer, activations.
+    /// Size of the memory that the first stage of the pipeline needs [bytes]: weights, gradients, optimizer,
+    /// activations.
     pub(super) fn memory(&self) -> [f64; 4] {
         let (shared, experts) = self.held();
         let ends = self.model.vocabulary * self.model.hidden / u64::from(self.degrees.tensor);
@@ -31,7 +33,7 @@ impl TrainingStep {
         let d = self.data_ranks() as f64;
         let share = |is_divided: bool| if is_divided { held / d } else { held };
         let in_flight = self.pipeline();
-        // number of layers with stored activations: those of all forward passes without a backward pass yet
+        // the layers with stored activations are those of all forward passes whose backward pass has not run
         let passes = f64::from((in_flight.warm_up(0) + 1).min(in_flight.micro_batches * in_flight.parts));
         [
             2.0 * share(self.sharding == Sharding::Parameters),
@@ -41,7 +43,7 @@ impl TrainingStep {
         ]
     }
 
-    /// Refuses a step that needs more than the memory of an accelerator.
+    /// Refuses a step that needs more memory than an accelerator has.
     pub(super) fn check_memory(&self, path: &str) -> Result<(), Refusal> {
         let parts = self.memory();
         let (needed, there) = (parts.iter().sum::<f64>(), self.accelerator.memory.0 as f64);

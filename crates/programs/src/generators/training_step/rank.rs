@@ -1,4 +1,4 @@
-//! The calls of a rank in a training step.
+//! The calls that a rank makes in a training step.
 
 use super::{Recompute, Sharding, TrainingStep};
 use crate::ai::degrees::Group;
@@ -6,21 +6,22 @@ use crate::ai::layers::Layer;
 use crate::ai::pipeline::Pass;
 use crate::form::{Calls, Op, Operation, Ops, Request};
 
-/// The calls of one rank under construction.
+/// The calls of one rank, to which more are added.
 pub struct Rank<'a> {
     pub step: &'a TrainingStep,
     pub layer: Layer<'a>,
     pub stage: u32,
-    /// Coordinate of the rank in the context group.
+    /// The rank's coordinate in the context group.
     pub me: u32,
     pub calls: Calls,
-    /// Numbers of gradients, of shared and of expert parameters, that are ready but not yet in a bucket.
+    /// Numbers of gradients that are ready but not yet in a bucket: those of shared parameters, and those of experts.
     pub ready: [u64; 2],
     pub reductions: Vec<Request>,
 }
 
 impl Rank<'_> {
-    /// The pipeline neighbour of a part: its stage, and the part there. `None` at the ends of the model.
+    /// Returns the next or previous part of the model (`by` is 1 or -1): its pipeline stage, and its index there.
+    /// `None` if the part is at the end of the model.
     fn neighbour(&self, part: u32, by: i64) -> Option<(u32, u32)> {
         let stages = self.step.degrees.pipeline;
         let number = i64::from(part * stages + self.stage) + by;
@@ -28,12 +29,13 @@ impl Rank<'_> {
         Some((number % stages, number / stages))
     }
 
-    /// Tag of activations (forward) or gradients that enter a part.
+    /// Returns the tag of the activations (forward) or gradients (backward) that enter a part.
     fn tag(&self, pass: Pass, part: u32) -> u32 {
         (pass.micro_batch * self.step.parts + part) * 2 + u32::from(!pass.is_forward)
     }
 
-    /// Calls of a pass: receive activations or gradients, compute the layers, send the results to the next stage.
+    /// Adds the calls of a pass: receive activations or gradients, compute the layers, send the results to the next
+    /// stage.
     pub fn pass(&mut self, pass: Pass) {
         let comm = Group::Pipeline.number();
         let bytes = self.layer.border();
@@ -53,7 +55,7 @@ impl Rank<'_> {
         }
     }
 
-    /// Computations of the embedding (in the first part of the model) and of the head (in the last part).
+    /// Adds the computation of the embedding (in the first part of the model) and of the head (in the last part).
     fn ends(&mut self, pass: Pass, is_before: bool) {
         let layer = &self.layer;
         let is_first = self.neighbour(pass.part, -1).is_none();
@@ -110,7 +112,8 @@ impl Rank<'_> {
         }
     }
 
-    /// The groups of ranks among which shared and expert parameters are divided, and the sizes of these groups.
+    /// Returns the groups of ranks that divide shared parameters and expert parameters among them, with the sizes of
+    /// these groups.
     fn data_groups(&self) -> [(Group, u64); 2] {
         let stage = self.step.data_ranks() * u64::from(self.step.degrees.tensor);
         [(Group::Data, self.step.data_ranks()), (Group::ExpertData, stage / u64::from(self.step.degrees.expert))]
@@ -125,7 +128,7 @@ impl Rank<'_> {
         }
     }
 
-    /// Starts to reduce buckets of gradients if at least `least` gradients are ready.
+    /// Starts to reduce buckets of gradients, while at least `least` gradients are ready.
     fn reduce(&mut self, least: u64) {
         let is_whole = self.step.sharding == Sharding::None;
         let operation = if is_whole { Operation::AllReduce } else { Operation::ReduceScatter };
@@ -145,7 +148,8 @@ impl Rank<'_> {
         }
     }
 
-    /// After the last pass: the last buckets of gradients, their norm, the optimizer, and the gathering of parameters.
+    /// Adds the calls after the last pass: the last buckets of gradients, their norm, the optimizer, and the gathering
+    /// of parameters.
     pub fn finish(mut self) -> Ops {
         self.reduce(1);
         let reductions = std::mem::take(&mut self.reductions);

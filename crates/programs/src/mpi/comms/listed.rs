@@ -1,15 +1,16 @@
-//! Communicators for which the trace lists the members at each of their ranks.
+//! Communicators whose members are listed in the trace at each of their ranks.
 
 use super::{Creation, How};
 use std::collections::HashMap;
 use std::rc::Rc;
 use weft_units::Refusal;
 
-/// A communicator: its ranks in order, and its number at each of them.
+/// A communicator: its ranks in their order, and its number at each of these ranks.
 type Listed = (Vec<u32>, HashMap<u32, u16>);
 
-/// The communicators of all lists, in the order of the lists at the ranks. MPI creates communicators with the same members in
-/// the same order at each rank. So the n-th list with the same members is the same communicator at each rank.
+/// Returns the communicators of all lists, in the order of the lists at the ranks. All ranks of MPI create communicators
+/// with the same members in the same order. Therefore the n-th list with the same members is the same communicator at
+/// each rank.
 pub fn communicators(created: &[Vec<Creation>]) -> Result<Vec<Listed>, Refusal> {
     let mut found: Vec<Listed> = Vec::new();
     let mut places: HashMap<(Rc<[u32]>, u32), usize> = HashMap::new();
@@ -38,7 +39,7 @@ pub fn communicators(created: &[Vec<Creation>]) -> Result<Vec<Listed>, Refusal> 
     Ok(found)
 }
 
-/// Refuses lists with ranks that do not exist, with a rank twice, or without the rank that the list belongs to.
+/// Refuses lists with unknown ranks or with a rank twice, and lists without the rank at which they are stored.
 fn check(rank: u32, members: &[u32], ranks: usize) -> Result<(), Refusal> {
     let mut sorted = members.to_vec();
     sorted.sort_unstable();
@@ -50,7 +51,7 @@ fn check(rank: u32, members: &[u32], ranks: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The first ranks of a list, as text.
+/// Returns the first ranks of a list as text.
 fn named(members: &[u32]) -> String {
     const NAMED: usize = 8;
     let first: Vec<String> = members.iter().take(NAMED).map(u32::to_string).collect();

@@ -1,25 +1,25 @@
-//! Communicators for which the trace does not name the creation. Their members are those of the only creation
-//! that matches.
+//! Communicators whose creation is not named in the trace. Their members follow from the only recorded creation that
+//! matches.
 
 use super::Search;
 use std::collections::BTreeMap;
 use weft_units::Refusal;
 
-/// A communicator for which the trace has only the number of this rank in it, and its number of ranks.
+/// A communicator for which the trace has only the number of its ranks, and the number of this rank in it.
 #[derive(Debug, Clone)]
 pub struct Unnamed {
     /// Number of the communicator at the rank.
     pub number: u16,
     pub place: u32,
     pub size: u32,
-    /// Number of creations that the rank had called before it first used the communicator.
+    /// Number of creations that the rank had called before it used the communicator for the first time.
     pub created: usize,
-    /// Number of calls on the communicator, by name.
+    /// Number of calls on the communicator, by the name of the call.
     pub calls: BTreeMap<String, u64>,
 }
 
-/// Finds the communicators of all ranks. Refuses a communicator if no creation or more than one creation
-/// matches.
+/// Finds the members of such communicators at all ranks. Refuses a communicator if no creation or more than one
+/// creation matches.
 pub(super) fn name(search: &mut Search<'_>, unnamed: &[Vec<Unnamed>]) -> Result<(), Refusal> {
     for (rank, unnamed) in unnamed.iter().enumerate() {
         for each in unnamed {
@@ -32,7 +32,7 @@ pub(super) fn name(search: &mut Search<'_>, unnamed: &[Vec<Unnamed>]) -> Result<
             let found: Vec<(u16, usize)> = known.filter(|(_, whole)| fits(whole)).collect();
             let [(created, whole)] = found[..] else { return Err(refused(rank, each, found.len())) };
             search.known[rank].insert(each.number, whole);
-            // no call uses the number of this creation, so the communicator has only this rank
+            // no call uses the number of this creation, so the communicator contains only this rank
             search.add((vec![rank as u32], Vec::new()), |_| Some(created));
         }
     }

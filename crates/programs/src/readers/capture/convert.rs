@@ -1,4 +1,4 @@
-//! Passes the records of one file to a recorder.
+//! Passes the records of one recording to a recorder of calls.
 
 use super::stream::{Kind, Record, Stream};
 use crate::form::Operation;
@@ -8,19 +8,19 @@ use crate::readers::trace_files::Clock;
 use std::collections::BTreeMap;
 use weft_units::Refusal;
 
-/// Numbers of the predefined communicators in the format.
+/// Numbers that the format uses for the predefined communicators.
 const HANDLES: Handles = Handles { world: 0, own: 1, none: -1 };
 const ANY: i64 = -1;
 const NOBODY: i64 = -2;
-/// The request of a blocking collective.
+/// Request number in the record of a blocking collective.
 const BLOCKING: i64 = 0;
-/// Kinds with this number and above are collectives.
+/// Records whose kind has this number or a higher one are collectives.
 const FIRST_COLLECTIVE: u16 = 32;
 
-/// Sums of a file: sends, their bytes, receives, collectives.
+/// Sums over a file: number of sends, their bytes, number of receives, number of collectives.
 type Sums = [u64; 4];
 
-/// Reads the file of a rank.
+/// Reads the file of one rank.
 pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, Refusal> {
     let mut stream = Stream::new(file, bytes);
     let mut recorder = Recorder::new(HANDLES);
@@ -46,7 +46,7 @@ pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, 
             *refused.entry(record.text()).or_default() += 1;
             continue;
         }
-        // the file is refused because of that call, and later records may depend on it
+        // the file is refused because of an earlier call, and later records might depend on that call
         if !refused.is_empty() {
             continue;
         }
@@ -84,7 +84,7 @@ fn damaged(what: &str) -> Problem {
     (what.to_owned(), "the file is damaged: copy it again".to_owned())
 }
 
-/// A record whose kind is known.
+/// A record of a known kind, which is then passed to the recorder.
 struct Call<'a> {
     record: Record<'a>,
     kind: Kind,
@@ -105,13 +105,12 @@ impl Call<'_> {
         }
     }
 
-    /// Index of the first of two words with times that are not computation, in records that are not
-    /// calls.
+    /// Returns the index of the first of two words with times that are not computation, for records that are not calls.
     fn times_at(&self) -> Option<usize> {
         [(Kind::Poll, 1), (Kind::Pause, 0)].into_iter().find(|each| each.0 == self.kind).map(|each| each.1)
     }
 
-    /// The number of words of a kind. `Sendrecv` has the words of a send and of a receive.
+    /// Returns the number of words of a record of this kind. A `Sendrecv` has the words of a send and of a receive.
     const fn words(&self) -> Words {
         match self.kind {
             Kind::Init | Kind::File | Kind::Probe => Words::Exactly(0),
@@ -136,7 +135,7 @@ impl Call<'_> {
         self.record.word(place)
     }
 
-    /// A word that must be a size: refuses a negative number.
+    /// Reads a word that must be a size; refuses a negative number.
     fn size(&self, place: usize) -> Result<u64, Problem> {
         size(self.word(place))
     }
@@ -145,18 +144,18 @@ impl Call<'_> {
         u32::try_from(self.word(2)).map_err(|_| damaged(&format!("{} is not a valid rank of a root", self.word(2))))
     }
 
-    /// The communicator and the request of a collective.
+    /// Returns the communicator and the request of a collective.
     fn on(&self) -> On {
         let request = Some(self.word(1)).filter(|&request| request != BLOCKING);
         On { comm: self.word(0), request }
     }
 
-    /// Peer, bytes and tag of a message, from the word of its peer on.
+    /// Returns peer, bytes and tag of a message. The word of its peer is the first of these words.
     fn message(&self, peer_at: usize) -> Result<(Peer, u64, Option<u32>), Problem> {
         Ok((peer(self.word(peer_at))?, self.size(peer_at + 2)?, tag(self.word(peer_at + 1))?))
     }
 
-    /// The status of a receive, from word `place` on.
+    /// Returns the status of a receive, which begins at word `place`.
     fn done(&self, place: usize) -> Result<Completion, Problem> {
         let tag = u32::try_from(self.word(place + 1)).unwrap_or(0);
         Ok(Completion { peer: peer(self.word(place))?, tag, bytes: self.size(place + 2)?, is_cancelled: false })
@@ -231,7 +230,7 @@ impl Call<'_> {
         }
     }
 
-    /// The sizes of all blocks, if the rank of the file knows them.
+    /// Returns the sizes of all blocks, if the rank of this file knows them.
     fn blocks(&self) -> Result<Option<Vec<u64>>, Problem> {
         if self.record.count() == 3 { Ok(None) } else { self.sizes(3..self.record.count()).map(Some) }
     }
@@ -242,17 +241,17 @@ impl Call<'_> {
         recorder.create_of(members, self.word(0))
     }
 
-    /// Completes the requests that have ended.
+    /// Records that these requests have ended.
     fn complete(&self, recorder: &mut Recorder) {
         for place in (0..self.record.count()).step_by(5) {
             let is_cancelled = self.word(place + 4) != 0;
-            // the status of a send has no source
+            // the status of a send contains no source
             let done = self.done(place + 1).ok().map(|done| Completion { is_cancelled, ..done });
             recorder.complete(self.word(place), done);
         }
     }
 
-    /// Counts messages and collectives as the library does.
+    /// Counts messages and collectives in the same way as the library.
     fn count(&self, sums: &mut Sums) -> Result<(), Problem> {
         let [sends, sent, receives, collectives] = sums;
         if matches!(self.kind, Kind::Send | Kind::Isend | Kind::Sendrecv) && self.word(1) != NOBODY {
@@ -278,10 +277,10 @@ impl Call<'_> {
     }
 }
 
-/// Number of words of a record.
+/// The number of words that a record can have.
 enum Words {
     Exactly(usize),
-    /// The first number of words, then any number of groups with the second number of words.
+    /// A record has the first number of words, and then any number of groups with the second number of words.
     From(usize, usize),
 }
 

@@ -1,19 +1,19 @@
-//! Files of the recording library, record by record.
+//! Reads files of the recording library, record by record.
 
 use crate::readers::timer::Times;
 use weft_units::Refusal;
 
-/// First bytes of a file.
+/// The first bytes of every file.
 pub const MAGIC: [u8; 8] = *b"WEFTCAP\0";
-/// The version of the format that this reader supports.
+/// The format version that this reader supports.
 const VERSION: u32 = 1;
-/// Bytes of the header of a file, and of the header of a record.
+/// Size of the header of a file [bytes]; `RECORD` is the size of the header of a record.
 const HEAD: usize = 32;
 const RECORD: usize = 40;
-/// Bytes of a word of a record.
+/// Size of a word of a record [bytes].
 const WORD: usize = 8;
 
-/// Kinds of records, with the numbers of `capture/record.h`.
+/// The kinds of records, with the same numbers as in `capture/record.h`.
 macro_rules! kinds {
     ($($(#[$about:meta])* $kind:ident = $number:literal,)*) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,18 +35,18 @@ macro_rules! kinds {
 
 kinds! {
     Init = 1,
-    /// Sums of the file: sends, their bytes, receives, collectives.
+    /// Sums over the file: number of sends, their bytes, number of receives, number of collectives.
     Finalize = 2,
-    /// Unsuccessful tests and all non-blocking probes: their number, and their wall-clock and processor
-    /// time.
+    /// Unsuccessful tests and all non-blocking probes: their number, and the wall-clock and processor time that they
+    /// took.
     Poll = 3,
-    /// The name of a call that the format can't record.
+    /// The name of a call that the format cannot record.
     Refused = 4,
     /// A new communicator: its number, and its ranks.
     Comm = 5,
     /// A file was opened.
     File = 6,
-    /// A time in which no calls were recorded, in wall-clock and processor time.
+    /// A time in which the library recorded no calls, in wall-clock and processor time.
     Pause = 7,
     Send = 16,
     Recv = 17,
@@ -56,7 +56,7 @@ kinds! {
     SendInit = 21,
     RecvInit = 22,
     Start = 23,
-    /// Requests that have ended: five words of each.
+    /// Requests that have ended, with five words for each request.
     Complete = 24,
     RequestFree = 25,
     Cancel = 26,
@@ -82,7 +82,7 @@ kinds! {
 pub struct Head {
     pub rank: u32,
     pub ranks: u32,
-    /// The number of the run, which is equal in all its files.
+    /// The number of the run. All files of a run have the same number.
     pub run: u64,
 }
 
@@ -118,12 +118,12 @@ impl Head {
 /// A record of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'a> {
-    /// The byte of the file at which the record begins.
+    /// Position in the file at which the record begins [bytes].
     pub place: usize,
-    /// The number of its kind. The next field is the kind, if this reader supports it.
+    /// The number of its kind. `kind` is `None` if this reader does not support the kind.
     pub number: u16,
     pub kind: Option<Kind>,
-    /// True if the call came from another thread than `MPI_Init`.
+    /// True if another thread made the call than the one that called `MPI_Init`.
     pub is_of_other_thread: bool,
     pub wall: Times,
     pub processor: Times,
@@ -131,28 +131,28 @@ pub struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// Number of words of the record.
+    /// Number of words that the record has.
     pub const fn count(&self) -> usize {
         self.words.len() / WORD
     }
 
-    /// Word `place`, which must exist.
+    /// Returns word `place`, which must exist.
     pub fn word(&self, place: usize) -> i64 {
         u64_at(self.words, place * WORD).cast_signed()
     }
 
-    /// Words from `place` on.
+    /// Returns the words from `place` on.
     pub fn words(&self, place: usize) -> impl Iterator<Item = i64> {
         (place..self.count()).map(|place| self.word(place))
     }
 
-    /// The bytes of the words as a string, without zero bytes at the end.
+    /// Returns the bytes of the words as a string, without zero bytes at the end.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(self.words).trim_end_matches('\0').to_owned()
     }
 }
 
-/// The records of a file.
+/// An iterator over the records of a file.
 pub struct Stream<'a> {
     file: &'a str,
     bytes: &'a [u8],
@@ -160,12 +160,12 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// The records after the header of a file.
+    /// Returns the records that follow the header of a file.
     pub const fn new(file: &'a str, bytes: &'a [u8]) -> Self {
         Self { file, bytes, at: HEAD }
     }
 
-    /// A refusal at a byte of the file.
+    /// Returns a refusal that names a position in the file.
     pub fn refusal(&self, place: usize, what: &str, help: &str) -> Refusal {
         Refusal::new(format!("{}, byte {place}", self.file), what, help)
     }

@@ -1,5 +1,5 @@
-//! Groups of ranks that collectives of Chakra name by `pg_name`. Their members are in the file of groups of ASTRA-sim, or in the
-//! node in which PyTorch records its process groups.
+//! Groups of ranks. Chakra's collectives name their group in `pg_name`. The members of a group are in the file of groups of
+//! ASTRA-sim, or in the node in which PyTorch lists its process groups.
 
 use super::messages::{Inputs, Node};
 use crate::form::Comm;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use weft_units::Refusal;
 
 const ENDING: &str = ".json";
-/// The node of PyTorch that lists the groups of its rank, as JSON in its inputs.
+/// Name of the PyTorch node that lists the groups of its rank, as JSON in its inputs.
 const INIT: &str = "## process_group:init ##";
 const COPY: &str = "put the file of groups of ASTRA-sim (JSON: group names, each with a list of ranks) into the folder of the trace, or \
                     record the process groups of PyTorch";
@@ -22,23 +22,23 @@ type Lists = HashMap<String, Arc<[u32]>>;
 /// The groups of a trace.
 pub(super) struct Groups {
     ranks: u32,
-    /// Members of each group by name, from the file of groups.
+    /// Members of each group, by name. They come from the file of groups.
     of_file: Lists,
-    /// Numbers of the groups of collectives, from 1. Two groups may have the same name and different members.
+    /// Numbers of the groups that collectives use, from 1. Two groups can have the same name and different members.
     numbers: BTreeMap<(String, Arc<[u32]>), u32>,
-    /// Names of groups in collectives without a list of members.
+    /// Names of groups that collectives use although no list gives their members.
     unlisted: BTreeSet<String>,
 }
 
-/// The place of a collective: number of the communicator at its rank, number of the collective in the communicator, number of
-/// ranks of the communicator.
+/// A collective in the program: number of the communicator at its rank, number of the collective in the communicator, and
+/// number of ranks of the communicator.
 pub(super) struct Place {
     pub comm: u16,
     pub instance: u32,
     pub ranks: u32,
 }
 
-/// An entry of PyTorch's list. An entry without members is the group of all ranks.
+/// An entry of the list of groups of PyTorch. An entry without members means the group of all ranks.
 #[derive(Deserialize)]
 struct Listed {
     pg_name: String,
@@ -48,7 +48,7 @@ struct Listed {
 }
 
 impl Groups {
-    /// The groups of a trace of `ranks` ranks, with those of its file of groups.
+    /// Makes the groups of a trace of `ranks` ranks, with the groups of its file of groups.
     pub fn of(files: &mut dyn Files, ranks: u32) -> Result<Self, Refusal> {
         let mut found: Option<(String, Lists)> = None;
         for place in 0..files.names().len() {
@@ -56,7 +56,7 @@ impl Groups {
             if !name.ends_with(ENDING) {
                 continue;
             }
-            // the folder may also have other JSON files
+            // a JSON file without groups is ignored, because the folder can contain other JSON files
             let Ok(lists) = serde_json::from_slice::<BTreeMap<String, Vec<u32>>>(&files.load(place)?) else { continue };
             if let Some((other, _)) = &found {
                 let what = format!("{other} and {name} both list groups of ranks");
@@ -71,7 +71,7 @@ impl Groups {
         Ok(Self { ranks, of_file, numbers: BTreeMap::new(), unlisted: BTreeSet::new() })
     }
 
-    /// Refuses groups without members, except a single group, which can be that of all ranks.
+    /// Refuses groups without known members. A single group is accepted, because it can be the group of all ranks.
     pub fn check(&self) -> Result<(), Refusal> {
         if self.unlisted.is_empty() || (self.unlisted.len() == 1 && self.numbers.is_empty()) {
             return Ok(());
@@ -83,7 +83,7 @@ impl Groups {
         Err(Refusal::new("the trace", what, COPY))
     }
 
-    /// Adds groups that have this rank as a member, but no collectives of this rank. The check of the program then finds the
+    /// Adds groups that contain this rank, but have no collectives of this rank. The check of the program then reports the
     /// missing collectives.
     pub fn complete(&self, rank: u32, comms: &mut Vec<Comm>) {
         for ((_, members), &number) in &self.numbers {
@@ -94,16 +94,17 @@ impl Groups {
     }
 }
 
-/// The groups of a rank, during the reading of its file.
+/// The groups of a rank, while its file is read.
 pub(super) struct OfRank<'a> {
     groups: &'a mut Groups,
     rank: u32,
-    /// Members of each group by name, from PyTorch's list for this rank.
+    /// Members of each group by name. They come from PyTorch's list for this rank.
     listed: Lists,
     comms: Vec<Comm>,
     /// Communicators by name.
     places: HashMap<String, u16>,
-    /// Number of collectives so far: first of the communicator of all ranks, then of each other communicator.
+    /// Number of collectives that each communicator has had until now. The first entry is for the communicator of all
+    /// ranks.
     collectives: Vec<u32>,
 }
 
@@ -113,7 +114,7 @@ impl<'a> OfRank<'a> {
         Self { groups, rank, listed, comms, places, collectives: vec![0] }
     }
 
-    /// Adds the groups that a node lists, if it is PyTorch's node of groups. Ignores a list in another form.
+    /// Adds the groups that a node lists, if the node is PyTorch's list of groups. A list in another form is ignored.
     pub fn list(&mut self, node: &Node) -> Result<(), Problem> {
         if node.name != INIT {
             return Ok(());
@@ -134,7 +135,7 @@ impl<'a> OfRank<'a> {
         Ok(())
     }
 
-    /// The place of the next collective, by the name of its group.
+    /// Numbers the next collective of the group with this name.
     pub fn next(&mut self, node: &Node) -> Result<Place, Problem> {
         let comm = match node.value("pg_name") {
             None => 0,
@@ -174,7 +175,7 @@ impl<'a> OfRank<'a> {
         Ok(place)
     }
 
-    /// The communicators of the rank.
+    /// Returns the communicators of the rank.
     pub fn comms(self) -> Vec<Comm> {
         self.comms
     }
@@ -185,7 +186,8 @@ fn comm_of(number: u32, members: &Arc<[u32]>, rank: u32) -> Option<Comm> {
     Some(Comm { number, members: Arc::clone(members), me })
 }
 
-/// The entries of PyTorch's list. Writers wrap the list in a Python or JSON list, as a string.
+/// Returns the entries of the list of groups of PyTorch. Programs that write traces wrap the list in a Python or JSON
+/// list, as a string.
 fn listed(inputs: &[u8]) -> Vec<Listed> {
     let text = Inputs::decode(inputs).map(|inputs| inputs.values).unwrap_or_default();
     let Some(list) = text.find("[{").zip(text.rfind("}]")).and_then(|(first, last)| text.get(first..last + 2)) else {
@@ -194,7 +196,7 @@ fn listed(inputs: &[u8]) -> Vec<Listed> {
     serde_json::from_str(list).or_else(|_| serde_json::from_str(&list.replace("\\\"", "\""))).unwrap_or_default()
 }
 
-/// Checks that all members are ranks of the trace, and that each occurs once.
+/// Checks that all members are ranks of the trace, and that no member occurs twice.
 fn checked(group: &str, members: Vec<u32>, ranks: u32) -> Result<Arc<[u32]>, Problem> {
     if let Some(outside) = members.iter().find(|&&member| member >= ranks) {
         let what = format!("group {group} has rank {outside}, but there are files of {ranks} ranks");

@@ -1,5 +1,5 @@
-//! The messages of Chakra's `et_def.proto` (`mlcommons/chakra`, `schema/protobuf`), with only the fields that this reader
-//! uses. Other fields are skipped, as protobuf allows. The names and numbers are those of the schema.
+//! The messages of Chakra's `et_def.proto` (`mlcommons/chakra`, `schema/protobuf`), with only the fields that Weft uses.
+//! The decoder skips other fields, as protobuf allows. The names and numbers of the fields are those of the schema.
 
 use prost::{Message, Oneof};
 
@@ -19,7 +19,7 @@ pub struct AttributeProto {
     pub value: Option<Value>,
 }
 
-/// A single value. Writers use different types of numbers.
+/// A single value. Different writers of traces use different types of numbers.
 #[derive(Clone, PartialEq, Oneof)]
 pub enum Value {
     #[prost(int32, tag = "7")]
@@ -49,7 +49,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value as a non-negative whole number; a string of digits also counts as a number.
+    /// Returns the value as a non-negative whole number. A string of digits also counts as a number.
     pub fn number(&self) -> Option<u64> {
         match self {
             Self::Int32(number) | Self::Sint32(number) | Self::Sfixed32(number) => u64::try_from(*number).ok(),
@@ -61,7 +61,7 @@ impl Value {
         }
     }
 
-    /// The value as a string; empty if it is neither a string nor a number.
+    /// Returns the value as a string. The string is empty if the value is neither a string nor a number.
     pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -73,7 +73,7 @@ impl Value {
 /// The inputs of a node (`IOInfo`).
 #[derive(Clone, PartialEq, Message)]
 pub struct Inputs {
-    /// The values of all inputs, as one string.
+    /// The values of all inputs, joined to one string.
     #[prost(string, tag = "1")]
     pub values: String,
 }
@@ -93,7 +93,7 @@ pub struct Node {
     pub data_deps: Vec<u64>,
     #[prost(uint64, tag = "7")]
     pub duration_micros: u64,
-    /// The bytes of an [`Inputs`]. They are decoded only for few nodes.
+    /// The bytes of an encoded [`Inputs`]. The reader decodes them only for a few nodes.
     #[prost(bytes = "vec", tag = "8")]
     pub inputs: Vec<u8>,
     #[prost(message, repeated, tag = "10")]
@@ -101,12 +101,12 @@ pub struct Node {
 }
 
 impl Node {
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.attr.iter().find(|attr| attr.name == name)?.value.as_ref()
     }
 
-    /// The value of an attribute that is a non-negative number.
+    /// Returns the value of an attribute, if it is a non-negative number.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.value(name)?.number()
     }

@@ -1,18 +1,19 @@
-//! The calls in DUMPI files, in the order of their numbers, with the layout of their arguments.
+//! The calls in DUMPI files, in the order of their numbers, with the layouts of their arguments.
 
 use std::sync::OnceLock;
 
-/// The text has a line per call: its name without `MPI_`, and a letter per argument.
+/// The list of calls as text. A line has the name of a call without `MPI_`, and a letter for each argument.
 ///
-/// `b`, `h`, `i`, `q` are whole numbers of 8, 16, 32, 64 bits. `B`, `H`, `I` are lists of 8, 16 and 32 bits, `J` is a list of
-/// lists of 32 bits. `S` is a list of statuses, `s` a string, `A` a list of strings. Fields in brackets exist only at the root. `-`
-/// means no arguments, and `!` is a call with an unknown layout.
+/// The letters `b`, `h`, `i`, `q` mean whole numbers of 8, 16, 32, 64 bits. The letters `B`, `H`, `I` mean lists of numbers
+/// of 8, 16 and 32 bits. The letter `J` means a list of lists of numbers of 32 bits. The letter `S` means a list of
+/// statuses, `s` a string, and `A` a list of strings. Fields in brackets exist only in the record of the root. The sign `-`
+/// means that the call has no arguments, and `!` that its layout is unknown.
 const TEXT: &str = include_str!("calls.txt");
 
-/// The number that follows the last record.
+/// The number after the last record of a file.
 pub const END: u16 = 293;
 
-/// The layout of the record of an MPI call.
+/// The layout of the records of an MPI call.
 #[derive(Debug)]
 pub struct Call {
     /// Name without `MPI_`.
@@ -20,7 +21,7 @@ pub struct Call {
     pub layout: &'static [u8],
 }
 
-/// The call whose records have the number `number`.
+/// Returns the call whose records have this number.
 pub fn call(number: u16) -> Option<&'static Call> {
     static CALLS: OnceLock<Vec<Call>> = OnceLock::new();
     let calls = CALLS.get_or_init(|| {

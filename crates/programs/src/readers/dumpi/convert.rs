@@ -1,4 +1,4 @@
-//! Passes the calls of one DUMPI file to a recorder.
+//! Passes the calls of one DUMPI file to a recorder of calls.
 
 use super::stream::{Record, Status, Stream};
 use super::types::Types;
@@ -9,11 +9,11 @@ use crate::readers::trace_files::Clock;
 use std::collections::BTreeMap;
 use weft_units::Refusal;
 
-/// Numbers of the predefined communicators in the format.
+/// Numbers that the format uses for the predefined communicators.
 const HANDLES: Handles = Handles { world: 2, own: 3, none: 1 };
 const NO_REQUEST: i64 = 1;
 const ANY: i64 = -1;
-/// Prefixes of calls that move data without messages, or between programs.
+/// Prefixes of names of calls that move data without messages, or between programs.
 const REFUSED: [&str; 10] = [
     "Accumulate",
     "Get",
@@ -26,10 +26,10 @@ const REFUSED: [&str; 10] = [
     "Comm_remote_",
     "Grequest_",
 ];
-/// Calls with one of these prefixes that move no data.
+/// Calls whose names have one of these prefixes, but which move no data.
 const ASKS: [&str; 5] = ["Get_count", "Get_elements", "Get_processor_name", "Get_version", "Get_address"];
 
-/// Reads the file of a rank.
+/// Reads the file of one rank.
 pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, Refusal> {
     let mut stream = Stream::open(file, bytes)?;
     let mut types = Types::new(std::mem::take(&mut stream.sizes));
@@ -73,7 +73,7 @@ impl Call<'_> {
         self.record.int(argument)
     }
 
-    /// Size of `count` items of a datatype \[bytes\].
+    /// Returns the size of `count` items of a datatype \[bytes\].
     fn bytes_of(&self, count: i64, datatype: i64) -> Result<u64, Problem> {
         let size = self.types.size(datatype).ok_or_else(|| {
             let what = format!(
@@ -85,12 +85,12 @@ impl Call<'_> {
         Ok(u64::try_from(count).unwrap_or(0).saturating_mul(size))
     }
 
-    /// The bytes from a count and the datatype in the next argument.
+    /// Returns the bytes for a count, whose datatype is the next argument.
     fn bytes(&self, argument: usize) -> Result<u64, Problem> {
         self.bytes_of(self.int(argument), self.int(argument + 1))
     }
 
-    /// The bytes of each of a list of counts.
+    /// Returns the bytes for each of a list of counts.
     fn list(&self, counts: usize, datatype: usize) -> Result<Vec<u64>, Problem> {
         let types = self.record.list(datatype);
         let of = |(place, &count): (usize, &i64)| {
@@ -102,7 +102,7 @@ impl Call<'_> {
         self.record.list(counts).iter().enumerate().map(of).collect()
     }
 
-    /// Peer, bytes and tag of a message whose arguments begin with a count.
+    /// Returns peer, bytes and tag of a message. The arguments of the call begin with a count.
     fn message(&self, is_receive: bool) -> Result<(Peer, u64, Option<u32>), Problem> {
         Ok((peer(self.int(2), is_receive), self.bytes(0)?, tag(self.int(3), is_receive)?))
     }
@@ -118,7 +118,7 @@ impl Call<'_> {
         self.record.statuses(argument).next().map(completion)
     }
 
-    /// Passes the call to the recorder.
+    /// Passes this call to the recorder.
     fn take(&self, recorder: &mut Recorder) -> Result<(), Problem> {
         let Some(call) = self.record.call() else { return Ok(()) };
         match call.name {
@@ -157,7 +157,7 @@ impl Call<'_> {
         }
     }
 
-    /// Records completions and other calls on requests. Returns `false` if the call is of another kind.
+    /// Records completions and other calls on requests. Returns `false` if the call is of a different kind.
     fn completes(&self, name: &str, recorder: &mut Recorder) -> bool {
         let all = |recorder: &mut Recorder, statuses: usize| {
             let mut statuses = self.record.statuses(statuses);
@@ -200,7 +200,7 @@ impl Call<'_> {
         true
     }
 
-    /// Records calls on groups and communicators. Returns `false` if the call is neither.
+    /// Records calls on groups and communicators. Returns `false` if the call is of a different kind.
     fn makes_group(&self, name: &'static str, recorder: &mut Recorder) -> Result<bool, Problem> {
         let (first, second) = (self.int(0), self.int(1));
         let numbers = |argument: usize| self.record.list(argument).to_vec();
@@ -259,7 +259,7 @@ impl Call<'_> {
             "Allgather" => recorder.collective(AllGather, 0, self.bytes(2)?, self.int(4)),
             "Alltoall" => recorder.collective(AllToAll, 0, self.bytes(2)?, self.int(4)),
             "Gather" | "Scatter" => {
-                // only the arguments of the root are those that its peers use
+                // only the root has a count and a datatype for the blocks of its peers; other ranks use those of their block
                 let bytes = if self.record.list(5).is_empty() { self.bytes(1)? } else { self.bytes(5)? };
                 let operation = if name == "Gather" { Gather } else { Scatter };
                 recorder.collective(operation, self.root(3)?, bytes, self.int(4))
@@ -295,7 +295,7 @@ fn completion(status: Status) -> Completion {
     }
 }
 
-/// A rank number of MPI. Negative numbers mean any source, or no rank.
+/// Converts a rank number of MPI. A negative number means any source, or no rank.
 fn peer(number: i64, is_receive: bool) -> Peer {
     match u32::try_from(number) {
         Ok(number) => Peer::Rank(number),
@@ -312,7 +312,7 @@ fn tag(number: i64, is_receive: bool) -> Result<Option<u32>, Problem> {
     }
 }
 
-/// The ranks given by triples of first rank, last rank and stride.
+/// Returns the ranks that are given as triples of first rank, last rank and stride.
 fn ranges(numbers: &[i64]) -> Result<Vec<i64>, Problem> {
     let mut ranks = Vec::new();
     for triple in numbers.chunks_exact(3) {

@@ -1,22 +1,23 @@
-//! The records of a DUMPI file, one after the other.
+//! Reads the records of a DUMPI file, one after the other.
 
 use super::calls::{self, Call, END};
 use weft_units::Refusal;
 
-/// The first eight bytes of a file, and the eight bytes before its index.
+/// The first eight bytes of a file. The eight bytes before the index of a file are the same.
 pub const MAGIC: u64 = 0xffaa_dd44_554d_5049;
-/// Bits of the mask of a record.
+/// Bits in the mask of a record.
 const STATUS: u8 = 0x03;
 const CPU: u8 = 0x04;
 const WALL: u8 = 0x08;
 const THREAD: u8 = 0x40;
 const COUNTERS: u8 = 0x80;
-/// The oldest supported version. Records of earlier versions have errors that depend on the version.
+/// The oldest supported version. Records of earlier versions have errors, which depend on the version.
 const OLDEST: [u8; 3] = [0, 6, 9];
-/// The newest major version with known layouts. Records have no lengths, so another layout could be read as wrong numbers.
+/// The newest major version whose layouts are known. Records do not contain their length, so the reader would read
+/// wrong numbers from a record with another layout.
 const NEWEST: u8 = 13;
 
-/// When a call began and when it ended \[ns\].
+/// The times at which a call began and ended \[ns\].
 pub type Times = [u64; 2];
 
 /// The status of a completed receive.
@@ -29,10 +30,10 @@ pub struct Status {
     pub tag: i64,
 }
 
-/// Number of values of a status in [`Record`].
+/// Number of values of a status in a [`Record`].
 const STATUS_NUMBERS: usize = 5;
 
-/// A record. The same object is reused for each call.
+/// A record: an MPI call with its arguments. The reader reuses the same object for each call.
 #[derive(Debug, Default)]
 pub struct Record {
     pub number: u16,
@@ -50,19 +51,19 @@ impl Record {
         calls::call(self.number)
     }
 
-    /// All numbers of an argument; empty if the record lacks the argument.
+    /// Returns all numbers of an argument. The list is empty if the record lacks the argument.
     pub fn list(&self, argument: usize) -> &[i64] {
         let Some(&end) = self.ends.get(argument) else { return &[] };
         let start = argument.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.numbers[start..end]
     }
 
-    /// An argument that is one number; 0 if the record lacks the argument.
+    /// Returns an argument that is one number, or 0 if the record lacks the argument.
     pub fn int(&self, argument: usize) -> i64 {
         self.list(argument).first().copied().unwrap_or(0)
     }
 
-    /// The statuses of an argument; empty if the program ignored them.
+    /// Returns the statuses of an argument. The list is empty if the program ignored them.
     pub fn statuses(&self, argument: usize) -> impl Iterator<Item = Status> + '_ {
         self.list(argument).chunks_exact(STATUS_NUMBERS).map(|numbers| Status {
             bytes: numbers[0],
@@ -78,12 +79,12 @@ impl Record {
     }
 }
 
-/// A file of one rank.
+/// The file of one rank, which is read record by record.
 pub struct Stream<'a> {
     file: &'a str,
     bytes: &'a [u8],
     at: usize,
-    /// Position at which the records must end.
+    /// Position in the file at which the records must end [bytes].
     end: usize,
     cpu_bias_s: u64,
     wall_bias_s: u64,
@@ -93,7 +94,7 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// Reads the header, the index and the table of sizes, which are around the records.
+    /// Reads the header, the index and the table of sizes, which precede or follow the records.
     pub fn open(file: &'a str, bytes: &'a [u8]) -> Result<Self, Refusal> {
         let mut stream = Self {
             file,
@@ -137,8 +138,8 @@ impl<'a> Stream<'a> {
         Ok(stream)
     }
 
-    /// Positions of the table of sizes (0 if there is none), of the header and of the records. The index is a list of positions
-    /// at the end of the file. Newer versions added entries at the beginning of this list.
+    /// Returns the positions of the table of sizes (0 if there is none), of the header and of the records. The index is a list
+    /// of positions at the end of the file. Newer versions added entries at the beginning of this list.
     fn index(&self) -> Result<[usize; 3], Refusal> {
         let word = |back: usize| {
             let start = self.bytes.len().checked_sub(8 * back)?;
@@ -213,7 +214,7 @@ impl<'a> Stream<'a> {
             match letter {
                 b'-' => continue,
                 b'(' => {
-                    // the rank, ..., the root and the communicator are the previous arguments
+                    // the arguments before this one are the rank, ..., the root and the communicator
                     let before = record.ends.len();
                     is_left_out = record.int(0) != record.int(before - 2);
                     continue;
@@ -243,7 +244,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// A list of whole numbers of `width` bytes.
+    /// Reads a list of whole numbers of `width` bytes.
     fn list(&mut self, record: &mut Record, width: usize) -> Result<(), Refusal> {
         let count = self.count(width)?;
         let bytes = self.take(count * width)?;
@@ -270,10 +271,11 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Reads a number of items of at least `width` bytes each. Refuses a number that is too large for the rest of the file.
+    /// Reads a number of items. Each item has at least `width` bytes. Refuses a number that is too large for the rest of
+    /// the file.
     fn count(&mut self, width: usize) -> Result<usize, Refusal> {
         let (place, count) = (self.at, self.u32()? as i32);
-        // the recorder writes a negative number if there is no list
+        // a recording contains a negative number in place of a missing list
         let count = usize::try_from(count).unwrap_or(0);
         if count.saturating_mul(width) > self.bytes.len() - self.at {
             let what =

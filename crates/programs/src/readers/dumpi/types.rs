@@ -1,17 +1,17 @@
-//! Sizes of datatypes. The table of a file has the last size of each datatype number. But a program may free a datatype and
-//! make another one with the same number. So the calls that make datatypes have priority over the table.
+//! Sizes of datatypes. The table of a file contains only the last size of each datatype number. But a program can free a
+//! datatype and make another one with the same number. Calls that make datatypes therefore have priority over the table.
 
 use super::stream::Record;
 use std::collections::HashMap;
 
-/// The sizes of the datatypes of a rank.
+/// The sizes of the datatypes at a rank.
 pub struct Types {
     /// Sizes by datatype number \[bytes\], from the table of the file.
     table: Vec<u32>,
     made: HashMap<i64, u64>,
 }
 
-/// A length; a negative number counts as 0.
+/// Converts a length; a negative number counts as 0.
 fn length(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
@@ -21,25 +21,25 @@ impl Types {
         Self { table, made: HashMap::new() }
     }
 
-    /// Number of sizes in the table of the file.
+    /// Number of datatypes in the table of the file.
     pub fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// The present size of a datatype \[bytes\].
+    /// Returns the present size of a datatype \[bytes\].
     pub fn size(&self, datatype: i64) -> Option<u64> {
         let in_table =
             || usize::try_from(datatype).ok().and_then(|place| self.table.get(place)).map(|&size| size.into());
         self.made.get(&datatype).copied().or_else(in_table)
     }
 
-    /// Stores the size of a datatype that this call makes.
+    /// Stores the size of the datatype that this call makes, if it makes one.
     pub fn take(&mut self, name: &str, record: &Record) {
         let int = |argument: usize| record.int(argument);
         let sum = |argument: usize| {
             record.list(argument).iter().fold(0u64, |sum, &number| sum.saturating_add(length(number)))
         };
-        // old datatype, new datatype, and the number of items of the old datatype in the new one
+        // arguments: old datatype, new datatype, and the number of items of the old datatype in the new one
         let (old, new, items) = match name {
             "Type_contiguous" => (int(1), int(2), length(int(0))),
             "Type_vector" | "Type_hvector" | "Type_create_hvector" => {
@@ -59,7 +59,7 @@ impl Types {
                 self.keep(int(4), size);
                 return;
             }
-            // a part of a distributed array: the table of the file has its size
+            // a part of a distributed array: its size is in the table of the file
             "Type_create_darray" => {
                 self.made.remove(&int(9));
                 return;

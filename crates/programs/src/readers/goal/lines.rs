@@ -1,4 +1,4 @@
-//! Lines and words of a GOAL file in text form.
+//! Reads the lines and words of a GOAL file in text form.
 
 use crate::form::{Op, When};
 use std::collections::BTreeMap;
@@ -10,20 +10,21 @@ pub enum Token {
     Rank(u32),
 }
 
-/// A statement of the block of a rank.
+/// A statement in the block of a rank.
 pub enum Statement<'a> {
     Op { label: Option<&'a [u8]>, op: Op },
     Edge { later: &'a [u8], earlier: &'a [u8], when: When },
     End,
 }
 
-/// A place in a GOAL file in text form.
+/// The present position in a GOAL file in text form.
 pub struct Reader<'a> {
     pub file: &'a str,
     text: &'a [u8],
     at: usize,
     line: usize,
-    /// Tags of more than 32 bits: for each value of the lower 32 bits, the tag and the number of operations with this tag.
+    /// Tags of more than 32 bits. For each value of the lower 32 bits, the map has the tag and the number of operations
+    /// with this tag.
     pub folded: BTreeMap<u32, (u64, u64)>,
 }
 
@@ -32,12 +33,12 @@ impl<'a> Reader<'a> {
         Self { file, text, at: 0, line: 1, folded: BTreeMap::new() }
     }
 
-    /// A refusal at this line.
+    /// Returns a refusal that names the present line.
     pub fn refusal(&self, what: &str, help: &str) -> Refusal {
         Refusal::new(format!("{}:{}", self.file, self.line), what, help)
     }
 
-    /// The next `num_ranks N` or `rank R {`; `None` at the end of the file.
+    /// Reads the next `num_ranks N` or `rank R {`; `None` at the end of the file.
     pub fn head(&mut self) -> Result<Option<Token>, Refusal> {
         self.skip_lines()?;
         if self.at == self.text.len() {
@@ -58,7 +59,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next statement of a block.
+    /// Reads the next statement of a block.
     pub fn statement(&mut self) -> Result<Statement<'a>, Refusal> {
         self.skip_lines()?;
         match self.text.get(self.at) {
@@ -119,7 +120,7 @@ impl<'a> Reader<'a> {
         self.options(op, kind != b"calc")
     }
 
-    /// Reads `tag T`, `cpu C` and `nic K` after an operation.
+    /// Reads `tag T`, `cpu C` and `nic K` at the end of the statement of an operation.
     fn options(&mut self, mut op: Op, is_message: bool) -> Result<Op, Refusal> {
         loop {
             self.skip_blanks()?;
@@ -178,8 +179,8 @@ impl<'a> Reader<'a> {
         Ok(Some(number))
     }
 
-    /// Reads a tag; the largest 32-bit number means any tag. For a longer tag the lower 32 bits are used, as in `txt2bin`, if
-    /// no other tag has the same.
+    /// Reads a tag. The largest 32-bit number means any tag. For a longer tag the function returns the lower 32 bits, as
+    /// `txt2bin` does, if no other tag has the same lower bits.
     fn tag(&mut self) -> Result<u32, Refusal> {
         self.skip_blanks()?;
         if self.text[self.at..].starts_with(b"-1") {
@@ -203,7 +204,7 @@ impl<'a> Reader<'a> {
         Ok(small)
     }
 
-    /// The refusal of two tags with the same lower 32 bits.
+    /// Returns the refusal of two tags with the same lower 32 bits.
     pub fn two_tags(&self, tag: u64, other: u64) -> Refusal {
         let what =
             format!("tags {tag} and {other} have the same lower 32 bits, but messages are matched by these bits");
@@ -232,7 +233,7 @@ impl<'a> Reader<'a> {
         self.refusal(&what, "write a smaller number")
     }
 
-    /// Reads the letters, digits and underscores from the present position.
+    /// Reads the letters, digits and underscores that follow the present position.
     fn word(&mut self) -> &'a [u8] {
         let rest = &self.text[self.at..];
         let length =
@@ -249,7 +250,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Skips blanks and comments within a line.
+    /// Skips blanks and comments in the present line.
     fn skip_blanks(&mut self) -> Result<(), Refusal> {
         loop {
             match self.text[self.at..] {

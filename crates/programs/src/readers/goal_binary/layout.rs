@@ -1,30 +1,30 @@
-//! The bytes of a binary GOAL file.
+//! The layout of a binary GOAL file.
 
 use super::on_disk::Storage;
 use crate::form::{Kind, Op, When};
 use weft_units::Refusal;
 
-/// The first 8 bytes of a file.
+/// The first 8 bytes of a valid file.
 pub const COOKIE: u64 = 4223;
 /// The first 8 bytes of a file that LogGOPSim has overwritten.
 pub const SPOILT: u64 = 2342;
-/// Bytes before the table of ranks.
+/// Number of bytes before the table of ranks.
 pub const HEAD: usize = 14;
-/// Bytes of a node.
+/// Number of bytes of a node.
 pub const NODE: usize = 39;
 
-/// The location of the operations of a rank in a file.
+/// The position of a rank's operations in a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Rank {
-    /// Position of its first byte in the file.
+    /// Position in the file of the first byte of the rank.
     start: u64,
     pub nodes: u32,
     pub roots: u32,
-    /// Number of entries of the list of successors.
+    /// Number of entries of the rank's list of successors.
     entries: u64,
 }
 
-/// A stored node, which is an operation.
+/// A node of the file, which stores an operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Node {
     pub predecessors: u32,
@@ -34,19 +34,19 @@ pub struct Node {
     pub tag: u32,
     pub cpu: u8,
     pub nic: u8,
-    /// Number of successors of its finish, and the index of the first. The next field has the same for
-    /// its start.
+    /// Number of successors of its finish, and the index of the first of them. The next field has the same values for
+    /// successors of its start.
     pub after_finish: (u32, u32),
     pub after_start: (u32, u32),
 }
 
-/// The refusal of a broken file.
+/// Returns the refusal of a damaged file.
 pub fn broken(file: &str, place: &str, what: String) -> Refusal {
     let path = if place.is_empty() { file.to_owned() } else { format!("{file}, {place}") };
     Refusal::new(path, what, "the file is cut off or damaged: copy or convert it again")
 }
 
-/// Reads bytes of a file. Returns a refusal if they can't be read.
+/// Reads bytes from a file. Returns a refusal if the bytes cannot be read.
 pub fn read<const N: usize>(storage: &(impl Storage + ?Sized), at: u64) -> Result<[u8; N], Refusal> {
     let mut bytes = [0; N];
     storage.read_at(at, &mut bytes)?;
@@ -57,7 +57,8 @@ fn number(storage: &(impl Storage + ?Sized), at: u64) -> Result<u32, Refusal> {
     Ok(u32::from_le_bytes(read(storage, at)?))
 }
 
-/// The ranks of a file. Refuses a file if the position of a rank is beyond the end of the file.
+/// Reads the positions of the ranks of a file. Refuses a file in which the position of a rank is beyond the end of the
+/// file.
 pub fn ranks(file: &str, storage: &(impl Storage + ?Sized)) -> Result<Vec<Rank>, Refusal> {
     let length = storage.length();
     if length < HEAD as u64 {
@@ -111,12 +112,12 @@ impl Rank {
         self.start + 8 + 4 * u64::from(self.roots)
     }
 
-    /// Place of node `index` in the file.
+    /// Returns the position in the file of node `index`.
     pub fn node_at(&self, index: u32) -> u64 {
         self.nodes_at() + NODE as u64 * u64::from(index)
     }
 
-    /// Place of an entry of the list of successors in the file.
+    /// Returns the position in the file of an entry of the list of successors.
     pub fn entry_at(&self, entry: u64) -> u64 {
         self.node_at(self.nodes) + 4 * entry
     }
@@ -129,7 +130,7 @@ impl Rank {
         Ok(Node::from_bytes(&read(storage, self.node_at(index))?))
     }
 
-    /// Operations that wait for the start or the finish of a node.
+    /// Returns the operations that wait for the start or the finish of a node.
     pub fn successors<'a, S: Storage + ?Sized>(
         &'a self,
         storage: &'a S,
@@ -140,7 +141,7 @@ impl Rank {
         (0..count).map(move |place| number(storage, self.entry_at(u64::from(first) + u64::from(place))))
     }
 
-    /// Refuses a rank whose numbers contradict each other.
+    /// Refuses a rank with numbers that contradict each other.
     pub fn check(&self, file: &str, rank: usize, storage: &(impl Storage + ?Sized), ranks: u32) -> Result<(), Refusal> {
         let place = |op: u32| format!("rank {rank}, operation {op}");
         let (mut counted, mut edges) = (vec![0u32; self.nodes as usize], 0);
@@ -161,7 +162,7 @@ impl Rank {
             for when in [When::Finish, When::Start] {
                 let (count, first) = node.after(when);
                 edges += u64::from(count);
-                // an empty list may have any position
+                // the position of an empty list has no meaning
                 let end = if count == 0 { 0 } else { u64::from(first) + u64::from(count) };
                 if end.max(edges) > self.entries {
                     let what = format!(
@@ -213,7 +214,7 @@ impl Node {
         }
     }
 
-    /// The operation of the node. Its kind was checked before.
+    /// Returns the operation that the node stores. The caller has checked the kind of the operation before.
     pub fn op(&self) -> Op {
         let kind = match self.kind {
             1 => Kind::Send,

@@ -1,16 +1,16 @@
-//! Ranks of a binary GOAL file that are read from the file during a run.
+//! Ranks of a binary GOAL file. The executor reads them from the file during a run.
 
 use super::layout::{self, NODE, Node, Rank};
 use crate::form::{Cursor, Op, When};
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Access to the bytes of a file, which is in memory or was opened by the caller.
+/// Access to the bytes of a file. The file is in memory, or the caller has opened it.
 pub trait Storage {
     /// Length of the file \[bytes\].
     fn length(&self) -> u64;
 
-    /// Fills `bytes` with the bytes of the file from position `at`.
+    /// Reads bytes into `bytes`, beginning at position `at` of the file.
     fn read_at(&self, at: u64, bytes: &mut [u8]) -> Result<(), Refusal>;
 }
 
@@ -49,11 +49,11 @@ impl Storage for std::fs::File {
     }
 }
 
-/// Bytes of a page of the cache, and number of pages of each rank.
+/// Number of bytes of a page of the cache; `PAGES` is the number of pages of each rank.
 const PAGE: u64 = 4096;
 const PAGES: usize = 8;
 
-/// A rank of a file. It has 32 KiB of the file in memory.
+/// A rank of a file, with a cache. The cache has 32 KiB of the file in memory.
 pub struct OnDisk<S> {
     storage: Arc<S>,
     rank: Rank,
@@ -61,7 +61,7 @@ pub struct OnDisk<S> {
     failure: Option<Refusal>,
 }
 
-/// The ranks of a file, checked. `file` is its name for refusals.
+/// Checks the ranks of a file, and returns them. `file` is the name of the file in refusals.
 pub fn open<S: Storage>(file: &str, storage: S) -> Result<Vec<OnDisk<S>>, Refusal> {
     let ranks = layout::ranks(file, &storage)?;
     for (number, rank) in ranks.iter().enumerate() {
@@ -73,7 +73,7 @@ pub fn open<S: Storage>(file: &str, storage: S) -> Result<Vec<OnDisk<S>>, Refusa
 }
 
 impl<S: Storage> OnDisk<S> {
-    /// Bytes of the file, read through the cache; zeros after reading has failed.
+    /// Returns bytes of the file through the cache. After a read has failed, all bytes are zeros.
     fn bytes<const N: usize>(&mut self, at: u64) -> [u8; N] {
         let mut bytes = [0; N];
         for (place, byte) in bytes.iter_mut().enumerate() {
@@ -115,7 +115,7 @@ impl<S: Storage> Cursor for OnDisk<S> {
     }
 
     fn roots(&mut self, mut each: impl FnMut(u32)) {
-        // in the order of the operations, whatever the order of the list
+        // the operations are returned in their own order, which can differ from the order of the list
         for index in 0..self.rank.nodes {
             if self.node(index).predecessors == 0 && self.failure.is_none() {
                 each(index);

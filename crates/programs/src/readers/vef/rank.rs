@@ -1,19 +1,19 @@
-//! The records of one task as operations.
+//! Converts the records of one task to operations.
 
 use super::After;
 use crate::form::{Comm, Draft, Kind, Op, RankProgram, When};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A record of a task: its predecessor, its delay \[ns\] after the predecessor, and its operation. The instance of a collective is
-/// its number in the file.
+/// A record of a task: the event for which it waits, its delay \[ns\] after this event, and its operation. The `instance` of a
+/// collective is its number in the file.
 pub struct Step {
     pub after: After,
     pub delay: u64,
     pub op: Op,
 }
 
-/// Data of a collective that are the same for all its tasks.
+/// The data about a collective that are equal for all its tasks.
 pub struct Shared {
     pub comm: usize,
     pub instance: u32,
@@ -21,7 +21,7 @@ pub struct Shared {
     pub bytes: u64,
 }
 
-/// The records of a task, and the receives of its messages.
+/// The records of a task, and the receives for messages to this task.
 #[derive(Default)]
 pub struct Rank {
     pub steps: Vec<Step>,
@@ -29,7 +29,7 @@ pub struct Rank {
 }
 
 impl Rank {
-    /// The operations of task `number`. The error names an invalid dependency.
+    /// Returns the operations of task `number`. The error message names an invalid dependency.
     pub fn finish(
         self,
         number: u32,
@@ -60,7 +60,7 @@ impl Rank {
             }
             followers.push((step.after, step.delay, index));
         }
-        // records with the same event and delay keep the order of the file
+        // records with the same event and delay have the order of the file
         followers.sort_by_key(|&(after, delay, _)| (after, delay));
         for steps in followers.chunk_by(|a, b| a.0 == b.0) {
             let after = steps[0].0;
@@ -91,8 +91,8 @@ impl Rank {
     }
 }
 
-/// The operations of a task by their numbers in the file. Messages have ascending numbers, because the file lists them in that
-/// order.
+/// The operations of a task, by the numbers of their messages and collectives in the file. The numbers of messages ascend,
+/// because the file lists messages in this order.
 #[derive(Default)]
 struct Events {
     sent: Vec<(u32, u32)>,
@@ -101,7 +101,7 @@ struct Events {
 }
 
 impl Events {
-    /// Stores an operation of a record. Returns `false` for a collective that the task already has.
+    /// Stores the operation of a record under its number. Returns `false` if the task already has this collective.
     fn insert(&mut self, event: After, index: u32) -> bool {
         match event {
             After::Nothing => true,
@@ -139,7 +139,7 @@ fn named(event: After) -> String {
     }
 }
 
-/// The communicators of a task and, for each communicator of the file, its number at the task.
+/// Returns the communicators of a task. For each communicator of the file, also returns its number at the task.
 fn own_comms(task: u32, comms: &[Arc<[u32]>]) -> (Vec<Comm>, Vec<u16>) {
     let (mut own, mut numbers) = (Vec::new(), vec![0]);
     for (number, members) in (1..).zip(&comms[1..]) {

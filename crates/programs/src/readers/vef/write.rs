@@ -7,22 +7,22 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 use std::fmt::Write;
 use weft_units::Refusal;
 
-/// An operation of the program: its rank and its number there.
+/// Identifies an operation of the program: its rank, and its index there.
 type Place = (u32, u32);
-/// Sort key of the records that may be written next.
+/// Sort key of the records that can be written next.
 type Order = (u8, u64, u64, u32);
 
 const HELP: &str = "write .goal, a format for every program";
 
-/// Position of each record of a program in its file.
+/// The dependencies of the records of a program.
 struct Records {
-    /// Predecessor of each send and collective, as a place, and the delay after it \[ns\].
+    /// For each send and collective: the operation on which it depends, and the delay after this operation \[ns\].
     after: HashMap<Place, (Option<Place>, u64)>,
-    /// The send of each receive.
+    /// For each receive, the send whose message it gets.
     sends: HashMap<Place, Place>,
 }
 
-/// The bytes of the file.
+/// Returns the bytes of the file for a program.
 pub fn program(program: &Program) -> Result<Vec<u8>, Refusal> {
     let records = Records { after: records(program)?, sends: matched(program)? };
     let mut comms: BTreeMap<u32, &[u32]> = BTreeMap::new();
@@ -57,7 +57,8 @@ fn refused(rank: u32, op: u32, what: &str) -> Refusal {
     Refusal::new(format!("rank {rank}, operation {op}"), what, HELP)
 }
 
-/// Predecessor of each send and collective. Refuses programs that the format can't express.
+/// Returns, for each send and collective, the operation on which it depends, and the delay. Refuses programs that the
+/// format cannot express.
 fn records(program: &Program) -> Result<HashMap<Place, (Option<Place>, u64)>, Refusal> {
     let mut found = HashMap::new();
     for (rank, of) in (0..).zip(&program.ranks) {
@@ -112,13 +113,13 @@ fn records(program: &Program) -> Result<HashMap<Place, (Option<Place>, u64)>, Re
     Ok(found)
 }
 
-/// The context of an operation: the number of its communicator in the program.
+/// Returns the number in the program of an operation's communicator.
 fn context(of: &RankProgram, op: &Op) -> u32 {
     usize::from(op.comm()).checked_sub(1).map_or(0, |place| of.comms[place].number)
 }
 
-/// The send of each receive. Sends and receives with the same sender, receiver, communicator and tag match in their
-/// order.
+/// Returns, for each receive, the send whose message it gets. Sends and receives with the same sender, receiver,
+/// communicator and tag match in their order.
 fn matched(program: &Program) -> Result<HashMap<Place, Place>, Refusal> {
     let mut channels: HashMap<(u32, u32, u32, Option<u32>), VecDeque<Place>> = HashMap::new();
     for (rank, of) in (0..).zip(&program.ranks) {
@@ -148,8 +149,8 @@ fn matched(program: &Program) -> Result<HashMap<Place, Place>, Refusal> {
     }
 }
 
-/// The records in an order in which each record follows those that it depends on. Messages are ordered by their tags
-/// if these differ.
+/// Returns the records in an order in which each record follows the records on which it depends. Messages are in the
+/// order of their tags if the tags differ.
 fn order(program: &Program, records: &Records) -> Result<Vec<Place>, Refusal> {
     let mut tags = HashMap::new();
     for &(rank, index) in records.after.keys() {
@@ -191,19 +192,19 @@ fn order(program: &Program, records: &Records) -> Result<Vec<Place>, Refusal> {
     }
 }
 
-/// A file under construction.
+/// The content of a file while it is written.
 struct File<'a> {
     program: &'a Program,
     records: &'a Records,
-    /// The number of each communicator in the file.
+    /// The number that each communicator has in the file.
     numbers: &'a HashMap<u32, usize>,
-    /// The number of each message and each collective in the file.
+    /// The number that each message has in the file; `collectives` has those of the collectives.
     messages: HashMap<Place, usize>,
     collectives: HashMap<(u32, u32), usize>,
 }
 
 impl File<'_> {
-    /// Writes the record of an operation. Returns the kind of its dependency.
+    /// Writes the record of a send or collective. Returns the kind of the dependency that it has written.
     fn line(&mut self, place: Place, lines: &mut String) -> Result<u8, Refusal> {
         let of = &self.program.ranks[place.0 as usize];
         let op = of.ops.op(place.1);
@@ -231,7 +232,7 @@ impl File<'_> {
         Ok(kind)
     }
 
-    /// The kind of a dependency, and its target.
+    /// Returns the kind of a dependency, and its target.
     fn after(&self, after: Option<Place>) -> (u8, String) {
         let Some(place) = after else { return (0, "-1".to_owned()) };
         let of = &self.program.ranks[place.0 as usize];
@@ -250,7 +251,7 @@ impl File<'_> {
     }
 }
 
-/// The bytes that a task of a collective sends and receives, by the definition of the format.
+/// Returns the bytes that a task of a collective sends and receives, as the format defines them.
 fn sizes(operation: Operation, bytes: u64, ranks: u64, is_root: bool) -> (u64, u64) {
     let all = bytes.saturating_mul(ranks);
     match (operation, is_root) {

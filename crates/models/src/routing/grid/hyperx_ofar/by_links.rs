@@ -1,9 +1,10 @@
-//! HyperX OFAR under a power policy that publishes the states of the links of each line.
+//! HyperX OFAR under a power policy that publishes the link states of each line (all routers along one dimension).
 //!
 //! Minimal hops are the direct links that are on, and a detour leads over a third router of a line with active links to both ends.
-//! If all direct links are dark, a head takes a detour without a trigger. If no detour has room, the head reactivates a shadow
-//! link. There is no ring, because all links of a ring would have to be on. The escape crosses dimensions in order, and each dimension over
-//! the hub, whose links stay on. Escape hops into the hub on the way to another member use a separate VC class.
+//! If all direct links are dark, a head takes a detour even if the trigger condition of OFAR does not hold. If no detour has room, the
+//! head reactivates a shadow link. This variant has no escape ring, because an escape ring would need all its links on. The escape path
+//! crosses dimensions in order. In each dimension the escape path leads over the hub of the line, whose links stay on. An escape hop into
+//! a hub that is not the destination in its dimension uses a separate VC class.
 
 use super::Runtime;
 use crate::routing::in_transit::{has_left_source, leave_source};
@@ -12,19 +13,20 @@ use crate::routing::on_links::Lines;
 use crate::routing::{Cost, Hop, HopNote, Step, View, hash};
 use weft_api::state::{AROUND, DETOUR, LinkState, Packet};
 
-/// VC class of escape hops into the hub of a line.
+/// VC class of an escape hop into the hub of a line, if the hub is not the destination.
 const INTO_HUB: u8 = 1;
 /// VC class of the last escape hop in a line.
 const LAST: u8 = 2;
 /// Number of VC classes of each link between routers. Class 0 is adaptive.
 pub(super) const CLASSES: u8 = 3;
 
-/// `Packet::lane`: the head requests a shadow link, which thereby becomes active again.
+/// Value of `Packet::lane` of a head that requests a shadow link. The request makes this link active again.
 const TAKES_BACK: u8 = 1;
 
 /// In a packet, bit d of `phase` records that the packet has left its direct path in dimension d.
 impl Runtime {
-    /// The hop that a head requests if it is not at its destination; `None`: the head is kept at its source.
+    /// Returns the hop that a head requests at a router that is not its destination. `None` means that injection
+    /// control keeps the packet at its source.
     pub(super) fn step_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -44,7 +46,8 @@ impl Runtime {
         Some(hop)
     }
 
-    /// The hop that a head requests if no rule keeps it at its source; `None`: the head requests its escape.
+    /// Returns the hop that a head requests before injection control is applied. `None` means that the head requests
+    /// its escape hop.
     fn wish_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -82,14 +85,14 @@ impl Runtime {
         minimal().any(|hop| self.in_transit.has_room(here, hop)).then_some(preferred)
     }
 
-    /// The unaligned dimensions with an active direct link: bit 8 d for dimension d.
+    /// Returns a bit mask of the unaligned dimensions whose direct link is on: bit 8 d for dimension d.
     fn lit<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet) -> u64 {
         let is_on = |&d: &usize| here.is_on(self.minimal_in(at, d, packet).port);
         self.grid.differences(at, packet.dest).filter(is_on).fold(0, |lit, d| lit | 1 << (8 * d))
     }
 
-    /// The first hops of detours over routers of lines in which the packet has made no detour. A detour has two links in a line,
-    /// and both must be active.
+    /// Returns the first hops of detours over a third router, in the dimensions in which the packet has made no detour yet. A
+    /// detour has two links in a line, and both must be active.
     fn detours_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -105,17 +108,19 @@ impl Runtime {
         })
     }
 
-    /// The escape hop in the first unaligned dimension: over the hub of the line, or directly if the hub is one of the two ends.
+    /// Returns the escape hop in the first unaligned dimension. The hop leads into the hub of the line, or to the destination
+    /// coordinate if the hub is one of the two ends.
     pub(super) fn escape_over(&self, at: u64, to: u64, hub: impl Fn(usize) -> u8) -> Option<Hop> {
         let d = Grid::first_difference(at, to)?;
-        // in a line that the policy does not manage, any member can be the hub
+        // any member can be the hub of a line that the policy does not manage; `min` keeps the number valid
         let hub = hub(d).min(self.grid.widths[d] - 1);
         let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
         let (next, class) = if own == hub || c == hub { (c, LAST) } else { (hub, INTO_HUB) };
         Some(Hop { port: self.grid.port_to(at, d, next), class })
     }
 
-    /// The flags of a packet that requests the hop to member `c` of line `d`.
+    /// Returns the packet's flags for a hop to member `c` of line `d`. The flag `AROUND` is set if the hop belongs to a
+    /// detour.
     fn flags_around(&self, packet: &Packet, d: usize, c: u8) -> u8 {
         let is_around = packet.phase >> d & 1 != 0 || c != Grid::coordinate(packet.dest, d);
         packet.flags & !AROUND | if is_around { AROUND } else { 0 }
@@ -132,7 +137,7 @@ impl Runtime {
         packet.lane = 0;
     }
 
-    /// The report about a hop to the power policy.
+    /// Returns the note that the power policy gets about a hop, for example that the hop begins a detour.
     pub(super) fn tells_by_links(&self, lines: &Lines, at: u64, packet: &Packet, hop: Hop) -> HopNote {
         let Some((d, _)) = lines.behind(at, hop.port) else { return HopNote::Nothing };
         match (packet.flags & AROUND != 0, packet.phase >> d & 1 != 0) {
@@ -143,7 +148,8 @@ impl Runtime {
         }
     }
 
-    /// Every hop that a packet may take at `at` (not its destination router): minimal hops, detours, and the escape. The hub is member 0.
+    /// Lists every hop that a packet may take at `at` (not its destination router): minimal hops, detours, and the escape. Member 0 is
+    /// taken as the hub of each line.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let left = self.grid.differences(at, packet.dest).count() as u32;
         let to = |d: usize| Grid::coordinate(packet.dest, d);

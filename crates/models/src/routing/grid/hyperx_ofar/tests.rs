@@ -1,4 +1,4 @@
-//! Tests of the hops of packets on a HyperX, and of accepted loads.
+//! Tests of HyperX OFAR: the hops of packets, and accepted loads.
 
 use super::*;
 use crate::routing::in_transit::tests::longest_way;
@@ -13,8 +13,8 @@ fn routing(parameters: &str, graph: &Graph) -> Runtime {
     serde_json::from_str::<HyperXOfar>(parameters).unwrap().build(graph).unwrap()
 }
 
-/// Follows a packet through all its possible choices outside of rings. Returns the largest number of hops, and the largest number
-/// of detours.
+/// Follows a packet through all its possible choices of hops outside of rings. Returns the largest number of hops, and the
+/// largest number of detours.
 fn follow(graph: &Graph, routing: &Runtime, at: u32, packet: Packet) -> (u32, u32) {
     let coords = of_all(graph);
     let here = coords[at as usize];
@@ -39,7 +39,7 @@ fn a_packet_makes_at_most_one_detour_in_each_dimension_that_it_crosses() {
         let dest = coords[to as usize];
         let packet = Packet { dest, target: dest, ..Packet::default() };
         let crossed: Vec<u8> = routing.grid.differences(0, dest).map(|d| routing.grid.widths[d]).collect();
-        // a dimension of two routers has no third router for a detour
+        // a dimension of two routers offers no third router, so the packet can make no detour there
         let detours = crossed.iter().filter(|&&width| width > 2).count() as u32;
         assert_eq!(follow(&graph, &routing, 0, packet), (crossed.len() as u32 + detours, detours), "{to}");
     }
@@ -66,7 +66,7 @@ fn a_packet_prefers_each_unaligned_dimension_equally_often() {
             times[minimal.iter().position(|&hop| hop == preferred).expect("a minimal hop")] += 1.0;
         }
         let expected = 2000.0 / minimal.len() as f64;
-        // within four standard deviations
+        // each minimal hop is preferred equally often, within four standard deviations
         assert!(times.iter().all(|count| (count - expected).abs() <= 4.0 * expected.sqrt()), "{to}: {times:?}");
     }
 }
@@ -82,7 +82,7 @@ fn no_way_is_longer_than_the_limit_that_every_run_asserts() {
             let longest = longest_way((&graph, &routing, &coords), graph.routers() - 1);
             let most = routing.most_hops().expect("a limit");
             assert!(longest <= most, "{parameters}: {longest} of {most}");
-            // only a stay in the ring, beginning next to the destination
+            // the longest path is at least a stay in the ring from a router next to the destination
             assert!(longest >= graph.routers() / 2, "{parameters}: {longest}");
         }
     }
@@ -94,7 +94,7 @@ fn what_does_not_fit_is_refused_with_a_remedy() {
     let refusal = |parameters: &str| serde_json::from_str::<HyperXOfar>(parameters).unwrap().build(&graph).unwrap_err();
     let no_wires = refusal(r#"{"ring": {"kind": "physical"}}"#);
     assert_eq!((&no_wires.path[..], &no_wires.help[..]), ("routing.hyperx_ofar.ring.kind", "write kind: embedded"));
-    // each router has 6 links
+    // each router has 6 links, so at most 3 rings have no common link
     let too_many = refusal(r#"{"ring": {"rings": 4}}"#);
     assert_eq!((&too_many.path[..], &too_many.help[..]), ("routing.hyperx_ofar.ring.rings", "write at most 3"));
     let no_share = refusal(r#"{"most_occupancy": {"relative": 2}}"#);

@@ -1,9 +1,10 @@
-//! Minimal adaptive routing of a HyperX under a power policy that publishes the states of the links of each line.
+//! Minimal adaptive routing of a HyperX under a power policy that publishes the link states of each line (all routers
+//! along one dimension).
 //!
-//! A head takes the direct links that are on, in any dimension. If all direct links are dark, the head goes over a third router of
-//! a line with active links to both ends, once in each dimension. The escape crosses dimensions in order. In each dimension the
-//! escape leads over the hub, whose links stay on. Escape hops into the hub on the way to another member use VC class 0; all other
-//! escape hops use class 1.
+//! A head takes a direct link that is on, in any dimension. If all direct links are dark, the head goes over a third router of a
+//! line with active links to both ends, once in each dimension. The escape path crosses dimensions in order. In each dimension the
+//! escape path leads over the hub of the line, whose links stay on. An escape hop into a hub that is not the destination in its
+//! dimension uses VC class 0. All other escape hops use class 1.
 
 use super::{ON_ESCAPE, Runtime};
 use crate::routing::best::Best;
@@ -12,10 +13,10 @@ use crate::routing::on_links::Lines;
 use crate::routing::{Cost, Hop, HopNote, Step, View};
 use weft_api::state::{AROUND, DETOUR, LinkState, Packet};
 
-/// `Packet::phase`: the head requests a shadow link, which thereby becomes active again.
+/// Value of `Packet::phase` of a head that requests a shadow link. The request makes this link active again.
 const TAKES_BACK: u8 = 1;
 
-/// VC class of hops into the hub of a dimension.
+/// VC class of an escape hop into the hub of a line, if the hub is not the destination.
 const INTO_HUB: u8 = 0;
 /// VC class of the last escape hop in a dimension.
 const LAST: u8 = 1;
@@ -28,13 +29,13 @@ impl Runtime {
         Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class }
     }
 
-    /// Dimensions in which the packet may begin a detour.
+    /// Returns the dimensions in which the packet can still begin a detour.
     fn may_leave(&self, at: u64, packet: &Packet) -> impl Iterator<Item = usize> + use<> {
         let dim = packet.dim;
         self.grid.differences(at, packet.dest).filter(move |d| dim >> d & 1 == 0)
     }
 
-    /// The hop that a head requests if it is not at its destination.
+    /// Returns the hop that a head requests at a router that is not its destination.
     pub(super) fn step_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -77,7 +78,8 @@ impl Runtime {
         })
     }
 
-    /// Third members of lines over which the packet may bypass its direct links, with their dimensions.
+    /// Returns the third routers over which the packet can bypass its direct links: dimension, and member number in the
+    /// line.
     fn thirds<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -91,10 +93,11 @@ impl Runtime {
         })
     }
 
-    /// The escape hop in the first unaligned dimension: over the hub of the line, or directly if the hub is one of the two ends.
+    /// Returns the escape hop in the first unaligned dimension. The hop leads into the hub of the line, or to the destination
+    /// coordinate if the hub is one of the two ends.
     pub(super) fn escape_over(&self, at: u64, to: u64, hub: impl Fn(usize) -> u8) -> Option<Hop> {
         let d = Grid::first_difference(at, to)?;
-        // in a line that the policy does not manage, any member can be the hub
+        // any member can be the hub of a line that the policy does not manage; `min` keeps the number valid
         let hub = hub(d).min(self.grid.widths[d] - 1);
         let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
         let (next, class) = if own == hub || c == hub { (c, LAST) } else { (hub, INTO_HUB) };
@@ -112,7 +115,7 @@ impl Runtime {
         packet.phase = 0;
     }
 
-    /// The report about a hop to the power policy.
+    /// Returns the note that the power policy gets about a hop, for example that the hop begins a detour.
     pub(super) fn tells_by_links(&self, lines: &Lines, at: u64, packet: &Packet, hop: Hop) -> HopNote {
         let Some((d, _)) = lines.behind(at, hop.port) else { return HopNote::Nothing };
         match (packet.flags & AROUND != 0, packet.dim >> d & 1 != 0) {
@@ -123,8 +126,8 @@ impl Runtime {
         }
     }
 
-    /// Every adaptive hop that a packet may take at `at` (not its destination router), first the minimal hops, and then the escape.
-    /// The hub is member 0.
+    /// Lists every hop that a packet may take at `at` (not its destination router): minimal hops, other adaptive hops, and then the
+    /// escape hop. Member 0 is taken as the hub of each line.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let step = |hop: Hop, hops: u32| {
             let (d, c) = lines.behind(at, hop.port).expect("a port to a member of a line");
@@ -138,7 +141,7 @@ impl Runtime {
             let is_on = |&d: &usize| lines.may_be_on(at, d, Grid::coordinate(at, d), to(d));
             let minimal = self.grid.differences(at, packet.dest).filter(is_on);
             steps.extend(minimal.map(|d| step(self.direct(at, d, packet, ADAPTIVE), 1)));
-            // a link that is on in cycle 0 may go off later, but not while `weft check` computes paths
+            // a link that is on in cycle 0 can go off later in a run, but not while `weft check` computes paths
             if steps.is_empty() || !lines.are_first() {
                 let hops = if steps.is_empty() { 1 } else { 2 };
                 let thirds =
@@ -177,10 +180,10 @@ mod tests {
             let Peer::Router { router, .. } = graph.ports(at)[usize::from(hop.port)].peer else { panic!("a terminal") };
             Some((router, hop.class))
         };
-        // from (3, 2) to (1, 1): (0, 2), (1, 2), (1, 0), (1, 1)
+        // the escape path from (3, 2) to (1, 1) visits (0, 2), (1, 2), (1, 0), (1, 1)
         let way = std::iter::successors(Some((11, LAST)), |&(at, _)| next(at, 5)).skip(1).collect::<Vec<_>>();
         assert_eq!(way, [(8, INTO_HUB), (9, LAST), (1, INTO_HUB), (5, LAST)]);
-        // directly between the hub and another member
+        // the escape path is the direct link if one end is the hub
         assert_eq!((next(0, 3), next(3, 0)), (Some((3, LAST)), Some((0, LAST))));
     }
 

@@ -1,5 +1,5 @@
-//! Tests every pair of routers with every number of stages and every choice of the row. A second implementation of the rule gives
-//! the expected hops.
+//! Tests every pair of routers with every number of stages and every rule for the choice of the row. The expected hops come
+//! from a second implementation of the rule.
 
 use super::{Runtime, Slac, Via};
 use crate::routing::{Hop, Routing, RoutingModel, View};
@@ -10,7 +10,7 @@ use weft_api::subnetworks::LinkTable;
 use weft_topology::{Graph, Peer, TopologyConfig};
 
 const CHOICES: [Via; 4] = [Via::ByDestination, Via::Lowest, Via::Newest, Via::Random];
-/// Number of columns and of rows.
+/// Numbers of columns and rows of the tested networks.
 const NETWORKS: [(u32, u32); 4] = [(8, 8), (5, 3), (3, 6), (2, 2)];
 
 fn hyperx(columns: u32, rows: u32) -> Graph {
@@ -22,7 +22,7 @@ fn with_every_stage(graph: &Graph, via: Via) -> Vec<Runtime> {
     Slac { via }.build(graph).unwrap().every_stage().collect()
 }
 
-/// A view without queues, because SLaC does not read queues.
+/// A router view without queues: any read panics, because SLaC must not read queues.
 struct NoQueues;
 
 impl View for NoQueues {
@@ -74,10 +74,10 @@ impl View for NoQueues {
     }
 }
 
-/// A hop: the router to which it leads, and its link class.
+/// A hop: the next router, and the class of the link.
 type Step = (u32, u8);
 
-/// The hops of a packet, which makes its first decision with `head`.
+/// Returns the hops of a packet whose first decision is made by `head`.
 fn walk(graph: &Graph, routing: &Runtime, from: u32, to: u32, seq: u32) -> (Vec<Step>, Packet) {
     let coords = coordinates(graph);
     let dest = coords[to as usize];
@@ -95,12 +95,13 @@ fn walk(graph: &Graph, routing: &Runtime, from: u32, to: u32, seq: u32) -> (Vec<
     }
 }
 
-/// The number of hops that the rule of the paper requires, with rows and columns counted from 0; and whether a row must be chosen.
+/// Returns the number of hops that the paper's rule requires, with rows and columns counted from 0, and whether the packet must
+/// choose a row.
 fn expected((x1, y1): (u32, u32), (x2, y2): (u32, u32), stages: u32) -> (usize, bool) {
     let on = |row: u32| row < stages;
     match (x1 == x2, y1 == y2) {
         (true, true) => (0, false),
-        // the link of a column belongs to the stage of its lower row
+        // a column link belongs to the stage of its lower row
         (true, false) => {
             if on(y1.min(y2)) {
                 (1, false)
@@ -125,7 +126,8 @@ fn expected((x1, y1): (u32, u32), (x2, y2): (u32, u32), stages: u32) -> (usize, 
     }
 }
 
-/// Over all stages of a network: each hop uses a link of a stage that is on, and the path has the length that the rule gives.
+/// Checks for every number of stages that each hop uses a stage that is on, and that the path has the length of the paper's
+/// rule.
 fn check_pairs(columns: u32, rows: u32, via: Via) {
     let graph = hyperx(columns, rows);
     let place = |router: u32| (router % columns, router / columns);
@@ -173,7 +175,7 @@ fn every_pair_is_joined_over_stages_that_are_on_as_the_rule_says() {
 fn a_random_row_is_any_that_is_on() {
     let graph = hyperx(5, 4);
     let routing = &with_every_stage(&graph, Via::Random)[2];
-    // from (0, 3) to (2, 3): 300 packets over 3 rows, 100 each; the standard deviation is 8
+    // 300 packets from (0, 3) to (2, 3) draw among 3 rows: 100 each, with a standard deviation of 8
     let mut seen = [0; 3];
     (0..300).for_each(|seq| seen[(walk(&graph, routing, 15, 17, seq).0[0].0 / 5) as usize] += 1);
     assert!(seen.iter().all(|count| (60..140).contains(count)), "{seen:?}");
@@ -188,16 +190,16 @@ fn hops_of_the_8x8_network_with_each_number_of_stages() {
     let pairs = || (0..64).flat_map(|from| (0..64).map(move |to| (from, to)));
     let sum = |routing: &Runtime| pairs().map(|(from, to)| walk(&graph, routing, from, to, 0).0.len()).sum::<usize>();
     let sums: Vec<usize> = with_every_stage(&graph, Via::ByDestination).iter().map(sum).collect();
-    // with all 8 stages: 7 / 8 of the pairs differ in each of the two dimensions
+    // with all 8 stages: in each of the two dimensions, 7 / 8 of the pairs have different coordinates
     assert_eq!(sums[7], 2 * 64 * 56);
-    // S of 8 rows are on. Between dark rows a packet needs one hop more in a column, two more in a row, and one more if both
-    // coordinates differ
+    // S of the 8 rows are on. Between dark rows a packet needs one more hop in a column and two more in a row. It needs one
+    // more if both coordinates differ
     for (stages, hops) in (1..).zip(sums) {
         let dark = 8 - stages;
         let others = dark * dark - dark;
         let more = 8 * others + 2 * dark * 56 + 56 * others;
         assert_eq!(hops, 2 * 64 * 56 + more, "{stages} stages");
     }
-    // with one stage: 3,472 hops more over 4,096 pairs
+    // with one stage, paths have 3,472 more hops in total over 4,096 pairs
     assert_eq!(format!("{:.3}", f64::from(8 * 7 * 6 + 2 * 7 * 56 + 56 * 7 * 6) / 4096.0), "0.848");
 }

@@ -1,4 +1,4 @@
-//! Programs from the lines of a file.
+//! Makes programs from the lines of a job file.
 
 use super::super::super::programs::Programs;
 use super::super::alone::Alone;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_programs::readers::swf::{self, Damage, DamageKind, Job, Reader};
 use weft_units::{Cycles, Refusal, Time};
 
-/// A line whose job cannot run.
+/// A line with a job that cannot run.
 struct Unfit {
     reason: Reason,
     what: String,
@@ -21,22 +21,22 @@ fn unfit<T>(reason: Reason, what: impl Into<String>, help: impl Into<String>) ->
     Err(Unfit { reason, what: what.into(), help: help.into() })
 }
 
-/// A program for a certain number of nodes.
+/// A program adapted to a certain number of nodes.
 struct OfNodes {
     programs: Programs,
-    /// `None`: the program is not scaled.
+    /// The program alone on an ideal network, for the scale; `None` if the program is not scaled.
     alone: Option<Alone>,
 }
 
-/// The traces of the chosen names: their indices, and their estimates [cycles].
+/// For each name of a trace that the file can choose: its index, and its estimate [cycles].
 type Named = BTreeMap<String, (usize, Option<Cycles>)>;
 
-/// The programs that jobs of the file have needed so far.
+/// The adapted programs that earlier jobs of the file needed.
 #[derive(Default)]
 struct Known(BTreeMap<(usize, u32), Result<OfNodes, String>>);
 
 impl JobLog {
-    /// The programs of the chosen jobs.
+    /// Returns the programs of the jobs that are in the chosen range of the file.
     pub fn programs(&self, asking: Asking) -> Result<Arrived, Refusal> {
         let names = self.check(asking)?;
         let (from, to) = (self.ns(self.from), self.ns(self.to));
@@ -161,7 +161,7 @@ impl JobLog {
         ns as f64 * 1e6 / self.compression
     }
 
-    /// The program of a job.
+    /// Returns the program for a job.
     fn program(
         &self,
         job: &Job,
@@ -208,7 +208,7 @@ impl JobLog {
         })
     }
 
-    /// Number of nodes of a job, or number of its cores if programs share nodes.
+    /// Returns the number of nodes that a job needs, or the number of cores if programs share nodes.
     fn nodes(&self, job: &Job, asking: Asking) -> Result<u32, Unfit> {
         let (processors, field, other) = match self.processors {
             Processors::Allocated => (job.allocated, "allocated processors, field 5,", "requested"),
@@ -251,7 +251,7 @@ impl JobLog {
         Ok(nodes as u32)
     }
 
-    /// The index of a job's trace, and the trace's estimate [cycles].
+    /// Returns the index of the trace for a job, and the trace's estimate [cycles].
     fn trace(&self, job: &Job, names: &Named) -> Result<(usize, Option<Cycles>), Unfit> {
         let (by, number, field) = match &self.runs {
             Runs::All(name) => return Ok(names[name]),
@@ -271,7 +271,8 @@ impl JobLog {
         }
     }
 
-    /// The run time of a job alone, in times of the file [ns]; `None`: the program is not scaled.
+    /// Returns the run time that a job must have alone, as a time of the file [ns]; `None` if its program is not
+    /// scaled.
     fn length_ns(&self, job: &Job) -> Result<Option<u64>, Unfit> {
         let (time, field, other) = match self.length {
             Length::Own => return Ok(None),
@@ -291,7 +292,7 @@ impl JobLog {
 }
 
 impl Known {
-    /// The program of a trace on this number of nodes.
+    /// Returns the program of a trace, adapted to this number of nodes.
     fn of_nodes(&mut self, log: &JobLog, (trace, nodes): (usize, u32), asking: Asking) -> Result<&OfNodes, String> {
         let make = || {
             let path = asking.path(&format!("traces.{trace}.programs"));
@@ -319,7 +320,7 @@ impl Known {
 }
 
 impl ByNumber {
-    /// The names with their keys. Refuses a key that cannot be a number in the file.
+    /// Returns the names of traces with their keys, as numbers. Refuses a key that cannot be a number in a job file.
     fn named(&self, key: &str, asking: Asking) -> Result<Vec<(String, &String)>, Refusal> {
         let key = format!("arrivals.swf.{key}");
         let is_number = |text: &str| text.parse::<u64>().is_ok_and(|number| number.to_string() == text);
