@@ -58,7 +58,7 @@ impl Common {
         ((key >> self.class_bits) as usize, (key & ((1 << self.class_bits) - 1)) as usize)
     }
 
-    /// VCs of a routing's class on a link class.
+    /// Mask of the VCs that VC class `class` of the routing has on link class `link`.
     #[inline(always)]
     pub fn vcs(&self, link: u8, class: usize) -> u16 {
         *self.links.of(link).vcs_of.at(class)

@@ -1,13 +1,13 @@
-//! Routing algorithms: the interface that the engine calls, with default methods if defaults are possible.
+//! Routing algorithms: the interface that the engine calls. Methods have a default where a safe one exists.
 //!
-//! In the loop the engine calls a routing when a packet is created (`inject`), and once or more for each hop. The engine calls one of three
-//! methods for a hop: one hop ahead (`next`, which sees only coordinates and the packet), when the packet becomes the head of its VC
-//! (`at_head`, which also sees the queues of the router), or in every allocation step (`each_step`). [`Needs::decides`] selects the method.
-//! A packet stores data for its routing: `target`, `phase`, `dim`, `lane` and two flags are for the routing only. Random choices are hashes
-//! of (seed, packet, place), so results do not depend on the order of events.
+//! In the loop the engine calls a routing when a packet is created (`inject`), and once or more for each hop. For a hop, the engine calls
+//! one of three methods. It calls `next` one hop ahead, with only coordinates and the packet. It calls `at_head` when the packet becomes
+//! the head of its VC, with the queues of the router as well. It calls `each_step` in every allocation step. [`Needs::decides`] selects the
+//! method. A packet has fields that only its routing uses: `target`, `phase`, `dim`, `lane` and two flags. Random choices are hashes of
+//! (seed, packet, place), so results do not depend on the order of events.
 //!
-//! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop. Checks and
-//! explanations call the same functions of the routing as the loop.
+//! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop. All of them call the
+//! same functions of the routing as the loop does.
 
 use super::agents::Published;
 use super::board::Posts;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::{Refusal, Remark};
 
-/// An output port, and the VC class that a packet takes on it.
+/// A hop of a packet: an output port, and the VC class that the packet takes on it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Hop {
     pub port: u16,
@@ -33,77 +33,79 @@ pub struct Hop {
 }
 
 impl Hop {
-    /// The hop of a packet from its destination router to its terminal.
+    /// The last hop of a packet, from its destination router to its terminal.
     #[inline(always)]
     pub fn to_terminal(packet: &Packet) -> Self {
         Self { port: packet.dst_port, class: 0 }
     }
 }
 
-/// Number of VC classes that a routing needs on each link class (index as in the graph; terminal links need one).
+/// Number of VC classes that a routing needs on each link class, by class number of the graph; terminal links need one.
 pub type Classes = Vec<u8>;
 
-/// The time at which a routing chooses the next hop of a packet.
+/// The moment at which a routing chooses the next hop of a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Decides {
-    /// `next` returns every hop, before the packet reaches the router.
+    /// `next` returns every hop before the packet reaches the router.
     #[default]
     Ahead,
-    /// If `next` returns no hop, `at_head` returns it, once, when the packet becomes the head of its VC.
+    /// If `next` returns no hop, `at_head` returns it once, when the packet becomes the head of its VC.
     AtHead,
     /// If `next` returns no hop, `each_step` returns one in every allocation step until the head gets a VC.
     EachStep,
 }
 
-/// The action of a routing for a head whose output leads over a failed link. (If the power policy replaces failed links, as in
-/// `network/faults.rs`, the engine does not use this.)
+/// The rule of a routing for a head whose next link has failed. (The engine does not use this rule if the power policy replaces failed
+/// links, see `network/faults.rs`.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AroundFaults {
-    /// The packet has no other hop, so it is discarded.
+    /// The packet has no other hop, so the engine discards it.
     Drops,
-    /// The packet takes another of the hops that [`Routing::steps_around`] lists, if one of them has a working link; otherwise it is
-    /// discarded.
+    /// The packet takes another hop of [`Routing::steps_around`] whose link works; if there is none, the engine discards the packet.
     ChoosesAgain,
-    /// The packet waits until the routing has computed new paths in the network without the failed parts ([`Routing::rebuild`]). If no path
-    /// is left (`next` returns no hop), the packet is discarded. The configuration of the routing declares this
+    /// The packet waits until the routing has computed new paths in the network without the failed parts ([`Routing::rebuild`]). If `next`
+    /// then returns no hop, because no path is left, the engine discards the packet. The configuration of the routing declares this rule
     /// ([`RoutingModel::rebuilds`]).
     Rebuilds,
 }
 
-/// Two VC classes that share their VCs: packets enter rings of channels on the first class, and continue in their ring on the second. A
-/// head that moves on needs room for one packet; a head that enters needs room for two. Therefore each ring always has free space for one
-/// packet (a bubble), and its packets can't block each other (bubble flow control).
+/// Two VC classes that share their VCs. Packets enter rings of channels on the first class, and continue in the ring on the second. A head
+/// that continues in its ring needs buffer space for one packet; a head that enters the ring needs space for two. Therefore each ring
+/// always has free space for one packet (a bubble), and its packets can't block each other (bubble flow control).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingEntry {
     /// Link class of the ring's channels.
     pub link: u8,
-    /// VC class of hops into a ring: from a terminal, from another ring or from VCs outside rings.
+    /// VC class of hops that enter a ring: from a terminal, from another ring or from VCs outside rings.
     pub enter: u8,
-    /// VC class of hops from one channel of a ring to the next; the ring uses the VCs of this class.
+    /// VC class of hops from one channel of a ring to the next. The ring uses the VCs of this class.
     pub move_on: u8,
-    /// Number of VCs of a channel that belong to the ring; `None`: the number that each other class has.
+    /// Number of VCs that the ring has on each of its channels; `None`: as many VCs as each other class.
     pub vcs: Option<u8>,
 }
 
-/// The needs of a routing: VCs, rings, sensor and other requirements on the network.
+/// The requirements of a routing on the network: VCs, rings, a sensor and others.
 #[derive(Debug, Clone, Default)]
 pub struct Needs {
-    /// Number of VC classes for each link class.
+    /// For each link class, the number of VC classes that the routing uses there.
     pub classes: Classes,
-    /// VC classes on which packets enter rings that keep a bubble. `classes` includes the classes of ring entries.
+    /// The VC classes on which packets enter rings that keep a bubble (free space for one packet). The numbers in
+    /// `classes` include these classes.
     pub ring_entries: Vec<RingEntry>,
-    /// A packet leaves its source only if the buffer behind its first hop has room for this number of packets in addition to it.
+    /// Number of packets for which the buffer of the first hop must have room, in addition to the packet that leaves its source.
     pub free_beside_first: u32,
-    /// A head may wait for more room behind an output than its packet needs. Each returned credit then lets the head choose again.
+    /// Whether a head can wait for more buffer space behind an output than its packet needs. If so, each returned credit lets the head
+    /// choose again.
     pub waits_for_room: bool,
     pub decides: Decides,
-    /// The sensor for the congestion of an output; `None` if the routing does not read queues.
+    /// The sensor that measures the congestion of an output; `None` if the routing does not read queues.
     pub sensor: Option<Sensor>,
-    /// Whether `inject` chooses the path of every packet at random: an intermediate, or one of several minimal paths.
+    /// Whether `inject` chooses the path of every packet at random: an intermediate router, or one of several minimal
+    /// paths.
     pub draws_path: bool,
     /// Whether paths depend on the terminals of a packet, not only on their routers.
     pub sees_terminals: bool,
-    /// The routing reads the queues of all routers of its group. The engine then puts all routers of a group into one block.
+    /// Whether the routing reads the queues of all routers of its group. The engine then puts all routers of a group into one block.
     pub reads_group: bool,
     /// The numbers that its routers post on the board ([`Routing::post`], [`View::post`]); `None` if they post nothing.
     pub posts: Option<Posts>,
