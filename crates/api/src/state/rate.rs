@@ -1,28 +1,29 @@
-//! The speed of a channel, and the cycles in which it carries its flits.
+//! The rate of a channel, and the cycles in which the channel carries its flits.
 //!
-//! All times are those at which the last part of a flit passes. A router forwards a flit while the flit is still arriving (cut-through). A
-//! link that has begun a flit never waits for the rest of it. So a flit takes longer than the latency of a link only if the previous link
-//! was faster. The path therefore adds to the latency of a packet the extra time of its slowest link, as if a flit on a link of rate 1/2
-//! were two flits of half its size.
+//! The time of a flit is the cycle in which the last part of the flit passes. A router forwards a flit while later parts of the flit still
+//! arrive (cut-through). A link that has begun to send a flit never has to wait for the rest of the flit. Therefore a flit takes longer
+//! than a link's latency only if the previous link of its path was faster. The slowest link of a path therefore adds its extra time per
+//! flit once to the packet's latency. In this respect a flit on a link of rate 1/2 is like two flits of half its size.
 
 use crate::base::kept::{Kept, Value};
 use weft_units::{Refusal, gcd};
 
-/// A rate in flits per cycle, as a fraction in lowest terms.
+/// A rate in flits per cycle, stored as a fraction in lowest terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub struct Rate {
     flits: u32,
     cycles: u32,
 }
 
-/// Longest period of a rate [cycles], and largest number of flits in a period.
+/// Maximum period of a rate [cycles], and maximum number of flits in a period.
 pub const MAX_PERIOD: u128 = 1 << 16;
 
 impl Rate {
-    /// A rate of one flit per cycle.
+    /// The rate of one flit per cycle.
     pub const ONE: Self = Self { flits: 1, cycles: 1 };
 
-    /// A rate of `flits` flits in `cycles` cycles. Refuses, at `path`, a rate of 0 and a rate whose period is too long.
+    /// The rate of `flits` flits in `cycles` cycles. Refuses a rate of 0 and a rate whose period is too long, with
+    /// `path` as the place of the fault.
     pub fn new(flits: u128, cycles: u128, path: &str) -> Result<Self, Refusal> {
         if flits == 0 || cycles == 0 {
             let what = "with a rate of 0 flits per cycle, the link would never carry a flit";
@@ -58,7 +59,7 @@ impl Rate {
         Err(Refusal::new(path, what, rounder(flits, cycles)))
     }
 
-    /// The rate multiplied by this share. The product may have a longer period than a scenario can set.
+    /// The rate multiplied by `share`. The period of the product can be longer than the limit for scenarios.
     #[must_use]
     pub fn times(self, share: Self) -> Self {
         let (flits, cycles) =
@@ -67,23 +68,23 @@ impl Rate {
         Self { flits: (flits / common) as u32, cycles: (cycles / common) as u32 }
     }
 
-    /// This rate, divided by `parts`.
+    /// The rate divided by `parts`.
     #[must_use]
     pub fn over(self, parts: u32) -> Self {
         self.times(Self { flits: 1, cycles: parts })
     }
 
-    /// Whether this rate is lower than another rate.
+    /// Whether this rate is lower than the rate `other`.
     pub fn is_below(self, other: Self) -> bool {
         self.flits_times(other.cycles) < other.flits_times(self.cycles)
     }
 
-    /// The numerator multiplied by a number. To compare two rates, each numerator is multiplied by the denominator of the other.
+    /// The numerator of the rate, multiplied by `factor`. Callers compare two rates by multiplying each numerator by the other denominator.
     pub fn flits_times(self, factor: u32) -> u64 {
         u64::from(self.flits) * u64::from(factor)
     }
 
-    /// Number of flits in [`Rate::cycles`] cycles.
+    /// Number of flits in a period of [`Rate::cycles`] cycles.
     pub fn flits(self) -> u32 {
         self.flits
     }
@@ -97,17 +98,17 @@ impl Rate {
         f64::from(self.flits) / f64::from(self.cycles)
     }
 
-    /// Time for a flit in cycles, rounded up.
+    /// Number of cycles that a flit takes at this rate, rounded up.
     pub fn cycles_per_flit(self) -> u64 {
         u64::from(self.cycles.div_ceil(self.flits))
     }
 
-    /// The same as `flits_in`, for long times.
+    /// The same as `flits_in`, for larger numbers of cycles.
     pub fn most_flits_in(self, cycles: u64) -> u64 {
         (u128::from(cycles) * u128::from(self.flits)).div_ceil(u128::from(self.cycles)) as u64
     }
 
-    /// Flits that the link carries in this number of cycles, rounded up.
+    /// Number of flits that a link of this rate carries in `cycles` cycles, rounded up.
     #[inline(always)]
     pub fn flits_in(self, cycles: i32) -> i32 {
         if self == Self::ONE {
