@@ -122,13 +122,14 @@ impl Rate {
         self.flits < self.cycles
     }
 
-    /// Whether the rate is above `flits` flits per cycle.
+    /// Whether the rate is above `flits` flits in one cycle.
     pub fn is_above(self, flits: u32) -> bool {
         u64::from(self.flits) > u64::from(flits) * u64::from(self.cycles)
     }
 }
 
-/// The remedy for a rate whose period is too long: the simplest fraction that differs by at most 0.1 %, and the difference.
+/// The help text for a rate whose period is too long: it proposes the simplest fraction that differs by at most 0.1 %, and states the
+/// difference.
 fn rounder(flits: u128, cycles: u128) -> String {
     let (near, parts) = simplest(flits, cycles);
     let percent = 100.0 * ((near as f64 / parts as f64) / (flits as f64 / cycles as f64) - 1.0);
@@ -137,9 +138,9 @@ fn rounder(flits: u128, cycles: u128) -> String {
     format!("write a simpler rate, such as {rate}flits/cycle, which is {size:.1e} % {way}")
 }
 
-/// The first convergent of the continued fraction of `flits / cycles` that differs from it by at most 0.1 %. The error of a convergent is
-/// less than 1 divided by the product of its own denominator and the next one. Therefore both terms are at most `MAX_PERIOD` for rates
-/// between `1 / MAX_PERIOD` and `MAX_PERIOD`.
+/// The simplest fraction near `flits / cycles`: the first convergent of its continued fraction with an error of at most 0.1 %. The error of
+/// a convergent is below 1 divided by the product of its denominator and the denominator of the next convergent. Therefore both terms of
+/// the result are at most `MAX_PERIOD` if the rate is between `1 / MAX_PERIOD` and `MAX_PERIOD`.
 fn simplest(flits: u128, cycles: u128) -> (u128, u128) {
     let exact = flits as f64 / cycles as f64;
     let (mut before, mut now, mut rest) = ((0, 1), (1, 0), (flits, cycles));
@@ -154,23 +155,25 @@ fn simplest(flits: u128, cycles: u128) -> (u128, u128) {
     now
 }
 
-/// The times at which a channel with some rate carries its flits. A channel of rate 1 without a limit of staged flits needs no `Pace`.
+/// Computes the times at which a channel with a given rate carries its flits. A channel of rate 1, without a limit on waiting flits, needs
+/// no `Pace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub struct Pace {
     rate: Rate,
-    /// The next flit can be complete `rest / rate.flits` cycles after cycle `OutputUnit::next_free`.
+    /// The next flit can be complete `rest / rate.flits` cycles after cycle `OutputUnit::next_free`, so `rest` is a
+    /// part of a cycle.
     rest: u32,
-    /// The most flits that may wait for the link.
+    /// Maximum number of flits that may wait for the link after the switch.
     #[kept(fixed)]
     staged: u32,
-    /// Number of times that the rate has changed.
+    /// Number of rate changes so far.
     changes: u32,
 }
 
 /// A point in time: a cycle, and a part of a cycle in units of 1 / `Rate::flits`.
 pub type Fine = (u64, u32);
 
-/// The first cycle that is not earlier than this point in time.
+/// The first cycle that is not before this point in time.
 pub fn whole((cycle, part): Fine) -> u64 {
     cycle + u64::from(part > 0)
 }
@@ -180,26 +183,26 @@ impl Pace {
         Self { rate, rest: 0, staged, changes: 0 }
     }
 
-    /// Current capacity of the channel.
+    /// Present rate of the channel.
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// Number of times that the rate has changed.
+    /// Number of rate changes so far.
     pub fn changes(&self) -> u32 {
         self.changes
     }
 
-    /// Sets another rate, valid from now on. A flit that is almost complete takes until the end of the cycle; `next_free`: the
-    /// same as in `OutputUnit`. Returns the new `next_free`.
+    /// Sets another rate, which is valid from now on. A flit that is already partly on the link finishes at the end of a whole cycle.
+    /// `next_free`: the same as in `OutputUnit`. Returns the new `next_free`.
     pub fn change(&mut self, rate: Rate, next_free: u64) -> u64 {
         let next_free = next_free + u64::from(self.rest > 0);
         (self.rate, self.rest, self.changes) = (rate, 0, self.changes.wrapping_add(1));
         next_free
     }
 
-    /// Time from the earliest departure of a flit's first part to the completion of the flit on this channel, if the flit came over a
-    /// channel of rate `before`. A flit takes a cycle to cross the switch, so a rate above one flit per cycle saves no time there.
+    /// Time from the earliest departure of a flit's first part to the completion of the flit on this channel. `before`: rate of the channel
+    /// from which the flit came. A flit takes one cycle to cross the switch, so a rate of `before` above one flit per cycle saves no time.
     pub fn delay_after(&self, before: Rate) -> Fine {
         let Rate { flits, cycles } = self.rate;
         let before = if before.is_slow() { before } else { Rate::ONE };
@@ -208,18 +211,19 @@ impl Pace {
         (units / u64::from(flits), (units % u64::from(flits)) as u32)
     }
 
-    /// Time from the beginning to the completion of a flit, minus the one cycle that a flit takes at rate 1.
+    /// Time that a flit takes on this channel, minus the one cycle that a flit takes at rate 1.
     pub fn own_delay(&self) -> Fine {
         self.delay_after(Rate::ONE)
     }
 
-    /// The cycle in which the next flit is complete, if the channel has the whole flit at `ready`. The channel is free for another flit
-    /// from `next_free` on, rounded to whole cycles.
+    /// The cycle in which the next flit is complete, if the channel can have the whole flit at time `ready`. `next_free`: the first cycle,
+    /// in whole cycles, in which the channel is free for another flit.
     pub fn complete(&self, next_free: u64, ready: Fine) -> u64 {
         whole(ready.max((next_free, self.rest)))
     }
 
-    /// Takes the next flit. Returns the cycle in which the flit is complete, and the new `next_free`.
+    /// Sends the next flit, which the channel can have at time `ready`. Returns the cycle in which the flit is
+    /// complete, and the new `next_free`.
     #[inline]
     pub fn take(&mut self, next_free: u64, ready: Fine) -> (u64, u64) {
         let Rate { flits, cycles } = self.rate;
@@ -229,12 +233,12 @@ impl Pace {
         (whole((cycle, part)), cycle + u64::from(units / flits))
     }
 
-    /// Number of cycles for which the switch may give the channel no further flit, because too many flits would wait for the link. `at`:
-    /// the time at which a flit that the switch gave to the channel now would reach the link.
+    /// Number of cycles for which the switch may send no further flit to the channel, because too many flits would wait for the link. `at`:
+    /// the cycle in which a flit that crosses the switch now would reach the link.
     #[inline(always)]
     pub fn full_for(&self, next_free: u64, at: u64) -> u64 {
         let Rate { flits, cycles } = self.rate;
-        // flits before that flit, minus those that may wait and be on the link, in units of `Fine`
+        // flits ahead of that flit, minus the flits that may wait or be on the link, in units of `Fine`
         let ahead = (next_free as i64 - at as i64) * i64::from(flits) + i64::from(self.rest);
         let excess = ahead - (i64::from(self.staged) + 1) * i64::from(cycles);
         if excess < 0 { 0 } else { excess as u64 / u64::from(flits) + 1 }
