@@ -390,25 +390,26 @@ pub trait Workload: Debug + Send + Sync {
         0
     }
 
-    /// Calls `count` for each of these latencies to which a delivered packet adds, with its index in `latencies` and the cycles.
+    /// Calls `count` for each latency in `latencies` to which the delivered packet adds: with the latency's index, and the cycles to add.
     fn latencies_of(&self, _packet: &Packet, _latency: u64, _count: &mut dyn FnMut(usize, u64)) {}
 }
 
-/// The packets that a source would have sent before a cycle if each packet had left when it was created.
+/// The backlog of a source before a cycle: the packets that it would have sent if each packet had left when it was
+/// created.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Backlog {
-    /// Number of packets that wait at the source, including replies. A reply that the source may not send yet does not count.
+    /// Number of waiting packets, including replies. Replies that the source may not send yet do not count.
     pub packets: u64,
-    /// Number of flits in the waiting packets.
+    /// Number of flits of the waiting packets.
     pub flits: u64,
-    /// Packets that the source created in the window without a request.
+    /// The packets that the source created in the measured window without a request.
     pub in_window: Amount,
 }
 
-/// The sources of a job in one block.
+/// The sources of a job's terminals in one block.
 #[derive(Debug)]
 pub enum JobSources {
-    /// Only clocks: the most common workload, which the loop calls without a virtual call.
+    /// All sources are random clocks: the most common workload, which the loop calls without a virtual call.
     Clocks(ClockSources),
     Asked(Box<dyn Sources>),
 }
@@ -424,7 +425,7 @@ impl Kept for JobSources {
 }
 
 impl JobSources {
-    /// The sources through the trait that all workloads share.
+    /// All sources as a trait object, for code that works for all workloads.
     pub fn all(&self) -> &dyn Sources {
         match self {
             Self::Clocks(clocks) => clocks,
@@ -440,68 +441,71 @@ impl JobSources {
     }
 }
 
-/// The sources of a job's terminals in one block, as network interfaces call them. `due` of a source is the first cycle in which it has to
-/// be asked for its next packet, or [`NOT_DUE`]. The network interface stores `due`; the source updates it at every call.
+/// The sources of a job's terminals in one block, with the methods that network interfaces call. The value `due` of a source is the first
+/// cycle in which the network interface must request its next packet, or [`NOT_DUE`]. The network interface stores `due`; the source
+/// updates `due` at every call.
 pub trait Sources: Kept + Debug + Send + Sync {
     /// The first cycle in which `source` is due.
     fn start(&mut self, source: usize) -> u64;
 
-    /// The packet that `source`, which is due, sends in cycle `now`; `None` if it has none after all. `due` is then set to the cycle of the
-    /// next packet; `sent` may change it.
+    /// Returns the packet that `source` sends in cycle `now`, in which the source is due; `None` if it has no packet after all. The method
+    /// also sets `due` to the cycle of the next packet; `sent` may change it later.
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket>;
 
-    /// Called when the network interface can take the next packet, in cycle `now`. The tail of the source's last packet has been injected,
-    /// or that packet waits in a queue for its destination. `due` keeps its value unless the source writes it.
+    /// Called in cycle `now`, when the network interface can take the next packet of `source`. The last packet's tail has been injected, or
+    /// that packet waits in a queue for its destination. If the method does not write `due`, it keeps its value.
     fn sent(&mut self, _source: usize, _due: &mut u64, _now: u64) {}
 
-    /// Called when `packet` has been delivered to the terminal of `source` in cycle `now`, possibly while the terminal is injecting another
-    /// packet. `due` keeps its value unless the source writes it.
+    /// Called when `packet` has reached the terminal of `source` in cycle `now`. The terminal may be injecting another packet at that time.
+    /// If the method does not write `due`, it keeps its value.
     fn delivered(&mut self, _source: usize, _packet: &Packet, _due: &mut u64, _now: u64) {}
 
-    /// The next cycle in which an event occurs at these sources without a call by the engine ([`Self::act`]), or [`NOT_DUE`]. This cycle
-    /// changes only in calls of other methods.
+    /// The next cycle in which the engine must call [`Self::act`], because an event occurs at these sources by itself; [`NOT_DUE`] if there
+    /// is none. Only calls of other methods change this cycle.
     fn next_act(&self) -> u64 {
         NOT_DUE
     }
 
-    /// Processes all events that occur at these sources up to cycle `now`, such as the end of a computation. The engine calls this after
-    /// the deliveries of cycle `now` and before it requests a packet from a source. Then the engine asks which sources are due
-    /// ([`Self::take_woken`]).
+    /// Processes the events that occur by themselves at these sources up to cycle `now`, such as the end of a computation. The engine calls
+    /// this method after the deliveries of cycle `now`, and before it requests a packet from a source. After the call the engine asks which
+    /// sources are due ([`Self::take_woken`]).
     fn act(&mut self, _now: u64) {}
 
-    /// Number of events that have occurred at these sources by themselves so far. The number is an estimate of the work that flit-hops do
-    /// not include.
+    /// Number of events that have occurred by themselves at these sources so far. The engine uses this number to estimate the work that is
+    /// not in flit-hops.
     fn acts(&self) -> u64 {
         0
     }
 
-    /// Another source that the last call has made due, and the cycle in which it is due; `None` when there are no more
-    /// ([`WorkloadModel::wakes_others`]). The new due cycle is earlier than the source's previous one. The new due cycle is not before the
-    /// cycle of the call; after a call of `next` or `sent` it is later than that cycle.
+    /// Another source that the last call made due, and the cycle in which it is due; `None` if there are no more
+    /// ([`WorkloadModel::wakes_others`]). This cycle is earlier than the source's previous `due`. It is not before the cycle of the call.
+    /// After a call of `next` or `sent`, it is later than that cycle.
     fn take_woken(&mut self) -> Option<(usize, u64)> {
         None
     }
 
-    /// Called when cycles `now` to `until` - 1 begin, at most [`WorkloadModel::notes_after`] cycles. By then, all notes that terminals of
-    /// other blocks wrote before `now` have arrived. The engine then asks which sources have become due ([`Self::take_woken`]).
+    /// Called before the block simulates cycles `now` to `until` - 1, which are at most [`WorkloadModel::notes_after`] cycles. At the call,
+    /// all notes that terminals of other blocks wrote before `now` have arrived. After the call the engine asks which sources are now due
+    /// ([`Self::take_woken`]).
     fn exchange(&mut self, _now: u64, _until: u64) {}
 
-    /// The packets that wait at `source` in cycle `until`, without the packet that is being injected. `window`: the first cycle of the
-    /// measured window, and the first cycle after it.
+    /// The packets that wait at `source` in cycle `until`, except the packet that the terminal is injecting. `window`: first cycle of the
+    /// measured window, and first cycle after it.
     fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog;
 
-    /// Number of flits that wait at `source` in cycle `until`, as in [`Self::backlog`]; if at least `most` wait, any number from `most` on.
+    /// Number of flits that wait at `source` in cycle `until`, as in [`Self::backlog`]. If at least `most` flits wait, any number from
+    /// `most` on is correct.
     fn flits_due(&self, source: usize, due: u64, until: u64, _most: u64) -> u64 {
         self.backlog(source, due, until, (u64::MAX, u64::MAX)).flits
     }
 
-    /// Flits of the replies that `source` has but may not send before cycle `now`.
+    /// Number of flits in the replies that `source` has but may not send before cycle `now`.
     fn kept_back(&self, _source: usize, _now: u64) -> u64 {
         0
     }
 
-    /// Whether `source` has created all packets that it sends without a request before cycle `until`, and these packets have left.
-    /// `in_hand`: the packet that is being injected now.
+    /// Whether `source` has created all packets for times before cycle `until` that it sends without a request, and these packets have
+    /// left. `in_hand`: the packet that the terminal is injecting now.
     fn finished(&self, _source: usize, due: u64, in_hand: Option<&Packet>, until: u64) -> bool {
         due >= until && self.next_act() >= until && in_hand.is_none_or(|packet| packet.created >= until)
     }

@@ -1,5 +1,5 @@
-//! The suite of recordings. A table has rows, and has the columns that its recording declares. Blocks and checkpoints do not change the
-//! table, and the table does not change other results.
+//! The conformance suite of recordings. A table must have rows, and the columns that its recording declares. The number of blocks and
+//! checkpoints must not change the table, and the table must not change other results.
 
 use super::workload::own_demand_alone;
 use super::{Execution, HYPERX, Outcome, Spec, assert_resumes, assert_same, phases, run, run_as, run_keeping, spec};
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use weft_api::recording::{Asked, Table, TableInfo};
 use weft_engine::workload::WorkloadConfig;
 
-/// A network with packets of several flits, under a policy whose routers send control packets and switch links.
+/// The spec for the tests: packets of several flits, under a policy that sends control packets and switches links.
 fn busy() -> Spec {
     let mut spec = spec(HYPERX, r#"{"pal": {"sensor": "used_credits"}}"#);
     let quick = r#""activation_epoch": "200cycles", "deactivation_epoch": "800cycles", "wake": "50ns""#;
@@ -18,10 +18,11 @@ fn busy() -> Spec {
     spec
 }
 
-/// The result of this network without recordings.
+/// The result of the `busy` spec without recordings.
 static PLAIN: LazyLock<Outcome> = LazyLock::new(|| run(&busy()));
 
-/// Runs the suite on a recording. `examples`: its configurations; `info`: the description of its table.
+/// Runs the conformance suite on one recording. `examples`: configurations of the recording; `info`: the description of
+/// its table.
 ///
 /// # Panics
 /// Panics if the recording does not conform; the message names the fault.
