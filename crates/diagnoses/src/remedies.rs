@@ -210,17 +210,18 @@ impl Facts {
         self.warmup_settled.is_some() && [self.warmup_settled, self.power_settled].contains(&Some(false))
     }
 
-    /// Number of cycles after which a backlog is delivered.
+    /// Number of cycles after which a backlog with the present mean waiting time is delivered.
     fn after_waits(&self) -> f64 {
         WAITS * self.queueing_mean_cycles.unwrap_or(0.0)
     }
 
-    /// A warm-up and a window that are longer than the time for which queues of this length depend on their start.
+    /// The remedy of a longer warm-up and window. Both are longer than the time for which the queues depend on their
+    /// length at the start.
     fn longer_run(&self, least_limit: f64) -> Remedy {
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let cycles = rounded_up(self.enough_for(warmup + window).max(self.after_waits()));
-        // A multiple of the window still has whole periods of the policy. The window is longer than one swing of the queues. A window
-        // that begins or ends during a swing accepts more or less than it is offered.
+        // A multiple of the present window still has whole periods of the policy. The proposed window is longer than one swing of the
+        // queues. A window that begins or ends during a swing of the queues accepts more or less than it is offered.
         let longer = (window > 0.0).then(|| LONGER * (self.memory(warmup + window) / window).ceil().max(1.0) * window);
         let longer = longer.map(|window| self.span(window));
         let lighter = words::else_lighter(self.load);
@@ -228,11 +229,13 @@ impl Facts {
             let limit = cycles.max(2.0 * self.warmup_limit_cycles.unwrap_or(0.0)).max(least_limit);
             return words::longer_run(LIMIT, self.span(limit), longer, false, &lighter);
         }
-        // a longer limit has no effect, and a scenario refuses it next to a fixed warm-up
+        // the limit did not end the warm-up, so a longer limit has no effect, and a scenario refuses it next to a fixed
+        // warm-up
         words::longer_run(WARMUP, self.span(cycles), longer, self.warmup_settled.is_some(), &lighter)
     }
 
-    /// A lower load, and a warm-up that is long enough for it. A longer limit has no effect if the limit did not end the warm-up.
+    /// The remedy of a lower load, with a warm-up that is long enough for it. The remedy names a longer limit only if the limit ended the
+    /// warm-up.
     fn lighter(&self, least_limit: f64) -> Remedy {
         let enough = rounded_up((2.0 * self.warmup_cycles.unwrap_or(0.0)).max(self.after_waits()));
         let cycles = enough.max(2.0 * self.warmup_limit_cycles.unwrap_or(0.0)).max(least_limit);
@@ -243,8 +246,9 @@ impl Facts {
         words::lighter_and_longer(self.load, key.map(|key| (key, self.span(cycles))))
     }
 
-    /// A load that the network probably carries, or longer buffers. The bound of the paths is an upper bound. The network accepts less if
-    /// packets wait for each other; the accepted load of a saturated point shows how much less.
+    /// The remedy for a load above the bound of the paths: a load that the network probably carries, or longer buffers. The bound of the
+    /// paths is an upper bound on the accepted load. The network accepts less if packets wait for each other. For a saturated point, the
+    /// accepted load shows how much less.
     pub fn below_bound(&self) -> Remedy {
         let share = self.path_bound_share.unwrap_or(f64::NAN);
         let accepted = self.accepted_load.zip(self.offered_load).map(|(accepted, offered)| accepted / offered);
@@ -254,7 +258,7 @@ impl Facts {
         words::below_bound(self.load, share, lower, &buffers.collect::<Vec<_>>())
     }
 
-    /// Settings with which a backlog is delivered before the window begins, or is small compared to the load of a phase.
+    /// The remedy for a backlog: settings that deliver it before the window begins, or that make it small compared to the load of a phase.
     pub fn after_backlog(&self, late: &Backlog) -> Remedy {
         if late.at_begin.is_none_or(|packets| packets == 0.0) {
             return self.longer_phase(late);
@@ -266,13 +270,14 @@ impl Facts {
         words::later_window(self.span(later), is_of_phase.then(|| self.span(later - begin)))
     }
 
-    /// Length of a phase for which the flits that wait at its beginning or end are less than 3 % of its load.
+    /// The remedy of a longer phase: the flits that wait at its beginning or end are then less than 3 % of its load.
     pub fn longer_phase(&self, late: &Backlog) -> Remedy {
         let enough = self.span(rounded_up(late.long_enough()));
         words::longer_phase(self.place.as_ref().map_or(0.0, |place| place.phase), enough)
     }
 
-    /// Length of a window for twice the packets that a mean needs. The factor of two allows for random variation.
+    /// The remedy of a longer window, with twice the packets that a mean needs. The factor of two allows for random
+    /// variation.
     fn more_packets(&self) -> Remedy {
         let times = (2.0 * FEWEST_PACKETS / self.packets.unwrap_or(1.0)).ceil();
         match self.window_cycles.filter(|&window| window > 0.0 && !self.is_phase()) {
@@ -282,10 +287,11 @@ impl Facts {
         }
     }
 
-    /// A longest window that is long enough for all batches and programs to complete.
+    /// The remedy of a longest window that is long enough for all batches and programs to complete.
     ///
-    /// Batches get twice the time in which all packets would be delivered at the present speed. The number of packets that a program will
-    /// still send is not known. A program gets the default longest window. This costs nothing, because the window ends with the program.
+    /// For batches it is twice the time in which all packets would be delivered at the present speed. For programs this time is unknown,
+    /// because the number of packets that they will still send is unknown. Therefore a program gets the default longest window. A long
+    /// limit costs nothing, because the window ends when the program ends.
     pub(crate) fn to_complete(&self) -> Remedy {
         let window = self.window_cycles.unwrap_or(0.0);
         let longest = LONGEST_PROGRAM / self.grain_flits();
@@ -299,7 +305,7 @@ impl Facts {
         words::longer_run_to_end(self.span(rounded_up(most).min(LONGEST / self.grain_flits())))
     }
 
-    /// A window with twice the packets that a mean needs, or a load that creates this number of packets.
+    /// The remedy for a point without packets: a window with twice the packets that a mean needs, or a higher load.
     fn any_packet(&self) -> Remedy {
         let some = |number: Option<f64>| number.filter(|&number| number != 0.0);
         let known = (some(self.load), some(self.terminals), some(self.packet_flits), some(self.window_cycles));
@@ -313,7 +319,7 @@ impl Facts {
     }
 }
 
-/// The remedy in a warning of the engine.
+/// The remedy that a warning of the engine contains.
 fn of_engine(warning: &EngineWarning) -> Remedy {
     Remedy { is_of_load: warning.code.as_deref() == Some(OF_LOAD), ..Remedy::new(warning.help.clone()) }
 }

@@ -1,14 +1,14 @@
-//! A sample of the paths, for networks with too many paths to follow.
+//! Follows a sample of the paths, in networks with too many paths to follow all.
 //!
-//! The sample is taken eight times, each time from every router that sends. The destinations and intermediates of a sample are at equal
-//! distances in the list of all of them. The positions are shifted from router to router by a fixed step (a rank-1 lattice, shifted at
-//! random: I. H. Sloan, S. Joe, "Lattice Methods for Multiple Integration", 1994). All destinations and intermediates therefore occur about
-//! equally often, and the loads of channels have far less noise than with independent random choices. The error of the mean is computed
-//! from the spread of the eight samples.
+//! The code takes eight samples, each with paths from every router that sends. The destinations and intermediates of a sample have equal
+//! distances in the list of all destinations or intermediates. A fixed step shifts these positions from router to router (a rank-1 lattice,
+//! shifted at random: I. H. Sloan, S. Joe, "Lattice Methods for Multiple Integration", 1994). Therefore all destinations and intermediates
+//! occur about equally often, and the loads of channels have far less noise than with independent random choices. The error of a mean
+//! follows from the spread of the eight samples.
 //!
-//! The load of the busiest channel of a sample is too high on average, because this channel is the busiest partly by chance. The channel
-//! that is busiest in seven samples has a load in the eighth that is too low on average, because another channel may have a higher load.
-//! The estimate is the midpoint of the two values, and its interval extends beyond both.
+//! In one sample, the load of the busiest channel is too high on average, because this channel is the busiest partly by chance. Take the
+//! channel that is busiest in seven samples: its load in the eighth sample is too low on average, because another channel may have a higher
+//! load. The estimate is the midpoint between these two values, and its interval extends beyond both values.
 
 use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers};
 use crate::explain::serial::NO_LINKS;
@@ -19,21 +19,21 @@ use weft_traffic::below;
 use weft_units::gcd;
 
 const SAMPLES: usize = 8;
-/// The most steps of all samples together.
+/// Maximum number of steps of all samples together.
 const STEPS: u64 = MAX_STEPS / 2;
 /// Student's t for 95 % and the 7 degrees of freedom of 8 samples.
 const T95: f64 = 2.365;
-/// The most parts into which the walk splits a packet that chooses again at a router.
+/// Maximum number of parts into which the walk splits a packet that chooses again at each router.
 const MAX_PARTS: u64 = 256;
-/// Number of routers whose destinations are counted, to decide whether the lists of all routers are short enough.
+/// Number of routers whose destinations are counted, to decide whether lists for all routers are short enough.
 const PROBES: usize = 4;
 
-/// The random numbers of all samples. The numbers are the same for the same scenario.
+/// The stream of random numbers for all samples. The seed is fixed, so the same scenario always gets the same sample.
 pub(super) fn stream() -> Pcg32 {
     weft_traffic::stream(0x5a, 0, 0)
 }
 
-/// Draws a random index of the list, with probabilities in proportion to the weights.
+/// Draws a random index of the list `weights`, with probabilities in proportion to the weights.
 pub(super) fn draw(rng: &mut Pcg32, weights: &[f64]) -> usize {
     if weights.iter().all(|&weight| weight == weights[0]) {
         return below(rng, weights.len() as u32) as usize;
@@ -46,21 +46,21 @@ pub(super) fn draw(rng: &mut Pcg32, weights: &[f64]) -> usize {
     weights.iter().position(is_it).unwrap_or(weights.len() - 1)
 }
 
-/// Errors of the numbers that come from a sample of the paths.
+/// Sampling errors of the predictions, if only a sample of the paths was followed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampled {
-    /// Number of paths that were followed.
+    /// Number of paths in the sample.
     pub paths: u64,
-    /// Standard error of the zero-load latency, from the spread of the samples [cycles].
+    /// Standard error of the zero-load latency [cycles], from the spread of the eight samples.
     pub zero_load_latency_error: f64,
-    /// Standard error of the mean hops.
+    /// Standard error of the mean number of hops.
     pub mean_hops_error: f64,
-    /// 95 % confidence interval of the channel-load bound [flits/terminal/cycle].
+    /// 95 % confidence interval of the load at which the busiest channel is full [flits/terminal/cycle].
     pub channel_load_bound: (f64, f64),
 }
 
 impl Sampled {
-    /// The errors of the result, if the bound and the means come from different walks.
+    /// The sampling errors of predictions whose bound and means come from different walks.
     pub(super) fn with_bound_of(means: Option<Self>, bound: Option<Self>, value: Option<f64>) -> Option<Self> {
         let some = means.or(bound)?;
         let exact = value.unwrap_or(1.0);
@@ -73,24 +73,24 @@ impl Sampled {
     }
 }
 
-/// Result of one sample.
+/// The result of one of the samples.
 #[derive(Clone)]
 struct Sample {
     means: Means,
     load: Vec<f64>,
     cuts: Option<Cuts>,
-    /// The offset of the sample's lattice, and the step by which the lattice is shifted from router to router.
+    /// The offset of the sample's lattice, and the step that shifts the lattice from router to router.
     shift: f64,
     step: usize,
-    /// The offset of its intermediates, independent of its destinations.
+    /// The offset for intermediates, which is independent of that for destinations.
     start: f64,
 }
 
-/// Counts of the paths that were followed.
+/// Counts of the paths that a sample followed.
 #[derive(Default)]
 struct Followed {
     pairs: u64,
-    /// Number of paths between these pairs, and number of them that were followed.
+    /// Number of paths between the followed pairs, and number of these paths that were followed.
     starts: u64,
     paths: u64,
 }
