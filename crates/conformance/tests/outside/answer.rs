@@ -7,7 +7,7 @@ use weft_traffic::Population;
 use weft_traffic::pattern::{Destinations, PatternModel};
 use weft_units::Refusal;
 
-/// Terminals form pairs: the even terminal of a pair sends to the odd terminal after it.
+/// Terminals in pairs: the even one sends to the one after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
