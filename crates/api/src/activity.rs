@@ -144,7 +144,7 @@ pub struct Activity {
 pub type OfJob = (Arc<str>, Activity);
 
 /// Merges the rows of all jobs. Each row has the index of its job. The flag of the result is true if `most` rows are enough for all jobs.
-/// If not, the result contains only rows that end before the cycle of the first row beyond `most`.
+/// If the flag is false, the result contains only rows that end before the cycle of the first row beyond `most`.
 pub fn joined<R: Row>(jobs: &[OfJob], most: usize, of: impl Fn(&Activity) -> &Log<R>) -> (Vec<(usize, R)>, bool) {
     let mut all: Vec<(R, usize)> =
         jobs.iter().enumerate().flat_map(|(job, (_, own))| of(own).rows().iter().map(move |&row| (row, job))).collect();

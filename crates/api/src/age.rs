@@ -39,7 +39,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         if S::BY_AGE { unsafe { self.oldest_input(p, inputs, turn) } } else { inputs.pick_from(turn) }
     }
 
-    /// Chooses one of `outputs` for input `i`, which has flits for all of them.
+    /// Chooses one of `outputs` for input `i`, which has a flit for each output in this set.
     ///
     /// # Safety
     /// `i` and all members of `outputs` are ports of this router.
@@ -156,7 +156,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         }
     }
 
-    /// Matches VC `v` of input `i` with output `p` as move number `k` of this step; if the flit is a head, it gets an
+    /// Matches VC `v` of input `i` with output `p` as move number `k` of this step. If the flit is a head, it gets an
     /// output VC.
     ///
     /// # Safety

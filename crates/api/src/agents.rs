@@ -60,7 +60,7 @@ pub struct Probes {
     /// Heads whose route the routing chose from the queues of their router (`at_head`).
     pub routed: bool,
     /// Flits that start to wait for a channel. The engine only counts these flits for [`Channels::queued`]. The engine does not call the
-    /// agents for these flits. If this field is false, each call of [`Channels::queued`] counts the flits in the queues.
+    /// agents for these flits. If the field `queued` is false, each call of [`Channels::queued`] counts the flits in the queues.
     pub queued: bool,
 }
 
@@ -245,9 +245,9 @@ pub trait Channels {
     /// Number of flits that wait at the sender of the channel; at a terminal, the count stops at `most`. In a router, these flits belong to
     /// packets that have this output: they wait in input queues or after the switch. At a terminal, these are the unsent flits of all
     /// packets that were created before this cycle. While body flits move as a stream (a shortcut), this count is higher by one and `flits`
-    /// lower by one than without the shortcut. Streams exist only on channels from terminals that the policy does not manage. Each call
-    /// counts the flits in the queues, unless [`Probes::queued`] makes the engine count flits when they arrive. Agents may call `queued`
-    /// only in `timers`: in `wanted` the number would depend on the order of requests.
+    /// lower by one than without the shortcut. Streams exist only on channels from terminals that the policy does not manage. Each call of
+    /// `queued` counts the flits in the queues, unless [`Probes::queued`] makes the engine count flits when they arrive. Agents may call
+    /// `queued` only in `timers`: in `wanted` the number would depend on the order of requests.
     fn queued(&self, channel: usize, most: u32) -> u32;
     /// Maximum number of flits by which `queued` can grow from one cycle to the next; at least 1. `None`: `queued` can grow by all flits of
     /// a queue at once, because heads choose their output late.
@@ -349,8 +349,8 @@ pub trait Network {
     fn credits_are_home(&self, channel: u32) -> bool;
     /// Number of flits that the channel has sent so far, like [`Channels::flits`].
     fn flits(&self, channel: u32) -> u32;
-    /// Flits per cycle that the channel can carry. This capacity is usually the bandwidth of the channel. If the buffer at the far end has
-    /// too few credits for the bandwidth, the capacity is the lower rate that the credits permit.
+    /// Flits per cycle that the channel can carry. The returned capacity is usually the bandwidth of the channel. If the buffer at the far
+    /// end has too few credits for the bandwidth, the capacity is the lower rate that the credits permit.
     fn throughput(&self, channel: u32) -> f64;
     /// Whether the link of the channel, or a router at one of its ends, has failed.
     fn is_broken(&self, channel: u32) -> bool;

@@ -10,9 +10,9 @@ use std::fmt::Debug;
 ///
 /// # Safety
 /// The loop executes the moves (pairs of an input and an output) without checking them. `allocate` must return the number of moves that it
-/// has entered in this call. An allocator must number its moves from 0, without a gap. Each call may enter each input and each output at
-/// most once. An allocator may change the records of `Ports` only through functions of `Ports`. It may change the round-robin pointers
-/// (`rr_in`, `rr_out`, `rr_vc`), `grants` and `offers` directly.
+/// has entered in this call. An allocator must number its moves from 0, without a gap. Each call of `allocate` may enter each input and
+/// each output at most once. An allocator may change the records of `Ports` only through functions of `Ports`. However, an allocator may
+/// change the round-robin pointers (`rr_in`, `rr_out`, `rr_vc`), `grants` and `offers` directly.
 pub unsafe trait Allocator: Debug + Clone + Send + Sync + 'static {
     /// Matches inputs with `outputs` in one allocation step, and enters each matched pair as a move. Each of `outputs` has a head that may
     /// get a VC, or a flit that may cross the switch ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output can be in at

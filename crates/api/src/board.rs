@@ -1,7 +1,7 @@
 //! The board: routers post small numbers on it, and routers anywhere in the network read them after a delay.
 //!
 //! Every router posts its numbers in the same cycles, once every `every` cycles. The numbers describe the router at the start of the cycle.
-//! A reader in cycle t gets the numbers of the last post at or before t - `delay`; before the first post arrives, all numbers are 0. Blocks
+//! A reader in cycle t gets the numbers of the last post at or before t - `delay`. Before the first post arrives, all numbers are 0. Blocks
 //! of routers post and read in parallel. Between two meetings (barriers) of all blocks, each block simulates at most `delay` cycles
 //! (`network/simulation.rs`). Therefore every post that a reader gets was written before the last meeting.
 
@@ -85,8 +85,8 @@ impl Board {
             }
         };
         let (every, delay) = (time(posts.every, "every")?, time(posts.delay, "delay")?);
-        // One block can be a window (at most `delay` cycles) ahead of another. It must not overwrite a post that the other block still
-        // reads, up to `every + delay` cycles after the post.
+        // A block can be a window (at most `delay` cycles) ahead of another block. The block that is ahead must not overwrite a post that
+        // the other block still reads, up to `every + delay` cycles after the post.
         let kept = delay.saturating_mul(2).div_ceil(every).saturating_add(2 + MOST_BACK);
         let (numbers, all) = (posts.numbers, kept.saturating_mul(routers as u64 * posts.numbers as u64));
         if all > MAX_KEPT {

@@ -50,7 +50,8 @@ pub enum Queueing {
     PerLane,
 }
 
-/// The rule by which a network interface chooses the queue that sends the next flit, among the queues that can send.
+/// The rule by which a network interface chooses the queue for the next flit, among the queues with a flit that can
+/// leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InjectionRule {
@@ -70,8 +71,8 @@ pub struct InterfaceSpec {
     pub rule: InjectionRule,
     /// Maximum number of non-empty queues, if there is a queue per destination: 1 to [`MAX_QUEUES`].
     pub queues: u32,
-    /// Maximum number of packets in a queue, if there is a queue per destination or per lane. In the other cases a source keeps its packets
-    /// until they can leave the terminal.
+    /// Maximum number of packets in a queue, if there is a queue per destination or per lane. With other kinds of queues, a source keeps
+    /// its packets until they can leave the terminal.
     pub depth: u16,
     /// Maximum number of flits per cycle that each queue injects; `None`: no limit.
     pub rate: Option<Rate>,

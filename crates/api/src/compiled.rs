@@ -42,7 +42,8 @@ pub trait HeadRouting<const V: usize>: Debug + Send + Sync {
     fn candidates(&self, at: u64, packet: &Packet) -> u128;
     /// Writes the numbers that the router at `at` posts on the board.
     fn post(&self, at: u64, here: &Queues<'_, V>, sent: &dyn Fn() -> u32, numbers: &mut [u32]);
-    /// Returns the same hop as `at_head`, for a watched packet. It is slower, because `here` records the values that the routing compares.
+    /// Returns the same hop as `at_head`, for a watched packet. This method is slower, because `here` records the values that the routing
+    /// compares.
     fn at_head_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, seed: u64) -> Hop;
     fn each_step_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, turn: u32) -> Option<Hop>;
 }

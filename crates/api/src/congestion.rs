@@ -62,7 +62,7 @@ pub struct LineSite {
     pub flit_bits: u64,
     /// Rate of the link between a terminal and its router.
     pub line: Rate,
-    /// The most flits that can wait for one output. They fill all input buffers of the router that has the most buffer memory.
+    /// The most flits that can wait for one output. This is the size of all input buffers of the router that has the most buffer memory.
     pub most_queued: u32,
 }
 
@@ -104,8 +104,8 @@ pub trait CongestionModel {
 /// Counts of marks and notifications in the window. Some fields count in the whole run and say so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct MarkCount {
-    /// Number of packets that left an output (the loop checks the queue each time), and the sum of the flits that then
-    /// waited for that output.
+    /// Number of packets that left an output. For each of them, the loop adds the flits that then waited for the same
+    /// output to the next field.
     pub looked: u64,
     pub waited: u64,
     /// Number of packets that routers marked.
@@ -118,7 +118,8 @@ pub struct MarkCount {
     pub sent: u64,
     pub received: u64,
     pub lost: u64,
-    /// Number of marked packets that failed routers discarded in the whole run. For these marks the receivers send no notification.
+    /// Number of marked packets that failed routers discarded in the whole run. Receivers send no notification for packets that were
+    /// discarded.
     pub lost_marks: u64,
 }
 

@@ -78,8 +78,8 @@ impl<M> Example<M> {
 /// The most routers of a small network, and the range of its number of terminals.
 const ROUTERS: u32 = 40;
 const TERMINALS: std::ops::RangeInclusive<u32> = 8..=72;
-/// The longest path of a small network \[links\]. With this limit, a routing that needs a VC class per hop has enough
-/// VCs.
+/// The longest path of a small network \[links\]. If paths are no longer, a routing that needs a VC class per hop has
+/// enough VCs.
 const DIAMETER: u32 = 5;
 
 /// The examples of topologies that are small enough to run with every routing, each with its graph.

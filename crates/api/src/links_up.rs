@@ -10,7 +10,7 @@ use crate::base::kept::Value;
 use crate::coordinates::{DIGITS, LEVEL, is_above};
 use std::collections::BTreeMap;
 
-/// A set of links up of one router. Bit u stands for link up number u.
+/// A set of links up of one router. Bit u is set if the set has link up number u.
 pub type Ups = u128;
 
 /// The links up of a tree that are in use, and the links up that have failed.
@@ -63,9 +63,9 @@ impl LinksUp {
         self.used[level][choices_below(upper, level, self.radix)] >> up & 1 != 0
     }
 
-    /// The links up that a packet to `dest` may choose at the router `at`, which is not above `dest`. All further links of these paths
-    /// work. If no link up has this property, the result is all links in use. These links are on, but may have failed; a packet that meets
-    /// a failed link is discarded.
+    /// The links up that a packet to `dest` may choose at the router `at`, which is not above `dest`. On paths that begin with these links,
+    /// all further links work. If no link up has this property, the result is all links in use. The returned links are on, but may have
+    /// failed; a packet that meets a failed link is discarded.
     pub fn choices(&self, at: u64, dest: u64) -> Ups {
         match self.good(at, dest) {
             0 => self.open(at),
@@ -92,7 +92,7 @@ impl LinksUp {
         numbers_of(whole).filter(leads_on).fold(0, |ups, up| ups | 1 << up)
     }
 
-    /// The links that are in use in this table and not in `other`: for each link its level, and the choices up to and including that level.
+    /// The links that are in use in this table and not in `other`: for each link its level and the choices up to this level, inclusive.
     pub fn beyond<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, usize)> + 'a {
         let both = self.used.iter().zip(&other.used).enumerate();
         both.flat_map(move |(level, (here, there))| {

@@ -44,8 +44,8 @@ pub struct Offers {
     /// A packet that meets a dark link waits until the link is on again. The packet wakes the link, or the link wakes at a fixed time. A
     /// routing that avoids dark links is not compatible with this policy.
     pub packets_wait_for_links: bool,
-    /// In every cycle, a link that carries packets leads to each neighbour: one link of each trunk stays on, or links stay on at a lower
-    /// rate. Therefore no packet waits for a link, and routings need no information about links.
+    /// In every cycle, each neighbour is reachable over a link that carries packets. For this, one link of each trunk stays on, or links
+    /// stay on at a lower rate. Therefore no packet waits for a link, and routings need no information about links.
     pub always_carries: bool,
     /// If links or routers have failed, the policy switches other links on to replace them.
     pub replaces_failed_links: bool,
@@ -237,8 +237,8 @@ pub trait PolicyModel {
     /// Builds the policy for the network that `site` describes. Refuses parameters and networks with which the policy cannot work.
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal>;
 
-    /// Configurations for tests. They differ in behaviour, and switch links off and on within 4,000 cycles of 1 ns. Tests run each example
-    /// with the examples of all routings that are compatible with the policy.
+    /// Configurations for tests that differ in behaviour, and that switch links off and on within 4,000 cycles of 1 ns. Tests run each
+    /// example with the examples of all routings that are compatible with the policy.
     fn examples() -> Vec<Self>
     where
         Self: Sized;

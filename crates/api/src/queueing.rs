@@ -34,8 +34,8 @@ pub trait Scheme: Debug + Send + Sync {
     /// have one lane.)
     fn lane(&self, crossing: &Crossing) -> u32;
 
-    /// Whether the lane depends on the packet's source terminal, `Crossing::src`. If not, the dependency check follows the packets of all
-    /// sources together.
+    /// Whether the lane depends on the packet's source terminal, `Crossing::src`. If lanes do not depend on the source, the dependency
+    /// check follows the packets of all sources together.
     fn looks_at_sources(&self) -> bool {
         true
     }
@@ -50,8 +50,8 @@ pub struct SetAside {
     /// Threshold [flits]: an output is congested if at least this number of flits wait for it in the normal queues of
     /// its router.
     pub detect: u32,
-    /// Threshold [flits] for a queue that the next router has set aside: with this number of flits in it, the router gives tokens to its
-    /// upstream neighbours.
+    /// Threshold [flits] for a queue that the next router has set aside. If the queue has this number of flits, the router gives tokens to
+    /// its upstream neighbours.
     pub spread: u32,
     /// Number of cycles after which an empty queue is no longer set aside.
     pub linger: u64,
@@ -86,8 +86,8 @@ pub trait QueueingModel {
     /// Whether the scheme supports the network with this graph.
     fn fits(&self, graph: &Graph) -> bool;
 
-    /// Whether the lane of a packet depends on the output that the packet will request at the next router. In that case the routing must
-    /// compute all its hops ahead.
+    /// Whether the lane of a packet depends on the output that the packet will request at the next router. Under such a scheme the routing
+    /// must compute all its hops ahead.
     fn looks_ahead(&self) -> bool {
         false
     }
@@ -101,8 +101,8 @@ pub trait QueueingModel {
         self.queues(graph) * classes
     }
 
-    /// Whether routers assign lanes to congested outputs during a run. If so, the network interface of each terminal needs a queue per
-    /// destination.
+    /// Whether routers assign lanes to congested outputs during a run. Under such a scheme the network interface of each terminal needs a
+    /// queue per destination.
     fn sets_aside(&self) -> bool {
         false
     }
@@ -140,8 +140,9 @@ pub struct SetAsideCount {
     pub arrived: u64,
     /// Number of packets, in the whole run, that waited in a queue set aside until older packets in other queues of the channel had left.
     pub fenced: u64,
-    /// Number of heads in the window for which no queue could be set aside, because other outputs used all queues of their channel. These
-    /// heads wait in normal queues, or in a queue set aside from which they continue into the queue of a farther output.
+    /// Number of heads in the window for which no queue could be set aside, because other outputs used all queues of their channel. Heads
+    /// without a queue of this kind wait in normal queues. They may also wait in a queue set aside, and continue from there into the queue
+    /// of a farther output.
     pub unserved: u64,
     /// Sum over the cycles of the window of the number of queues set aside.
     pub line_cycles: u64,

@@ -21,7 +21,8 @@ pub struct TableInfo {
     pub meaning: &'static str,
     /// Sentences about the meaning of a row, and about the part of the run that the table covers.
     pub rows: &'static str,
-    /// Whether a row limit can end the table before the end of the run. In that case the summary has the key `NAME_complete`.
+    /// Whether a row limit can end the table before the end of the run. If the table has a row limit, the summary has the key
+    /// `NAME_complete`.
     pub bounded: bool,
     /// Whether the summary of the run also contains the rows, as a list under the name of the recording. Only tables of few rows use this.
     pub in_summary: bool,
@@ -371,15 +372,16 @@ impl Recorder for NoPart {}
 pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
     /// Description of the table that this recording makes.
     const TABLE: TableInfo;
-    /// Whether the loop calls [`Recorder::delivered`] for every delivered packet. These calls cost time for each
-    /// packet.
+    /// Whether the loop calls [`Recorder::delivered`] for every delivered packet. Calls for deliveries cost time for
+    /// each packet.
     const HEARS_DELIVERIES: bool = false;
-    /// Whether the loop calls [`Recorder::crosses`] and [`Recorder::part_crossed`]. These calls cost time at every hop.
+    /// Whether the loop calls [`Recorder::crosses`] and [`Recorder::part_crossed`]. Calls for crossed channels cost
+    /// time at every hop.
     const HEARS_PATHS: bool = false;
     /// The recorder of this recording in a block.
     type Part: Recorder;
 
-    /// Makes the recorder of one block. Refuses wrong parameters, under the key `path`. All blocks must give the same refusal.
+    /// Makes the recorder of one block. Refuses wrong parameters, under the key `path`. The refusal must be the same in all blocks.
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Self::Part, Refusal>;
 
     /// Upper limit [bytes] of the memory of all recorders and the table, if that memory can be large. The limit is known before the run.

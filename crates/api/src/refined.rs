@@ -56,9 +56,9 @@ pub struct Lanes {
     pub scheme: Arc<dyn Scheme>,
     /// For a scheme that looks ahead: the routing that computes the next hop, and the coordinates of the routers.
     pub onward: Option<(Box<dyn Ahead>, Vec<u64>)>,
-    /// Index of a lane among the lanes that packets can reach on a channel, by channel, VC class of the routing (of `classes`) and lane of
-    /// the scheme. The entries of an output to a terminal also apply to the channel from that terminal. If the table is empty, the index of
-    /// a lane is its number in the scheme.
+    /// Index of each lane among the lanes that packets can reach on a channel. The order is by channel, by VC class of the routing (of
+    /// `classes`), and by lane of the scheme. The entries of an output to a terminal also apply to the channel from that terminal. If the
+    /// table is empty, the index of a lane is its number in the scheme.
     pub numbers: Vec<u8>,
     pub classes: usize,
 }

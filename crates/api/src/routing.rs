@@ -1,13 +1,13 @@
 //! Routing algorithms: the interface that the engine calls. Methods have a default where a safe one exists.
 //!
 //! In the loop the engine calls a routing when a packet is created (`inject`), and once or more for each hop. For a hop, the engine calls
-//! one of three methods. It calls `next` one hop ahead, with only coordinates and the packet. It calls `at_head` when the packet becomes
-//! the head of its VC, with the queues of the router as well. It calls `each_step` in every allocation step. [`Needs::decides`] selects the
-//! method. A packet has fields that only its routing uses: `target`, `phase`, `dim`, `lane` and two flags. Random choices are hashes of
-//! (seed, packet, place), so results do not depend on the order of events.
+//! one of three methods. The engine calls `next` one hop ahead, with only coordinates and the packet. The engine calls `at_head` when the
+//! packet becomes the head of its VC, with the queues of the router as well. The engine calls `each_step` in every allocation step.
+//! [`Needs::decides`] selects the method. A packet has fields that only its routing uses: `target`, `phase`, `dim`, `lane` and two flags.
+//! Random choices are hashes of (seed, packet, place), so results do not depend on the order of events.
 //!
-//! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop. All of them call the
-//! same functions of the routing as the loop does.
+//! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop. Checks and
+//! explanations call the same functions of the routing as the loop does.
 
 use super::agents::Published;
 use super::board::Posts;
@@ -94,8 +94,8 @@ pub struct Needs {
     pub ring_entries: Vec<RingEntry>,
     /// Number of packets for which the buffer of the first hop must have room, in addition to the packet that leaves its source.
     pub free_beside_first: u32,
-    /// Whether a head can wait for more buffer space behind an output than its packet needs. If so, each returned credit lets the head
-    /// choose again.
+    /// Whether a head can wait for more buffer space behind an output than its packet needs. While a head waits for space, each returned
+    /// credit lets it choose again.
     pub waits_for_room: bool,
     pub decides: Decides,
     /// The sensor that measures the congestion of an output; `None` if the routing does not read queues.
@@ -150,7 +150,7 @@ pub trait Routing: Debug + Send + Sync {
     // ---- in the loop ------------------------------------------------------------------------------------------------
 
     /// First output port of each dimension, for dimension-order routings on a grid of fully connected lines. A routing returns these ports
-    /// if its `next` always takes the direct link in the lowest dimension in which the packet must still move, on VC class 0. The engine
+    /// if its `next` always takes the direct link, on VC class 0, in the lowest dimension in which the packet must still move. The engine
     /// then finds the hop without calling the routing ([`hop_in_order`]).
     fn first_ports(&self) -> Option<[u16; 8]> {
         None
@@ -279,7 +279,7 @@ pub trait Routing: Debug + Send + Sync {
         true
     }
 
-    /// One packet for each intermediate or path that `inject` may choose for the packet at `at`; all are equally likely.
+    /// A packet for each intermediate or path that `inject` may choose for the packet at `at`; all are equally likely.
     fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
         Outcomes::only(packet)
     }
@@ -362,7 +362,8 @@ pub trait Routing: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Called when the run begins, with the number that the overseer of the power policy has published. It may publish others later.
+    /// Called when the run begins, with the number that the overseer of the power policy has published. The overseer may publish other
+    /// numbers later.
     fn begin_with(&mut self, _published: u64) {}
 
     /// After this call, `steps` returns only hops over links that are on in cycle 0 under this policy.
@@ -413,15 +414,15 @@ pub trait RoutingModel {
     /// The kinds of information about dark links that the routing can use, most detailed first. The routing is compatible with policies
     /// that offer one of these kinds. With `Nothing` in the list, it is also compatible with policies under which packets wait for links.
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Nothing];
-    /// Whether heads use the links of subnetworks that a policy switches on to replace failed links. If so, the routing implements `aim`,
-    /// which returns the part of a packet's path inside its subnetwork.
+    /// Whether heads use the links of subnetworks that a policy switches on to replace failed links. A routing that uses replacements
+    /// implements `aim`, which returns the part of a packet's path inside its subnetwork.
     const TAKES_REPLACEMENTS: bool = false;
-    /// Whether another routing can use this one for one leg of a longer path, provided that its rings keep no bubble. If so, `next` of the
-    /// routing must return every hop. As a leg, the routing may read only `dest`, `dim`, `lane` and hashes of a packet, and may write only
-    /// `dim` and `lane`. It must not depend on calls of other methods, such as `taken`. If a head meets a broken link, values that the
-    /// routing wrote into other fields are lost. At the start of a leg, `dim` and `lane` of the packet are 0. Exception: if failures made
-    /// the first leg longer, `lane` is the number of VC classes used so far. Therefore a routing that computes its paths again counts VC
-    /// classes in `lane`.
+    /// Whether another routing can use this one for one leg of a longer path, provided that its rings keep no bubble. For use as a leg,
+    /// `next` of the routing must return every hop. As a leg, the routing may read only `dest`, `dim`, `lane` and hashes of a packet, and
+    /// may write only `dim` and `lane`. As a leg, the routing must not depend on calls of other methods, such as `taken`. If a head meets a
+    /// broken link, values that the routing wrote into other fields are lost. At the start of a leg, `dim` and `lane` of the packet are 0.
+    /// Exception: if failures made the first leg longer, `lane` is the number of VC classes used so far. Therefore a routing that computes
+    /// its paths again counts VC classes in `lane`.
     const CAN_BE_A_LEG: bool = false;
     /// Whether the routing needs no more VC classes for long paths than for short paths. If Weft refuses another routing because it needs
     /// too many VC classes, the message proposes this routing.
@@ -544,8 +545,8 @@ impl dyn AnyRouting + '_ {
         choices
     }
 
-    /// The hop that `next` returns at `at`; `None` if the queues there decide. For this hop the method then calls
-    /// `taken`.
+    /// The hop that `next` returns at `at`; `None` if the queues there decide. If `next` returns a hop, the method then
+    /// calls `taken` for it.
     pub fn take_next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         let hop = self.next(at, packet, seed)?;
         self.taken(at, packet, hop);
@@ -567,7 +568,7 @@ impl dyn AnyRouting + '_ {
         (choices, others)
     }
 
-    /// One packet per possible outcome of the source's random choices, all equally likely: each of `detours`, combined with each of `draws`
+    /// A packet per possible outcome of the source's random choices, all equally likely: each of `detours`, combined with each of `draws`
     /// ([`Draws::outcomes`]).
     pub fn starts<'a>(&'a self, at: u64, packet: Packet, draws: &'a [u32]) -> Outcomes<'a> {
         let matter = self.needs().draws_path || self.draws_between(at, packet.dest);

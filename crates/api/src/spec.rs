@@ -29,8 +29,8 @@ pub enum FlowControl {
     Wormhole,
 }
 
-/// Limit on the flits that leave an input port at the same time. It matters if a flit takes longer than a cycle to
-/// leave.
+/// Limit on the flits that leave an input port at the same time. The limit matters if a flit takes longer than a cycle
+/// to leave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InputSpeedup {
@@ -40,8 +40,8 @@ pub enum InputSpeedup {
     /// Limit per VC: the next head of a VC may request an output only when the link has taken the VC's previous flit. In each cycle only
     /// one head of an input starts to leave, whatever `speedup` is.
     Vcs,
-    /// Limit per input port: all heads of the port wait until the link has taken the port's previous flit. This limit works only for
-    /// packets of one flit.
+    /// Limit per input port: all heads of the port wait until the link has taken the port's previous flit. The limit per input port works
+    /// only for packets of one flit.
     One,
 }
 
@@ -68,8 +68,8 @@ pub struct Phases {
 pub enum Stop {
     /// The window ends after `Phases::window` cycles.
     Window,
-    /// The window ends as soon as half the width of the 95 % confidence interval of the mean packet latency is at most `share` of the mean,
-    /// and after `window` cycles at the latest.
+    /// The window ends as soon as the mean packet latency is known well enough, and after `window` cycles at the latest. Half the width of
+    /// its 95 % confidence interval must be at most `share` of the mean.
     Confidence { share: f64, window: Cycles },
     /// The window ends when all packets of the batches of all jobs are delivered.
     Complete,
@@ -88,7 +88,7 @@ impl Phases {
         }
     }
 
-    /// Maximum number of batches, of at least `batch` cycles each, that the window can have.
+    /// Maximum number of batches in the window. `batch`: length of a batch [cycles].
     pub fn most_batches(&self, batch: u64) -> usize {
         match self.stop {
             Stop::Confidence { window, .. } => (window.max(self.window)).div_ceil(batch) as usize,

@@ -8,8 +8,8 @@ use weft_units::Refusal;
 
 /// Maximum number of routers in a subnetwork: one word has a bit for each of a router's links in a subnetwork.
 pub const MOST: u32 = 64;
-/// Counts of members of a subnetwork stop at this number. It is larger than `MOST`, so a larger subnetwork is always
-/// refused.
+/// Counts of members of a subnetwork stop at this number. This number is larger than `MOST`, so Weft always refuses
+/// larger subnetworks.
 const MANY: u32 = 255;
 
 /// The part of a packet's path inside one subnetwork `d`, from member `own` to member `to`.
@@ -176,8 +176,8 @@ pub struct Views {
     rows: Vec<u64>,
     #[kept(fixed)]
     per_router: usize,
-    /// For each subnetwork of each router: the number of members over which a detour between any two members can lead if all links are
-    /// active; 0 if some link is not active.
+    /// For each subnetwork of each router, the number of members over which a detour between any two members can lead. The number is 0
+    /// unless all links are active.
     #[kept(each)]
     among_all: Vec<u8>,
     /// For each subnetwork of each router: the hub, and the member that will be the next hub (if no change is planned, the hub itself).

@@ -232,7 +232,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         false
     }
 
-    /// Assigns a VC of output `p` to a head of input `i`, in the first VC class that has both a requesting head and a free VC.
+    /// Assigns a VC of output `p` to a head of input `i`, in the first VC class with a requesting head and a free VC.
     ///
     /// # Safety
     /// `p` and `i` are ports of this router.
@@ -261,8 +261,8 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     }
 }
 
-/// Mask of the VCs of input `i` that can send to output `out`: their packet holds a VC of it, and has a flit and a
-/// credit.
+/// Mask of the VCs of input `i` that can send to output `out`: their packet holds a VC of the output, and has a flit
+/// and a credit.
 #[inline(always)]
 pub fn held_by<const V: usize>(out: &OutputUnit<V>, i: usize) -> u16 {
     let (mut held, mut vcs) = (0u16, out.vcs_with_flit & out.vcs_with_credit);

@@ -161,8 +161,8 @@ pub struct Queues<'a, const V: usize> {
     /// Index in `outs` of the router's first output.
     base: usize,
     common: &'a Common,
-    /// For each output, the flits that wait for the link or were sent on it during the last credit round trip; `None`
-    /// if the sensor does not need it.
+    /// For each output, the flits that wait for the link or were sent on it during the last credit round trip. `None`
+    /// if the sensor does not need this number.
     history: Option<&'a History>,
     now: u64,
     grants: Grants<'a>,

@@ -54,7 +54,7 @@ pub struct Draws {
     pub more_copies: u32,
 }
 
-/// One packet for each possible outcome of the source's random choices. All of these outcomes are equally likely. A packet is computed only
+/// A packet for each possible outcome of the source's random choices. All of these outcomes are equally likely. A packet is computed only
 /// when a caller requests its number, because a network can have one outcome per router.
 pub struct Outcomes<'a> {
     count: usize,
@@ -111,8 +111,8 @@ impl Draws {
 
 /// A function that calls its argument with every turn: a router, the hop of a packet there, and its hop at the next router.
 pub type EachTurn<'a> = Box<dyn Fn(&mut dyn FnMut(u32, Hop, Hop)) + 'a>;
-/// A function that calls its argument with every turn of packets to one destination router, on one VC class. Here a turn is a router, the
-/// output port of a packet there, and all output ports that the packet may take at the next router.
+/// A function that calls its argument with every turn of packets to one destination router, on one VC class. For `TurnsTo`, a turn is a
+/// router, the output port of a packet there, and all its possible output ports at the next router.
 pub type TurnsTo<'a> = Box<dyn Fn(u32, &mut dyn FnMut(u32, u16, &Ports)) + 'a>;
 
 /// An escape ring: a ring in one direction that visits every router once and keeps a bubble
@@ -123,8 +123,7 @@ pub struct EscapeRing {
     pub hops: Vec<RingHop>,
 }
 
-/// The hop along a ring at one router: the output port, the VC class of packets that enter, and the VC class of packets that are already in
-/// the ring.
+/// The hop along a ring at one router: the output port, the VC class of packets that enter, and that of packets already in the ring.
 #[derive(Debug, Clone, Copy)]
 pub struct RingHop {
     pub port: u16,
@@ -144,12 +143,14 @@ pub enum Proof<'a> {
     /// rank does not rise on these paths, the check uses the proof `or`.
     Rises { link_first: bool, or: Box<Proof<'a>> },
     /// The check follows packets between all pairs of routers. With `by_line`, the check follows only pairs of routers on the same line of
-    /// a grid. These pairs are enough if packets cross the dimensions in order, and the hops in one dimension do not depend on the others.
+    /// a grid. Pairs on the same line are enough if packets cross the dimensions in order, and the hops in one dimension do not depend on
+    /// the others.
     OneLeg { by_line: bool },
     /// Paths lead over an intermediate router: a leg in phase 0, then a leg in phase 1. `minimal_phase`: the phase of packets that take the
     /// minimal path without an intermediate router.
     TwoLegs { by_line: bool, minimal_phase: Option<u8> },
-    /// The routing lists packets, each with the router where it starts, that together take every turn that is possible under it.
+    /// The routing lists packets and the routers where they start. Together these packets take every turn that is possible under the
+    /// routing.
     Packets { routing: Box<dyn AnyRouting + 'a>, packets: Box<dyn Iterator<Item = (u32, Packet)> + 'a> },
     /// The routing itself lists every turn.
     Turns(EachTurn<'a>),

@@ -2,9 +2,9 @@
 //! widths as one number. A routing uses the widths to choose links up, and records its choices in the packet.
 //!
 //! Each link belongs to the router at its lower end. The packets that cross a link, in either direction, have chosen the digits of the
-//! upper router up to the level of the link. This holds for both directions because the path down to a leaf has the same digits as the path
-//! up, level by level. Therefore a link is in use if each of these digits is below the width of the digit's level. If all widths are at
-//! least 1, all leaves are connected. `links_up.rs` has the tables for trees with failed links.
+//! upper router up to the level of the link. The digits are valid for both directions, because the path down to a leaf has the same digits
+//! as the path up, level by level. Therefore a link is in use if each of these digits is below the width of the digit's level. If all
+//! widths are at least 1, all leaves are connected. `links_up.rs` has the tables for trees with failed links.
 
 use crate::base::kept::Value;
 use crate::coordinates::LEVEL;
@@ -45,8 +45,8 @@ pub fn link_between(a: u64, b: u64) -> (usize, u64) {
     ((lower >> LEVEL) as usize, upper)
 }
 
-/// The levels of a tree with links up, whose routers are equal, and the number of links up of each router below the
-/// top; `None` for other graphs.
+/// For a tree of equal routers with links up: its levels, and the number of links up of each router below the top.
+/// `None` for other graphs.
 pub fn tree_of(graph: &Graph) -> Option<(&Levels, u32)> {
     let levels = graph.structure().levels.as_ref().filter(|levels| levels.count > 1)?;
     levels.tree.as_ref().and_then(Tree::radix).map(|radix| (levels, radix))

@@ -153,8 +153,8 @@ pub struct NewPacket {
     pub to: u32,
     /// Length of the packet [flits].
     pub flits: u16,
-    /// The cycle in which the source created the packet. It is before the present cycle if the packet had to wait, for example because
-    /// earlier packets took long to leave.
+    /// The cycle in which the source created the packet. This cycle is in the past if the packet had to wait, for example because earlier
+    /// packets took long to leave.
     pub created: u64,
     /// A number for the workload's own use, which the packet carries as `Packet::tag`.
     pub tag: u32,
@@ -182,13 +182,14 @@ pub trait WorkloadModel {
         self.awaits()
     }
 
-    /// Whether terminals offer only the load that the network permits, because they wait for deliveries. In that case no load is too high.
+    /// Whether terminals offer only the load that the network permits, because they wait for deliveries. Under such a workload no load is
+    /// too high.
     fn follows_network(&self) -> bool {
         self.awaits().is_some()
     }
 
-    /// Whether the workload itself determines the packets that terminals send. If so, patterns, loads, injection processes and batches have
-    /// no effect on the job.
+    /// Whether the workload itself determines the packets that terminals send. Under such a workload, patterns, loads, injection processes
+    /// and batches have no effect on the job.
     fn has_own_demand(&self) -> bool {
         false
     }
@@ -210,7 +211,7 @@ pub trait WorkloadModel {
     }
 
     /// Number of cycles after which a source reacts to sources of other blocks, with the key that sets it; `None` if sources never react to
-    /// others. Blocks must exchange messages within that time. It is therefore longer than the latency of every link.
+    /// others. Blocks must exchange messages within that time. Therefore this number is larger than the latency of every link.
     fn acts_on_others_after(&self, _cycle_fs: u128) -> Option<(&'static str, Cycles)> {
         None
     }
@@ -220,8 +221,8 @@ pub trait WorkloadModel {
         None
     }
 
-    /// Whether sources act by themselves ([`Sources::act`]), or a call of one source can make other sources due. If so, the engine asks
-    /// after each call which sources are now due ([`Sources::take_woken`]).
+    /// Whether sources act by themselves ([`Sources::act`]), or a call of one source can make other sources due. For such a workload, the
+    /// engine asks after each call which sources are now due ([`Sources::take_woken`]).
     fn wakes_others(&self) -> bool {
         false
     }
@@ -232,9 +233,9 @@ pub trait WorkloadModel {
         1
     }
 
-    /// Number of cycles, at least 1, after which terminals that share a state affect each other. With this delay they may be in several
-    /// blocks. Blocks then exchange messages at least once in that time. `None`: these terminals affect each other at once, so they must be
-    /// in one block.
+    /// Number of cycles, at least 1, after which terminals that share a state affect each other. If there is such a delay, these terminals
+    /// may be in several blocks. Blocks then exchange messages at least once in that time. `None`: these terminals affect each other at
+    /// once, so they must be in one block.
     fn notes_after(&self, _cycle_fs: u128) -> Option<Cycles> {
         None
     }
@@ -294,7 +295,7 @@ pub struct Place {
 
 /// A workload in a running simulation.
 pub trait Workload: Debug + Send + Sync {
-    /// The sources of one block's terminals. They are numbered by terminal, then by part of the terminal's source.
+    /// The sources of one block's terminals. Sources are numbered by terminal, then by part of the terminal's source.
     fn sources(&self, here: &[Place]) -> JobSources;
 
     /// The part of a source that is notified when `packet` is delivered. A source has one part, or one for each message class of its
@@ -313,8 +314,8 @@ pub trait Workload: Debug + Send + Sync {
         false
     }
 
-    /// Number of packets that follow from `own` packets, which terminals create without a request. It includes `own` and all packets that
-    /// their deliveries cause.
+    /// Number of packets that follow from `own` packets, which terminals create without a request. The result includes `own` and all
+    /// packets that their deliveries cause.
     fn in_all(&self, own: Amount) -> Amount {
         own
     }
@@ -334,8 +335,8 @@ pub trait Workload: Debug + Send + Sync {
         Progress::Endless
     }
 
-    /// Whether the workload has no packet in flight, and none of its sources will send before a delivery. If this is true and the progress
-    /// is [`Progress::Open`], the workload never ends, whatever other jobs do.
+    /// Whether the workload has no packet in flight, and none of its sources will send before a delivery. If the result is true and the
+    /// progress is [`Progress::Open`], the workload never ends, whatever other jobs do.
     fn is_at_rest(&self) -> bool {
         false
     }
@@ -478,8 +479,8 @@ pub trait Sources: Kept + Debug + Send + Sync {
     }
 
     /// Another source that the last call made due, and the cycle in which it is due; `None` if there are no more
-    /// ([`WorkloadModel::wakes_others`]). This cycle is earlier than the source's previous `due`. It is not before the cycle of the call.
-    /// After a call of `next` or `sent`, it is later than that cycle.
+    /// ([`WorkloadModel::wakes_others`]). The returned cycle is earlier than the source's previous `due`. The returned cycle is not before
+    /// the cycle of the call. After a call of `next` or `sent`, it is later than that cycle.
     fn take_woken(&mut self) -> Option<(usize, u64)> {
         None
     }

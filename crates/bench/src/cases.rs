@@ -254,7 +254,7 @@ const FLEX_LBR: Routing = Routing {
 };
 
 impl Routing {
-    /// This routing with a power policy. The name of the policy precedes the name of the routing.
+    /// The same routing with a power policy. The name of the policy precedes the name of the routing.
     const fn beside(self, policy: &'static str) -> Self {
         Self { policy, booksim: None, ..self }
     }
@@ -398,7 +398,7 @@ impl Case {
         Ok(spec)
     }
 
-    /// Number of rows or groups of the network. One block can contain a whole row or group.
+    /// Number of rows or groups of the network. A block can contain a whole row or group.
     pub fn units(&self) -> Result<usize, Refusal> {
         Ok(weft_engine::scaling::units(&self.spec()?.graph))
     }

@@ -6,8 +6,8 @@ use std::error::Error;
 use std::ffi::OsStr;
 use std::process::{Child, Command, Stdio};
 
-/// Cycles before the instruction count starts, and flit-hops that it should include. Both are small because callgrind
-/// is fifty times slower than the machine.
+/// Cycles before the instruction count starts, and flit-hops that it should include. The two numbers are small, because
+/// callgrind is fifty times slower than the machine.
 const COUNT_WARMUP: u64 = 400;
 const COUNT_HOPS: f64 = 400_000.0;
 

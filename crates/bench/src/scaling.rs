@@ -1,9 +1,9 @@
 //! Predicts the speed of a simulation on more cores than this machine has. The prediction uses three costs: the time of each block in each
-//! window on one core, the mail between threads, and the waiting of threads for each other.
+//! window on one core, the mail between threads, and the time for which threads wait.
 //!
 //! The prediction ignores two effects of caches and memory. First, cores share caches and memory bandwidth, so many cores are slower than
-//! predicted. Second, the caches of many cores together may hold all blocks when the cache of one core does not. In that case many cores
-//! are faster than predicted.
+//! predicted. Second, the caches of many cores together may hold all blocks when the cache of one core does not. Because of the second
+//! effect, many cores can be faster than predicted.
 
 use crate::cases::Case;
 use nix::time::{ClockId, clock_gettime};
@@ -37,7 +37,7 @@ pub struct Prediction {
     /// Shares of the predicted time: mean work of a thread, additional work of the slowest thread, mail between threads, and waiting.
     pub work_share: f64,
     pub imbalance_share: f64,
-    /// Flit-hops of the busiest thread above the mean, as a share of the mean. This imbalance excludes effects of the machine.
+    /// Flit-hops of the busiest thread above the mean, as a share of the mean. The counted imbalance excludes effects of the machine.
     pub counted_imbalance: f64,
     /// The same imbalance if every thread had only whole rows or groups, and all rows or groups had equal cost.
     pub imbalance_of_whole_units: f64,

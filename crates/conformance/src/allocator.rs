@@ -10,8 +10,8 @@ use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 const DOR: &str = r#"{"dimension_order": {}}"#;
 const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 
-/// Networks that cover all kinds of requests: a single router; heads that know their output; heads that choose in every step; detours; and
-/// rings that keep a bubble.
+/// Networks with all kinds of requests: a single router, heads with a known output, heads that choose in every step, detours, and rings
+/// with a bubble.
 const NETWORKS: [(&str, &str); 5] = [
     (r#"{"single_router": {"terminals": 8}}"#, DOR),
     (HYPERX, UGAL_P),

@@ -54,9 +54,9 @@ pub fn check(controls: &[CongestionConfig]) {
     assert!(!works || notified > 0, "{}: no source received a notification in any network", as_written(&controls));
 }
 
-/// Checks that the probability of a mark does not fall when the queue grows, and is between 0 and 1. It also checks that rates are above 0,
-/// and at most the rate of the terminal's link. A notification must not raise the rate. Without further notifications, the rate limit must
-/// end.
+/// Checks that the probability of a mark does not fall when the queue grows, and is between 0 and 1. The function also checks that rates
+/// are above 0, and at most the rate of the terminal's link. A notification must not raise the rate. Without further notifications, the
+/// rate limit must end.
 fn check_rules(control: &dyn Control, what: &str) {
     let chances: Vec<f64> = (0..32).map(|k| control.marks((1u32 << k) - 1)).chain([control.marks(u32::MAX)]).collect();
     assert!(chances.iter().all(|chance| (0.0..=1.0).contains(chance)), "{what}: wrong probabilities: {chances:?}");

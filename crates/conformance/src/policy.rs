@@ -82,7 +82,7 @@ fn check_accounts(spec: &Spec, what: &str) {
 }
 
 /// Sets the load of the spec to 0 at cycle 2,000, long before the window ends. The packets offered before that cycle can take ten times as
-/// long to arrive. For example, if a 3-ary 3-tree has one path for each pair of leaves, 3 of the 27 links of its upper level carry two
+/// long to arrive. For example, take a 3-ary 3-tree with one path for each pair of leaves: 3 of the 27 links of its upper level carry two
 /// thirds of the flits.
 fn falling_silent(mut spec: Spec) -> Spec {
     let first = &spec.traffic.jobs[0].phases[0];

@@ -88,7 +88,7 @@ fn check_columns(info: &TableInfo, table: &Table, what: &str) {
     assert_eq!(table.complete.is_some(), info.bounded, "{what}");
 }
 
-/// Checks that each recording gives the same table in a run with all of them as in a run alone.
+/// Checks that each recording gives the same table in a run with all recordings as in a run alone.
 ///
 /// # Panics
 /// Panics if one recording changes the table of another.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use weft_engine::routing::RoutingConfig;
 use weft_topology::{Graph, TopologyConfig, laws};
 
-/// Number of routings that run on each network. They are the first compatible ones in the order of the registry.
+/// Number of routings that run on each network. The first compatible routings in the order of the registry are chosen.
 const ROUTINGS: usize = 3;
 
 /// Maximum numbers of terminals and routers of a network in which runs take little time.

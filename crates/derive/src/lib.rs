@@ -23,8 +23,8 @@ pub fn kept(input: TokenStream) -> TokenStream {
     in_place(input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Derives `Value` for a type whose objects are created when they are read: items of a list that grows and shrinks, or choices made during
-/// a run.
+/// Derives `Value` for a type whose objects are created when they are read. Examples are the items of a list that grows and shrinks, and
+/// choices made during a run.
 #[proc_macro_derive(Value)]
 pub fn value(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -1,5 +1,5 @@
-//! The backlog that one phase of a changing load leaves to the next phases. It follows from the offered and accepted
-//! loads.
+//! The backlog that one phase of a changing load leaves to the next phases. The backlog is computed from the offered
+//! and accepted loads.
 //!
 //! The engine judges a phase by its second half. A phase is therefore not saturated if it falls behind while links wake, and later carries
 //! its load. However, the phase's latencies include the wait in the queue that built up, and the next phase begins with the rest of this
@@ -98,7 +98,7 @@ fn some(number: Option<f64>) -> Option<f64> {
 /// The backlog when the window of a point, or a phase, begins; `None` if it is unknown or is no backlog.
 ///
 /// Waiting flits are a backlog in two cases. Either the window accepts more than is offered, or the length of the phase's queues depends on
-/// their length at its beginning. In other cases, this number of flits always waits at this load.
+/// their length at its beginning. If neither is true, this number of flits always waits at this load, and is no backlog.
 pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
     let (waiting, offered, packets) =
         (some(span.backlog_before_packets)?, some(span.offered_load)?, some(span.packets)?);
@@ -117,8 +117,9 @@ pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
 
 /// Whether the window of a point delivers packets that the warm-up left in the network, and this is visible in the latencies.
 ///
-/// For this, the accepted load must exceed the offered load by more than random variation, and the backlog must make the mean latency more
-/// than 5 % longer. The backlog shrinks to nothing by the end of the window. On average, a packet therefore waits for half of the backlog.
+/// The result is true under two conditions. The accepted load exceeds the offered load by more than random variation, and the backlog makes
+/// the mean latency more than 5 % longer. The backlog shrinks to nothing by the end of the window. On average, a packet therefore waits for
+/// half of the backlog.
 pub(crate) fn drains(point: &Facts) -> bool {
     let known = (some(point.offered_load), some(point.accepted_load), some(point.packets));
     let (Some(offered), Some(accepted), Some(packets)) = known else { return false };

@@ -52,8 +52,8 @@ pub struct EngineWarning {
     pub what: String,
     pub help: String,
     pub longer_limit_cycles: Option<f64>,
-    /// Length of a cycle of the results \[fs\], if the scenario has a `grain` (a coarse flit). This number is only in
-    /// the warning about the `grain`.
+    /// Length of a cycle of the results \[fs\], if the scenario has a `grain` (a coarse flit). Only the warning about
+    /// the `grain` contains this length.
     pub cycle_fs: Option<f64>,
     /// Number of the scenario's flits in a flit of the results, also from the warning about the `grain`.
     pub grain_flits: Option<f64>,

@@ -125,8 +125,8 @@ impl Facts {
         self.warnings_of(&[LIMIT]).next()
     }
 
-    /// The engine's warning about a parameter of the power policy. With this parameter, a network can collapse at a load that this run
-    /// still carries.
+    /// The engine's warning about a parameter of the power policy. Under the policy with this parameter, a network can collapse at a load
+    /// that this run still carries.
     pub fn policy_warning(&self) -> Option<&EngineWarning> {
         self.warnings.iter().find(|warning| warning.path.starts_with(OF_POLICY))
     }
@@ -169,8 +169,8 @@ impl Facts {
         self.path_bound_share.is_some_and(|share| share > 1.0 + ROUNDING)
     }
 
-    /// Whether an unsettled point accepted, in its window, less than 97 % of its load minus random variation. This point may be overloaded:
-    /// the engine judges only the second half of the window, where random variation can explain a larger gap.
+    /// Whether an unsettled point accepted, in its window, less than 97 % of its load minus random variation. A point of this kind may be
+    /// overloaded: the engine judges only the second half of the window, where random variation can explain a larger gap.
     pub fn is_behind(&self) -> bool {
         let (Some(offered), Some(accepted)) = (self.offered_load, self.accepted_load) else { return false };
         let packets = self.packets.unwrap_or(0.0);
@@ -218,8 +218,8 @@ pub fn mark(flaws: &[&Kind], lost: bool) -> &'static str {
     }
 }
 
-/// The sign that tables print in place of a latency without limit (`stall`, `sat`), or in place of the numbers of a run that was cut off
-/// (`cut`). For other points the sign is the point's mark.
+/// The sign that tables print in place of a latency without limit (`stall`, `sat`), or of the numbers of a run that was cut off (`cut`).
+/// For other points the sign is the point's mark.
 pub fn sign(flaws: &[&Kind]) -> &'static str {
     match is_over(flaws) {
         true if flaws[0].group == Group::Stalled => "stall",

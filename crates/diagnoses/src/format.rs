@@ -4,7 +4,7 @@ use std::fmt;
 use weft_units::Time;
 
 /// A length of time that is written in the unit of the scenario. If a scenario has a `grain`, the cycles of its results are longer than the
-/// scenario's own cycles. In that case the length of time is written in seconds, otherwise in cycles.
+/// scenario's own cycles. With a `grain` the length of time is therefore written in seconds, otherwise in cycles.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
     pub cycles: f64,

@@ -1,4 +1,4 @@
-//! The flaws that a finished point can have, worst first. Each has a code, a text and a general remedy.
+//! The flaws that a finished point can have, worst first. Each flaw has a code, a text and a general remedy.
 
 use weft_units::Code;
 

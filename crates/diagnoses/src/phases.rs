@@ -33,8 +33,8 @@ pub(crate) fn judged(point: &Facts, phases: Vec<Facts>) -> Vec<Facts> {
     phases.into_iter().zip(waiting).map(one).collect()
 }
 
-/// Number of packets that were dropped by faults active in the phase. It includes packets dropped before the phase
-/// began.
+/// Number of packets that were dropped by faults active in the phase. The number includes packets that these faults
+/// dropped before the phase began.
 fn dropped_in(point: &Facts, phase: &Facts) -> f64 {
     let place = phase.place.as_ref();
     let (Some(all), Some(begin)) =

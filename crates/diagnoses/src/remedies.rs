@@ -97,7 +97,7 @@ impl Facts {
 
     /// The settings with which an unsettled point would settle; empty for a settled point. `least_limit`: the largest
     /// `measure.warmup_limit` of all points of the sweep \[cycles\]. A limit that is proposed for all points must not be below the present
-    /// limit of any of them.
+    /// limit of any point.
     pub fn to_settle(&self, least_limit: f64) -> Vec<Remedy> {
         self.settling(least_limit).into_iter().map(|(_, remedy)| self.accepted(remedy)).collect()
     }
@@ -147,8 +147,8 @@ impl Facts {
     }
 
     /// The proposed limit for a warm-up that reached its limit \[cycles\]: the limit from the engine's warning, but at least twice the
-    /// present limit. Warnings of earlier versions have no numbers. For these the result is four times the limit, as the engine always
-    /// proposed (except for saturated points).
+    /// present limit. Warnings of earlier versions have no numbers. For old warnings the result is four times the limit, as the engine
+    /// always proposed (except for saturated points).
     fn longer_limit(&self) -> f64 {
         let reached = self.warmup_cycles.unwrap_or(0.0).max(self.warmup_limit_cycles.unwrap_or(0.0));
         let proposed =
@@ -187,9 +187,9 @@ impl Facts {
 
     /// Whether the load is so near to the capacity that perhaps no run is long enough.
     ///
-    /// This is the case under three conditions. The paths can carry hardly more, the accepted load is below the offered load, or packets
-    /// stay in the source queues without being delivered. Queues can also be long for other reasons: a routing may fill them before it
-    /// leaves the shortest paths, or links may sleep. These queues have the same length at a load that is 5 % lower.
+    /// The load is near the capacity in three cases. The paths can carry hardly more, the accepted load is below the offered load, or
+    /// packets stay in the source queues without being delivered. Queues can also be long for other reasons: a routing may fill them before
+    /// it leaves the shortest paths, or links may sleep. These queues have the same length at a load that is 5 % lower.
     fn is_near_capacity(&self) -> bool {
         if self.is_near_bound() || self.is_behind() {
             return true;
@@ -199,8 +199,8 @@ impl Facts {
         end > chance && begin - end <= chance
     }
 
-    /// Whether the load is more than 95 % of the load that the paths can carry. If so, a longer run can only show that the network carries
-    /// a lower load.
+    /// Whether the load is more than 95 % of the load that the paths can carry. At such a load, a longer run can only show that the network
+    /// carries a lower load.
     pub(crate) fn is_near_bound(&self) -> bool {
         self.path_bound_share.unwrap_or(0.0) > BELOW_BOUND
     }
@@ -215,8 +215,8 @@ impl Facts {
         WAITS * self.queueing_mean_cycles.unwrap_or(0.0)
     }
 
-    /// The remedy of a longer warm-up and window. Both are longer than the time for which the queues depend on their
-    /// length at the start.
+    /// The remedy of a longer warm-up and window. The two times are longer than the time for which the queues depend on
+    /// their length at the start.
     fn longer_run(&self, least_limit: f64) -> Remedy {
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let cycles = rounded_up(self.enough_for(warmup + window).max(self.after_waits()));

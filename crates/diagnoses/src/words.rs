@@ -1,5 +1,5 @@
-//! The templates of the sentences about one point: one for each remedy and each note. Other files compute the numbers
-//! that these sentences contain.
+//! The templates of the sentences about one point: one for each remedy and each note. The numbers in these sentences
+//! are computed in other files.
 
 use crate::backlog::Backlog;
 use crate::facts::{EngineWarning, Facts, Job, Place};

@@ -12,7 +12,8 @@ pub struct Barrier {
     poisoned: AtomicBool,
 }
 
-/// A guard for a thread that uses the barrier. If this thread panics, the guard makes the other threads stop waiting.
+/// A guard for a thread that uses the barrier. If the thread with the guard panics, the guard makes the other threads
+/// stop waiting.
 pub struct Poison<'a>(pub &'a Barrier);
 
 impl Drop for Poison<'_> {

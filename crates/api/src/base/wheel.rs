@@ -1,6 +1,6 @@
 //! Calendar wheel: a store of future events, with one slot per cycle. A slot is a list of chunks from one shared pool, so the wheel needs
-//! memory only for the events in flight. A slot that needs a chunk takes the one that was freed last, because that one is most likely in
-//! the cache.
+//! memory only for the events in flight. If a slot needs a chunk, it takes the chunk that was freed last, because that chunk is most likely
+//! in the cache.
 
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::base::unchecked::Hot;
@@ -13,8 +13,8 @@ const EMPTY: u32 = 0;
 /// order.
 #[derive(Debug, Clone)]
 pub struct Wheel<T, const N: usize> {
-    /// For each slot (cycle), the index after the last item of its first chunk; `EMPTY` if the slot has no events. All earlier items of
-    /// this chunk belong to the same cycle.
+    /// For each slot (cycle), the index after the last item of its first chunk; `EMPTY` if the slot has no events. All items before this
+    /// index in the same chunk belong to the same cycle.
     ends: Vec<u32>,
     mask: u64,
     /// Chunk k consists of items k * N to (k + 1) * N.

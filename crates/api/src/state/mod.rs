@@ -64,8 +64,8 @@ pub enum ChannelEnd {
     Unused,
 }
 
-/// An output unit: the sender's side of a channel. It stores the credits, the packet that holds each VC, and the VC classes that heads
-/// request.
+/// An output unit: the sender's side of a channel. An output unit stores the credits, the packet that holds each VC, and the VC classes
+/// that heads request.
 #[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct OutputUnit<const V: usize> {
@@ -116,8 +116,8 @@ pub enum Gate {
     Broken,
 }
 
-/// An input unit: the receiver's side of a channel. It stores a queue for each VC (a list of segments), and the request of the head of each
-/// queue.
+/// An input unit: the receiver's side of a channel. An input unit stores a queue for each VC (a list of segments), and the request of the
+/// head of each queue.
 #[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct InputUnit<const V: usize> {
@@ -139,8 +139,8 @@ pub struct InputUnit<const V: usize> {
     #[kept(fixed)]
     pub class: u8,
     pub rr_vc: u8,
-    /// For each VC in `queued`, its last segment. A one-flit packet that meets no queue does not need this field and those after it: with
-    /// up to 8 VCs they are in the second cache line.
+    /// For each VC in `queued`, its last segment. A one-flit packet that meets no queue needs neither this field nor those after it. With
+    /// up to 8 VCs, these fields are in the second cache line.
     tail: [u32; V],
     /// For each VC, the output VC that its head packet holds: output << 4 | output VC.
     pub output_vc: [u16; V],
@@ -433,8 +433,8 @@ pub const MARKED: u8 = 16;
 /// The packet is a notification of congestion control: it informs its destination of marks on packets sent by that
 /// terminal.
 pub const NOTICE: u8 = 32;
-/// The packet is the first of its VC class in a queue that is set aside, and must wait there. It waits for older packets in other queues of
-/// the channel.
+/// The packet is the first of its VC class in a queue that is set aside, and must wait there. The packet waits for older packets in other
+/// queues of the channel.
 pub const FENCED: u8 = 64;
 /// The packet waits in a normal queue, and the congestion count of its output includes it.
 pub const COUNTED: u8 = 128;
@@ -531,7 +531,8 @@ pub const NO_JOB: u16 = u16::MAX;
 pub struct Terminal {
     /// The cycle in which the terminal requests the next packet from its source.
     pub due: u64,
-    /// The cycle in which a sleeping terminal wakes to request a packet. Other alarms of the terminal in the wheel are out of date.
+    /// The cycle in which a sleeping terminal wakes to request a packet. If the wheel has alarms of the terminal for other cycles, these
+    /// alarms are out of date.
     pub alarm: u64,
     /// The packet that the terminal injects now; `NONE` if it injects none.
     pub packet: u32,
@@ -577,7 +578,8 @@ pub struct Flit {
 pub const BODY: u16 = UNDECIDED;
 /// `Flit::key` of the first flit of a run of body flits.
 pub const RUN_BEGINS: u16 = 1;
-/// `Flit::key` of the event in the cycle after the last flit of a run of body flits. This event represents no flit.
+/// `Flit::key` of the event in the cycle after the last flit of a run of body flits. The event at the end of a run
+/// represents no flit.
 pub const RUN_ENDS: u16 = 2;
 
 impl Flit {

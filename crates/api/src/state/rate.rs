@@ -128,7 +128,7 @@ impl Rate {
     }
 }
 
-/// The help text for a rate whose period is too long: it proposes the simplest fraction that differs by at most 0.1 %, and states the
+/// The help text for a rate whose period is too long. It proposes the simplest fraction that differs by at most 0.1 %, and states the
 /// difference.
 fn rounder(flits: u128, cycles: u128) -> String {
     let (near, parts) = simplest(flits, cycles);

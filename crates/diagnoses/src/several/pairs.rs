@@ -42,7 +42,7 @@ pub static LOADS_DIFFER: Obstacle = Obstacle { code: &UNEQUAL_WORK, what: words:
 pub static MESSAGES_DIFFER: Obstacle = Obstacle { code: &UNEQUAL_PROGRAMS, what: words::MESSAGES_DIFFER };
 static FAULTS_DIFFER: Obstacle = Obstacle { code: &OTHER_FAULTS, what: words::FAULTS_DIFFER };
 
-/// One side of a comparison: a point, or the mean of a point's seeds.
+/// A side of a comparison: a point, or the mean of a point's seeds.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     pub point: &'a Facts,

@@ -2,7 +2,7 @@
 //! explains.
 //!
 //! Two runs of the same traffic deliver slightly different loads by chance, and the energy of flits grows with the load. Therefore the
-//! power of the reference is scaled to the work of the policy: its static part does not change, and the rest grows with the accepted load.
+//! power of the reference is scaled to the work of the policy. Its static part does not change, and the rest grows with the accepted load.
 
 use crate::backlog::CHANCE;
 

@@ -47,15 +47,15 @@ pub struct Implied {
     pub zero_load_latency: Option<f64>,
     /// Mean number of links between routers that packets cross without contention; `None` if no terminal sends in the first phase.
     pub mean_hops: Option<f64>,
-    /// Load [flits/terminal/cycle] at which the busiest channel is full, as the load of the busiest terminal without its replies; `None` if
-    /// no terminal sends in the first phase.
+    /// Load of the busiest terminal, without its replies, at which the busiest channel is full [flits/terminal/cycle]. `None` if no
+    /// terminal sends in the first phase.
     pub channel_load_bound: Option<f64>,
     /// Upper bound on the accepted load [flits/terminal/cycle, mean over the terminals of all jobs] that follows from the links to the
     /// terminals alone. `None` if this bound is not below the offered load, or is unknown.
     pub accepted_load_bound: Option<f64>,
     /// The kind of paths for which `channel_load_bound` is valid.
     pub bound_of: BoundOf,
-    /// Whether packets have replies. If so, hops, latency and bound include the replies.
+    /// Whether packets have replies. If packets have replies, hops, latency and bound include the replies.
     pub has_replies: bool,
     /// Sampling errors of these predictions; `None` if all paths were followed, or if no terminal sends.
     pub sampled: Option<Sampled>,
@@ -79,7 +79,7 @@ pub struct Implied {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrokenLinks {
     pub links: usize,
-    /// Whether the reason is that some terminals would otherwise be cut off. If not, the reason is that the routing has no tables for the
+    /// Whether the reason is that some terminals would otherwise be cut off. If false, the reason is that the routing has no tables for the
     /// network without these links.
     pub cut_off: bool,
 }
@@ -228,8 +228,8 @@ struct Walker<'a> {
     load_of_class: Vec<f64>,
     vc_classes: usize,
     sequences: Sequences<'a>,
-    /// The loads of cuts, used in place of the loads of channels if heads choose among minimal paths. In this case the load of a channel
-    /// depends on the choices of heads, but the load of a cut does not.
+    /// The loads of cuts, used in place of the loads of channels if heads choose among minimal paths. For these routings the load of a
+    /// channel depends on the choices of heads, but the load of a cut does not.
     cuts: Option<Cuts>,
     /// Number of steps so far, and number of steps that are allowed so far.
     steps: u64,
@@ -450,7 +450,7 @@ impl<'a> Walker<'a> {
         flows
     }
 
-    /// Adds the flits per cycle that terminal `source` of job `j` sends to rank `rank`, and the flits of the replies, to the loads of both
+    /// Adds the flits per cycle that terminal `source` of job `j` sends to rank `rank`, and those of the replies, to the loads of both
     /// terminals' channels. Returns the flits per cycle of the replies.
     fn exchange(&mut self, j: usize, (source, rank): (u32, u32), rate: f64) -> f64 {
         let job = &self.spec.traffic.jobs[j];
@@ -474,8 +474,8 @@ impl<'a> Walker<'a> {
         self.load[ports + terminal as usize] += rate;
     }
 
-    /// The terminals of the router that belong to jobs. Each has the number of its job, and its load in the first phase
-    /// of that job.
+    /// The terminals of the router that belong to jobs. Each terminal has the number of its job, and its load in the
+    /// first phase of that job.
     fn sources(&self, router: u32) -> impl Iterator<Item = (u32, usize, f64)> + use<'a> {
         let (spec, net) = (self.spec, self.net);
         let terminals = spec.graph.ports(router).iter().filter_map(|port| match port.peer {

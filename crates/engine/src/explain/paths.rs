@@ -144,7 +144,8 @@ type Hops = Vec<(u32, u16, u8)>;
 struct Explainer<'a> {
     spec: &'a Spec,
     net: &'a Net,
-    /// The paths found so far, by length and hops. Each has its probability, and whether the packet took no detour.
+    /// The paths found so far, by length and hops. Each path has its probability, and whether the packet took no
+    /// detour.
     found: BTreeMap<(usize, Hops), (Option<f64>, bool)>,
     choices: Vec<ChoiceAt>,
     followed: u64,

@@ -198,7 +198,7 @@ fn common(spec: &Spec, class_bits: u32, needs: &Needs, links: &[Link]) -> Result
 }
 
 /// Number of bits that store a VC class in a route key. If paths can become longer while a packet is in flight (`rebuilds`), one more class
-/// is needed. It marks a packet whose path is too long (`kernel/src/broken.rs`).
+/// is needed. The additional class marks a packet whose path is too long (`kernel/src/broken.rs`).
 fn class_bits(needs: &Needs, rebuilds: bool, sets: &VcSets) -> u32 {
     let most = usize::from(needs.classes.iter().copied().max().unwrap_or(1) + u8::from(rebuilds));
     let all = if sets.are_finer() { sets.vc_classes() } else { most };

@@ -3,7 +3,7 @@
 //!
 //! A packet may enter a ring only if the next buffer keeps room for one more packet. A packet that moves on inside the ring frees as much
 //! room as it takes. Therefore some buffer of the ring always has room for a packet, and the packet before this buffer can move. This
-//! argument counts room in whole packets. It is valid if each packet fits into one buffer and all packets have the same length.
+//! argument counts room in whole packets. The argument is valid if each packet fits into one buffer and all packets have the same length.
 
 use crate::network::routing::routing;
 use crate::network::spec::{FlowControl, Spec};

@@ -1,4 +1,4 @@
-//! Upper bound on the accepted load that follows from the links to the terminals. This bound is valid for every routing, buffer size and
+//! Upper bound on the accepted load that follows from the links to the terminals. The bound is valid for every routing, buffer size and
 //! number of VCs.
 
 use super::has_replies;

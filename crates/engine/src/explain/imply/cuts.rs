@@ -16,8 +16,8 @@ pub(super) struct Cuts {
     trunk_widths: Vec<u32>,
     /// For each cut (by [`index`]), the load of the packets that must cross it.
     forced: Vec<f64>,
-    /// For each cut, the load of packets that go exactly half way round a ring. They cross either this cut upward, or the opposite cut
-    /// downward.
+    /// For each cut, the load of packets that go exactly half way round a ring. These packets cross either this cut upward, or the opposite
+    /// cut downward.
     either: Vec<f64>,
 }
 

@@ -92,8 +92,8 @@ impl Walker<'_> {
         Fullest { share, rate, buffers: short.into_iter().map(|by| by.buffers).collect() }
     }
 
-    /// The utilisation of a channel if the buffers of one VC class limit its rate; `None` if these buffers are long enough to keep the link
-    /// busy. `class`: class of the channel's link. `back`: class of the opposite channel. `load`: load of this VC class [flits/cycle].
+    /// The utilisation of a channel if the buffers of one VC class limit its rate; `None` if these buffers are long enough. `class`: class
+    /// of the channel's link. `back`: class of the opposite channel. `load`: load of this VC class [flits/cycle].
     fn by_buffers(&self, [class, back]: [usize; 2], vc_class: u8, load: f64) -> Option<ByBuffers> {
         let (link, round_trip) = (&self.net.links[class], self.spec.credit_round_trip(class, back));
         let needed = self.spec.links[class].rate.most_flits_in(round_trip);

@@ -7,7 +7,7 @@
 //! follows from the spread of the eight samples.
 //!
 //! In one sample, the load of the busiest channel is too high on average, because this channel is the busiest partly by chance. Take the
-//! channel that is busiest in seven samples: its load in the eighth sample is too low on average, because another channel may have a higher
+//! channel that is busiest in seven samples. Its load in the eighth sample is too low on average, because another channel may have a higher
 //! load. The estimate is the midpoint between these two values, and its interval extends beyond both values.
 
 use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers};

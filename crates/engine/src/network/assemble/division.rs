@@ -2,8 +2,8 @@
 //!
 //! In most networks this order is the order of router numbers. A tree numbers its routers level by level, so this order would put all
 //! leaves into one block and the routers above them into another. Therefore the blocks of a tree get the subtrees below the top in turn,
-//! each with its share of the top routers. This also helps programs, whose ranks that send at the same time are often neighbours. With the
-//! subtrees in turn, all blocks have work at these times.
+//! each with its share of the top routers. This division also helps programs, whose ranks that send at the same time are often neighbours.
+//! With the subtrees in turn, all blocks have work at these times.
 
 use std::sync::Arc;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};

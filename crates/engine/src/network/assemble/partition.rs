@@ -10,7 +10,7 @@ use weft_topology::{Graph, Link};
 use weft_units::Refusal;
 
 /// Divides the network into `blocks` blocks. The result depends only on the spec and the number of blocks. `whole_groups`: whether the
-/// routing reads the queues of a group. If so, each group must be in one block, and there cannot be more blocks than groups.
+/// routing reads the queues of a group. If true, each group must be in one block, and there cannot be more blocks than groups.
 ///
 /// Work is estimated from the ports of the routers and from the terminals of programs ([`work`]).
 pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Division {
@@ -26,8 +26,8 @@ pub(crate) fn partition_by(spec: &Spec, blocks: usize, whole_groups: bool, work:
 /// For each block, the position of its first router in the order; the last entry is the end.
 ///
 /// If there are enough units (rows, groups) for all blocks, no unit is divided. Units are divided if whole units would leave more than the
-/// share [`IDLE_SHARE`] of the time idle, and if the division costs nothing. It costs nothing if links inside units are as long as links
-/// between units, because blocks then do not wait for each other more often.
+/// share [`IDLE_SHARE`] of the time idle, and if the division costs nothing. A division costs nothing if links inside units are as long as
+/// links between units, because blocks then do not wait for each other more often.
 fn bounds_in(order: &Order, spec: &Spec, blocks: usize, whole_groups: bool, work: &[u64]) -> Vec<u32> {
     let graph = &*spec.graph;
     let units = order.units.len() as u32 - 1;
@@ -163,8 +163,8 @@ fn is_closer_inside(spec: &Spec, unit_of: &[u32]) -> bool {
     shortest(true) < shortest(false)
 }
 
-/// Default number of blocks for a run with `threads` threads. It depends on the size of the network, and is a multiple of the number of
-/// threads.
+/// Default number of blocks for a run with `threads` threads. The number depends on the size of the network, and is a multiple of the
+/// number of threads.
 pub(crate) fn usual_blocks(graph: &Graph, threads: usize) -> usize {
     blocks_by_size(graph).next_multiple_of(threads.max(1))
 }
@@ -187,8 +187,8 @@ fn port_bytes(graph: &Graph) -> u64 {
     u64::from(graph.port_base(graph.routers())) * 192
 }
 
-/// Maximum number of blocks that [`blocks_by_size`] returns. Each pair of blocks needs memory for mail. With more blocks, this memory would
-/// exceed the state of the ports.
+/// Maximum number of blocks that [`blocks_by_size`] returns. Each pair of blocks needs memory for mail. With more blocks, the memory for
+/// mail would exceed the state of the ports.
 const MOST_BY_SIZE: usize = 256;
 
 /// Number of blocks with which the state of each block fits into the second-level cache; 1 for a small network.
