@@ -19,7 +19,7 @@ impl Wanted {
     }
 }
 
-/// The state of a rank, which has several processors. If one processor computes and another handles a message, the
+/// The state of a rank, which can have several processors. If one processor computes and another handles a message, the
 /// state is `Compute`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum State {
@@ -49,7 +49,7 @@ impl State {
 /// The event that ended the idle time of a rank. The event occurred some cycles earlier, at this or another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Cause {
-    /// The rank at the other end of the message whose arrival ended the idle time.
+    /// The rank at the other end of the message.
     pub peer: u32,
     /// The rank at which the transfer began: the sender, or the rank whose receive started a rendezvous.
     pub origin: u32,
@@ -69,7 +69,7 @@ pub struct Span {
     pub rank: u32,
     pub from: u64,
     pub state: State,
-    /// The message or send whose end also ended the idle time; `None` if the rank was not idle.
+    /// The message or send that ended an idle time; `None` if there is none.
     pub cause: Option<Cause>,
 }
 

@@ -27,8 +27,7 @@ pub struct BlockSite {
 
 #[derive(Debug, Clone, Copy)]
 pub struct ChannelSite {
-    /// The router from which the channel leads. For a channel from a terminal, this is instead the router at the end of
-    /// the channel.
+    /// The router at the start of the channel. For a channel from a terminal: the router at its end.
     pub router: u32,
     /// Power state in cycle 0.
     pub state: LinkState,
@@ -112,10 +111,10 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// its old route, and the packet with its new route.
     fn rerouted(&mut self, _before: &Packet, _now: &Packet) {}
 
-    /// Called once per cycle with all flits that have arrived at inputs of the block.
+    /// Called with flits that have arrived at inputs of the block in this cycle. The loop may make several calls per cycle.
     fn arrive(&mut self, _batch: &Arrivals) {}
 
-    /// Called once per allocation step with all flits that leave inputs of the block.
+    /// Called once per router and allocation step in which flits leave inputs of the router, with all these flits.
     fn depart(&mut self, _batch: &Departures) {}
 
     /// Called when `flits` flits leave an input because their packet is discarded. `packet`: the discarded packet if its tail is among
@@ -123,7 +122,7 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// `depart`.
     fn discard(&mut self, _now: u64, _input: usize, _flits: u16, _packet: Option<&Packet>) {}
 
-    /// Called when a link or router at an end of one of the block's channels fails or returns.
+    /// Called for a channel of the block when its link, or a router at one of its ends, fails or returns.
     fn fault(&mut self, _fault: Breakage, _channels: &mut dyn Channels) {}
 
     /// For tests: the agents' counts of packets and flits in flight in their block. The sum of these counts over all blocks must be 0 when
@@ -138,7 +137,7 @@ pub trait Agents: Kept + Any + Debug + Send {
     }
 }
 
-/// All flits that arrive at inputs of a block in one cycle.
+/// Flits that arrive at inputs of a block in the same cycle.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrivals<'a> {
     pub now: u64,
@@ -146,7 +145,7 @@ pub struct Arrivals<'a> {
     pub packets: &'a [Packet],
 }
 
-/// All flits that leave the routers of a block in one allocation step.
+/// All flits that leave a router in one allocation step.
 #[derive(Debug, Clone, Copy)]
 pub struct Departures<'a> {
     pub now: u64,
@@ -299,12 +298,12 @@ pub trait Channels {
 
 /// The part of a power policy that acts on the whole network, between two cycles.
 pub trait Overseer: Kept + Any + Debug + Send {
-    /// The next cycle in which the overseer acts; it acts before that cycle, and the cycle is never in the past.
+    /// The cycle before which the overseer acts next; never in the past.
     fn next(&self) -> u64;
     /// Called before each cycle `now`; the overseer acts only if `now` equals `next`.
     fn act(&mut self, network: &mut dyn Network, now: u64);
     /// Called after `act`, while no packet is in flight in the network. If each act only schedules the next act while the network stays
-    /// idle, returns the cycles between two acts. The engine then skips acts by calling `skip`. By default it returns `None`, and the
+    /// idle, returns the cycles between two acts. The engine then skips acts by calling `skip`. By default this is `None`, and the
     /// engine skips no act.
     fn rests(&self, _network: &mut dyn Network) -> Option<u64> {
         None

@@ -27,7 +27,7 @@ struct Rate {
     /// Length of every packet [flits]; `None` if packets have different lengths.
     packet_flits: Option<u16>,
     phase: u32,
-    /// Packets created before this cycle are certainly in this phase, so `settle` need not check them.
+    /// Packets created before this cycle need no check by `settle`: the end of the phase, or 0 for a batch and for clocks that may wait.
     plain_until: u64,
     /// First cycle after this phase.
     until: u64,

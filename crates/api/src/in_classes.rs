@@ -94,8 +94,8 @@ struct OfPacket<'a> {
 }
 
 impl OfPacket<'_> {
-    /// Converts the VC class of a hop to the finer one. The seed is 0 because only schemes that look ahead need it; these schemes refuse a
-    /// routing that decides at heads.
+    /// Converts the VC class of a hop to the finer one. The seed is 0 because only schemes that look ahead need it, and Weft refuses
+    /// these schemes with a routing that decides at heads.
     fn hop(&self, hop: Hop) -> Hop {
         self.refined.taken(self.router, &self.packet, hop, 0)
     }

@@ -176,12 +176,11 @@ pub struct NetworkChannel {
 pub struct Schedule {
     /// Period [cycles] after which all actions of the policy repeat; `None` if they do not repeat.
     pub period: Option<Cycles>,
-    /// Times in which links are off once in a run.
+    /// Spans of cycles in which links are off, each once in a run.
     pub once: Vec<OffTime>,
 }
 
-/// A time in which links are off, from one cycle to another. `path` names the parameters of the policy that set this
-/// time.
+/// A span of cycles in which links are off. `path` names the parameters of the policy that set the span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OffTime {
     pub path: String,

@@ -50,8 +50,8 @@ pub struct SetAside {
     /// Threshold [flits]: an output is congested if at least this number of flits wait for it in the normal queues of
     /// its router.
     pub detect: u32,
-    /// Threshold [flits] for a queue that the next router has set aside. If the queue has this number of flits, the router gives tokens to
-    /// its upstream neighbours.
+    /// Threshold [flits] for a queue that the next router has set aside. If the queue has at least this number of flits, the router gives
+    /// tokens to its upstream neighbours.
     pub spread: u32,
     /// Number of cycles after which an empty queue is no longer set aside.
     pub linger: u64,
@@ -95,8 +95,8 @@ pub trait QueueingModel {
     /// Number of queues of a port, as the scheme defines a queue.
     fn queues(&self, graph: &Graph) -> u32;
 
-    /// Number of equal parts of a port's memory under the scheme, if the routing has `classes` VC classes at the port. By default each VC
-    /// class has the number of parts that `queues` returns.
+    /// Number of parts into which the scheme divides the memory of a port, if the routing has `classes` VC classes at the port. By default
+    /// each VC class has the number of parts that `queues` returns.
     fn parts(&self, graph: &Graph, classes: u32) -> u32 {
         self.queues(graph) * classes
     }
@@ -140,9 +140,9 @@ pub struct SetAsideCount {
     pub arrived: u64,
     /// Number of packets, in the whole run, that waited in a queue set aside until older packets in other queues of the channel had left.
     pub fenced: u64,
-    /// Number of heads in the window for which no queue could be set aside, because other outputs used all queues of their channel. Heads
-    /// without a queue of this kind wait in normal queues. They may also wait in a queue set aside, and continue from there into the queue
-    /// of a farther output.
+    /// Number of heads, in the window, of packets for a congested output that got no queue, because other outputs used all queues of their
+    /// channel. These heads wait in normal queues, or in a queue set aside from which they continue into the queue of another output,
+    /// farther away.
     pub unserved: u64,
     /// Sum over the cycles of the window of the number of queues set aside.
     pub line_cycles: u64,

@@ -260,7 +260,8 @@ pub struct QueueReading {
 pub struct PartCrossed<'a> {
     pub channel: usize,
     pub vc: u8,
-    /// `None` for the last packet that crossed on this VC, if its head may already be in another block.
+    /// The packet on a channel to a terminal. `None` on other channels, for the last packet that crossed on this VC: its head may be in
+    /// another block.
     pub packet: Option<&'a Packet>,
     /// Number of flits that [`Recorder::crosses`] has counted and that have not crossed yet. If negative: minus the number of flits that
     /// have crossed and that [`Recorder::crosses`] has not counted.
@@ -284,7 +285,7 @@ pub struct ControlArrival {
 /// added up, or events that are sorted.
 #[allow(unused_variables, reason = "the names say what a recorder is told")]
 pub trait Recorder: Kept + Any + Debug + Send {
-    /// Called when the power policy changes the state of a channel.
+    /// Called when a channel changes its power state, by the policy or by a fault.
     fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {}
 
     /// Called when the tail of a packet reaches its terminal in cycle `at`. `inside`: whether cycle `at` is in the measured window. Called

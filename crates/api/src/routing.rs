@@ -194,7 +194,7 @@ pub trait Routing: Debug + Send + Sync {
 
     /// Information for the power policy about a hop that a head at `at` chose in an earlier step and takes now. The engine calls this
     /// method before `taken`, so `taken` has not changed the packet yet. The engine calls it only if the routing records hops
-    /// ([`Needs::remembers`]) and the policy offers the links of subnetworks that are on.
+    /// ([`Needs::remembers`]) and the policy reports which links of subnetworks are on.
     fn tells(&self, _at: u64, _packet: &Packet, _hop: Hop) -> HopNote {
         HopNote::Nothing
     }
@@ -376,7 +376,8 @@ pub trait Routing: Debug + Send + Sync {
     }
 
     /// The part of the packet's path inside its present subnetwork, or the hop that leads out of the subnetwork. A routing that takes
-    /// replacements ([`RoutingModel::TAKES_REPLACEMENTS`]) must implement this method.
+    /// replacements ([`RoutingModel::TAKES_REPLACEMENTS`]) must implement this method. For other routings, the policy does not replace
+    /// failed links.
     fn aim(&self, _at: u64, packet: &Packet, _seed: u64) -> Result<Leg, Hop> {
         Err(Hop::to_terminal(packet))
     }

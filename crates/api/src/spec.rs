@@ -118,6 +118,6 @@ pub enum Watched {
     Nobody,
     /// Packets given as (terminal, number of the packet among those that the terminal creates, from 0). Replies have no number here.
     Packets(Vec<(u32, u32)>),
-    /// The first packets of the window, up to this number: those that first reach the head of their source queue.
+    /// The first packets created in the window, up to this number: those that first reach the head of their source queue.
     First(usize),
 }

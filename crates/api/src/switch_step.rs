@@ -24,7 +24,8 @@ pub trait Arbiters: Debug + Send + Sync + 'static {
 #[derive(Debug)]
 pub struct InTurn;
 
-/// Arbiters choose by age. (This type is also used for round-robin arbiters if rings keep a bubble: all packets then have age 0.)
+/// Arbiters choose by age. (This type is also used for round-robin arbiters if rings keep a bubble: all packets then have age 0, and ties
+/// are decided in round-robin order.)
 #[derive(Debug)]
 pub struct ByAge;
 

@@ -2,7 +2,7 @@
 //!
 //! - [`CloseFirst`] is for policies under which packets wait for links that are off. Under this protocol, the policy first closes the
 //!   channel. The packets that hold a VC of the channel continue. When their flits have left, the channel goes off. Heads that request the
-//!   channel after that wait, so the policy has to switch the channel on again.
+//!   closed channel wait, so the policy has to switch the channel on again.
 //! - [`DrainFirst`] is for policies under which routings avoid links that are off. Under this protocol, the policy first makes routings
 //!   avoid the channel. The channel stays open for packets that have already chosen it. When these packets have left and all credits have
 //!   returned, the policy closes the channel and switches it off. Therefore no head ever waits for a channel that is off.

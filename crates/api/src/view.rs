@@ -35,12 +35,12 @@ pub trait View {
     /// Congestion of output `port` of this router [flits], measured by the routing's sensor. For a trunk, this is the mean congestion of
     /// its links.
     fn read(&self, port: u16) -> i32;
-    /// Capacity [flits] of the buffers at the far end of output `port`, over all VCs.
+    /// Capacity [flits] of the buffers at the far end of output `port`, summed over all VCs.
     fn capacity(&self, port: u16) -> u32;
     /// Congestion of output `port` of another router of the group, like [`View::read`]. `away`: index of that router's first port in the
     /// block, minus index of this router's first port.
     fn read_of(&self, away: i32, port: u16) -> i32;
-    /// The last posts on the board of all routers that this router can read now ([`Needs::posts`](super::routing::Needs::posts)); with
+    /// The last posts of all routers that this router can read on the board now ([`Needs::posts`](super::routing::Needs::posts)); with
     /// `back` = 1, the posts before them.
     fn post(&self, back: u64) -> Post<'_>;
     /// Among the links of the trunk of `hop`, the one with the most credits in VCs that a head may take. Returns the number of these
@@ -351,8 +351,8 @@ impl<const V: usize> Queues<'_, V> {
         &self.outs[self.base + usize::from(port)]
     }
 
-    /// Sum of the credits of the VCs of VC class `class` that a head may take at output `port`. A head that enters a ring with a bubble may
-    /// have to wait for more credits than these.
+    /// Sum of the credits of the VCs of VC class `class` that a head may take at output `port`. A head that enters a ring with a bubble
+    /// needs more credits in one of these VCs, so it may still have to wait.
     #[inline(always)]
     pub fn open_credits(&self, port: u16, class: u8) -> u32 {
         let out = self.out(port);

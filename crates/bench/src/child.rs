@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::process::{Child, Command, Stdio};
 
 /// Cycles before the instruction count starts, and flit-hops that it should include. The two numbers are small, because
-/// callgrind is fifty times slower than the machine.
+/// callgrind is about fifty times slower than the machine.
 const COUNT_WARMUP: u64 = 400;
 const COUNT_HOPS: f64 = 400_000.0;
 

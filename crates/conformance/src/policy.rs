@@ -126,7 +126,7 @@ fn check_states(name: &str, placed: &[&PolicyExample]) {
     assert!(missing.is_empty(), "in no example of the policy {name} does a channel reach the states {missing:?}");
 }
 
-/// Checks that a policy has a settling period only if it switches links, because `warmup: auto` waits for that period. (The examples of a
+/// Checks that a policy has a settling period, for which `warmup: auto` waits, if and only if it switches links. (The examples of a
 /// timetable repeat periodically.)
 fn check_settles(name: &str, placed: &[&PolicyExample]) {
     let mut specs = placed.iter().flat_map(|e| [0.2, 1.0].map(|load| falling_silent(example(e, load))));

@@ -18,7 +18,7 @@ pub fn in_turn<T>(turn: usize, all: &[T]) -> impl Iterator<Item = &T> {
     all.iter().cycle().skip(turn % all.len()).take((rounds(1) as usize).min(all.len()))
 }
 
-/// The policy that tests use most; its times are for cycles of 1 ns.
+/// A policy for tests; a cycle is 1 ns in these tests.
 pub const IDLE_TIMEOUT: &str = r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#;
 
 pub const ONE: Execution = Execution::new(1, 1);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// A record with named values, from which facts are read: a JSON object in this crate, a mapping in the Python module.
 pub trait Source: Sized {
-    /// Whether the record has the key, even with an empty value.
+    /// Whether the record has the key, even without a value.
     fn has(&self, key: &str) -> bool;
     fn number(&self, key: &str) -> Option<f64>;
     fn flag(&self, key: &str) -> Option<bool>;

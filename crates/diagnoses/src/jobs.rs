@@ -21,7 +21,7 @@ impl Job {
         [self.batch_packets, self.ranks, self.queue_programs].iter().any(Option::is_some)
     }
 
-    /// Whether the network carries the job: it is complete, or 97 % of its load is accepted, up to random variation.
+    /// Whether the network carries the job: it is complete, or at least 97 % of its load is accepted, up to random variation.
     fn is_carried(&self) -> bool {
         if self.has_end() {
             return self.completion_cycles.is_some();

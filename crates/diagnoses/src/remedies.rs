@@ -56,7 +56,7 @@ impl Facts {
     /// of a window if batches or a confidence limit end the run. A scenario refuses a fixed warm-up next to a `measure.warmup_limit`, and
     /// also if batches end the run.
     pub(crate) fn accepted(&self, remedy: Remedy) -> Remedy {
-        // a program has no `load`, so it also ends by itself
+        // a point without `load` runs a program, which also ends by itself
         let is_by_batches = self.load.is_none() || self.jobs.iter().any(|job| job.batch_packets.is_some());
         let is_doubtful = |path: &str| match path {
             words::WINDOW => is_by_batches || self.confidence_reached.is_some(),
@@ -246,9 +246,9 @@ impl Facts {
         words::lighter_and_longer(self.load, key.map(|key| (key, self.span(cycles))))
     }
 
-    /// The remedy for a load above the bound of the paths: a load that the network probably carries, or longer buffers. The bound of the
-    /// paths is an upper bound on the accepted load. The network accepts less if packets wait for each other. For a saturated point, the
-    /// accepted load shows how much less.
+    /// The remedy for a load near or above the bound of the paths: a load that the network probably carries, or longer buffers. The
+    /// bound of the paths is an upper bound on the accepted load. The network accepts less if packets wait for each other. For a
+    /// saturated point, the accepted load shows how much less.
     pub fn below_bound(&self) -> Remedy {
         let share = self.path_bound_share.unwrap_or(f64::NAN);
         let accepted = self.accepted_load.zip(self.offered_load).map(|(accepted, offered)| accepted / offered);
@@ -305,7 +305,8 @@ impl Facts {
         words::longer_run_to_end(self.span(rounded_up(most).min(LONGEST / self.grain_flits())))
     }
 
-    /// The remedy for a point without packets: a window with twice the packets that a mean needs, or a higher load.
+    /// The remedy for a point without packets: a window with twice the packets that a mean needs, or a load that creates this number of
+    /// packets in the present window.
     fn any_packet(&self) -> Remedy {
         let some = |number: Option<f64>| number.filter(|&number| number != 0.0);
         let known = (some(self.load), some(self.terminals), some(self.packet_flits), some(self.window_cycles));

@@ -89,8 +89,8 @@ pub(crate) fn longer_for_queues(phase: f64, longer: Span) -> String {
     )
 }
 
-/// `accepted`: the share of the load that a saturated point accepted; `None` if the bound of the paths is lower. `buffers`: key and
-/// required length [flits] of each group of buffers that is too short for the load.
+/// `accepted`: the share of the load that a saturated point accepted; `None` for other points, and if this share is not below the bound of
+/// the paths. `buffers`: key and required length [flits] of each group of buffers that is too short for the load.
 pub(crate) fn below_bound(load: Option<f64>, share: f64, accepted: Option<f64>, buffers: &[(&str, f64)]) -> Remedy {
     let setting = |(path, needed): &(&str, f64)| format!("`{path}: {needed}flits`");
     let longer = match buffers.iter().map(setting).collect::<Vec<_>>().join(" and ") {

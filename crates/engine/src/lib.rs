@@ -7,7 +7,7 @@
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 
-// derive macros write `weft_engine::...`, so this crate needs its own name as a path
+// this crate under its own name, for code that refers to it by name
 extern crate self as weft_engine;
 
 mod explain;
@@ -46,7 +46,7 @@ pub fn check(spec: &Spec) -> Result<(), Refusal> {
     spec.check_policy()
 }
 
-/// Runs a spec. Runs the spec. The result depends only on the spec, not on `how` (the numbers of threads and blocks).
+/// Runs a spec. The result depends only on the spec, not on `how` (the numbers of threads and blocks).
 pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result<Outcome, Refusal> {
     finish(spec, Simulation::new(spec, how)?, progress, None)
 }

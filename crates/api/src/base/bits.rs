@@ -150,7 +150,7 @@ impl Active {
         self.0[i >> 6] >> (i & 63) & 1 != 0
     }
 
-    /// Clears bit `i`. Removes number `i` from the set, and returns whether it was a member.
+    /// Removes number `i` from the set. Returns whether it was a member.
     #[inline(always)]
     pub fn take(&mut self, i: usize) -> bool {
         let was_set = self.contains(i);

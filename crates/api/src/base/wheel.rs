@@ -87,8 +87,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         unsafe { *self.ends.hot(slot) }
     }
 
-    /// Puts a new chunk, with room for one item in use, at the front of slot `slot`. Returns the index of this first
-    /// item.
+    /// Puts a new chunk with one item at the front of slot `slot`. Returns the index of this item.
     #[inline(never)]
     fn add_chunk(&mut self, slot: usize) -> usize {
         let id = self.free.pop().unwrap_or_else(|| {

@@ -272,16 +272,15 @@ impl<const V: usize> OutputUnit<V> {
         earliest + wait as u64
     }
 
-    /// Sends a flit into VC `vc` of the buffer at the far end, and uses one credit for it. `need`: number of credits without which no head
-    /// may take the VC.
+    /// Sends a flit into VC `vc` of the buffer at the far end, and uses one credit for it. `need`: number of credits that a head needs.
     #[inline(always)]
     pub fn spend<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
         self.flits += 1;
         self.use_credit::<SINGLE>(vc, need);
     }
 
-    /// Uses one credit of VC `vc`. `need`: number of credits without which no head may take the VC. `SINGLE`: this number is one, because
-    /// all packets have one flit.
+    /// Uses one credit of VC `vc`. `need`: number of credits that a head needs. `SINGLE`: this number is one, because all packets have one
+    /// flit.
     #[inline(always)]
     pub fn use_credit<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
         let credits = self.credits.at_mut(vc);
@@ -295,8 +294,7 @@ impl<const V: usize> OutputUnit<V> {
         }
     }
 
-    /// Adds a returned credit of VC `vc`, for which no head waits. `need`: number of credits without which no head may
-    /// take the VC.
+    /// Adds a returned credit of VC `vc`, for which no head waits. `need`: number of credits that a head needs.
     pub fn regain_credit(&mut self, vc: usize, need: u16) {
         let credits = self.credits.at_mut(vc);
         *credits += 1;
@@ -439,7 +437,7 @@ pub const FENCED: u8 = 64;
 /// The packet waits in a normal queue, and the congestion count of its output includes it.
 pub const COUNTED: u8 = 128;
 
-/// A packet. A packet. The record takes one cache line; the packet's source and the routing write it.
+/// A packet. The record takes one cache line; the packet's source and the routing write it.
 #[derive(Debug, Clone, Copy, Default, Value)]
 #[repr(C, align(64))]
 pub struct Packet {

@@ -66,7 +66,7 @@ pub struct VcClasses {
     pub vcs: Vec<Vec<u8>>,
 }
 
-/// A path. A path from terminal to terminal. Its latency includes the terminal links, but its hops do not.
+/// A path from terminal to terminal. Its latency includes the terminal links, but its hops do not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Path {
     pub hops: Vec<PathHop>,

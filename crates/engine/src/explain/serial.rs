@@ -54,7 +54,8 @@ impl<'a> Sequences<'a> {
         })
     }
 
-    /// Number of cycles that the sequence adds for a packet with length index `length`, compared with links of rate 1 and large buffers.
+    /// Number of cycles that the sequence, between two terminal links, adds for a packet with length index `length`, compared with links of
+    /// rate 1 and large buffers.
     pub fn adds(&mut self, sequence: u32, length: u16) -> f64 {
         if !self.followed {
             return 0.0;

@@ -4,7 +4,7 @@
 //! A bundle is asleep while its channels in every block are dark. Each block records when all its channels of a bundle have become dark,
 //! and when one of them is on again. Between two advances, when all blocks are at the same cycle, the records of all blocks are merged in
 //! the order of time. Records of the same cycle may be in any order: if a bundle sleeps from a cycle to the same cycle, 0 cycles are added.
-//! Therefore the accounts do not depend on the number of blocks.
+//! Therefore the accounts do not depend on the division into blocks.
 
 use crate::network::rows;
 use crate::network::simulation::Simulation;

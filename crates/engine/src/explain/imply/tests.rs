@@ -10,7 +10,7 @@ use weft_api::walk::Step;
 use weft_models::routing::RoutingConfig;
 use weft_topology::Graph;
 
-/// The first step, and all steps that have the same cost as the first and are detours if the first is a detour.
+/// The first step, and all steps that have the same cost and are detours if and only if the first one is.
 fn equal_to_first(steps: &[Step]) -> Vec<String> {
     let cost = |step: &Step| (step.cost.map(|cost| (cost.hops, cost.bias)), step.after.flags & DETOUR);
     let first = steps.first().map(cost);

@@ -274,8 +274,8 @@ fn check_delays(spec: &Spec, link: &LinkClass, name: &str) -> Result<(), Refusal
     Ok(())
 }
 
-/// For each finer VC class, the mask of its VCs on links of class `c`. Each set of VCs has the range `ranges` of VCs,
-/// and contains all VC classes of the routing.
+/// For each finer VC class, the mask of its VCs on links of class `c`. `ranges`: for each set of VCs, its first VC and
+/// its number of VCs. Each set contains all VC classes of the routing.
 fn vcs_of_sets(c: usize, needed: &Needs, sets: &VcSets, ranges: &[(u32, u32)]) -> [u16; 16] {
     let (mut all, each) = ([0u16; 16], usize::from(sets.links()[c].each));
     for (set, &(from, size)) in ranges.iter().enumerate() {

@@ -133,8 +133,8 @@ pub(super) fn times(spec: &Spec, router: &RouterRules) -> Result<Times, Refusal>
     })
 }
 
-/// Refuses sources that would react to events of other blocks before the blocks have exchanged their mail. Blocks exchange mail at most
-/// once per latency of the longest link.
+/// Refuses sources that would react to events of other blocks before the blocks have exchanged their mail. The time
+/// between two exchanges can be as long as the latency of a link.
 fn exchanges_in_time(spec: &Spec) -> Result<(), Refusal> {
     let longest = spec.links.iter().map(|link| link.latency).max().unwrap_or(0);
     for (j, job) in spec.traffic.jobs.iter().enumerate() {
