@@ -149,7 +149,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     /// The conditions are the same as for [`enter`](Self::enter).
     #[inline(never)]
     pub unsafe fn enter_oldest(&mut self, p: usize, i: usize, k: usize) {
-        // SAFETY: the caller guarantees that `p` and `i` are ports of the router.
+        // SAFETY: the caller guarantees the conditions of `enter`, and `v` is one of the VCs that can send to `p`.
         unsafe {
             let v = self.oldest_of(i, self.senders(p, i)).1;
             self.cross_from(p, i, v, k);

@@ -34,8 +34,8 @@ pub trait Scheme: Debug + Send + Sync {
     /// have one lane.)
     fn lane(&self, crossing: &Crossing) -> u32;
 
-    /// Whether the lane depends on the packet's source terminal, `Crossing::src`. If lanes do not depend on the source, the dependency
-    /// check follows the packets of all sources together.
+    /// Whether the lane depends on the packet's source terminal, `Crossing::src`. If lanes do not depend on the source, the search for
+    /// the lanes in use, before a run, follows the packets of all sources together.
     fn looks_at_sources(&self) -> bool {
         true
     }
