@@ -1,11 +1,11 @@
-//! Activity of the ranks of a program over time: spans of states, and messages. A workload records the activity if a recording has
-//! requested it ([`Wanted`]), and the recording makes a table from it.
+//! Activity of the ranks of a program over time: spans of states, and messages. A workload records the activity if a recording requested it
+//! ([`Wanted`]). The recording makes a table from this activity.
 
 use crate::base::kept::{Kept, Value};
 use crate::recording::Column;
 use std::sync::Arc;
 
-/// Largest number of rows of each kind that the recordings of the run can use; 0: no recording requests rows of this kind.
+/// The rows of activity that the recordings of a run request: the largest number of rows of each kind, 0 for none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wanted {
     pub spans: usize,
@@ -13,18 +13,19 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// The larger value of the two, for each kind of rows.
+    /// The larger of the two requests, for each kind of rows.
     pub fn or(self, other: Self) -> Self {
         Self { spans: self.spans.max(other.spans), messages: self.messages.max(other.messages) }
     }
 }
 
-/// The state of a rank. If several of its processors are busy, a computation takes precedence over a message.
+/// The state of a rank, which can have several processors. If one processor computes and another handles a message, the
+/// state is `Compute`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum State {
     /// A processor computes.
     Compute,
-    /// A processor does its part of a message, and no processor computes.
+    /// A processor handles a message (sends or receives), and no processor computes.
     Overhead,
     /// No processor is busy: the rank waits for a message that is in transfer.
     Transfer,
@@ -45,7 +46,7 @@ impl State {
     }
 }
 
-/// The event that ended the idle time of a rank: an event at this or another rank, some cycles earlier.
+/// The event that ended the idle time of a rank. The event occurred some cycles earlier, at this or another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Cause {
     /// The rank at the other end of the message.
@@ -59,15 +60,16 @@ pub struct Cause {
     pub packet: Option<(u32, u32)>,
 }
 
-/// A span of time in which a rank has the same state. If there are too many rows, the order of these fields decides which rows come first.
+/// A span of time in which a rank has the same state. If there are more rows than the log keeps, the log keeps the first rows in the order
+/// of these fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Span {
-    /// The first cycle after the span.
+    /// The first cycle after the span, which starts in cycle `from`.
     pub to: u64,
     pub rank: u32,
     pub from: u64,
     pub state: State,
-    /// The message or send that ended an idle time.
+    /// The message or send that ended an idle time; `None` if there is none.
     pub cause: Option<Cause>,
 }
 
@@ -82,9 +84,9 @@ pub struct Message {
     pub bytes: u64,
 }
 
-/// A row of a log of activity.
+/// A row of the log of rank activity: a span or a message.
 pub trait Row: Copy + Ord + Value {
-    /// The cycle from which the content of the row is known.
+    /// The cycle in which all content of the row is known: the end of the span, or the arrival of the message.
     fn known(&self) -> u64;
 }
 
@@ -100,8 +102,8 @@ impl Row for Message {
     }
 }
 
-/// The earliest rows. The log keeps one row more than requested, to detect that rows are missing. The choice of the rows that a log keeps
-/// does not depend on the order in which rows are added.
+/// The earliest rows. The log keeps one row more than requested; if this row exists, rows are missing. The choice of the rows that a log
+/// keeps does not depend on the order in which rows are added.
 #[derive(Debug, Clone, Kept)]
 pub struct Log<R> {
     #[kept(fixed)]
@@ -110,7 +112,7 @@ pub struct Log<R> {
 }
 
 impl<R: Row> Log<R> {
-    /// `most`: number of rows that are requested.
+    /// `most`: number of rows that the recordings request.
     pub fn new(most: usize) -> Self {
         Self { most, rows: Vec::new() }
     }
@@ -138,11 +140,11 @@ pub struct Activity {
     pub messages: Log<Message>,
 }
 
-/// The name of a job, and the activity of the job.
+/// The name of a job, and the activity of the job's ranks.
 pub type OfJob = (Arc<str>, Activity);
 
-/// The rows of all jobs, each with the index of its job. The flag of the result is true if `most` rows are enough for all jobs. If not, all
-/// returned rows end before the cycle of the first row that has no room.
+/// Merges the rows of all jobs. Each row has the index of its job. The flag of the result is true if `most` rows are enough for all jobs.
+/// If the flag is false, the result contains only rows that end before the cycle of the first row beyond `most`.
 pub fn joined<R: Row>(jobs: &[OfJob], most: usize, of: impl Fn(&Activity) -> &Log<R>) -> (Vec<(usize, R)>, bool) {
     let mut all: Vec<(R, usize)> =
         jobs.iter().enumerate().flat_map(|(job, (_, own))| of(own).rows().iter().map(move |&row| (row, job))).collect();
@@ -152,7 +154,7 @@ pub fn joined<R: Row>(jobs: &[OfJob], most: usize, of: impl Fn(&Activity) -> &Lo
     (kept.map(|&(row, job)| (job, row)).collect(), cut.is_none())
 }
 
-/// The column with the name of the job of each row.
+/// The column of a table that has, for each row, the name of its job.
 pub fn job_column<R>(jobs: &[OfJob], rows: &[(usize, R)]) -> Column {
     Column::Texts(rows.iter().map(|(job, _)| Arc::clone(&jobs[*job].0)).collect())
 }
@@ -175,12 +177,12 @@ mod tests {
             joined(&[("all".into(), activity)], 10, |own| &own.messages)
         };
         let reversed: Vec<Message> = rows.iter().rev().copied().collect();
-        // row 10 arrives in cycle 3, like row 9: the record therefore ends before cycle 3, with 9 rows
+        // row 10 arrives in cycle 3, like row 9; the cut therefore is before cycle 3, and 9 rows remain
         let (kept, is_complete) = kept_of(&rows);
         assert_eq!((kept.len(), is_complete), (9, false));
         assert_eq!(kept_of(&reversed).0, kept);
         assert!(kept.iter().map(|(_, row)| *row).eq(rows[..9].iter().copied()));
-        // there is room for all rows
+        // `most` is 10, so all 10 rows remain
         let (kept, is_complete) = kept_of(&rows[..10]);
         assert_eq!((kept.len(), is_complete), (10, true));
     }

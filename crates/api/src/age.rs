@@ -1,5 +1,5 @@
 //! Arbitration by age. If an allocator has a choice, the packet with the least age number wins: the oldest packet, or a packet that has
-//! come over a link. Ties are decided round robin.
+//! come over a link. If packets have equal age, the arbiter chooses in round-robin order.
 
 use crate::base::arrays::At;
 use crate::base::bits::{Bits, pick16};
@@ -10,7 +10,7 @@ use crate::switch_step::SwitchStep;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The rule that decides which of several packets wins the same resource.
+/// The rule by which arbiters choose one of several packets that request the same resource.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
@@ -21,31 +21,31 @@ pub enum Priority {
     Age,
     /// The packet that was injected first (oldest in the network).
     NetworkAge,
-    /// A packet that has come over a link between routers wins against one from a terminal of this router. Packets of
-    /// the same kind win round robin.
+    /// Packets that arrived over a link between routers win against packets from terminals of this router. Between
+    /// packets of the same kind, the arbiter chooses in round-robin order.
     Transit,
 }
 
 impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
-    /// Chooses the input that wins output `p`. All inputs in `inputs` may send to output `p`.
+    /// Chooses the input that wins output `p`. Every input in `inputs` has a flit for output `p`.
     ///
     /// # Safety
-    /// `p` and `inputs` are ports of the router.
+    /// `p` and all members of `inputs` are ports of this router.
     #[inline(always)]
     pub unsafe fn pick_input(&self, p: usize, inputs: Bits<W>) -> usize {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `p` is a port of the router.
         let turn = usize::from(unsafe { self.outs.hot(p) }.rr_in);
         // SAFETY: as above.
         if S::BY_AGE { unsafe { self.oldest_input(p, inputs, turn) } } else { inputs.pick_from(turn) }
     }
 
-    /// Chooses the output that wins at input `i`, which may send to all `outputs`.
+    /// Chooses one of `outputs` for input `i`, which has a flit for each output in this set.
     ///
     /// # Safety
-    /// `i` and `outputs` are ports of the router.
+    /// `i` and all members of `outputs` are ports of this router.
     #[inline(always)]
     pub unsafe fn pick_output(&self, i: usize, outputs: Bits<W>) -> usize {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `i` and `outputs` are ports of the router.
         unsafe {
             let turn = usize::from(self.ins.hot(i).rr_out);
             if S::BY_AGE { self.oldest_output(i, outputs, turn) } else { outputs.pick_from(turn) }
@@ -53,22 +53,23 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
     }
 
     /// # Safety
-    /// `p` and `inputs` are ports of the router.
+    /// `p` and all members of `inputs` are ports of this router.
     #[inline(never)]
     unsafe fn oldest_input(&self, p: usize, inputs: Bits<W>, turn: usize) -> usize {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `p` and `inputs` are ports of the router.
         self.least(inputs, turn, |i| unsafe { self.oldest_of(i, self.senders(p, i)).0 })
     }
 
     /// # Safety
-    /// `i` and `outputs` are ports of the router.
+    /// `i` and all members of `outputs` are ports of this router.
     #[inline(never)]
     unsafe fn oldest_output(&self, i: usize, outputs: Bits<W>, turn: usize) -> usize {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `i` and `outputs` are ports of the router.
         self.least(outputs, turn, |p| unsafe { self.oldest_of(i, self.senders(p, i)).0 })
     }
 
-    /// The member of `ports` with the least value; if several have it, the first of them at or after `turn`.
+    /// The member of `ports` with the least `value`; if several members have this value, the first of them at or after
+    /// port `turn`.
     pub fn least(&self, mut ports: Bits<W>, mut turn: usize, value: impl Fn(usize) -> u64) -> usize {
         let (mut least, mut best) = (u64::MAX, ports.pick_from(turn));
         while !ports.is_empty() {
@@ -83,33 +84,33 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         best
     }
 
-    /// The cycle in which the packet at the head of VC `v` of input `i` was created or injected. Call this method only if arbiters decide
-    /// by age.
+    /// Age of the packet at the head of VC `v` of input `i`: the cycle in which the packet was created or injected. Call this method only
+    /// if arbiters decide by age.
     ///
     /// # Safety
-    /// `i` is a port of the router, and `v` a VC of it.
+    /// `i` is a port of this router, and `v` is a VC of that port.
     #[inline(always)]
     pub unsafe fn age(&self, i: usize, v: u8) -> u64 {
         debug_assert!(S::BY_AGE, "ages exist only with arbitration by age");
-        // SAFETY: the caller guarantees it, and each VC of an input has an age.
+        // SAFETY: the caller guarantees that `i` and `v` are valid, and each VC of an input has an age.
         unsafe { *self.ages.hot(i * V + v as usize) }
     }
 
-    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Ties are decided round robin. Call this method only if arbiters
-    /// decide by age.
+    /// Age and VC of the oldest packet among the VCs `vcs` (a bit mask) of input `i`. If ages are equal, the VC is chosen in round-robin
+    /// order. Call this method only if arbiters decide by age.
     ///
     /// # Safety
-    /// `i` is a port of the router, and `vcs` are VCs of it.
+    /// `i` is a port of this router, and `vcs` has only VCs of that port.
     #[inline(always)]
     pub unsafe fn oldest_of(&self, i: usize, mut vcs: u16) -> (u64, u8) {
         let mut best = (u64::MAX, 0);
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `i` is a port of the router.
         let mut turn = unsafe { self.ins.hot(i) }.rr_vc;
         while vcs != 0 {
             let v = pick16(vcs, turn);
             vcs &= !(1 << v);
             turn = (v + 1) & 15;
-            // SAFETY: the caller guarantees it.
+            // SAFETY: the caller guarantees that `v`, a member of `vcs`, is a VC of input `i`.
             let age = unsafe { self.age(i, v) };
             if age < best.0 {
                 best = (age, v);
@@ -118,13 +119,13 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         best
     }
 
-    /// VCs of input `i` that may send to output `p` now.
+    /// Mask of the VCs of input `i` that have a flit for output `p` and may send it now.
     ///
     /// # Safety
-    /// `p` and `i` are ports of the router.
+    /// `p` and `i` are ports of this router.
     #[inline(always)]
     unsafe fn senders(&self, p: usize, i: usize) -> u16 {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `p` and `i` are ports of the router.
         let (out, requests) = unsafe { (self.outs.hot(p), &self.ins.hot(i).requests) };
         let mut vcs = if S::FLITS { held_by(out, i) } else { 0 };
         if S::HEADS {
@@ -141,25 +142,28 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         vcs
     }
 
-    /// Input `i` sends a flit to output `p`, from the VC with the oldest packet, as move `k`.
+    /// Matches input `i` with output `p` as move number `k` of this step; the VC of `i` with the oldest packet sends
+    /// its flit.
     ///
     /// # Safety
-    /// The same as for [`enter`](Self::enter).
+    /// The conditions are the same as for [`enter`](Self::enter).
     #[inline(never)]
     pub unsafe fn enter_oldest(&mut self, p: usize, i: usize, k: usize) {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees the conditions of `enter`, and `v` is one of the VCs that can send to `p`.
         unsafe {
             let v = self.oldest_of(i, self.senders(p, i)).1;
             self.cross_from(p, i, v, k);
         }
     }
 
-    /// VC `v` of input `i` sends a flit to output `p`, as move `k`; a head takes an output VC.
+    /// Matches VC `v` of input `i` with output `p` as move number `k` of this step. If the flit is a head, it gets an
+    /// output VC.
     ///
     /// # Safety
-    /// The same as for [`enter`](Self::enter). VC `v` of the input must have a flit that may be sent to the output now.
+    /// The conditions are the same as for [`enter`](Self::enter). In addition, VC `v` of input `i` must have a flit
+    /// that output `p` can take now.
     pub unsafe fn cross_from(&mut self, p: usize, i: usize, v: u8, k: usize) {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `i` is a port of the router.
         let port = unsafe { self.ins.hot_mut(i) };
         let (keys, key) = (port.requests, *port.requests.at(v as usize));
         let vc = if key == NO_REQUEST {
@@ -169,10 +173,10 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
             // `take_vc` gives the output VC to the head of VC `rr_vc`
             port.rr_vc = v;
             let class = self.common.split(key).1;
-            // SAFETY: the caller guarantees it.
+            // SAFETY: the caller guarantees that `p` is a port of the router.
             let out = unsafe { self.outs.hot(p) };
             let room = self.open_to(out, self.available_vcs(out), class);
-            // SAFETY: the caller guarantees it, and heads request only classes that the output has.
+            // SAFETY: the caller guarantees valid ports, and heads request only VC classes that the output has.
             let (_, vc) = unsafe { self.take_vc(p, class, i, matching(&keys, key), room) };
             if S::FLITS {
                 self.hold(p, i, (v, vc));

@@ -1,28 +1,29 @@
 //! The board: routers post small numbers on it, and routers anywhere in the network read them after a delay.
 //!
-//! Every router posts its numbers in the same cycles, `every` cycles apart. The posted numbers are those at the start of the cycle. A
-//! reader in cycle t gets the numbers of the last post at or before t - `delay`; before the first post arrives, all numbers are 0. Blocks
-//! post and read in parallel. Between two meetings, blocks advance by a window of at most `delay` cycles (`network/simulation.rs`).
-//! Therefore the numbers that a reader gets were posted before the last meeting.
+//! Every router posts its numbers in the same cycles, once every `every` cycles. The numbers describe the router at the start of the cycle.
+//! A reader in cycle t gets the numbers of the last post at or before t - `delay`. Before the first post arrives, all numbers are 0. Blocks
+//! of routers post and read in parallel. Between two meetings (barriers) of all blocks, each block simulates at most `delay` cycles
+//! (`network/simulation.rs`). Therefore every post that a reader gets was written before the last meeting.
 
 use crate::base::kept::Kept;
 use std::sync::atomic::{AtomicU32, Ordering};
 use weft_units::{Cycles, Refusal, Time};
 
-/// The posts of a routing: their numbers and times.
+/// The posts that a routing requests: how many numbers, how often, with which delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posts {
-    /// The routing's key under which the scenario gives `every` and `delay`; empty if the routing itself sets them.
+    /// Key of the routing whose value gives `every` and `delay` in the scenario; empty if the routing sets these times
+    /// itself.
     pub key: &'static str,
-    /// Numbers that each router posts.
+    /// Number of values in each post of a router.
     pub numbers: usize,
-    /// Time from one post to the next.
+    /// Time from one post of a router to its next post.
     pub every: Time,
     /// Time until other routers can read a post.
     pub delay: Time,
 }
 
-/// The posts of all routers of the network, kept for as long as a router can read them.
+/// The posts of all routers of the network, stored while a reader may still need them.
 #[derive(Debug, Kept)]
 pub struct Board {
     #[kept(fixed)]
@@ -33,7 +34,7 @@ pub struct Board {
     every: Cycles,
     #[kept(fixed)]
     delay: Cycles,
-    /// Number of posts of each router that are kept.
+    /// Number of posts that the board stores for each router.
     #[kept(fixed)]
     kept: u64,
     /// [post % kept][router][number]
@@ -41,38 +42,38 @@ pub struct Board {
     posted: Vec<AtomicU32>,
 }
 
-/// The numbers that all routers posted in the same cycle; before the first post all are 0.
+/// The numbers that all routers posted in one cycle; before the first post, all numbers are 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Post<'a> {
     numbers: usize,
-    /// Number of posts up to this one; 0 before the first one.
+    /// Number of posts of each router up to and including this one; 0 before the first post.
     pub count: u64,
     all: &'a [AtomicU32],
 }
 
 impl Post<'_> {
-    /// The number that router `router` posted at index `number`.
+    /// Number at index `number` in the post of router `router`.
     #[inline(always)]
     pub fn of(&self, router: u32, number: usize) -> u32 {
         self.at(router as usize * self.numbers + number)
     }
 
-    /// The number at this index: router * numbers per router + number.
+    /// The number at index `place`: router * numbers per router + number.
     #[inline(always)]
     pub fn at(&self, place: usize) -> u32 {
         self.all.get(place).map_or(0, |number| number.load(Ordering::Relaxed))
     }
 }
 
-/// The oldest post that a routing may read, counted backward from the last known post.
+/// How many posts before the last known post a routing may still read.
 const MOST_BACK: u64 = 1;
 
-/// The most numbers that a board keeps (1 GiB).
+/// Maximum number of values that a board stores (1 GiB).
 const MAX_KEPT: u64 = 1 << 28;
 
 impl Board {
-    /// An empty board for a network with this number of routers. Refuses times of 0 cycles, and delays that would need too many kept posts;
-    /// `routing` is the name of the routing that posts.
+    /// Makes an empty board for a network with `routers` routers. Refuses times of 0 cycles, and delays for which the board would have to
+    /// store too many posts. `routing`: name of the routing that posts.
     pub fn new(posts: &Posts, routers: usize, cycle_fs: u128, routing: &str) -> Result<Self, Refusal> {
         let under = if posts.key.is_empty() { String::new() } else { format!(".{}", posts.key) };
         let path = |key: &str| format!("routing.{routing}{under}.{key}");
@@ -84,8 +85,8 @@ impl Board {
             }
         };
         let (every, delay) = (time(posts.every, "every")?, time(posts.delay, "delay")?);
-        // A block can be a window (at most `delay` cycles) ahead. This block must not overwrite a post that another block still reads,
-        // which may be up to `every + delay` cycles after the post.
+        // A block can be a window (at most `delay` cycles) ahead of another block. The block that is ahead must not overwrite a post that
+        // the other block still reads, up to `every + delay` cycles after the post.
         let kept = delay.saturating_mul(2).div_ceil(every).saturating_add(2 + MOST_BACK);
         let (numbers, all) = (posts.numbers, kept.saturating_mul(routers as u64 * posts.numbers as u64));
         if all > MAX_KEPT {
@@ -99,33 +100,33 @@ impl Board {
         Ok(Self { numbers, routers, every, delay, kept, posted })
     }
 
-    /// Numbers that each router posts.
+    /// Number of values in each post of a router.
     pub fn numbers(&self) -> usize {
         self.numbers
     }
 
-    /// Cycles until a post can be read, at least 1.
+    /// Cycles from a post until it can be read, at least 1.
     pub fn delay(&self) -> Cycles {
         self.delay
     }
 
-    /// Whether routers post in cycle `now`.
+    /// Whether routers post numbers in cycle `now`.
     #[inline(always)]
     pub fn is_due(&self, now: Cycles) -> bool {
         now.is_multiple_of(self.every)
     }
 
-    /// The first cycle from `now` on in which routers post.
+    /// The first cycle at or after `now` in which routers post numbers.
     pub fn next(&self, now: Cycles) -> Cycles {
         now.next_multiple_of(self.every)
     }
 
-    /// Cycles for which the board keeps each post. Older posts are overwritten.
+    /// Number of cycles for which the board stores each post. After this time a newer post overwrites it.
     pub fn kept_for(&self) -> Cycles {
         self.kept.saturating_mul(self.every)
     }
 
-    /// Stores the numbers of router `router` in cycle `now`, in which posts are due.
+    /// Stores the post of router `router` in cycle `now`, which must be a cycle of posts.
     pub fn post(&self, now: Cycles, router: u32, numbers: &[u32]) {
         let first = self.place(now / self.every, router);
         for (place, &number) in self.posted[first..first + self.numbers].iter().zip(numbers) {
@@ -133,7 +134,7 @@ impl Board {
         }
     }
 
-    /// The last post of all routers that other routers know in cycle `now`, or the post made `back` posts earlier.
+    /// The last posts that routers can read in cycle `now`, or the posts made `back` posts earlier.
     #[inline]
     pub fn known(&self, now: Cycles, back: u64) -> Post<'_> {
         debug_assert!(back <= MOST_BACK, "the board keeps no post that is older than {MOST_BACK} before the last");
@@ -143,7 +144,7 @@ impl Board {
         Post { numbers: self.numbers, count: post.map_or(0, |post| post + 1), all: all.unwrap_or_default() }
     }
 
-    /// The index of the first number of a router in a post.
+    /// The index in the board of a router's first number in post number `post`.
     fn place(&self, post: u64, router: u32) -> usize {
         ((post % self.kept) as usize * self.routers + router as usize) * self.numbers
     }
@@ -166,7 +167,7 @@ mod tests {
                 if board.is_due(now) {
                     (0..3).for_each(|r| board.post(now, r, &[now as u32 + 1, 1000 * r]));
                 }
-                // a block that is behind by the longest window still reads the posts of its own time
+                // a block that is behind by a whole window still reads the posts of its own time
                 for reader in now.saturating_sub(delay - 1)..=now {
                     let last = reader.checked_sub(delay).map(|then| then / every * every);
                     let last = [last, last.and_then(|last| last.checked_sub(every))];

@@ -1,37 +1,37 @@
 //! Message classes, and the queues of network interfaces.
 //!
-//! Each class can have its own VCs, so that no class blocks another. A class may have priority over others, and its
-//! queues in network interfaces may have a limited rate.
+//! Each message class can have its own VCs, so that no class blocks another. A message class may have priority over
+//! others, and a limit on the rate of its queues in network interfaces.
 
 use crate::state::rate::Rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The most message classes of a run.
+/// Maximum number of message classes in a run.
 pub const MAX_CLASSES: usize = 64;
-/// The most queues of a network interface: a word has one bit for each.
+/// Maximum number of queues in a network interface: a 64-bit word has one bit for each queue.
 pub const MAX_QUEUES: u32 = 64;
 
-/// The VCs of a message class on each channel.
+/// How a message class gets its VCs on each channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClassVcs {
-    /// The class has an equal share of the VCs that no class has requested by number.
+    /// The class gets an equal share of the VCs that no class has requested by number.
     #[default]
     Equal,
-    /// The class has this number of VCs that no other class uses.
+    /// The class gets this number of VCs that no other class uses.
     Own(u32),
-    /// All classes with this setting together use one equal share of the VCs.
+    /// All classes with this setting share one equal share of the VCs.
     Shared,
 }
 
-/// A message class: its name, priority, VCs and largest rate.
+/// A message class of a scenario: its name, priority, VCs and maximum rate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageClass {
     pub name: String,
     /// Priority of the class: allocators prefer packets of a higher priority.
     pub priority: u8,
     pub vcs: ClassVcs,
-    /// The most flits per cycle that the class's queue in a network interface injects; `None`: no limit.
+    /// Maximum number of flits per cycle that the class's queue in a network interface injects; `None`: no limit.
     pub rate: Option<Rate>,
 }
 
@@ -42,7 +42,7 @@ pub enum Queueing {
     /// All packets share one queue.
     #[default]
     One,
-    /// Packets of the same message class.
+    /// Packets of the same message class share a queue.
     PerClass,
     /// Packets for the same terminal share a queue.
     PerDestination,
@@ -50,30 +50,31 @@ pub enum Queueing {
     PerLane,
 }
 
-/// Selects the queue of a network interface that sends the next flit, among the queues that can send.
+/// The rule by which a network interface chooses the queue for the next flit, among the queues with a flit that can
+/// leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InjectionRule {
-    /// Queues are served round robin.
+    /// The queues send in round-robin order.
     #[default]
     RoundRobin,
-    /// The queue whose first packet has the highest priority is served; queues of equal priority are served round robin.
+    /// The queue whose first packet has the highest priority sends; queues of equal priority send in round-robin order.
     Priority,
-    /// The queue whose first packet was created first is served.
+    /// The queue whose first packet was created first sends.
     Oldest,
 }
 
-/// The queues of every network interface.
+/// The queues that every network interface of a run has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InterfaceSpec {
     pub queueing: Queueing,
     pub rule: InjectionRule,
-    /// The most queues that hold packets at the same time, if there is a queue per destination: 1 to [`MAX_QUEUES`].
+    /// Maximum number of non-empty queues, if there is a queue per destination: 1 to [`MAX_QUEUES`].
     pub queues: u32,
-    /// The most packets in a queue, if there is a queue per destination or per lane. Otherwise a source keeps its packets until they can
-    /// leave the terminal.
+    /// Maximum number of packets in a queue, if there is a queue per destination or per lane. With other kinds of queues, a source keeps
+    /// its packets until they can leave the terminal.
     pub depth: u16,
-    /// The most flits per cycle that each queue injects; `None`: no limit.
+    /// Maximum number of flits per cycle that each queue injects; `None`: no limit.
     pub rate: Option<Rate>,
 }
 

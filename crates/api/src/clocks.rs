@@ -1,8 +1,8 @@
-//! Clocks create packets at random times for terminals. A clock returns the time and destination of each packet, through all phases of a
-//! job.
+//! Clocks: sources that create packets at random times, one clock per terminal. A clock returns the creation time and destination of each
+//! packet of its terminal, through all phases of a job.
 //!
-//! A clock runs in virtual time. A clock is read when the previous packet has left, and may be behind the simulated time. Therefore memory
-//! does not grow at overload: the backlog is computed from the clock.
+//! A clock runs in virtual time, which may be behind the simulated time. The network interface reads a clock only when the previous packet
+//! has left. Therefore memory does not grow under overload: the backlog is computed from the clock.
 
 use super::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place, Sources};
 use crate::base::kept::Kept;
@@ -12,26 +12,26 @@ use weft_traffic::{Lengths, Pattern, Process, mix, stream};
 use weft_units::prefetch::prefetch;
 use weft_units::{Cycles, Refusal};
 
-/// Purposes of the random streams of a terminal: the gaps between its packets, and their destinations.
+/// Purposes of the two random streams of a terminal: gaps between its packets, and their destinations.
 const GAPS: u64 = 1;
 const TARGETS: u64 = 2;
-/// Purpose of the hashes that give the lengths of a terminal's packets.
+/// Purpose of the hashes from which the lengths of a terminal's packets are computed.
 const LENGTHS: u64 = 3;
 
-/// Data that the terminals with the same load share in one phase.
+/// Data for all terminals that have the same load in a phase.
 #[derive(Debug)]
 struct Rate {
-    /// Injection process; `None` if the terminals are silent in this phase.
+    /// Injection process; `None` if these terminals send nothing in this phase.
     process: Option<Process>,
     pattern: Arc<Pattern>,
-    /// Length of every packet [flits]; `None` if each packet has its own length.
+    /// Length of every packet [flits]; `None` if packets have different lengths.
     packet_flits: Option<u16>,
     phase: u32,
-    /// A packet created before this cycle needs no further check (`settle`).
+    /// Packets created before this cycle need no check by `settle`: the end of the phase, or 0 for a batch and for clocks that may wait.
     plain_until: u64,
-    /// First cycle after the phase to which this rate belongs.
+    /// First cycle after this phase.
     until: u64,
-    /// Load in flits per cycle.
+    /// Load of each terminal in flits per cycle.
     load: f64,
 }
 
@@ -41,15 +41,15 @@ pub struct Clocks {
     rates: Vec<Rate>,
     /// Lengths of packets.
     lengths: Lengths,
-    /// Index of the rate, by phase and rank.
+    /// Index into `rates`, by phase and rank.
     rate_of: Vec<Vec<u16>>,
     /// First cycle of each phase.
     starts: Vec<u64>,
-    /// Number of packets of each rank, if the job is a batch.
+    /// Number of packets that each rank sends, if the job is a batch.
     batch: Option<Vec<u32>>,
     /// The terminal of each rank; empty if terminals and ranks have the same numbers.
     terminals: Vec<u32>,
-    /// Whether each cycle creates a packet with the same probability, independent of earlier cycles.
+    /// Whether each cycle of a phase creates a packet with the same probability, independent of earlier cycles.
     memoryless: bool,
     seed: u64,
 }
@@ -60,18 +60,18 @@ pub struct Clocks {
 pub struct Clock {
     gaps: Pcg32,
     targets: Pcg32,
-    /// State that the injection process keeps between packets.
+    /// State of the injection process between two packets.
     memory: u64,
     #[kept(fixed)]
     rank: u32,
-    /// Packets created so far.
+    /// Number of packets created so far.
     made: u32,
-    /// Index of its rate in the present phase.
+    /// Index into `rates` in the present phase.
     rate: u16,
 }
 
 impl Clocks {
-    /// Refuses batches, loads and phases that make no sense.
+    /// Refuses batches, loads and phases that are not consistent.
     pub fn check(site: &JobSite) -> Result<(), Refusal> {
         let (ranks, job) = (site.terminals.len(), site.job);
         let most = site.batch.and_then(|batch| batch.iter().max());
@@ -99,7 +99,7 @@ impl Clocks {
                     "this phase starts at cycle {}, but the phase before it starts at cycle {}",
                     pair[1].from, pair[0].from
                 );
-                // the first phase has the pattern and load of the job itself
+                // the job itself gives the pattern and load of the first phase, so the list has only later phases
                 let key = format!("phases.{k}.from");
                 return Err(site.refusal(&key, what, "write the phases in the order of their start times"));
             }
@@ -107,7 +107,8 @@ impl Clocks {
         Ok(())
     }
 
-    /// The clocks of a job. `may_wait`: a clock may have to wait even if its next packet is due.
+    /// Makes the data that the clocks of a job share. `may_wait`: whether a clock may have to wait although its next
+    /// packet is due.
     pub fn new(site: &JobSite, may_wait: bool) -> Result<Self, Refusal> {
         let ends = site.phases[1..].iter().map(|phase| phase.from).chain([u64::MAX]);
         let (mut rates, mut rate_of) = (Vec::new(), Vec::with_capacity(site.phases.len()));
@@ -153,31 +154,31 @@ impl Clocks {
         })
     }
 
-    /// Number of packets that all clocks create, if the job is a batch.
+    /// Number of packets that all clocks of the job create, if the job is a batch.
     pub fn total(&self) -> Option<u64> {
         self.batch.as_ref().map(|batch| batch.iter().map(|&n| u64::from(n)).sum())
     }
 
-    /// Whether packets are created with the same probability in every cycle of a phase.
+    /// Whether clocks create packets with the same probability in every cycle of a phase.
     pub fn is_steady(&self) -> bool {
         self.batch.is_none() && self.memoryless
     }
 
-    /// Variance divided by mean of the number of packets that the clocks create in a long time, in the phase that begins with cycle
-    /// `start`; `None` if the clocks stop after a batch.
+    /// Variance divided by mean of the number of packets that the clocks create in a long time. The phase begins with cycle `start`. `None`
+    /// if the clocks stop after a batch.
     pub fn dispersion(&self, start: Cycles) -> Option<f64> {
         if self.batch.is_some() {
             return None;
         }
         let phase = self.starts.partition_point(|&own| own <= start).saturating_sub(1);
         let rates = self.rate_of[phase].iter().map(|&rate| &self.rates[usize::from(rate)]);
-        // the numbers of packets of different clocks are independent, so their variances and means add up
+        // clocks are independent, so the variances and the means of their numbers of packets add up
         let sums = rates.filter_map(|rate| rate.process.as_ref().map(|process| (rate.load, process.dispersion())));
         let (mean, variance) = sums.fold((0.0, 0.0), |(m, v), (load, dispersion)| (m + load, v + load * dispersion));
         Some(if mean > 0.0 { variance / mean } else { 0.0 })
     }
 
-    /// Makes the clock of a terminal.
+    /// Makes the clock of the terminal with this rank.
     pub fn clock(&self, Place { terminal, rank }: Place) -> Clock {
         let component = u64::from(terminal);
         let (gaps, targets) = (stream(self.seed, component, GAPS), stream(self.seed, component, TARGETS));
@@ -196,7 +197,8 @@ impl Clocks {
         self.settle(clock, 0, first, false)
     }
 
-    /// The next packet, created in cycle `created`; `None` if the pattern sends nothing now.
+    /// The next packet of a clock, created in cycle `created`; `None` if the pattern sends nothing from this terminal
+    /// now.
     pub fn packet(&self, clock: &mut Clock, created: u64) -> Option<NewPacket> {
         let packet = self.packet_at(&self.rates[usize::from(clock.rate)], clock);
         packet.map(|packet| own(packet, created))
@@ -211,7 +213,7 @@ impl Clocks {
         Some((to, flits))
     }
 
-    /// Length [flits] of the packet that the clock creates next.
+    /// Length [flits] of the next packet of the clock.
     #[inline(always)]
     fn length(&self, rate: &Rate, clock: &Clock) -> u16 {
         match rate.packet_flits {
@@ -220,7 +222,7 @@ impl Clocks {
         }
     }
 
-    /// The length is a hash of the packet's address (seed, terminal, its number there), so the clock stores nothing for it.
+    /// Length of the next packet, from a hash of (seed, terminal, number of the packet). The clock therefore stores nothing for it.
     #[inline(never)]
     fn drawn_length(&self, clock: &Clock) -> u16 {
         let terminal = self.terminals.get(clock.rank as usize).copied().unwrap_or(clock.rank);
@@ -228,7 +230,8 @@ impl Clocks {
         self.lengths.of_hash(mix(address, clock.made.into(), LENGTHS)) as u16
     }
 
-    /// The cycle of the first creation after cycle `after`; [`NOT_DUE`] if there is none, or if the clock has to wait.
+    /// The cycle after cycle `after` in which the clock creates its next packet; [`NOT_DUE`] if there is none, or if
+    /// the clock must wait.
     #[inline(always)]
     pub fn after(&self, clock: &mut Clock, after: u64, waits: bool) -> u64 {
         self.after_at(&self.rates[usize::from(clock.rate)], clock, after, waits)
@@ -241,9 +244,9 @@ impl Clocks {
         if at < rate.plain_until { at } else { self.settle(clock, after, at, waits) }
     }
 
-    /// Checks the cycle `at` that the clock has drawn for its first creation after cycle `after`. If `at` is after the end of the phase,
-    /// the clock draws again from that end (exact for a process without memory). Returns [`NOT_DUE`] if the clock does not create further
-    /// packets, or has to wait.
+    /// Checks cycle `at`, which the injection process returned for the next packet after cycle `after`. If `at` is after the end of the
+    /// phase, the process of the next phase draws again (exact for a process without memory). Returns [`NOT_DUE`] if the clock creates no
+    /// more packets, or must wait.
     #[inline(never)]
     fn settle(&self, clock: &mut Clock, after: u64, mut at: u64, waits: bool) -> u64 {
         let rank = clock.rank as usize;
@@ -264,8 +267,8 @@ impl Clocks {
         at
     }
 
-    /// The packets that the clock creates before cycle `until`. The first of these packets is created in cycle `next`. `waits`: the clock
-    /// has to wait after one more packet.
+    /// Counts the packets that the clock would create before cycle `until`. The clock creates the first of these packets in cycle `next`.
+    /// `waits`: returns whether the clock must wait after one more packet.
     pub fn backlog(
         &self,
         mut clock: Clock,
@@ -288,7 +291,7 @@ impl Clocks {
     }
 }
 
-/// Sources that consist only of clocks: they create packets independently of the packets sent and delivered.
+/// Sources of terminals that have only clocks: they create packets independently of sent and delivered packets.
 #[derive(Debug, Kept)]
 pub struct ClockSources {
     #[kept(fixed)]
@@ -302,12 +305,12 @@ impl ClockSources {
         Self { clocks: clocks.clone(), terminals: here.iter().map(|&place| clocks.clock(place)).collect() }
     }
 
-    /// Prefetches the clock of `source`.
+    /// Loads the clock of `source` into the cache.
     pub fn bring(&self, source: usize) {
         prefetch(&self.terminals, source);
     }
 
-    /// Returns destination and length of the packet that `source` creates. The method does not make virtual calls.
+    /// Creates the next packet of `source` and returns its destination and length. This method makes no virtual calls.
     #[inline(always)]
     pub fn create(&mut self, source: usize, due: &mut u64) -> Option<(u32, u16)> {
         let clock = &mut self.terminals[source];
@@ -318,7 +321,7 @@ impl ClockSources {
     }
 }
 
-/// A packet that a clock creates; no delivery has caused it.
+/// A packet created by a clock, not caused by a delivery.
 fn own((to, flits): (u32, u16), created: u64) -> NewPacket {
     NewPacket { to, flits, created, tag: 0, counts: Counts::IfCreatedInWindow }
 }

@@ -1,5 +1,5 @@
-//! A routing as the loop calls it: one virtual call per hop. Behind that call all code is compiled for this routing and this width of
-//! ports, so no other virtual call follows.
+//! A built routing in the form that the loop calls: one virtual call per hop. The called code is compiled for this routing and for ports of
+//! one width, so it makes no other virtual call.
 
 use super::routing::{AnyRouting, Hop, Routing};
 use super::view::{Queues, View};
@@ -7,15 +7,15 @@ use crate::state::{Packet, UNDECIDED, key_of};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A shared routing that can become a trait object. (A call through a `Box` of this takes fewer instructions than a call through an `Arc`
-/// of a trait object, because the latter must first compute the address of its value.)
+/// A shared routing that can become a trait object. (A call through a `Box` of this type takes fewer instructions than a call through an
+/// `Arc` of a trait object, which must first compute the address of its value.)
 #[derive(Debug)]
 pub struct Compiled<R>(pub Arc<R>);
 
-/// Computes routes one hop ahead, for packets that have not reached the router yet.
+/// Route computation one hop ahead, before the packet has reached the router of the hop.
 pub trait Ahead: Debug + Send + Sync {
-    /// Route key of the hop that the routing's `next` returns at `router`, which has the coordinates `at`; [`UNDECIDED`] if it returns
-    /// none.
+    /// Route key of the hop that the routing's `next` returns at router number `router` with coordinates `at`; [`UNDECIDED`] if `next`
+    /// returns none.
     fn key_ahead(&self, router: u32, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
 }
 
@@ -26,7 +26,7 @@ impl<R: Routing> Ahead for Compiled<R> {
     }
 }
 
-/// The router at which the routing decides for a head: its number, its coordinates and its queues.
+/// The router at which the routing chooses a hop for a head: its number, its coordinates and its queues.
 #[derive(Debug)]
 pub struct Here<'a, Q: ?Sized> {
     pub router: u32,
@@ -34,15 +34,16 @@ pub struct Here<'a, Q: ?Sized> {
     pub queues: &'a Q,
 }
 
-/// Route computation for the head of a VC, compiled for ports of `V` VCs.
+/// Route computation for packets that are the head of their VC, compiled for ports of `V` VCs.
 pub trait HeadRouting<const V: usize>: Debug + Send + Sync {
-    /// The route key of the hop that `at_head` returns.
+    /// The route key of the hop that `at_head` of the routing returns.
     fn key_at_head(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
     fn each_step(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, turn: u32) -> Option<Hop>;
     fn candidates(&self, at: u64, packet: &Packet) -> u128;
-    /// Numbers that the router at `at` posts on the board.
+    /// Writes the numbers that the router at `at` posts on the board.
     fn post(&self, at: u64, here: &Queues<'_, V>, sent: &dyn Fn() -> u32, numbers: &mut [u32]);
-    /// Returns the same hop as `at_head`, more slowly, for watched packets: `here` records the values that the routing compares.
+    /// Returns the same hop as `at_head`, for a watched packet. This method is slower, because `here` records the values that the routing
+    /// compares.
     fn at_head_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, seed: u64) -> Hop;
     fn each_step_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, turn: u32) -> Option<Hop>;
 }
@@ -74,12 +75,12 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
     }
 }
 
-/// Selects the routing compiled for ports of `V` VCs.
+/// Makes the form of a routing that is compiled for ports of `V` VCs.
 pub trait ForPorts<const V: usize> {
     fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<V>>;
 }
 
-/// The numbers of VCs for which ports are compiled.
+/// All numbers of VCs (widths) for which the loop is compiled.
 #[derive(Debug)]
 pub struct Widths;
 

@@ -1,10 +1,11 @@
-//! Examples that each model declares in its own file. Tests run all examples, so no other list is needed for a new model.
+//! Example configurations, which each model declares in its own file for tests. Tests of a family run all examples of all members, so a new
+//! model needs no entry in another list.
 
 use serde::de::DeserializeOwned;
 use weft_topology::{Graph, TopologyConfig};
 use weft_traffic::PatternConfig;
 
-/// Reads configurations that are written in JSON as in a scenario.
+/// Reads configurations from JSON texts with the keys of a scenario.
 pub fn written<M: DeserializeOwned>(texts: &[&str]) -> Vec<M> {
     texts.iter().map(|text| read(text)).collect()
 }
@@ -13,7 +14,7 @@ fn read<M: DeserializeOwned>(text: &str) -> M {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("the example {text}: {error}"))
 }
 
-/// An example configuration of a routing, with the networks to run it in.
+/// An example configuration of a routing, with the networks in which tests run it.
 #[derive(Debug, Clone)]
 pub struct Example<M> {
     pub config: M,
@@ -22,7 +23,8 @@ pub struct Example<M> {
     pub bounds: Vec<Bound>,
 }
 
-/// The load that a routing accepts if only the links limit it, derived by hand. Usually the bound is for the routing's worst case.
+/// The load that a network accepts under a routing if only the links limit it; the author derives it by hand. Usually the author chooses
+/// the routing's worst traffic pattern.
 #[derive(Debug, Clone)]
 pub struct Bound {
     pub topology: TopologyConfig,
@@ -33,17 +35,17 @@ pub struct Bound {
 /// Accepted load \[flits/terminal/cycle\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Accepts {
-    /// The network accepts all offered load up to this load. At higher offered loads the network still accepts no more than this load.
+    /// The network accepts all offered load up to this load, and never more. At higher offered loads it accepts at most this load.
     UpTo(f64),
-    /// The network accepts every offered flit up to this load.
+    /// The network accepts all offered load up to this load, and possibly more.
     AtLeast(f64),
-    /// With detours the network can carry up to this load, which is more than minimal paths can carry. A routing that chooses by queue
-    /// lengths reaches at least half of this load.
+    /// With detours the network can carry this load, which is more than minimal paths can carry. A routing that chooses by queue lengths
+    /// must reach at least half of this load.
     WithDetours(f64),
 }
 
 impl<M: DeserializeOwned> Example<M> {
-    /// An example with these parameters, written in JSON.
+    /// An example whose configuration has these parameters, written in JSON.
     pub fn of(parameters: &str) -> Self {
         Self::new(read(parameters))
     }
@@ -54,14 +56,14 @@ impl<M> Example<M> {
         Self { config, networks: None, bounds: Vec::new() }
     }
 
-    /// Restricts the example to these networks.
+    /// Restricts the example to networks with these topologies.
     #[must_use]
     pub fn only_on(self, topologies: &[&str]) -> Self {
         Self { networks: Some(written(topologies)), ..self }
     }
 
-    /// Adds the load that the routing accepts in this network under this traffic pattern. The caller writes the derivation next to the
-    /// call.
+    /// Adds a bound: the load that the routing accepts in this network under this traffic pattern. The caller writes the derivation of this
+    /// load next to the call.
     #[must_use]
     pub fn bound(mut self, topology: &str, pattern: &str, accepts: Accepts) -> Self {
         self.bounds.push(Bound { topology: read(topology), pattern: read(pattern), accepts });
@@ -73,13 +75,14 @@ impl<M> Example<M> {
     }
 }
 
-/// The most routers of a small network, and its fewest and most terminals.
+/// The most routers of a small network, and the range of its number of terminals.
 const ROUTERS: u32 = 40;
 const TERMINALS: std::ops::RangeInclusive<u32> = 8..=72;
-/// Longest path of a small network \[links\]: a routing that needs a VC class per hop still has enough VCs.
+/// The longest path of a small network \[links\]. If paths are no longer, a routing that needs a VC class per hop has
+/// enough VCs.
 const DIAMETER: u32 = 5;
 
-/// The examples of all topologies that are small enough to run with every routing, each with its graph.
+/// The examples of topologies that are small enough to run with every routing, each with its graph.
 pub fn small_networks() -> Vec<(TopologyConfig, Graph)> {
     let built = TopologyConfig::examples().into_iter().map(|topology| {
         let graph = topology.build("topology").unwrap_or_else(|refusal| panic!("{topology:?}: {refusal}"));
@@ -88,7 +91,8 @@ pub fn small_networks() -> Vec<(TopologyConfig, Graph)> {
     built.filter(|(_, graph)| is_small(graph)).collect()
 }
 
-/// `engine/tests/planes.rs` tests networks of several planes, because they refuse routings that use numbers of other routers.
+/// Networks of several planes are left out, because they refuse routings that use numbers of other routers; `engine/tests/planes.rs` tests
+/// them.
 fn is_small(graph: &Graph) -> bool {
     graph.planes() == 1
         && graph.routers() <= ROUTERS

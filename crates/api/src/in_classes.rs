@@ -1,5 +1,5 @@
-//! Adapts a routing to a network whose VC classes are finer than those of the routing (`refined.rs`). The routing returns hops and reads
-//! queues in its own classes.
+//! Wraps a routing for a network whose VC classes are finer than those of the routing (`refined.rs`). The wrapped routing still returns
+//! hops and reads queues in its own VC classes.
 
 use crate::compiled::{Ahead, ForPorts, HeadRouting, Here, Widths};
 use crate::refined::Refined;
@@ -9,7 +9,7 @@ use crate::view::{HopNote, Queues, View};
 use crate::walk::Cost;
 use std::sync::Arc;
 
-/// Computes hops ahead, and converts them to the finer VC classes.
+/// Gets hops one hop ahead from the routing, and converts their VC classes to the finer ones.
 #[derive(Debug)]
 pub struct AheadInClasses {
     pub ahead: Box<dyn Ahead>,
@@ -30,7 +30,7 @@ impl Ahead for AheadInClasses {
     }
 }
 
-/// Selects the routing compiled for ports of `V` VCs. If there are finer VC classes, the routing is wrapped to use them.
+/// Makes the form of a routing that is compiled for ports of `V` VCs. If the network has finer VC classes, the function wraps the routing.
 pub fn in_classes<const V: usize>(
     routing: &Arc<dyn AnyRouting>,
     refined: Option<&Arc<Refined>>,
@@ -45,7 +45,7 @@ where
     }
 }
 
-/// Decides for heads, and converts the hops to the finer VC classes.
+/// Gets hops for heads from the routing, and converts their VC classes to the finer ones.
 #[derive(Debug)]
 pub struct HeadsInClasses<const V: usize> {
     pub heads: Box<dyn HeadRouting<V>>,
@@ -85,7 +85,7 @@ impl<const V: usize> HeadRouting<V> for HeadsInClasses<V> {
     }
 }
 
-/// A router as the routing sees it for one packet, in the VC classes of the routing.
+/// The view of a router that the routing gets for one packet: queues appear in the VC classes of the routing.
 struct OfPacket<'a> {
     here: &'a dyn View,
     refined: &'a Refined,
@@ -94,8 +94,8 @@ struct OfPacket<'a> {
 }
 
 impl OfPacket<'_> {
-    /// Converts a hop of the routing to the finer VC classes. Only a scheme that looks ahead needs the seed, and such a scheme is refused
-    /// with a routing that decides at heads.
+    /// Converts the VC class of a hop to the finer one. The seed is 0 because only schemes that look ahead need it, and Weft refuses
+    /// these schemes with a routing that decides at heads.
     fn hop(&self, hop: Hop) -> Hop {
         self.refined.taken(self.router, &self.packet, hop, 0)
     }

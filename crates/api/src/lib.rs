@@ -1,14 +1,14 @@
-//! Data that models receive, and the traits of their families. Two folders contain lower layers: the state of a network (`state`), and code
-//! that is independent of networks (`base`). A crate outside this repository that adds a model needs only this crate of the engine
-//! one.
+//! Data that models receive, and the traits of their families. Two folders contain lower layers: `state` has the state of a network, and
+//! `base` has code that is independent of networks. To add a model, a crate outside this repository needs only this crate, and none of the
+//! engine's other crates.
 //!
 //! Each file here covers one subject: `routing`, `policy`, `allocation`, `workload` and `recording` contain the traits of the families. The
-//! other files contain the types that these traits use. The crate that runs a network (`weft-kernel`) uses these traits, but no specific
-//! model.
+//! files not listed here contain the types that these traits use. `weft-kernel`, the crate with the simulation loop, uses these traits, but
+//! no specific model.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 
-// derived code refers to this crate by this name, here and in other crates
+// derive macros write `weft_api::...`, so this crate needs its own name as a path
 extern crate self as weft_api;
 
 pub mod base;

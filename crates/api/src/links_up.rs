@@ -1,41 +1,41 @@
-//! The links up of a tree that packets may take after some links have failed. Without faults, the widths (`widths.rs`) describe these
-//! links. With faults, an overseer publishes the links up that are in use and the links up that have failed.
+//! The upward links ("links up") of a tree that packets may take after some links have failed. Without faults, the widths (`widths.rs`)
+//! give the links up in use. With faults, an overseer publishes two sets: the links up in use, and the links up that have failed.
 //!
-//! A link belongs to the router at its lower end. The lowest digits of a packet's present router show which links up the packet has chosen.
-//! On its way down the packet visits the routers above its destination that have the same choices. Therefore a choice needs two working
-//! links: the link of this router, and the same link of the opposite router above the destination. In addition, the router to which the
-//! choice leads must have such a choice itself.
+//! In these tables a link belongs to the router at its lower end. While a packet goes up, the lowest digits of its present router show
+//! which links up it has chosen. On its way down, the packet visits routers above its destination that have the same lowest digits.
+//! Therefore a choice needs two working links: this router's link, and the same link of the opposite router, which is above the
+//! destination. The router at the upper end of a chosen link must also have a choice with working links.
 
 use crate::base::kept::Value;
 use crate::coordinates::{DIGITS, LEVEL, is_above};
 use std::collections::BTreeMap;
 
-/// Links up of one router. Bit u represents the link up with number u.
+/// A set of links up of one router. Bit u is set if the set has link up number u.
 pub type Ups = u128;
 
-/// The links up in use, and all links up that have failed.
+/// The links up of a tree that are in use, and the links up that have failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct LinksUp {
     /// Number of links up of each router.
     pub radix: u32,
-    /// \[level\]\[choices below it\]: the links up in use at the routers that packets reach with these choices; none if no link in use
-    /// leads to these routers. The table is the same for all pods.
+    /// Links up in use, by level and by the choices below that level. A router that packets cannot reach by links in use has none. All pods
+    /// have the same links up in use, so the table has one copy.
     pub used: Vec<Vec<Ups>>,
-    /// The same table for links that are about to be switched off: packets that have chosen these links may still use them.
+    /// The same table for links that will be switched off soon: packets that have already chosen these links may still use them.
     pub leaving: Vec<Vec<Ups>>,
-    /// The links up that have failed, by the coordinates of the router at their lower end.
+    /// The links up that have failed, by the coordinates of the router at the lower end of each link.
     pub broken: BTreeMap<u64, Ups>,
 }
 
-/// The choices below `level` that lead to a router with these coordinates, encoded as one number. (The choices of a packet use the same
-/// code.)
+/// The number that encodes the choices below `level` on the path up to the router with these coordinates. (The choices in a packet use the
+/// same code.)
 #[inline(always)]
 pub fn choices_below(coords: u64, level: usize, radix: u32) -> usize {
     let digits = coords.to_le_bytes();
     digits[..level].iter().rev().fold(0, |number, &digit| number * radix as usize + usize::from(digit))
 }
 
-/// The numbers of these links up, in ascending order.
+/// The numbers of the links up in this set, in ascending order.
 pub fn numbers_of(mut ups: Ups) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let first = (ups != 0).then(|| ups.trailing_zeros())?;
@@ -44,27 +44,28 @@ pub fn numbers_of(mut ups: Ups) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The router to which link up number `up` of the router at `at` leads.
+/// The router at the upper end of link up number `up` of the router at `at`.
 pub fn above(at: u64, up: u32) -> u64 {
     let level = at >> LEVEL;
     at & DIGITS & !(0xff << (8 * level)) | u64::from(up) << (8 * level) | (level + 1) << LEVEL
 }
 
-/// The router at the level of `at`, with the same choices as `at`, that is above the leaf `dest` or is this leaf.
+/// The router opposite `at`: it has the level and the choices of `at`, and is above the leaf `dest` or is this leaf.
 fn opposite(at: u64, dest: u64) -> u64 {
     let chosen = (1 << (8 * (at >> LEVEL))) - 1;
     at & (chosen | !DIGITS) | dest & DIGITS & !chosen
 }
 
 impl LinksUp {
-    /// Whether links in use lead from `level` up to a router with these coordinates.
+    /// Whether links in use lead from level `level` up to the router with coordinates `upper`.
     pub fn reach(&self, upper: u64, level: usize) -> bool {
         let up = upper.to_le_bytes()[level];
         self.used[level][choices_below(upper, level, self.radix)] >> up & 1 != 0
     }
 
-    /// The links up that a packet may choose at the router `at`, which is not above its destination: those after which all further links
-    /// work. If there are none, all links in use. None of these links is dark; a packet is discarded when it meets a failed link.
+    /// The links up that a packet to `dest` may choose at the router `at`, which is not above `dest`. On paths that begin with these links,
+    /// all further links work. If no link up has this property, the result is all links in use. The returned links are on, but may have
+    /// failed; a packet that meets a failed link is discarded.
     pub fn choices(&self, at: u64, dest: u64) -> Ups {
         match self.good(at, dest) {
             0 => self.open(at),
@@ -91,7 +92,7 @@ impl LinksUp {
         numbers_of(whole).filter(leads_on).fold(0, |ups, up| ups | 1 << up)
     }
 
-    /// The level and the choices, including the choice at that level, of each link that is in use here and not in `other`.
+    /// The links that are in use in this table and not in `other`: for each link its level and the choices up to this level, inclusive.
     pub fn beyond<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, usize)> + 'a {
         let both = self.used.iter().zip(&other.used).enumerate();
         both.flat_map(move |(level, (here, there))| {
@@ -106,7 +107,7 @@ impl LinksUp {
 mod tests {
     use super::*;
 
-    /// Two links up on each of two levels, all in use.
+    /// A tree with two links up on each of two levels, all in use.
     fn all() -> LinksUp {
         LinksUp { radix: 2, used: vec![vec![3], vec![3, 3]], ..LinksUp::default() }
     }
@@ -119,10 +120,10 @@ mod tests {
     fn a_choice_needs_whole_links_on_both_sides_up_to_the_common_ancestor() {
         let mut links = all();
         assert_eq!((links.choices(LEAF, FAR), links.choices(LEAF, NEAR)), (3, 3));
-        // link up 0 of the destination has failed: seen from its own pod and from other pods
+        // link up 0 of leaf `FAR` has failed: packets to `FAR` must not choose link up 0, packets to `NEAR` can
         links.broken.insert(FAR, 1);
         assert_eq!((links.choices(LEAF, FAR), links.choices(LEAF, NEAR)), (2, 3));
-        // core 1 above link up 1 cannot be reached from pod 3, core 0 can be
+        // core 1 above link up 1 cannot be reached from pod 3, but core 0 can
         links.broken.insert(1 << LEVEL | 0x0301, 2);
         assert_eq!((links.choices(LEAF, FAR), links.choices(above(LEAF, 1), FAR)), (2, 1));
         links.broken.insert(1 << LEVEL | 0x0301, 3);
@@ -137,7 +138,7 @@ mod tests {
         assert_eq!((links.choices(LEAF, FAR), links.choices(above(LEAF, 0), FAR)), (2, 3));
         assert_eq!(links.choices(above(LEAF, 1), FAR), 2);
         let before = LinksUp { used: links.leaving.clone(), ..links.clone() };
-        // in use only before: link up 0 of the leaves, both links up above it, and link up 0 above link up 1
+        // links in use only before: link up 0 of the leaves, both links up above it, and link up 0 above link up 1
         assert!(before.beyond(&links).eq([(0, 0), (1, 0), (1, 2), (1, 1)]));
         assert!(links.beyond(&before).eq([]));
         assert!(links.reach(above(above(LEAF, 1), 1), 1) && !links.reach(above(above(LEAF, 1), 0), 1));

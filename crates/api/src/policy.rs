@@ -1,4 +1,4 @@
-//! Link power policies: the interface that the engine calls. The calls and actions of agents are in `agents.rs`.
+//! Power policies of links: the interface that the engine calls. `agents.rs` has the interface of agents.
 
 use crate::agents::{Agents, BlockSite, Overseer};
 use crate::state::rate::Rate;
@@ -8,22 +8,24 @@ use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, LinkClasses, Refusal, Remark};
 
-/// Kinds of information about links that are off. A policy offers one of these kinds, and a routing uses it.
+/// Kinds of information about dark links that a policy can offer. A policy offers one of these kinds, and a routing
+/// declares the kinds that it can use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LinkKnowledge {
     /// No information.
     #[default]
     Nothing,
-    /// Each router knows for its subnetworks which links are on (`subnetworks.rs`).
+    /// Each router knows which links of its subnetworks are on (`subnetworks.rs`).
     Subnetworks,
-    /// Links are switched on and off by stages. Routings receive the number of stages that are on.
+    /// The policy switches links on and off by stages. Routings receive the number of stages that are on at present.
     Stages,
-    /// Links of a tree are switched on and off by levels. Routings receive for each level the number of links up in use (`widths.rs`).
+    /// The policy switches links of a tree on and off by levels. Routings receive for each level the number of links up in use
+    /// (`widths.rs`).
     Widths,
 }
 
 impl LinkKnowledge {
-    /// The kind in words, for messages.
+    /// The kind in words, for messages to the user.
     pub fn words(self) -> &'static str {
         match self {
             Self::Nothing => "no link states",
@@ -34,23 +36,23 @@ impl LinkKnowledge {
     }
 }
 
-/// The offers of a policy to routings, and for faults.
+/// The offers of a policy: information and guarantees for routings, and its abilities in networks with faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offers {
-    /// The information about links that routings receive.
+    /// The kind of information about links that routings receive.
     pub links: LinkKnowledge,
-    /// A packet that meets a dark link waits until the link is on again. The link wakes because of the packet, or at a fixed time. A
-    /// routing that avoids dark links needs another policy.
+    /// A packet that meets a dark link waits until the link is on again. The packet wakes the link, or the link wakes at a fixed time. A
+    /// routing that avoids dark links is not compatible with this policy.
     pub packets_wait_for_links: bool,
-    /// In every cycle each neighbour is reachable over a link that carries packets: a member of each trunk stays on, or links stay on at a
-    /// lower rate. Therefore no packet waits for a link, and routings need no information about links.
+    /// In every cycle, each neighbour is reachable over a link that carries packets. For this, one link of each trunk stays on, or links
+    /// stay on at a lower rate. Therefore no packet waits for a link, and routings need no information about links.
     pub always_carries: bool,
-    /// The policy switches other links on if links or routers have failed.
+    /// If links or routers have failed, the policy switches other links on to replace them.
     pub replaces_failed_links: bool,
-    /// Names of the kinds of control packets that its agents may send.
+    /// Names of the kinds of control packets that the policy's agents may send.
     pub control_packets: &'static [&'static str],
-    /// Parameters, as a scenario writes them, with which a policy that can switch links leaves all links on. `None` if the policy has no
-    /// such parameters, or never switches a link.
+    /// The parameters with which this policy leaves all links on, in the form of a scenario. `None` if no parameters have this effect, or
+    /// if the policy never switches a link.
     pub all_on: Option<&'static str>,
 }
 
@@ -65,32 +67,32 @@ impl Offers {
         all_on: None,
     };
 
-    /// Whether the policy is compatible with a routing that can use these kinds of information. A policy is compatible if it offers one of
-    /// these kinds, or if links are never switched off.
+    /// Whether the policy is compatible with a routing that can use the kinds of information `known`. A policy is compatible if `known`
+    /// contains the kind it offers, or if it never switches links off.
     pub fn suit(&self, known: &[LinkKnowledge]) -> bool {
         known.contains(&self.links) || self.links == LinkKnowledge::Nothing && !self.packets_wait_for_links
     }
 }
 
-/// The network for which a policy is built.
+/// Properties of the network for which a policy is built.
 pub struct Site<'a> {
     pub graph: &'a Graph,
     /// Computes the coordinates of each router, on topologies with coordinates.
     pub coords: fn(&Graph) -> Vec<u64>,
-    /// Whether the policy manages each link class.
+    /// For each link class, whether the policy manages its links.
     pub managed: &'a [bool],
-    /// Latency of a flit and latency of a credit, for each link class.
+    /// For each link class, the latency of a flit and the latency of a credit.
     pub latencies: &'a [(Cycles, Cycles)],
     /// Number of cycles that a head flit spends in a router.
     pub router_delay: Cycles,
     /// Full rate [flits/cycle] of each link class.
     pub rates: &'a [Rate],
-    /// Capacity [flits] of the buffer behind a channel of each link class, all VCs together.
+    /// Capacity [flits] of the buffer at the end of a channel of each link class, over all VCs.
     pub rooms: &'a [u64],
     pub cycle_fs: u128,
     /// Size of a flit [bits].
     pub flit_bits: u64,
-    /// The modes of the channels.
+    /// The modes (link states) that channels can have in this run.
     pub modes: &'a Modes,
 }
 
@@ -112,13 +114,13 @@ impl Site<'_> {
         })
     }
 
-    /// The name of a link class.
+    /// The name of the link class with this number.
     pub fn class_name(&self, class: usize) -> &str {
         &self.graph.class_names()[class]
     }
 
-    /// The managed link classes that `named` lists, without repetition; all managed classes if `named` is `None`. Names of other classes
-    /// are refused with the path `path`.
+    /// The managed link classes that `named` lists, without repetition; all managed classes if `named` is `None`. Refuses names of other
+    /// link classes, with `path` as the place of the fault.
     pub fn managed_classes(&self, named: Option<&LinkClasses>, path: &str) -> Result<Vec<usize>, Refusal> {
         let names = self.graph.class_names();
         let managed: Vec<usize> = (0..names.len()).filter(|&class| self.managed[class]).collect();
@@ -157,28 +159,28 @@ impl Site<'_> {
     }
 }
 
-/// A channel between two routers, with numbers that are valid in the whole network.
+/// A channel between two routers. Its numbers are valid in the whole network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NetworkChannel {
-    /// The number that an overseer uses for it.
+    /// The number by which an overseer identifies the channel.
     pub number: u32,
     pub from: u32,
     /// The router and the port at the far end of the channel.
     pub to: (u32, u16),
-    /// Number of the link class, whose name is [`Site::class_name`].
+    /// Number of the channel's link class; [`Site::class_name`] returns its name.
     pub class: u8,
 }
 
-/// Actions of a policy at fixed times, independent of the traffic. The schedule is empty if the policy follows the traffic.
+/// Actions that a policy takes at fixed times, independent of the traffic. The schedule of a policy that follows the traffic is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Period [cycles] after which all actions of the policy repeat; `None` if they do not repeat.
     pub period: Option<Cycles>,
-    /// Actions that occur once in a run.
+    /// Spans of cycles in which links are off, each once in a run.
     pub once: Vec<OffTime>,
 }
 
-/// A span in which links are off, from one cycle to another. The path names the parameters that set the span.
+/// A span of cycles in which links are off. `path` names the parameters of the policy that set the span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OffTime {
     pub path: String,
@@ -186,56 +188,56 @@ pub struct OffTime {
     pub until: Cycles,
 }
 
-/// The configuration of a policy. Each policy also declares the constant `OFFERS`: its offers, which do not depend on parameters.
+/// The configuration of a power policy. Each policy also declares the constant `OFFERS`, which does not depend on the policy's parameters.
 pub trait PolicyModel {
-    /// The states that a channel can have, from the table `modes` of the run. The power model must define the power of each state. Refuses
-    /// modes that are not in the table.
+    /// The link states that a channel can have under this policy, from the table `modes` of the run. The power model must define the power
+    /// of each of these states. Refuses modes that the policy's parameters name but the table does not contain.
     fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal>;
 
-    /// A number of cycles in which the policy takes each of its decisions at least once. Power states that have been constant for a shorter
-    /// time may still change. `None` if nothing has to settle: the policy never switches a channel during a run, or switches only at times
-    /// that are known from cycle 0 and do not repeat. The method has no default, because a policy that forgets it would be measured before
-    /// its links have settled.
+    /// A time [cycles] in which the policy takes each of its decisions at least once. If power states were constant only for a shorter
+    /// time, they can still change. `None` if no state has to settle: the policy never switches a channel during a run, or switches only at
+    /// known times that do not repeat. The method has no default, because otherwise the engine would measure a policy that forgets it
+    /// before the links have settled.
     fn settling_period(&self, graph: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
 
-    /// Whether all links that do not fail are on in every cycle, with these parameters. By default this is true only for policies that use
-    /// no other states.
+    /// Whether all working links are on in every cycle with the policy's parameters. By default this is true only for policies whose only
+    /// state is `on`.
     fn stays_on(&self) -> bool {
         self.states(&Modes::default()).is_ok_and(|states| states == [LinkState::On])
     }
 
-    /// The actions that the policy takes at fixed times. By default there are none.
+    /// The actions that the policy takes at fixed times. By default the policy takes no actions at fixed times.
     fn schedule(&self, _cycle_fs: u128) -> Result<Schedule, Refusal> {
         Ok(Schedule::default())
     }
 
-    /// The longest time that a packet waits for one link only because the link is off. By default no wait is attributed to the policy: all
-    /// waiting counts as queueing.
+    /// The longest time for which a packet waits for one link only because the link is off. By default this is 0: all waits count as
+    /// queueing, and none is attributed to the policy.
     fn longest_wait(&self, _cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(0)
     }
 
-    /// A warning about parameters that are accepted but risky. The path of the remark is that of the parameter.
+    /// A warning about valid but risky parameters. The path of the returned remark names the parameter.
     fn risk(&self, _cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         Ok(None)
     }
 
-    /// The number that the overseer has published in cycle 0, such as the number of stages that are on; `None` if it publishes nothing. The
-    /// method is called for every network, even for a network that `build` refuses.
+    /// The number that the overseer publishes in cycle 0, such as the number of stages that are on; `None` if it publishes nothing. The
+    /// engine calls this method for every network, even for networks that `build` refuses.
     fn first_published(&self, _site: &Site) -> Option<u64> {
         None
     }
 
-    /// Refuses parameters that are incompatible with faults.
+    /// Refuses parameters that do not work in networks with faults.
     fn check_faults(&self) -> Result<(), Refusal> {
         Ok(())
     }
 
-    /// Builds the policy for a network with these properties. Refuses parameters and networks with which the policy cannot work.
+    /// Builds the policy for the network that `site` describes. Refuses parameters and networks with which the policy cannot work.
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal>;
 
-    /// Configurations that differ in behaviour, and that switch links off and on within 4,000 cycles of 1 ns. Tests run all examples, with
-    /// the examples of all routings that are compatible with the policy.
+    /// Configurations for tests that differ in behaviour, and that switch links off and on within 4,000 cycles of 1 ns. Tests run each
+    /// example with the examples of all routings that are compatible with the policy.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
@@ -243,44 +245,44 @@ pub trait PolicyModel {
 
 /// A policy built for one network.
 pub trait Policy: Debug + Send + Sync {
-    /// State in cycle 0 of the link between two neighbouring routers, if the policy manages its class.
+    /// State in cycle 0 of the link between routers `a` and `b`, if the policy manages the link's class.
     fn first_state(&self, _a: u32, _b: u32) -> LinkState {
         LinkState::On
     }
 
-    /// The member of every subnetwork that has links to all other members.
+    /// The hub of every subnetwork: the member that has links to all other members.
     fn hub(&self) -> u8 {
         0
     }
 
-    /// Whether all links are on when the network is full, independent of their first states.
+    /// Whether the policy switches all links on when the network is full, whatever their first states are.
     fn fills_up(&self) -> bool {
         false
     }
 
-    /// The control packets that its agents send; `None` if they send none.
+    /// The control packets that the policy's agents send; `None` if they send none.
     fn control(&self) -> Option<ControlPlan> {
         None
     }
 
-    /// The agents that act on the channels of a block; `None` if there are none.
+    /// The agents of the policy in one block; `None` if the policy has no agents.
     fn agents(&self, _site: &BlockSite) -> Option<Box<dyn Agents>> {
         None
     }
 
-    /// The overseer, which acts on the whole network between two cycles; `None` if there is none.
+    /// The overseer of the policy, which acts on the whole network between two cycles; `None` if there is none.
     fn overseer(&self, _site: &Site) -> Option<Box<dyn Overseer>> {
         None
     }
 }
 
-/// Control packets of a policy.
+/// The control packets of a policy, and limits for them.
 #[derive(Debug, Clone, Copy)]
 pub struct ControlPlan {
-    /// Names of the kinds of packets, in results.
+    /// Names of the kinds of control packets, for results.
     pub kinds: &'static [&'static str],
-    /// The most packets that may wait for one link.
+    /// Maximum number of control packets that wait for one link.
     pub queue: u64,
-    /// Number of packets in flight to each router at once for which memory is reserved; further memory is allocated when needed.
+    /// Number of control packets in flight to one router for which memory is reserved. If more are in flight, memory is allocated.
     pub per_router: usize,
 }

@@ -1,8 +1,8 @@
-//! Queueing schemes: they choose the queue of an input buffer in which a packet waits.
+//! Queueing schemes: each scheme chooses the queue of an input buffer in which a packet waits.
 //!
-//! A scheme divides the VCs of each VC class of a channel into lanes. A scheme selects the lane of a packet when the packet requests its
-//! hop. A lane is a part of its VC class, so a cycle of lanes that wait for each other would also be a cycle of VC classes. Therefore the
-//! routing's proof of deadlock freedom holds, and allocators and credits need no change.
+//! A scheme divides the VCs of each VC class of a channel into lanes. The scheme selects the lane of a packet when the packet requests its
+//! hop. A lane belongs to one VC class, so a cycle of lanes that wait for each other would also be a cycle of VC classes. Therefore the
+//! routing's proof of deadlock freedom stays valid, and allocators and credits work as before.
 
 use crate::base::kept::Value;
 use std::fmt::Debug;
@@ -10,63 +10,65 @@ use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::{Refusal, Share};
 
-/// The crossing of a channel by a packet, as a scheme sees it. The scheme sees only the terminals of the packet, so it returns the same
-/// lane wherever it is called.
+/// A packet's crossing of a channel: the data from which a scheme chooses the lane. Of the packet, a scheme sees only the two terminals, so
+/// it returns the same lane at every call.
 #[derive(Debug, Clone, Copy)]
 pub struct Crossing {
     /// The source and destination terminals of the packet.
     pub src: u32,
     pub dst: u32,
-    /// The router that sends, and its output port; `None`: the channel leads from a terminal to its router.
+    /// The sending router and its output port; `None` if the channel leads from a terminal to its router.
     pub from: Option<(u32, u16)>,
-    /// The router behind the channel, in whose buffer the packet will wait.
+    /// The router at the end of the channel. The packet will wait in its buffer.
     pub to: u32,
-    /// The output that the packet will request at the next router, for a scheme that looks ahead; otherwise 0.
+    /// The output that the packet will request at router `to`, if the scheme looks ahead; otherwise 0.
     pub onward: u16,
 }
 
-/// A scheme, built for one network.
+/// A queueing scheme, built for one network.
 pub trait Scheme: Debug + Send + Sync {
-    /// Number of lanes, at least 1. A channel has only those lanes that packets can reach on it.
+    /// Number of lanes of the scheme, at least 1. Weft gives a channel only the lanes that packets can reach on it.
     fn lanes(&self) -> u32;
 
-    /// The lane of a packet on a channel, below `lanes`. (The method is not called for channels to terminals, which have one lane.)
+    /// The lane of a packet on a channel, a number below `lanes`. (The engine does not call this method for channels to terminals, which
+    /// have one lane.)
     fn lane(&self, crossing: &Crossing) -> u32;
 
-    /// Whether the lane depends on the source terminal, `Crossing::src`. If not, the check before a run follows the packets of all sources
-    /// together.
+    /// Whether the lane depends on the packet's source terminal, `Crossing::src`. If lanes do not depend on the source, the search for
+    /// the lanes in use, before a run, follows the packets of all sources together.
     fn looks_at_sources(&self) -> bool {
         true
     }
 }
 
-/// Lanes that are assigned to congested outputs during a run. Lane 0 of each VC class is the normal queue; the other lanes are the queues
-/// that can be set aside.
+/// Parameters of lanes that routers assign to congested outputs during a run ("set aside"). Lane 0 of each VC class is the normal queue;
+/// the other lanes can be set aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetAside {
-    /// Number of queues in each VC class of a channel that can be set aside.
+    /// Number of queues that can be set aside in each VC class of a channel.
     pub queues: u8,
-    /// Threshold [flits]: an output is congested from this number of flits for it in the normal queues of its router.
+    /// Threshold [flits]: an output is congested if at least this number of flits wait for it in the normal queues of
+    /// its router.
     pub detect: u32,
-    /// Threshold [flits]: when a queue that the next router has set aside holds this many flits, the router gives tokens to its upstream
-    /// neighbours.
+    /// Threshold [flits] for a queue that the next router has set aside. If the queue has at least this number of flits, the router gives
+    /// tokens to its upstream neighbours.
     pub spread: u32,
-    /// Cycles for which an empty queue stays set aside.
+    /// Number of cycles after which an empty queue is no longer set aside.
     pub linger: u64,
 }
 
-/// Properties of the network that a scheme needs to choose its thresholds.
+/// Properties of the network from which a scheme computes its thresholds.
 #[derive(Debug, Clone, Copy)]
 pub struct BufferSite {
     /// Length of a cycle \[fs\].
     pub cycle_fs: u128,
-    /// Capacity [flits] of the smallest queue of a channel that leads to a router.
+    /// Capacity [flits] of the smallest queue among all channels that lead to routers.
     pub queue: u32,
 }
 
 impl BufferSite {
-    /// Converts a share of the smallest queue to flits, rounded up. Refuses 0 and shares above 1. `path`: the place in the scenario at
-    /// which the share is written.
+    /// Converts `share`, a share of the smallest queue, to flits, rounded up. Refuses a share of 0 or above 1. `path`: the key of the share
+    /// in the scenario.
     pub fn flits(&self, share: Share, path: &str) -> Result<u32, Refusal> {
         if !share.is_part() {
             let what = format!("{share} is not a valid share of a queue of {} flits", self.queue);
@@ -76,71 +78,73 @@ impl BufferSite {
     }
 }
 
-/// The configuration of a scheme.
+/// The configuration of a queueing scheme.
 pub trait QueueingModel {
-    /// Describes the networks that the scheme supports, in words.
+    /// The networks that the scheme supports, in words for messages.
     fn networks(&self) -> &'static str;
 
-    /// Whether the scheme supports this network.
+    /// Whether the scheme supports the network with this graph.
     fn fits(&self, graph: &Graph) -> bool;
 
-    /// Whether the lane depends on the output that the packet will request at the next router. If the lane depends on it, the routing must
-    /// be able to compute all its hops ahead.
+    /// Whether the lane of a packet depends on the output that the packet will request at the next router. Under such a scheme the routing
+    /// must compute all its hops ahead.
     fn looks_ahead(&self) -> bool {
         false
     }
 
-    /// Number of queues of a port, in the scheme's own terms.
+    /// Number of queues of a port, as the scheme defines a queue.
     fn queues(&self, graph: &Graph) -> u32;
 
-    /// Number of parts into which the scheme divides the memory of a port, if the routing has this number of VC classes at the port. By
-    /// default this number is the number of queues for each class.
+    /// Number of parts into which the scheme divides the memory of a port, if the routing has `classes` VC classes at the port. By default
+    /// each VC class has the number of parts that `queues` returns.
     fn parts(&self, graph: &Graph, classes: u32) -> u32 {
         self.queues(graph) * classes
     }
 
-    /// Whether the scheme assigns lanes to congested outputs during a run. If so, terminals need a queue per destination.
+    /// Whether routers assign lanes to congested outputs during a run. Under such a scheme the network interface of each terminal needs a
+    /// queue per destination.
     fn sets_aside(&self) -> bool {
         false
     }
 
-    /// The lanes that are assigned to congested outputs during a run; `None`: [`Scheme::lane`] selects all lanes. Refuses thresholds that
-    /// can't be reached.
+    /// Parameters of the lanes that routers assign to congested outputs; `None`: [`Scheme::lane`] selects all lanes. Refuses thresholds
+    /// that no queue can reach.
     fn set_aside(&self, _site: &BufferSite) -> Result<Option<SetAside>, Refusal> {
         Ok(None)
     }
 
-    /// Number of destinations that each have their own queue at every input, stored in an ideal map in addition to the VCs. The lane is
-    /// then the destination modulo a number of VCs, and has no effect on the waiting of packets. `None`: the queues are the VCs themselves.
+    /// Number of destinations that have a separate queue at every input, in an ideal map in addition to the VCs. The lane of a packet is
+    /// then its destination modulo the number of VCs, and has no effect on waiting. `None`: each queue of the scheme is a VC.
     fn ideal_queues(&self, _graph: &Graph) -> Option<u32> {
         None
     }
 
-    /// Builds the scheme for a graph that it supports. Refuses parameters that are incompatible with the graph.
+    /// Builds the scheme for a network whose graph it supports. Refuses parameters that do not work with this graph.
     fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal>;
 
-    /// Configurations that behave differently. If the number of queues is a parameter, one configuration has a single queue for each VC
-    /// class: that configuration must not change any result. Tests run all examples on small networks that the scheme supports.
+    /// Configurations for tests that behave differently. If the number of queues is a parameter, one example has a single queue per VC
+    /// class. Tests check that this example does not change any result. Tests run all examples on small networks that the scheme supports.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
 }
 
-/// Counts of the queues that were set aside in a run.
+/// Counts of the queues that routers set aside for congested outputs in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct SetAsideCount {
-    /// Numbers of tokens in the whole run: those given to routers and terminals upstream, and those returned.
+    /// Numbers of tokens in the whole run: tokens given to upstream routers and terminals, and tokens returned.
     pub given: u64,
     pub returned: u64,
-    /// Notifications sent in the whole run: one for each token that is given or returned.
+    /// Number of notifications sent in the whole run: one for each given or returned token.
     pub sent: u64,
     pub arrived: u64,
-    /// Packets in the whole run that waited in a queue set aside until older packets in other queues of the channel had left.
+    /// Number of packets, in the whole run, that waited in a queue set aside until older packets in other queues of the channel had left.
     pub fenced: u64,
-    /// Heads of packets for a congested output that found all queues of their channel assigned to other outputs, in the window. These heads
-    /// wait in normal queues, or in a queue set aside from which they continue into the queue of another output, farther away.
+    /// Number of heads, in the window, of packets for a congested output that got no queue, because other outputs used all queues of their
+    /// channel. These heads wait in normal queues, or in a queue set aside from which they continue into the queue of another output,
+    /// farther away.
     pub unserved: u64,
-    /// Number of queues set aside, summed over the cycles of the window.
+    /// Sum over the cycles of the window of the number of queues set aside.
     pub line_cycles: u64,
 }
 

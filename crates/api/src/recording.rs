@@ -1,6 +1,6 @@
-//! Recordings: tables of a run that a scenario requests by name. A recording is a configuration ([`Recording`]) that makes a part for every
-//! block of routers. Each part receives the events of its block ([`Recorder`]). At the end of the run the configuration makes one table
-//! from all parts.
+//! Recordings: tables of a run that a scenario requests by name. The configuration of a recording ([`Recording`]) makes a part for every
+//! block of routers. Each part ([`Recorder`]) receives the events of its block. At the end of the run, the configuration makes one table
+//! from the parts of all blocks.
 
 use crate::activity::{self, Wanted};
 use crate::base::kept::{Kept, Value};
@@ -11,30 +11,31 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use weft_units::{Cycles, Refusal, Time};
 
-/// The most rows that the user may set as the limit of a table.
+/// Highest limit on the rows of a table that the user can set.
 const MAX_ROWS: usize = 100_000_000;
 
-/// Description of a table: for the documentation of results and for programs that read it.
+/// Description of a recorded table, for the documentation of results and for programs that read the table.
 #[derive(Debug, Clone, Copy)]
 pub struct TableInfo {
-    /// Content of the table, in a few words that begin with a small letter.
+    /// Content of the table in a few words, for a sentence: they begin with a small letter.
     pub meaning: &'static str,
-    /// Sentences that explain the meaning of a row and the part of the run that the table covers.
+    /// Sentences about the meaning of a row, and about the part of the run that the table covers.
     pub rows: &'static str,
-    /// Whether the table may end before the run because its row limit is reached: the summary then has the key `NAME_complete`.
+    /// Whether a row limit can end the table before the end of the run. If the table has a row limit, the summary has the key
+    /// `NAME_complete`.
     pub bounded: bool,
-    /// Whether the summary also contains the rows, as a list under the name of the recording. Meant for tables of few rows.
+    /// Whether the summary of the run also contains the rows, as a list under the name of the recording. Only tables of few rows use this.
     pub in_summary: bool,
     /// All columns that the table can have, in their order.
     pub columns: fn() -> Vec<Heading>,
 }
 
-/// Description of a column of a table.
+/// Description of one column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
     pub name: String,
     pub kind: Kind,
-    /// Unit of the numbers; empty if they have no unit.
+    /// Unit of the numbers in the column; empty if they have no unit.
     pub unit: &'static str,
     pub meaning: String,
 }
@@ -45,14 +46,14 @@ impl Heading {
     }
 }
 
-/// Content of the cells of a column.
+/// The kind of content in the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Numbers, for example of ports; some cells may be empty.
+    /// Numbers, for example of ports; cells can be empty.
     MaybeNumber,
-    /// Numbers of routers; some cells may be empty. The writer of the file replaces the numbers by names.
+    /// Numbers of routers; cells can be empty. The writer of the file replaces these numbers by the routers' names.
     Router,
-    /// Counts; some cells may be empty.
+    /// Counts; cells can be empty.
     MaybeCount,
     Count,
     Float,
@@ -61,7 +62,7 @@ pub enum Kind {
     MaybeText,
 }
 
-/// The cells of a column, one for each row.
+/// The cells of one column, with one cell for each row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Column {
     MaybeNumbers(Vec<Option<u32>>),
@@ -69,7 +70,7 @@ pub enum Column {
     MaybeCounts(Vec<Option<u64>>),
     Counts(Vec<u64>),
     Floats(Vec<f64>),
-    /// Exact energies [yJ]; files contain them in fJ, with nine decimals.
+    /// Exact energies [yJ]; files show them in fJ, with nine decimals.
     Energies(Vec<u128>),
     Texts(Vec<Arc<str>>),
     MaybeTexts(Vec<Option<Arc<str>>>),
@@ -120,64 +121,64 @@ impl Column {
     }
 }
 
-/// A table that was recorded: columns of equal length, in the order of [`TableInfo::columns`].
+/// A recorded table: columns of equal length, in the order of [`TableInfo::columns`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub columns: Vec<(String, Column)>,
-    /// Whether all rows up to the end of the run fitted; `None` if the table has no limit.
+    /// Whether the table has all rows up to the end of the run; `None` if it has no row limit.
     pub complete: Option<bool>,
 }
 
 impl Table {
-    /// A table without a row limit.
+    /// Makes a table without a row limit.
     pub fn whole<N: Into<String>>(columns: impl IntoIterator<Item = (N, Column)>) -> Self {
         Self { columns: columns.into_iter().map(|(name, column)| (name.into(), column)).collect(), complete: None }
     }
 
-    /// A table with a row limit.
+    /// Makes a table with a row limit; `complete`: it has all rows up to the end of the run.
     pub fn bounded<N: Into<String>>(columns: impl IntoIterator<Item = (N, Column)>, complete: bool) -> Self {
         Self { complete: Some(complete), ..Self::whole(columns) }
     }
 
-    /// Appends the rows of a table that has the same columns.
+    /// Appends the rows of `other`, a table with the same columns.
     ///
     /// # Panics
-    /// Panics if a column is of a different kind in the other table.
+    /// Panics if a column of `other` has a different kind.
     pub fn append(&mut self, other: Self) {
         self.columns.iter_mut().zip(other.columns).for_each(|((_, own), (_, other))| own.append(other));
     }
 
-    /// The column with that name.
+    /// The column with the name `name`; `None` if the table has none.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|(own, _)| own == name).map(|(_, column)| column)
     }
 }
 
-/// Data of the network that a recording may read.
+/// Data of the network from which a recording makes its parts and its table.
 #[derive(Debug, Clone)]
 pub struct NetworkSite {
     /// Length of a cycle [fs].
     pub cycle_fs: u128,
-    /// Number of channels, which is the number of rows of channels.parquet.
+    /// Number of channels in the network, and of rows in channels.parquet.
     pub channels: usize,
     /// Number of channels that the power policy manages.
     pub managed: usize,
-    /// Names of the link classes.
+    /// Names of the link classes, by class number.
     pub classes: Vec<Arc<str>>,
-    /// Capacity [flits/cycle] of the channels of each link class.
+    /// Full rate [flits/cycle] of the channels of each link class.
     pub bandwidths: Vec<f64>,
-    /// The table of modes of the run.
+    /// The modes (link states) that channels can have in this run.
     pub modes: Modes,
-    /// Capacity [flits] of a VC in the buffers behind the channels of each link class.
+    /// Capacity [flits] of one VC in the buffer at the end of a channel, for each link class.
     pub buffers: Vec<u32>,
     pub terminals: u32,
-    /// Terminals that are in a job, in increasing order.
+    /// Numbers of the terminals that belong to a job, in increasing order.
     pub in_jobs: Vec<u32>,
-    /// Sets of terminals that have a name, such as jobs.
+    /// Sets of terminals with names, such as jobs.
     pub sets: Vec<TerminalSet>,
 }
 
-/// Named terminals: those of a job, or those of a group that a pattern distinguishes.
+/// A named set of terminals: those of a job, or those of a group that a pattern distinguishes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TerminalSet {
     pub name: String,
@@ -185,13 +186,13 @@ pub struct TerminalSet {
 }
 
 impl NetworkSite {
-    /// A time of a recording in whole cycles; 0 cycles are refused at `path`.
+    /// Converts a time of a recording to whole cycles; refuses 0 cycles, with the key `path`.
     pub fn cycles(&self, time: Time, path: &str) -> Result<Cycles, Refusal> {
         Ok(time.duration(self.cycle_fs, path)?.above_zero(path)?.cycles)
     }
 }
 
-/// The row limit of a table, as the user wrote it at `path`.
+/// Checks the row limit of a table, which the user wrote under the key `path`.
 pub fn most_rows(most: u32, path: &str) -> Result<usize, Refusal> {
     let most = most as usize;
     if !(1..=MAX_ROWS).contains(&most) {
@@ -201,73 +202,77 @@ pub fn most_rows(most: u32, path: &str) -> Result<usize, Refusal> {
     Ok(most)
 }
 
-/// Data of a block that the block's recorder may read, before cycle 0. Calls of recorders identify a channel by its index in this list.
+/// Data of a block from which its recorder is made, before cycle 0. Later calls of the recorder identify a channel by its index in
+/// `channels`.
 #[derive(Debug, Clone, Default)]
 pub struct RecorderSite {
-    /// Numbers of the routers in the whole network.
+    /// Numbers in the whole network of the block's routers.
     pub routers: Vec<u32>,
-    /// The channels that routers and terminals of the block send on.
+    /// The channels that the routers and terminals of the block send on.
     pub channels: Vec<Sender>,
-    /// The buffers of the routers of the block, in the order of the readings that a recorder receives.
+    /// The input buffers of the block's routers, in the order in which [`Recorder::sample_queues`] gets their readings.
     pub buffers: Vec<Receiver>,
 }
 
-/// The receiving end of a channel that leads to a router.
+/// The receiving end of a channel that leads to a router, with its buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct Receiver {
-    /// Row of channels.parquet; `None` for a port without a link, or whose channel leads to a terminal.
+    /// The channel's row in channels.parquet; `None` for a port without a link, and for a port whose channel leads to a
+    /// terminal.
     pub row: Option<u32>,
     pub class: u8,
 }
 
-/// The sending end of a channel.
+/// The sending end of a channel, in a router or a terminal.
 #[derive(Debug, Clone, Copy)]
 pub struct Sender {
-    /// Row of channels.parquet; `None` for a port without a link.
+    /// The channel's row in channels.parquet; `None` for a port without a link.
     pub row: Option<u32>,
-    /// Router of the block that sends; `None` for an injection channel.
+    /// Index in the block of the sending router; `None` for an injection channel.
     pub router: Option<u32>,
     pub class: u8,
-    /// Whether the power policy switches the channel.
+    /// Whether the power policy manages the channel.
     pub managed: bool,
-    /// Power state in cycle 0.
+    /// Power state of the channel in cycle 0.
     pub state: LinkState,
 }
 
-/// Activity of a channel up to now.
+/// Activity of a channel from cycle 0 up to a sample.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Reading {
-    /// Flits sent since cycle 0.
+    /// Number of flits that the channel has sent since cycle 0.
     pub flits: u64,
-    /// Power state of the channel ([`LinkState::number`]).
+    /// Number of the channel's present power state ([`LinkState::number`]).
     pub state: u8,
 }
 
-/// The flits that wait in the buffer of an input port.
+/// The flits that wait in the buffer of an input port at a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct QueueReading {
-    /// Number of flits in all VCs of the port.
+    /// Number of waiting flits in all VCs of the port.
     pub flits: u32,
-    /// Number of flits in the VC that has the most flits.
+    /// Number of flits in the VC of the port that has the most flits.
     pub fullest: u32,
 }
 
-/// A packet whose flits have only partly crossed a channel.
+/// A packet of which some flits have crossed a channel, and some have not.
 #[derive(Debug, Clone, Copy)]
 pub struct PartCrossed<'a> {
     pub channel: usize,
     pub vc: u8,
-    /// `None` for the last packet that crossed on this VC, because its head may have reached another block.
+    /// The packet on a channel to a terminal. `None` on other channels, for the last packet that crossed on this VC: its head may be in
+    /// another block.
     pub packet: Option<&'a Packet>,
-    /// Number of flits that [`Recorder::crosses`] has counted but that have not crossed yet. Negative: minus the number of flits that have
-    /// crossed but that [`Recorder::crosses`] has not counted.
+    /// Number of flits that [`Recorder::crosses`] has counted and that have not crossed yet. If negative: minus the number of flits that
+    /// have crossed and that [`Recorder::crosses`] has not counted.
     pub missing: i64,
 }
 
-/// The arrival of a control packet, which may come from another block.
+/// The arrival of a control packet, perhaps from another block.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct ControlArrival {
-    /// The block of its sender, and its number among the control packets of that block, from 0.
+    /// The block of the packet's sender, and the packet's number among the control packets sent from that block (from
+    /// 0).
     pub block: u32,
     pub number: u32,
     pub cycle: u64,
@@ -275,48 +280,52 @@ pub struct ControlArrival {
     pub hops: u8,
 }
 
-/// The part of a recording in one block of routers. By default the methods of a recorder do nothing. The joined result of all parts must
-/// not depend on which routers share a block. For example, a part can keep integers that are added up, or events that are sorted.
+/// A recorder: the part of a recording that receives the events of one block of routers. By default the methods of a recorder do nothing.
+/// The table made from all parts must not depend on the division of routers into blocks. For example, a part can store integers that are
+/// added up, or events that are sorted.
 #[allow(unused_variables, reason = "the names say what a recorder is told")]
 pub trait Recorder: Kept + Any + Debug + Send {
-    /// Called when a channel changes its power state.
+    /// Called when a channel changes its power state, by the policy or by a fault.
     fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {}
 
-    /// Called when the tail of a packet reaches its terminal at cycle `at`. `inside`: the delivery is in the measured window. Called only
-    /// if [`Recording::HEARS_DELIVERIES`].
+    /// Called when the tail of a packet reaches its terminal in cycle `at`. `inside`: whether cycle `at` is in the measured window. Called
+    /// only if [`Recording::HEARS_DELIVERIES`] is true.
     fn delivered(&mut self, packet: &Packet, at: u64, inside: bool) {}
 
-    /// Called for a packet whose flits cross a channel, once for each channel of its path. For an injection channel the method is called
-    /// when the packet is created. For a channel between routers the method is called when the head leaves, and for a channel to a terminal
-    /// when the tail leaves. `vc`: the VC of the channel. For an injection channel `vc` is 0, because packets follow each other on that
-    /// channel. Called only if [`Recording::HEARS_PATHS`].
+    /// Called for each channel that a packet crosses, once per packet and channel. For an injection channel, the call is at the creation of
+    /// the packet. For a channel between routers the call is at the departure of the head, and for a channel to a terminal at that of the
+    /// tail. `vc`: the VC of the channel that the packet uses. For an injection channel `vc` is 0, because its packets never interleave.
+    /// Called only if [`Recording::HEARS_PATHS`] is true.
     fn crosses(&mut self, channel: usize, vc: u8, packet: &Packet) {}
 
-    /// Reports the packets that are crossing a channel. The method is called after [`Recorder::window_begins`] and before
-    /// [`Recorder::window_ends`], so that flits can be counted exactly. Called only if [`Recording::HEARS_PATHS`].
+    /// Called with the packets of which only some flits have crossed a channel. The engine calls this after [`Recorder::window_begins`] and
+    /// before [`Recorder::window_ends`], so that recorders can count flits exactly. Called only if [`Recording::HEARS_PATHS`] is true.
     fn part_crossed(&mut self, packets: &[PartCrossed]) {}
 
-    /// Called when a router sends a control packet. The control packets sent from the block are numbered from 0.
+    /// Called when a router of the block sends a control packet. `number` is the number of the packet among those sent
+    /// from this block, from 0.
     fn control_sent(&mut self, number: u32, packet: &ControlPacket) {}
 
     /// Called when a control packet arrives at a router of this block.
     fn control_arrived(&mut self, arrival: ControlArrival) {}
 
-    /// The cycle of the next sample, which is the same in all blocks. `u64::MAX` if there are no more samples.
+    /// The cycle of the recorder's next sample, which must be the same in all blocks. `u64::MAX` if the recorder takes
+    /// no more samples.
     fn next_sample(&self) -> u64 {
         u64::MAX
     }
 
-    /// Takes a sample before cycle `now`, which is the cycle of [`Recorder::next_sample`] or the end of the run.
+    /// Takes a sample of all channels before cycle `now`: the cycle that [`Recorder::next_sample`] returned, or the end
+    /// of the run.
     fn sample(&mut self, channels: &[Reading], now: u64) {}
 
-    /// Whether the recorder takes samples of queues.
+    /// Whether the recorder also takes samples of input buffers.
     fn samples_queues(&self) -> bool {
         false
     }
 
-    /// Takes a sample of the buffers of the block, after [`Recorder::sample`]. Called only if
-    /// [`Recorder::samples_queues`].
+    /// Takes a sample of the block's input buffers, after [`Recorder::sample`]. Called only if
+    /// [`Recorder::samples_queues`] returns true.
     fn sample_queues(&mut self, buffers: &[QueueReading], now: u64) {}
 
     /// Called when the measured window begins with cycle `now`.
@@ -326,20 +335,20 @@ pub trait Recorder: Kept + Any + Debug + Send {
     fn window_ends(&mut self, now: u64) {}
 }
 
-/// A run that has ended.
+/// A finished run: the data from which recordings make their tables.
 #[derive(Debug)]
 pub struct Recorded<'a> {
     pub network: &'a NetworkSite,
     /// Cycles simulated.
     pub cycles: u64,
-    /// Length of the measured window in \[cycles\].
+    /// Length of the measured window \[cycles\].
     pub window: u64,
     pub channels: &'a dyn ChannelUses,
-    /// The activity of the ranks of each job that runs a program, as requested by the recordings.
+    /// For each job that runs a program, the activity of its ranks that recordings requested.
     pub ranks: &'a [activity::OfJob],
 }
 
-/// Flits and energy of each channel in the measured window, by row of channels.parquet.
+/// Access to the flits and energy of each channel in the measured window, by row of channels.parquet.
 pub trait ChannelUses: Debug {
     fn of(&self, row: usize) -> ChannelUse;
 }
@@ -348,50 +357,52 @@ pub trait ChannelUses: Debug {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChannelUse {
     pub flits: u64,
-    /// Dynamic energy of these flits on the channel [yJ].
+    /// Dynamic energy that these flits used on the channel [yJ].
     pub link_yj: u128,
-    /// Dynamic energy of these flits in the router that sent them [yJ].
+    /// Dynamic energy that these flits used in the sending router [yJ].
     pub router_yj: u128,
 }
 
-/// A part for recordings that need no events of a block.
+/// A recorder without function, for recordings that need no events of blocks.
 #[derive(Debug, Kept)]
 pub struct NoPart {}
 
 impl Recorder for NoPart {}
 
-/// The configuration of a recording: the keys under `measure.NAME`.
+/// The configuration of a recording, with the keys under `measure.NAME`.
 pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
-    /// Description of its table.
+    /// Description of the table that this recording makes.
     const TABLE: TableInfo;
-    /// Whether its parts are called for every delivered packet. These calls cost time.
+    /// Whether the loop calls [`Recorder::delivered`] for every delivered packet. Calls for deliveries cost time for
+    /// each packet.
     const HEARS_DELIVERIES: bool = false;
-    /// Whether [`Recorder::crosses`] and [`Recorder::part_crossed`] are called. These calls cost time at every hop.
+    /// Whether the loop calls [`Recorder::crosses`] and [`Recorder::part_crossed`]. Calls for crossed channels cost
+    /// time at every hop.
     const HEARS_PATHS: bool = false;
-    /// State of the recording in a block.
+    /// The recorder of this recording in a block.
     type Part: Recorder;
 
-    /// Makes the part for a block. Refuses wrong parameters, with the path `path`; the refusal must not depend on the block.
+    /// Makes the recorder of one block. Refuses wrong parameters, under the key `path`. The refusal must be the same in all blocks.
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Self::Part, Refusal>;
 
-    /// Upper limit of the memory of all parts and the table [bytes], if that memory is large. The limit is known before the run.
+    /// Upper limit [bytes] of the memory of all recorders and the table, if that memory can be large. The limit is known before the run.
     fn bytes(&self, _network: &NetworkSite) -> u64 {
         0
     }
 
-    /// The activity of ranks that the table needs; by default none.
+    /// The activity of ranks that the table needs (default: none).
     fn wants(&self) -> Wanted {
         Wanted::default()
     }
 
-    /// Makes the table from the parts, which are given in the order of their blocks.
+    /// Makes the table of the run from the recorders of all blocks, in the order of the blocks.
     fn table(&self, parts: Vec<Self::Part>, run: &Recorded) -> Table;
 
-    /// Configurations that tests run; documentation proposes the first one to users.
+    /// Configurations that tests run; documentation shows the first one to users as an example.
     fn examples() -> Vec<Self>;
 }
 
-/// A recording of any kind.
+/// The interface of all recordings as trait objects: their types are not known here.
 pub trait RecordingModel: Debug + Send + Sync {
     fn hears_deliveries(&self) -> bool;
     fn hears_paths(&self) -> bool;
@@ -446,7 +457,7 @@ impl<R: Recording> RecordingModel for R {
     }
 }
 
-/// A recording that a run has to make.
+/// A recording that the scenario of a run requests.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub name: &'static str,

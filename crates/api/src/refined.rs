@@ -1,7 +1,8 @@
-//! VC classes that are finer than those of the routing: one for each message class and each lane of a queueing scheme.
+//! VC classes that are finer than those of the routing. Each message class, and each lane of a queueing scheme, has a
+//! finer class.
 //!
-//! VCs on a link are divided into sets, and each set has `each` such classes. VC class `c` of the routing becomes class
-//! `set * each + first[c] + lane`. The lane is 0 if there is no scheme.
+//! The VCs of a link are divided into sets, and each set has `each` finer classes. VC class `c` of the routing becomes
+//! finer class `set * each + first[c] + lane`. Without a queueing scheme the lane is 0.
 
 use crate::compiled::Ahead;
 use crate::queueing::{Crossing, Scheme};
@@ -9,14 +10,14 @@ use crate::routing::Hop;
 use crate::state::{Packet, UNDECIDED};
 use std::sync::Arc;
 
-/// The VC classes of a link class.
+/// The finer VC classes on a link class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OfLink {
-    /// Number of VC classes in each set of VCs.
+    /// Number of finer VC classes in each set of VCs.
     pub each: u8,
-    /// For each VC class of the routing, its first finer class in the first set.
+    /// For each VC class of the routing, its first finer class in set 0.
     pub first: [u8; 16],
-    /// For each VC class in the first set, the VC class of the routing.
+    /// For each finer VC class in set 0, the VC class of the routing.
     pub routed: [u8; 16],
 }
 
@@ -32,44 +33,44 @@ impl OfLink {
         Self { each, first, routed }
     }
 
-    /// The finer VC classes that correspond to `class` of the routing, within one set of VCs.
+    /// The finer VC classes in set `set` for VC class `class` of the routing.
     pub fn fine(&self, set: u8, class: u8) -> impl Iterator<Item = usize> + '_ {
         let own = (0..self.each).filter(move |&fine| self.routed[usize::from(fine)] == class);
         own.map(move |fine| usize::from(set * self.each + fine))
     }
 }
 
-/// An output of a router, as [`Refined`] stores it.
+/// Data about a router's output, for the conversion of its VC classes.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
     pub link: u8,
-    /// The router to which the output leads; `None` for a terminal, or if there is no link.
+    /// The router at the end of the output's channel; `None` for a terminal, or if the port has no link.
     pub next: Option<u32>,
-    /// Index of the channel among all channels, and index of the first channel of its trunk.
+    /// Index of the output's channel among all channels, and index of the first channel of its trunk.
     pub place: u32,
 }
 
-/// The rules by which a queueing scheme chooses lanes.
+/// A queueing scheme, and the tables that number its lanes on each channel.
 #[derive(Debug)]
 pub struct Lanes {
     pub scheme: Arc<dyn Scheme>,
-    /// The hops of the routing, and the coordinates that are passed to it, if the scheme looks ahead.
+    /// For a scheme that looks ahead: the routing that computes the next hop, and the coordinates of the routers.
     pub onward: Option<(Box<dyn Ahead>, Vec<u64>)>,
-    /// For each channel, VC class of the routing (of `classes`) and lane of the scheme: the index of the lane among the lanes that packets
-    /// can reach there. The entry of an output to a terminal also stores the numbers for the channel from that terminal. If the table is
-    /// empty, lanes have the numbers that the scheme gives them.
+    /// Index of each lane among the lanes that packets can reach on a channel. The order is by channel, by VC class of the routing (of
+    /// `classes`), and by lane of the scheme. The entries of an output to a terminal also apply to the channel from that terminal. If the
+    /// table is empty, the index of a lane is its number in the scheme.
     pub numbers: Vec<u8>,
     pub classes: usize,
 }
 
-/// VC classes that are finer than those of the routing.
+/// The finer VC classes of a network, and conversions from and to those of the routing.
 #[derive(Debug)]
 pub struct Refined {
-    /// The set of VCs of each message class.
+    /// For each message class, the number of its set of VCs.
     pub set_of: Vec<u8>,
-    /// For each message class, its first VC class, if all links have the same classes and there are no lanes.
+    /// For each message class, its first finer VC class, if all links have the same classes and there are no lanes.
     pub first_of: Vec<u8>,
-    /// The VC classes of each link class.
+    /// For each link class, its finer VC classes.
     pub links: Vec<OfLink>,
     /// Index in `outputs` of the first output of each router.
     pub base: Vec<u32>,
@@ -82,7 +83,8 @@ impl Refined {
         self.outputs[self.base[router as usize] as usize + usize::from(port)]
     }
 
-    /// Converts `hop` of a packet at a router to the VC class of its message class and its lane.
+    /// Converts `hop`, which the routing returned at a router, to the finer VC class of the packet's message class and
+    /// lane.
     #[inline(always)]
     pub fn taken(&self, router: u32, packet: &Packet, hop: Hop, seed: u64) -> Hop {
         match &self.lanes {
@@ -109,18 +111,18 @@ impl Refined {
         Hop { class: first + lane, ..hop }
     }
 
-    /// The router to which an output leads; `None` for a terminal, or if there is no link.
+    /// The router at the end of an output's channel; `None` for a terminal, or if the port has no link.
     pub fn next(&self, router: u32, port: u16) -> Option<u32> {
         self.output(router, port).next
     }
 
-    /// Converts `hop` back to the VC class of the routing.
+    /// Converts the finer VC class of `hop` back to the VC class of the routing.
     pub fn routed(&self, router: u32, hop: Hop) -> Hop {
         let link = &self.links[usize::from(self.output(router, hop.port).link)];
         Hop { class: link.routed[usize::from(hop.class % link.each)], ..hop }
     }
 
-    /// The lane of a packet on the channel from its terminal, which is at `port` of `router`.
+    /// The lane of a packet on the channel from its source terminal, which is at `port` of `router`.
     pub fn from_terminal(&self, (router, port): (u32, u16), packet: &Packet, seed: u64) -> u8 {
         let Some(lanes) = &self.lanes else { return 0 };
         let onward = lanes.onward(router, packet, seed);
@@ -130,7 +132,7 @@ impl Refined {
 }
 
 impl Lanes {
-    /// The output that a packet will request at router `to`, its next router.
+    /// The output that a packet will request at router `to`, its next router; 0 if the scheme does not look ahead.
     fn onward(&self, to: u32, packet: &Packet, seed: u64) -> u16 {
         let Some((ahead, coords)) = &self.onward else { return 0 };
         let mut there = *packet;
@@ -149,5 +151,5 @@ impl Lanes {
     }
 }
 
-/// Number of bits of a VC class in the keys of `Lanes`: a routing has at most 16 classes.
+/// Number of bits for a VC class in the keys of `Lanes`: a routing has at most 16 VC classes.
 const CLASS_BITS: u32 = 4;

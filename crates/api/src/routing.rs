@@ -1,13 +1,13 @@
-//! Routing algorithms: the interface that the engine calls, with default methods if defaults are possible.
+//! Routing algorithms: the interface that the engine calls. Methods have a default where a safe one exists.
 //!
-//! In the loop the engine calls a routing when a packet is created (`inject`), and once or more for each hop. The engine calls one of three
-//! methods for a hop: one hop ahead (`next`, which sees only coordinates and the packet), when the packet becomes the head of its VC
-//! (`at_head`, which also sees the queues of the router), or in every allocation step (`each_step`). [`Needs::decides`] selects the method.
-//! A packet stores data for its routing: `target`, `phase`, `dim`, `lane` and two flags are for the routing only. Random choices are hashes
-//! of (seed, packet, place), so results do not depend on the order of events.
+//! In the loop the engine calls a routing when a packet is created (`inject`), and once or more for each hop. For a hop, the engine calls
+//! one of three methods. The engine calls `next` one hop ahead, with only coordinates and the packet. The engine calls `at_head` when the
+//! packet becomes the head of its VC, with the queues of the router as well. The engine calls `each_step` in every allocation step.
+//! [`Needs::decides`] selects the method. A packet has fields that only its routing uses: `target`, `phase`, `dim`, `lane` and two flags.
+//! Random choices are hashes of (seed, packet, place), so results do not depend on the order of events.
 //!
 //! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop. Checks and
-//! explanations call the same functions of the routing as the loop.
+//! explanations call the same functions of the routing as the loop does.
 
 use super::agents::Published;
 use super::board::Posts;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::{Refusal, Remark};
 
-/// An output port, and the VC class that a packet takes on it.
+/// A hop of a packet: an output port, and the VC class that the packet takes on it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Hop {
     pub port: u16,
@@ -33,98 +33,101 @@ pub struct Hop {
 }
 
 impl Hop {
-    /// The hop of a packet from its destination router to its terminal.
+    /// The last hop of a packet, from its destination router to its terminal.
     #[inline(always)]
     pub fn to_terminal(packet: &Packet) -> Self {
         Self { port: packet.dst_port, class: 0 }
     }
 }
 
-/// Number of VC classes that a routing needs on each link class (index as in the graph; terminal links need one).
+/// Number of VC classes that a routing needs on each link class, by class number of the graph; terminal links need one.
 pub type Classes = Vec<u8>;
 
-/// The time at which a routing chooses the next hop of a packet.
+/// The moment at which a routing chooses the next hop of a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Decides {
-    /// `next` returns every hop, before the packet reaches the router.
+    /// `next` returns every hop before the packet reaches the router.
     #[default]
     Ahead,
-    /// If `next` returns no hop, `at_head` returns it, once, when the packet becomes the head of its VC.
+    /// If `next` returns no hop, `at_head` returns it once, when the packet becomes the head of its VC.
     AtHead,
     /// If `next` returns no hop, `each_step` returns one in every allocation step until the head gets a VC.
     EachStep,
 }
 
-/// The action of a routing for a head whose output leads over a failed link. (If the power policy replaces failed links, as in
-/// `network/faults.rs`, the engine does not use this.)
+/// The rule of a routing for a head whose next link has failed. (The engine does not use this rule if the power policy replaces failed
+/// links, see `network/faults.rs`.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AroundFaults {
-    /// The packet has no other hop, so it is discarded.
+    /// The packet has no other hop, so the engine discards it.
     Drops,
-    /// The packet takes another of the hops that [`Routing::steps_around`] lists, if one of them has a working link; otherwise it is
-    /// discarded.
+    /// The packet takes another hop of [`Routing::steps_around`] whose link works; if there is none, the engine discards the packet.
     ChoosesAgain,
-    /// The packet waits until the routing has computed new paths in the network without the failed parts ([`Routing::rebuild`]). If no path
-    /// is left (`next` returns no hop), the packet is discarded. The configuration of the routing declares this
+    /// The packet waits until the routing has computed new paths in the network without the failed parts ([`Routing::rebuild`]). If `next`
+    /// then returns no hop, because no path is left, the engine discards the packet. The configuration of the routing declares this rule
     /// ([`RoutingModel::rebuilds`]).
     Rebuilds,
 }
 
-/// Two VC classes that share their VCs: packets enter rings of channels on the first class, and continue in their ring on the second. A
-/// head that moves on needs room for one packet; a head that enters needs room for two. Therefore each ring always has free space for one
-/// packet (a bubble), and its packets can't block each other (bubble flow control).
+/// Two VC classes that share their VCs. Packets enter rings of channels on the first class, and continue in the ring on the second. A head
+/// that continues in its ring needs buffer space for one packet; a head that enters the ring needs space for two. Therefore each ring
+/// always has free space for one packet (a bubble), and its packets can't block each other (bubble flow control).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingEntry {
     /// Link class of the ring's channels.
     pub link: u8,
-    /// VC class of hops into a ring: from a terminal, from another ring or from VCs outside rings.
+    /// VC class of hops that enter a ring: from a terminal, from another ring or from VCs outside rings.
     pub enter: u8,
-    /// VC class of hops from one channel of a ring to the next; the ring uses the VCs of this class.
+    /// VC class of hops from one channel of a ring to the next. The ring uses the VCs of this class.
     pub move_on: u8,
-    /// Number of VCs of a channel that belong to the ring; `None`: the number that each other class has.
+    /// Number of VCs that the ring has on each of its channels; `None`: as many VCs as each other class.
     pub vcs: Option<u8>,
 }
 
-/// The needs of a routing: VCs, rings, sensor and other requirements on the network.
+/// The requirements of a routing on the network: VCs, rings, a sensor and others.
 #[derive(Debug, Clone, Default)]
 pub struct Needs {
-    /// Number of VC classes for each link class.
+    /// For each link class, the number of VC classes that the routing uses there.
     pub classes: Classes,
-    /// VC classes on which packets enter rings that keep a bubble. `classes` includes the classes of ring entries.
+    /// The VC classes on which packets enter rings that keep a bubble (free space for one packet). The numbers in
+    /// `classes` include these classes.
     pub ring_entries: Vec<RingEntry>,
-    /// A packet leaves its source only if the buffer behind its first hop has room for this number of packets in addition to it.
+    /// Number of packets for which the buffer of the first hop must have room, in addition to the packet that leaves its source.
     pub free_beside_first: u32,
-    /// A head may wait for more room behind an output than its packet needs. Each returned credit then lets the head choose again.
+    /// Whether a head can wait for more buffer space behind an output than its packet needs. While a head waits for space, each returned
+    /// credit lets it choose again.
     pub waits_for_room: bool,
     pub decides: Decides,
-    /// The sensor for the congestion of an output; `None` if the routing does not read queues.
+    /// The sensor that measures the congestion of an output; `None` if the routing does not read queues.
     pub sensor: Option<Sensor>,
-    /// Whether `inject` chooses the path of every packet at random: an intermediate, or one of several minimal paths.
+    /// Whether `inject` chooses the path of every packet at random: an intermediate router, or one of several minimal
+    /// paths.
     pub draws_path: bool,
     /// Whether paths depend on the terminals of a packet, not only on their routers.
     pub sees_terminals: bool,
-    /// The routing reads the queues of all routers of its group. The engine then puts all routers of a group into one block.
+    /// Whether the routing reads the queues of all routers of its group. The engine then puts all routers of a group into one block.
     pub reads_group: bool,
-    /// The numbers that its routers post on the board ([`Routing::post`], [`View::post`]); `None` if they post nothing.
+    /// The numbers that the routing's routers post on the board ([`Routing::post`], [`View::post`]); `None` if they
+    /// post nothing.
     pub posts: Option<Posts>,
-    /// The engine has to call `taken` for every head that gets a VC.
+    /// Whether the engine has to call `taken` for every head that gets a VC.
     pub remembers: bool,
-    /// The routing reads which outputs were granted to a head in this cycle ([`View::was_granted`]).
+    /// Whether the routing reads which outputs a head was granted in this cycle ([`View::was_granted`]).
     pub sees_grants: bool,
-    /// `each_step` returns the open port of [`Routing::candidates`] that has the highest rank by the credits of this VC class, if one is
-    /// open. In this case `each_step` writes nothing into the packet. In networks without trunks the engine compares the ports itself, and
-    /// calls `each_step` only if none is open.
+    /// If set: `each_step` returns the open port of [`Routing::candidates`] with the highest rank by the credits of this VC class, if a
+    /// port is open. The method `each_step` then writes nothing into the packet. In networks without trunks the engine compares these ports
+    /// itself, and calls `each_step` only if no port is open.
     pub compares_credits_of: Option<u8>,
 }
 
 impl Needs {
-    /// VC classes on which packets enter rings, on links of class `link`.
+    /// The VC classes on which packets enter rings, among those on links of class `link`.
     pub fn ring_entries_on(&self, link: usize) -> impl Iterator<Item = RingEntry> + '_ {
         self.ring_entries.iter().copied().filter(move |entry| usize::from(entry.link) == link)
     }
 
-    /// Number of VC classes that do not share their VCs, on links of class `link`. A number of VCs equal to the number of these classes is
-    /// enough.
+    /// Least number of VCs that the routing needs on links of class `link`. The two VC classes of a ring share VCs, so together they need
+    /// only the VCs of the ring.
     pub fn least_vcs(&self, link: usize) -> u8 {
         let more: u8 = self.ring_entries_on(link).filter_map(|entry| entry.vcs).map(|vcs| vcs - 1).sum();
         self.classes[link] - self.ring_entries_on(link).count() as u8 + more
@@ -133,26 +136,27 @@ impl Needs {
 
 /// A routing algorithm, built for one network.
 pub trait Routing: Debug + Send + Sync {
-    /// Needs of the routing. The engine calls this method once per run.
+    /// The requirements of the routing on the network. The engine calls this method once per run.
     fn needs(&self) -> Needs;
 
-    /// A different number for each router. The engine passes the number to the routing as `at` and in `Packet::dest`. By default these are
-    /// coordinates on the grid of the network. Without a grid, they are coordinates in its groups, then in its tree, and otherwise the
-    /// numbers of the routers. A routing that needs another view than the first available one overrides this method
-    /// ([`coordinates`](super::coordinates)).
+    /// A different number for each router, which identifies the router in calls of this routing. The engine passes this number to the
+    /// routing as `at` and in `Packet::dest`. By default the numbers are coordinates on the grid of the network. Without a grid, they are
+    /// coordinates in its groups or in its tree. Without these views, they are router numbers. A routing that needs another view than the
+    /// first available one overrides this method ([`coordinates`](super::coordinates)).
     fn coordinates(&self, graph: &Graph) -> Vec<u64> {
         super::coordinates::of_all(graph)
     }
 
     // ---- in the loop ------------------------------------------------------------------------------------------------
 
-    /// First port of each dimension. A routing returns it if its `next` always takes the direct link in the lowest dimension in which the
-    /// packet has not reached its destination, on VC class 0. The engine then finds the hop without calling the routing ([`hop_in_order`]).
+    /// First output port of each dimension, for dimension-order routings on a grid of fully connected lines. A routing returns these ports
+    /// if its `next` always takes the direct link, on VC class 0, in the lowest dimension in which the packet must still move. The engine
+    /// then finds the hop without calling the routing ([`hop_in_order`]).
     fn first_ports(&self) -> Option<[u16; 8]> {
         None
     }
 
-    /// Called when the packet is created. An oblivious routing chooses its random intermediate or path here ([`Needs::draws_path`]).
+    /// Called when a source creates the packet. An oblivious routing chooses its random intermediate or path here ([`Needs::draws_path`]).
     fn inject(&self, _packet: &mut Packet, _seed: u64) {}
 
     /// The hop of the packet at the router with coordinates `at`; `None` if the hop depends on the queues of that router.
@@ -167,9 +171,9 @@ pub trait Routing: Debug + Send + Sync {
     }
 
     /// The candidate that a head at `at` requests in this allocation step ([`Decides::EachStep`]); `None` if it requests no output now. The
-    /// method is called again when a flit has moved, or when a credit, a VC or a link becomes available. `turn` decides ties: its value
-    /// differs between the heads of a router, and changes from cycle to cycle. Data that the method writes into the packet belong to this
-    /// hop. The next call for the same head overwrites these data.
+    /// engine calls the method again after a flit has moved, or when a credit, a VC or a link becomes available. `turn` decides ties: its
+    /// value differs between the heads of a router, and changes from cycle to cycle. The method may write data for this hop into the
+    /// packet. The next call for the same head overwrites this data.
     fn each_step<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _packet: &mut Packet, _turn: u32) -> Option<Hop>
     where
         Self: Sized,
@@ -177,26 +181,26 @@ pub trait Routing: Debug + Send + Sync {
         unreachable!("{self:?} chooses no hop ahead, but does not implement `each_step`")
     }
 
-    /// A set of ports, one bit each. While the packet is at the head of its VC at `at`, `each_step` chooses among these ports by their
+    /// A set of ports as a bit mask. While the packet is at the head of its VC at `at`, `each_step` chooses among these ports by their
     /// credits ([`Needs::compares_credits_of`]). If ports have equal rank, the lowest port wins.
     fn candidates(&self, _at: u64, _packet: &Packet) -> u128 {
         unreachable!("{self:?} compares credits, but does not implement `candidates`, which returns the ports")
     }
 
-    /// Called when a head at `at` has got a VC for `hop`. The routing may record the hop in the packet ([`Needs::remembers`]). Checks and
-    /// explanations also call this method, for each hop of `next` and `steps`. (If two classes share their VCs, as in [`RingEntry`], the
-    /// loop does not know which of them the head used, and passes the lower one.)
+    /// Called when a head at router `at` has got a VC for `hop`. The routing may record the hop in the packet ([`Needs::remembers`]).
+    /// Checks and explanations also call this method, for each hop of `next` and `steps`. (If two classes share their VCs, as in
+    /// [`RingEntry`], the loop does not know which class the head used, and passes the lower one.)
     fn taken(&self, _at: u64, _packet: &mut Packet, _hop: Hop) {}
 
-    /// Information for the power policy about a hop that a head at `at` has chosen in an earlier step and takes now. The packet is in its
-    /// state before `taken`. Called only if the routing records hops ([`Needs::remembers`]) and the policy informs it which links of
-    /// subnetworks are on.
+    /// Information for the power policy about a hop that a head at `at` chose in an earlier step and takes now. The engine calls this
+    /// method before `taken`, so `taken` has not changed the packet yet. The engine calls it only if the routing records hops
+    /// ([`Needs::remembers`]) and the policy reports which links of subnetworks are on.
     fn tells(&self, _at: u64, _packet: &Packet, _hop: Hop) -> HopNote {
         HopNote::Nothing
     }
 
-    /// Writes the numbers that the router at `at` posts on the board ([`Needs::posts`]), at the start of a cycle. `sent`: returns the
-    /// number of flits that the terminals of the router have sent since the run began, modulo 2^32.
+    /// Writes the numbers that the router at `at` posts on the board ([`Needs::posts`]). The engine calls it at the start of a cycle.
+    /// `sent`: returns the number of flits that the terminals of the router have sent since the run began, modulo 2^32.
     fn post<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _sent: impl Fn() -> u32, _numbers: &mut [u32])
     where
         Self: Sized,
@@ -207,9 +211,10 @@ pub trait Routing: Debug + Send + Sync {
     /// Called between two cycles when the overseer of the power policy has published data.
     fn hear(&self, _published: &Published) {}
 
-    /// The action for a head whose output leads over a failed link. The method is not called for a routing that computes its paths again
-    /// ([`RoutingModel::rebuilds`]). By default a routing that reads queues chooses again, and every other routing has only one hop. A
-    /// routing that uses the states of links chooses again only if `steps` lists only links that its policy keeps on for the packet.
+    /// The rule for a head whose output leads over a failed link. The engine does not call this method for a routing that computes its
+    /// paths again ([`RoutingModel::rebuilds`]). By default a routing that reads queues chooses again. Any other routing has only one hop,
+    /// and its packet is discarded. A routing that reads link states may choose again only if `steps` lists only links that the policy
+    /// keeps on for the packet.
     fn around_faults(&self) -> AroundFaults {
         match self.needs().decides {
             Decides::Ahead => AroundFaults::Drops,
@@ -217,152 +222,162 @@ pub trait Routing: Debug + Send + Sync {
         }
     }
 
-    /// The routing for the network without the links that have failed ([`RoutingModel::rebuilds`]). The graph is otherwise the same. The
-    /// new routing must use the same coordinates.
+    /// Builds the routing for the network without its failed links ([`RoutingModel::rebuilds`]). The graph `left` is otherwise equal to the
+    /// graph of the network. The new routing must use the same coordinates of routers as this one.
     fn rebuild(&self, _left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         unreachable!("{self:?} computes its paths again, but does not implement `rebuild`")
     }
 
-    /// The hops that a head at `at` may take if its output is broken ([`AroundFaults::ChoosesAgain`]). Among the hops whose link works, the
-    /// head takes the one of least cost; of equal costs, the first. By default the hops are all of `steps`.
+    /// The hops that a head at `at` may take instead of a broken output ([`AroundFaults::ChoosesAgain`]). Of those hops whose links work,
+    /// the head takes the first one with the least cost. By default this method returns all hops of `steps`.
     fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.steps(at, packet, seed)
     }
 
-    /// Called when the packet does not take the last hop that `next` has returned. `next` will be called again at the same router
+    /// Called when the packet does not take the hop that `next` returned last. The engine will call `next` again at the same router
     /// ([`AroundFaults::Rebuilds`], and [`AroundFaults::ChoosesAgain`] of a routing that decides ahead).
     fn forget_hop(&self, _packet: &mut Packet) {}
 
     // ---- before a run and for explanations --------------------------------------------------------------------------
 
-    /// Every hop that the packet may take at `at`, minimal hops first. If `next` always returns the hop, this is [`Step::named`].
+    /// Every hop that the packet may take at `at`, minimal hops first. A routing whose `next` always returns the hop implements this method
+    /// with [`Step::named`].
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step>;
 
-    /// The hops that may be taken while all queues are empty: the first of `steps`, and all others with the same cost. The list may contain
-    /// further hops: by default it is all of `steps`. A routing returns only the hops of an idle network if `steps` has many others, such
-    /// as one over each intermediate.
+    /// The hops that packets may take while all queues are empty: the first of `steps`, and all others with the same cost. The list may
+    /// also contain other hops; by default it has all of `steps`. If `steps` has many hops that an idle network never uses, such as one per
+    /// intermediate, a routing omits these hops here.
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.steps(at, packet, seed)
     }
 
-    /// Relative probability of one of the `first_steps` while all queues are empty. By default all these hops are equally likely.
+    /// Relative probability of one of the `first_steps` while all queues are empty. By default all hops of `first_steps` are equally
+    /// likely.
     fn weight(&self, _at: u64, _packet: &Packet, _first: &Step, _seed: u64) -> f64 {
         1.0
     }
 
-    /// The reason why packets can't wait for each other in a cycle. By default the check follows every state that a packet can reach.
+    /// The reason why packets can't wait for each other in a cycle. By default the dependency check follows every state that a packet can
+    /// reach.
     fn proof(&self) -> Proof<'_> {
         Proof::EveryState
     }
 
-    /// A number that rises with each hop of a packet, for [`Proof::Rises`]. By default this number is the VC class.
+    /// A number that rises with each hop of a packet, for a proof by [`Proof::Rises`]. By default this number is the VC
+    /// class of the hop.
     fn rank(&self, _at: u64, hop: Hop) -> u32 {
         u32::from(hop.class)
     }
 
-    /// The random choices that a packet makes once, for its whole path.
+    /// The random choices that a packet makes once for its whole path.
     fn draws(&self) -> Draws {
         Draws::default()
     }
 
-    /// Whether these choices have an effect on packets between two routers.
+    /// Whether the choices of `draws` have an effect on packets between these two routers.
     fn draws_between(&self, _from: u64, _to: u64) -> bool {
         true
     }
 
-    /// Packets for all intermediates or paths that `inject` may choose for the packet at `at`, one for each; all are equally likely.
+    /// A packet for each intermediate or path that `inject` may choose for the packet at `at`; all are equally likely.
     fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
         Outcomes::only(packet)
     }
 
-    /// A packet in phase `phase` on its way to `target`. The check of [`Proof::TwoLegs`] starts with packets of this kind.
+    /// A packet in phase `phase` that must reach the router `target`. The check for [`Proof::TwoLegs`] starts with packets from this
+    /// method.
     fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
         Packet { target, dest: target, seq: draw, phase, ..Packet::default() }
     }
 
-    /// Whether `next` chooses at random among several hops, again at each router.
+    /// Whether `next` makes a random choice among several hops at each router.
     fn draws_hops(&self) -> bool {
         false
     }
 
-    /// Whether a hash decides between candidates of equal cost; if not, the first of them wins.
+    /// Whether a hash decides between candidates of equal cost; if not, the first candidate wins.
     fn draws_ties(&self) -> bool {
         false
     }
 
-    /// Whether every hop that packets may take is on a shortest path, and packets may take all such hops.
+    /// Whether packets take only hops on shortest paths, and may take every such hop.
     fn is_minimal(&self) -> bool {
         false
     }
 
-    /// The escape hop that a head may always take ([`Proof::Escapes`]); `None` only at the destination router.
+    /// The escape hop, which a head at `at` may always take ([`Proof::Escapes`]); `None` only at the destination
+    /// router.
     fn escape(&self, _at: u64, _dest: u64) -> Option<Hop> {
         None
     }
 
-    /// The most links between routers that a packet crosses, if the routing guarantees a limit. At its end every run compares the limit
-    /// with its longest path (`run/livelock.rs`).
+    /// Maximum number of links between routers that a packet crosses, if the routing guarantees one. At the end of every run, the engine
+    /// compares this limit with the longest path of a packet (`run/livelock.rs`).
     fn most_hops(&self) -> Option<u32> {
         None
     }
 
-    /// Remarks about parameters that are valid, but do not have their intended effect in this network: `weft check` shows them as hints.
-    /// `room`: returns how many flits fit into all VCs of a VC class on a channel of a link class.
+    /// Remarks about parameters that are valid but do not have their intended effect in this network. `weft check` shows these remarks as
+    /// hints. `room(link, class)`: number of flits that fit into all VCs of a VC class on a channel of a link class.
     fn hints(&self, _room: &dyn Fn(usize, u8) -> u32) -> Vec<Remark> {
         Vec::new()
     }
 
-    /// The bias toward the minimal path \[flits\], for a routing that takes all used credits for a queue. Used credits include flits and
-    /// credits in flight, so the routing may leave minimal paths because of them.
+    /// The bias toward the minimal path \[flits\], if the routing counts all used credits as a queue. Used credits include flits and
+    /// credits in flight, so the routing may leave minimal paths although no queue exists.
     fn bias_of_used_credits(&self) -> Option<i32> {
         None
     }
 
-    /// Remedy for a cycle of channel dependencies, if the routing has a more specific one than other parameters or another routing.
+    /// Remedy for a cycle of channel dependencies, if this routing has a specific one. (The general remedy is other parameters or another
+    /// routing.)
     fn cycle_remedy(&self) -> Option<&'static str> {
         None
     }
 
-    /// The intermediate that a packet on a detour visits first.
+    /// The intermediate router that a packet on a detour visits first; `None` if there is none.
     fn intermediate(&self, _packet: &Packet) -> Option<u64> {
         None
     }
 
-    /// Text for users: the rule by which the routing chooses among hops with costs, if it does not take the hop of least cost.
+    /// Text for users: how the routing chooses among hops with costs, if it does not take the hop of least cost.
     fn own_rule(&self) -> Option<&'static str> {
         None
     }
 
-    /// Text for users: the rule by which the routing chooses if it compares no queues.
+    /// Text for users: how the routing chooses if it compares no queues.
     fn rule_without_queues(&self) -> &'static str {
         "no detour was drawn, so the packet takes the minimal path"
     }
 
     // ---- links that are switched ------------------------------------------------------------------------------------
 
-    /// Informs the routing which kind of information about links the power policy offers. The kind is one of those that the routing can use
+    /// Called with the kind of information about links that the power policy offers. The kind is one of those that the routing can use
     /// ([`RoutingModel::LINKS`]).
     fn go_by(&mut self, _links: LinkKnowledge) {}
 
-    /// Refuses a policy that switches off links that the routing needs, even if it knows their states. `may_go_off`: for each link class,
-    /// whether its links may be off.
+    /// Refuses a policy that switches off links without which the routing cannot work, even if it knows their states. `may_go_off`: for
+    /// each link class, whether the policy may switch off its links.
     fn check_links(&self, _may_go_off: &[bool]) -> Result<(), Refusal> {
         Ok(())
     }
 
-    /// Called when the run begins: the overseer of the power policy has published this number, and may publish others later.
+    /// Called when the run begins, with the number that the overseer of the power policy has published. The overseer may publish other
+    /// numbers later.
     fn begin_with(&mut self, _published: u64) {}
 
-    /// From now on `steps` uses only the links that are on in cycle 0 under this policy.
+    /// After this call, `steps` returns only hops over links that are on in cycle 0 under this policy.
     fn assume_first_links(&mut self, _policy: &Arc<dyn Policy>, _managed: &[bool]) {}
 
-    /// From now on `steps` uses all links again. Returns whether it used only some links before, because the policy switches links.
+    /// After this call, `steps` returns hops over all links again. Returns true if `steps` used only some links before, because the policy
+    /// switches links.
     fn assume_all_links(&mut self) -> bool {
         false
     }
 
-    /// The packet's leg inside its present subnetwork, or the hop that leads out of the subnetwork. A routing that takes replacements
-    /// ([`RoutingModel::TAKES_REPLACEMENTS`]) must implement it; for other routings faults are refused.
+    /// The part of the packet's path inside its present subnetwork, or the hop that leads out of the subnetwork. A routing that takes
+    /// replacements ([`RoutingModel::TAKES_REPLACEMENTS`]) must implement this method. For other routings, the policy does not replace
+    /// failed links.
     fn aim(&self, _at: u64, packet: &Packet, _seed: u64) -> Result<Leg, Hop> {
         Err(Hop::to_terminal(packet))
     }
@@ -371,49 +386,49 @@ pub trait Routing: Debug + Send + Sync {
 /// Properties of a routing that do not depend on its parameters.
 #[derive(Clone, Copy)]
 pub struct About {
-    /// The graphs on which the routing works, in words, and a test whether a graph is one of them.
+    /// The graphs on which the routing works in words, and a function that tests a graph.
     pub routes: &'static str,
     pub fits: fn(&Graph) -> bool,
-    /// The information about dark links that the routing can use.
+    /// The kinds of information about dark links that the routing can use.
     pub links: &'static [LinkKnowledge],
     /// Whether heads use the links that a policy switches on to replace failed links.
     pub takes_replacements: bool,
     /// Whether the routing can be used for one leg of a longer path.
     pub can_be_a_leg: bool,
-    /// Whether long paths need only as many VC classes as short paths.
+    /// Whether the routing needs no more VC classes for long paths than for short paths.
     pub few_classes: bool,
 }
 
 impl About {
-    /// Whether the routing works on this graph, or on each of its planes.
+    /// Whether the routing works on this graph (in a network of planes: on each plane).
     pub fn routes_graph(&self, graph: &Graph) -> bool {
         (self.fits)(graph.plane())
     }
 }
 
-/// The configuration of a routing.
+/// The configuration of a routing, as a scenario writes it.
 pub trait RoutingModel {
     type Routing: Routing + 'static;
     /// The graphs on which the routing works, in words.
     const ROUTES: &'static str;
 
-    /// The kinds of information about dark links that the routing can use, the most detailed first. The routing is compatible with a policy
-    /// that offers one of these kinds. If `Nothing` is among them, the routing is also compatible with policies under which packets wait
-    /// for links.
+    /// The kinds of information about dark links that the routing can use, most detailed first. The routing is compatible with policies
+    /// that offer one of these kinds. With `Nothing` in the list, it is also compatible with policies under which packets wait for links.
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Nothing];
-    /// Whether heads use the links of subnetworks that a policy switches on to replace failed links. If so, `aim` returns the leg of each
-    /// packet.
+    /// Whether heads use the links of subnetworks that a policy switches on to replace failed links. A routing that uses replacements
+    /// implements `aim`, which returns the part of a packet's path inside its subnetwork.
     const TAKES_REPLACEMENTS: bool = false;
-    /// Whether the routing can be used for one leg of a longer path, provided that its rings keep no bubble. If so, the routing returns
-    /// every hop ahead. This routing reads only `dest`, `dim`, `lane` and hashes of a packet, and writes only `dim` and `lane`. It
-    /// works without calls of other methods, such as `taken`. At a broken link, values that it writes into other fields are not kept. At
-    /// the beginning of a leg, `dim` and `lane` are 0. There is one exception: after a first leg that failures made longer, `lane` is the number
-    /// of VC classes taken so far. Therefore a routing that rebuilds its paths counts VC classes in `lane`.
+    /// Whether another routing can use this one for one leg of a longer path, provided that its rings keep no bubble. For use as a leg,
+    /// `next` of the routing must return every hop. As a leg, the routing may read only `dest`, `dim`, `lane` and hashes of a packet, and
+    /// may write only `dim` and `lane`. As a leg, the routing must not depend on calls of other methods, such as `taken`. If a head meets a
+    /// broken link, values that the routing wrote into other fields are lost. At the start of a leg, `dim` and `lane` of the packet are 0.
+    /// Exception: if failures made the first leg longer, `lane` is the number of VC classes used so far. Therefore a routing that computes
+    /// its paths again counts VC classes in `lane`.
     const CAN_BE_A_LEG: bool = false;
-    /// Whether long paths need only as many VC classes as short paths. If another routing is refused because it needs too many VC classes,
-    /// the message proposes this one.
+    /// Whether the routing needs no more VC classes for long paths than for short paths. If Weft refuses another routing because it needs
+    /// too many VC classes, the message proposes this routing.
     const FEW_CLASSES: bool = false;
-    /// All these properties of a routing, for the registry.
+    /// The constants above in one record, for the registry of routings.
     const ABOUT: About = About {
         routes: Self::ROUTES,
         fits: Self::fits,
@@ -426,28 +441,28 @@ pub trait RoutingModel {
     /// Whether the routing works on this graph.
     fn fits(graph: &Graph) -> bool;
 
-    /// Bytes of the tables that `build` makes, if their size grows faster than the number of ports.
+    /// Size [bytes] of the tables that `build` makes, if it grows faster than the number of ports.
     fn table_bytes(&self, _graph: &Graph) -> u64 {
         0
     }
 
-    /// Whether the routing computes new paths after each fault ([`Routing::rebuild`]). This method is called before `build`, which may take
-    /// seconds.
+    /// Whether the routing computes its paths again after each fault ([`Routing::rebuild`]). Weft calls this method before `build`, because
+    /// `build` can take seconds.
     fn rebuilds(&self) -> bool {
         false
     }
 
-    /// Builds the routing for a graph that fits. Refuses parameters that are incompatible with the graph.
+    /// Builds the routing for a graph on which it works. Refuses parameters that do not work on this graph.
     fn build(&self, graph: &Graph) -> Result<Self::Routing, Refusal>;
 
-    /// Configurations that differ in behaviour, the usual one first; one of them has a [`Example::bound`]. Tests run all examples, on small
-    /// networks that the routing supports.
+    /// Configurations for tests, which differ in behaviour. The usual one comes first, and one has an [`Example::bound`]. Tests run all
+    /// examples on small networks on which the routing works.
     fn examples() -> Vec<Example<Self>>
     where
         Self: Sized;
 }
 
-/// A [`RoutingModel`] whose type is hidden: the registry stores routings in this form.
+/// A [`RoutingModel`] as a trait object: the registry stores routings in this form.
 pub trait AnyRoutingModel {
     fn build_any(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal>;
     /// See [`RoutingModel::table_bytes`].
@@ -477,13 +492,13 @@ impl<M: RoutingModel> AnyRoutingModel for M {
     }
 }
 
-/// A [`Routing`] whose type is hidden, with its forms that are compiled for the loop.
+/// A [`Routing`] as a trait object, with the forms that are compiled for the loop.
 pub trait AnyRouting: Routing {
-    /// The form for hops that are computed ahead.
+    /// The compiled form that computes hops ahead.
     fn ahead(self: Arc<Self>) -> Box<dyn Ahead>;
-    /// The form for decisions at heads, with ports of 8 VCs.
+    /// The compiled form that chooses hops for heads, for ports with up to 8 VCs.
     fn narrow(self: Arc<Self>) -> Box<dyn HeadRouting<8>>;
-    /// The form for decisions at heads, with ports of 16 VCs.
+    /// The compiled form that chooses hops for heads, for ports with up to 16 VCs.
     fn wide(self: Arc<Self>) -> Box<dyn HeadRouting<16>>;
 }
 
@@ -502,12 +517,13 @@ impl<R: Routing + 'static> AnyRouting for R {
 }
 
 impl dyn AnyRouting + '_ {
-    /// The coordinates of all routers. In a network of planes, these are the coordinates of the router in its plane.
+    /// The coordinates of all routers, by router number. In a network of planes, each router has the coordinates of its
+    /// position in its plane.
     pub fn all_coordinates(&self, graph: &Graph) -> Vec<u64> {
         graph.in_all_planes(&self.coordinates(graph.plane()))
     }
 
-    /// Text for users: the rule by which an adaptive routing chooses.
+    /// Text for users: how an adaptive routing chooses among its hops.
     pub fn rule(&self) -> &'static str {
         if let Some(rule) = self.own_rule() {
             rule
@@ -523,22 +539,23 @@ impl dyn AnyRouting + '_ {
         }
     }
 
-    /// Every hop that the packet may take at `at`, with the state of the packet after `taken`.
+    /// Every hop that the packet may take at `at`, each with the packet as `taken` leaves it.
     pub fn choices(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut choices = self.steps(at, packet, seed);
         choices.iter_mut().for_each(|step| self.taken(at, &mut step.after, step.hop));
         choices
     }
 
-    /// The hop that `next` returns at `at`, if any. The routing's `taken` is then called for the packet.
+    /// The hop that `next` returns at `at`; `None` if the queues there decide. If `next` returns a hop, the method then
+    /// calls `taken` for it.
     pub fn take_next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         let hop = self.next(at, packet, seed)?;
         self.taken(at, packet, hop);
         Some(hop)
     }
 
-    /// The hops that packets take in an idle network. With all queues empty the first hop of least cost wins, or any hop of least cost if
-    /// the routing chooses among them at random. Also returns how many other hops were listed.
+    /// The hops that packets take at `at` in an idle network. In an idle network the first hop of least cost wins. If the routing decides
+    /// ties at random, any hop of least cost can win. The method also returns the number of the other hops.
     pub fn idle_steps(&self, at: u64, packet: &Packet, seed: u64) -> (Vec<Step>, usize) {
         let mut choices = self.first_steps(at, packet, seed);
         let listed = choices.len();
@@ -552,8 +569,8 @@ impl dyn AnyRouting + '_ {
         (choices, others)
     }
 
-    /// A packet for each possible outcome of the source's random choices, all equally likely: each intermediate or path of `detours`,
-    /// combined with each of `draws` ([`Draws::outcomes`]).
+    /// A packet per possible outcome of the source's random choices, all equally likely: each of `detours`, combined with each of `draws`
+    /// ([`Draws::outcomes`]).
     pub fn starts<'a>(&'a self, at: u64, packet: Packet, draws: &'a [u32]) -> Outcomes<'a> {
         let matter = self.needs().draws_path || self.draws_between(at, packet.dest);
         let draws = &draws[..if matter { draws.len() } else { 1 }];
@@ -563,8 +580,8 @@ impl dyn AnyRouting + '_ {
     }
 }
 
-/// The port in dimension order, on a grid in which all routers of a line are connected directly; `None` at the destination. `ports`: first
-/// port of each dimension.
+/// The next output port in dimension order, on a grid in which all routers of a line are neighbours; `None` at the destination. `ports`:
+/// first port of each dimension.
 #[inline(always)]
 pub fn hop_in_order(ports: &[u16; 8], at: u64, packet: &Packet) -> Option<u16> {
     let differ = at ^ packet.dest;
@@ -576,13 +593,13 @@ pub fn hop_in_order(ports: &[u16; 8], at: u64, packet: &Packet) -> Option<u16> {
     Some(ports[shift as usize / 8] + u16::from(to) - u16::from(to > own))
 }
 
-/// The cost of a path that begins with `hop`: the congestion of its output times `hops`, plus `bias`.
+/// The cost of a path that begins with `hop`: congestion of the hop's output times `hops`, plus `bias`.
 #[inline(always)]
 pub fn weigh<Q: View + ?Sized>(here: &Q, at: u64, hop: Hop, hops: u32, bias: i32) -> i32 {
     here.weigh(hop, Cost { at, port: hop.port, hops, bias }, here.read(hop.port))
 }
 
-/// A hash of (seed, packet, salt), for choices that must not depend on the order of events.
+/// A random number from a hash of (seed, packet, salt), for choices that must not depend on the order of events.
 #[inline(always)]
 pub fn draw(seed: u64, packet: &Packet, salt: u64) -> u64 {
     hash(seed, packet.src, packet.seq, salt)

@@ -1,25 +1,26 @@
-//! The sensor of congestion of an output for an adaptive routing.
+//! The congestion sensor of adaptive routings: it measures the congestion of an output.
 
 use crate::base::kept::Kept;
 use crate::base::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Defines the congestion of an output port, in flits. Each routing has its own default.
+/// The quantity in flits that a routing uses as the congestion of an output port. Each routing has its own default
+/// sensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sensor {
     /// Flits that have crossed the switch and wait for the link.
     OutputQueue,
-    /// Credits in use, summed over the VCs: flits in the buffer at the far end and on the link, and credits that have not returned yet. On
-    /// long links this sensor reports congestion without any queue ("phantom congestion").
+    /// Used credits, summed over the VCs of the output: flits on the link and in the buffer at its far end, and credits that have not
+    /// returned yet. On long links this sensor reports congestion even without a queue ("phantom congestion").
     UsedCredits,
-    /// Credits in use minus the flits that the link has taken during the last credit round trip (history window; Won et al., HPCA 2015).
-    /// The remaining flits wait for the link, or have been in the buffer at its far end for longer than that time.
+    /// Used credits minus the flits that the link has taken during the last credit round trip (history window; Won et al., HPCA 2015). The
+    /// counted flits wait for the link, or were sent on it before that round trip and have not left the far buffer.
     HistoryWindow,
 }
 
-/// For each output, the flits that wait for the link or were sent on it during the last credit round trip of its link class.
+/// For each output, a count of flits that wait for the link, or were sent on it during the last credit round trip.
 #[derive(Debug, Kept)]
 pub struct History {
     #[kept(each)]
@@ -29,12 +30,12 @@ pub struct History {
     wheel: Wheel<u32, 128>,
 }
 
-/// Number of flits waiting for an overloaded link for which memory is reserved.
+/// Number of flits per overloaded link for which the wheel reserves memory.
 const STAGED: usize = 32;
 
 impl History {
-    /// The window of a class is twice its flit latency plus 2 cycles (spec of Cascade's variant: a credit round trip). `most`: largest
-    /// number of cycles that a flit can wait for a link.
+    /// The window of a link class is twice its flit latency plus 2 cycles, as in the specification of Cascade's variant (a credit round
+    /// trip). `most`: largest number of cycles for which a flit can wait for a link.
     pub fn new(outputs: usize, latencies: impl Iterator<Item = u64>, most: u64) -> Self {
         let windows: Vec<u64> = latencies.map(|l| 2 * l + 2).collect();
         let longest = windows.iter().copied().max().unwrap_or(2);
@@ -53,7 +54,7 @@ impl History {
         self.wheel.push(now, depart + self.windows[class as usize], output as u32);
     }
 
-    /// Subtracts the flits that leave the window at `now`.
+    /// Subtracts the flits whose window ends in cycle `now`.
     pub fn expire(&mut self, now: u64) {
         while let Some((chunk, len)) = self.wheel.due(now) {
             for k in 0..len {
@@ -63,12 +64,12 @@ impl History {
         }
     }
 
-    /// The first cycle from `now` on, before `until`, in which a flit leaves its window; `until` if there is none.
+    /// The first cycle in `now..until` in which a flit leaves its window; `until` if there is none.
     pub fn next(&self, now: u64, until: u64) -> u64 {
         self.wheel.next(now, until)
     }
 
-    /// Whether all windows are empty.
+    /// Whether no flit is in the window of any output.
     pub fn is_empty(&self) -> bool {
         self.wheel.is_empty()
     }

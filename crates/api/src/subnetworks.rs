@@ -1,50 +1,51 @@
-//! Subnetworks: sets of routers that are all neighbours of each other. Examples are rows and columns of a flattened butterfly, and
-//! groups of a dragonfly. This file also has the link-state tables: the information that each router has about the links in its
-//! subnetworks.
+//! Subnetworks: sets of routers that are all neighbours of each other. For example, the rows and columns of a flattened butterfly are
+//! subnetworks, and so are the groups of a dragonfly. This file also has the link-state tables, in which each router stores its information
+//! about the links of its subnetworks.
 
 use crate::base::kept::Kept;
 use weft_topology::{Graph, Line, Structure};
 use weft_units::Refusal;
 
-/// The most routers of a subnetwork: a router's links in a subnetwork are stored in one word.
+/// Maximum number of routers in a subnetwork: one word has a bit for each of a router's links in a subnetwork.
 pub const MOST: u32 = 64;
-/// Members of a subnetwork are counted only up to this number. The number is larger than `MOST`.
+/// Counts of members of a subnetwork stop at this number. This number is larger than `MOST`, so Weft always refuses
+/// larger subnetworks.
 const MANY: u32 = 255;
 
-/// The part of a packet's path inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
+/// The part of a packet's path inside one subnetwork `d`, from member `own` to member `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leg {
     pub d: usize,
     pub own: u8,
     pub to: u8,
-    /// Number of this leg among the legs of the packet, plus 1; stored in `Packet::dim`.
+    /// Number of this leg among the legs of the packet, plus 1. The packet stores it in `dim`.
     pub number: u8,
-    /// The first of the leg's VC classes.
+    /// The first VC class that the leg uses.
     pub class: u8,
 }
 
-/// The subnetworks of each router: one per dimension of a HyperX, one (the group) in a dragonfly. Members are numbered by their coordinate.
-/// A router's ports to the other members are consecutive, in the order of these numbers.
+/// The subnetworks that routers belong to: one per dimension of a HyperX, one (the group) in a dragonfly. The coordinate of a router in a
+/// subnetwork is its member number. A router's ports to the other members have consecutive numbers, in the order of the members.
 #[derive(Debug, Clone)]
 pub struct Subnets {
     /// Number of subnetworks that each router belongs to.
     pub count: usize,
     pub widths: [u8; 8],
-    /// For each subnetwork, first port to a member.
+    /// For each subnetwork, a router's first port to another member.
     ports: [u16; 8],
-    /// Position [bits] of the member number in the coordinates of a router.
+    /// For each subnetwork, the position [bits] of the member number in the coordinates of a router.
     shifts: [u8; 8],
-    /// Difference between the router numbers of members c and c + 1.
+    /// For each subnetwork, the difference between the router numbers of members c and c + 1.
     pub strides: [u32; 8],
-    /// Link class of each subnetwork.
+    /// For each subnetwork, the link class of its links.
     pub classes: [u8; 8],
-    /// Index at which the rows of each subnetwork begin in [`Views`].
+    /// For each subnetwork, the index of its first row in [`Views`].
     offsets: [u16; 8],
 }
 
 impl Subnets {
-    /// The subnetworks of a topology; `None` if it has none, or if trunks connect their routers. A link-state table has one link between
-    /// two routers, and both ends of a link agree on its state.
+    /// The subnetworks of a topology; `None` if it has none, or if routers have several links to the same neighbour (trunks). Trunks are
+    /// excluded because a link-state table has one link between two routers, and both ends agree on its state.
     pub fn of(graph: &Graph) -> Option<Self> {
         let (graph, planes) = (graph.plane(), graph.planes());
         let mut nets = Self {
@@ -83,12 +84,12 @@ impl Subnets {
         self.count += 1;
     }
 
-    /// The largest number of members of a subnetwork.
+    /// Number of members of the largest subnetwork.
     pub fn widest(&self) -> u8 {
         self.widths[..self.count].iter().copied().max().unwrap_or(1)
     }
 
-    /// Refuses subnetworks with too many members for one word.
+    /// Refuses subnetworks with more members than bits in a word. `who` and `path` are for the message.
     pub fn check(&self, who: &str, path: &str) -> Result<(), Refusal> {
         match self.widths[..self.count].iter().find(|&&width| u32::from(width) > MOST) {
             None => Ok(()),
@@ -104,25 +105,25 @@ impl Subnets {
         }
     }
 
-    /// Coordinate in subnetwork `d` of the router with coordinates `at`.
+    /// Member number in subnetwork `d` of the router with coordinates `at`.
     #[inline(always)]
     pub fn member(&self, at: u64, d: usize) -> u8 {
         (at >> self.shifts[d]) as u8
     }
 
-    /// The port of member `own` to member `c`.
+    /// The port of member `own` that leads to member `c` of subnetwork `d`.
     #[inline(always)]
     pub fn port_to(&self, d: usize, own: u8, c: u8) -> u16 {
         self.ports[d] + u16::from(c) - u16::from(c > own)
     }
 
-    /// The router that is member `c`. The number is computed from router `router`, which is member `own`.
+    /// The router number of member `c` of subnetwork `d`. The number follows from router `router`, which is member
+    /// `own` of the same subnetwork.
     pub fn router(&self, router: u32, d: usize, own: u8, c: u8) -> u32 {
         router - u32::from(own) * self.strides[d] + u32::from(c) * self.strides[d]
     }
 
-    /// The subnetwork that has a link between two routers, and the member numbers of the routers in it; `None` if there is no such
-    /// subnetwork.
+    /// The subnetwork in which routers `a` and `b` have a link, and their member numbers in it; `None` if they have no such link.
     pub fn link(&self, coords: &[u64], a: u32, b: u32) -> Option<(usize, u8, u8)> {
         let (at, to) = (*coords.get(a as usize)?, *coords.get(b as usize)?);
         (0..self.count).find_map(|d| {
@@ -131,7 +132,8 @@ impl Subnets {
         })
     }
 
-    /// The subnetwork of `port` at member `own`, and the member to which the port leads.
+    /// The subnetwork of output `port`, and the member to which the port leads. `own` returns the router's member
+    /// number in a subnetwork.
     #[inline(always)]
     pub fn behind(&self, port: u16, own: impl Fn(usize) -> u8) -> Option<(usize, u8)> {
         (0..self.count).find_map(|d| {
@@ -140,17 +142,18 @@ impl Subnets {
         })
     }
 
-    /// Every other member, in ascending order.
+    /// All members of subnetwork `d` except `own`, in ascending order.
     pub fn others(&self, d: usize, own: u8) -> impl Iterator<Item = u8> + use<> {
         (0..self.widths[d]).filter(move |&c| c != own)
     }
 
-    /// A word with a bit set for every member.
+    /// A mask with a bit for every member of subnetwork `d`.
     pub fn all(&self, d: usize) -> u64 {
         u64::MAX >> (64 - u32::from(self.widths[d]))
     }
 
-    /// Length of a table of member pairs over all subnetworks; `pair` returns the index of a pair.
+    /// Length of a table with an entry for each pair of members, over all subnetworks; `pair` returns the index of an
+    /// entry.
     pub fn pairs(&self) -> usize {
         self.widths[..self.count].iter().map(|&width| usize::from(width).pow(2)).sum()
     }
@@ -165,19 +168,19 @@ impl Subnets {
     }
 }
 
-/// The link-state tables of all routers of a block. A router has a row for each member of its subnetworks: the member's active links,
-/// according to the last control packets about them. The rows of its own links are always correct.
+/// The link-state tables of all routers in a block. The table of a router has a row for each member of its subnetworks: the member's active
+/// links, according to the last control packets about them. The rows about the router's own links are always correct.
 #[derive(Debug, Clone, Kept)]
 pub struct Views {
     #[kept(each)]
     rows: Vec<u64>,
     #[kept(fixed)]
     per_router: usize,
-    /// For each subnetwork of each router: the number of members that can be the intermediate between any two members, if all links of the
-    /// subnetwork are active; 0 if some link is not.
+    /// For each subnetwork of each router, the number of members over which a detour between any two members can lead. The number is 0
+    /// unless all links are active.
     #[kept(each)]
     among_all: Vec<u8>,
-    /// For each subnetwork of each router: the hub, and the member that will become the hub (the hub itself if no other will).
+    /// For each subnetwork of each router: the hub, and the member that will be the next hub (if no change is planned, the hub itself).
     #[kept(each)]
     hubs: Vec<u8>,
     #[kept(fixed)]
@@ -185,7 +188,7 @@ pub struct Views {
 }
 
 impl Views {
-    /// Tables in which all links are active, and member `hub` is the hub of every subnetwork.
+    /// Tables in which all links are active and the hub of every subnetwork is member number `hub`.
     pub fn new(nets: &Subnets, routers: usize, hub: u8) -> Self {
         let of_net = |d: usize| (0..nets.widths[d]).map(move |c| nets.all(d) & !(1 << c));
         let one: Vec<u64> = (0..nets.count).flat_map(of_net).collect();
@@ -198,24 +201,24 @@ impl Views {
         }
     }
 
-    /// Empty link-state tables, for routings that do not read them.
+    /// Empty tables, for a network whose routing does not read link states.
     pub fn none() -> Self {
         Self { rows: Vec::new(), per_router: 0, among_all: Vec::new(), hubs: Vec::new(), nets: 0 }
     }
 
-    /// The tables of router `r` of the block.
+    /// The table of router number `r` of the block.
     #[inline(always)]
     pub fn of(&self, r: usize) -> LinkTable<'_> {
         LinkTable { views: self, r }
     }
 
-    /// Records at router `r` that its subnetwork `d` has a new hub, or which member will be the next hub.
+    /// Records at router `r` the hub of its subnetwork `d`, and the member that will be the next hub.
     pub fn set_hub(&mut self, r: usize, d: usize, hub: u8, next: u8) {
         let k = 2 * (r * self.nets + d);
         (self.hubs[k], self.hubs[k + 1]) = (hub, next);
     }
 
-    /// Records at router `r` whether the link between members `a` and `b` is active.
+    /// Records at router `r` whether the link between members `a` and `b` of subnetwork `d` is active.
     pub fn set(&mut self, nets: &Subnets, r: usize, d: usize, (a, b): (u8, u8), active: bool) {
         let base = r * self.per_router + usize::from(nets.offsets[d]);
         if (self.rows[base + usize::from(a)] >> b & 1 != 0) == active {
@@ -235,35 +238,35 @@ impl Views {
 #[derive(Debug, Clone, Copy)]
 pub struct LinkTable<'a> {
     views: &'a Views,
-    /// Index of the router in its block.
+    /// Index of the router in the block.
     r: usize,
 }
 
 impl LinkTable<'_> {
-    /// Members to which member `c` has an active link.
+    /// Mask of the members of subnetwork `d` to which member `c` has an active link.
     #[inline(always)]
     pub fn row(&self, nets: &Subnets, d: usize, c: u8) -> u64 {
         self.views.rows[self.r * self.views.per_router + usize::from(nets.offsets[d]) + usize::from(c)]
     }
 
-    /// Number of members that can be the intermediate between any two members of a subnetwork; 0 unless all its links are active.
+    /// Number of members over which a detour between any two members of subnetwork `d` can lead; 0 if not all links are active.
     #[inline(always)]
     pub fn ways_among_all(&self, d: usize) -> u8 {
         self.views.among_all[self.r * self.views.nets + d]
     }
 
-    /// The member that has links to all other members.
+    /// The hub of subnetwork `d`: the member that has links to all other members.
     #[inline(always)]
     pub fn hub(&self, d: usize) -> u8 {
         self.views.hubs[2 * (self.r * self.views.nets + d)]
     }
 
-    /// The member that will become the hub after links have failed; otherwise the present hub.
+    /// The member of subnetwork `d` that will be the next hub after links have failed; otherwise the present hub.
     pub fn next_hub(&self, d: usize) -> u8 {
         self.views.hubs[2 * (self.r * self.views.nets + d) + 1]
     }
 
-    /// Members over which a packet can reach `to` from `own` in two hops.
+    /// Mask of the members of subnetwork `d` over which a packet can go from `own` to `to` in two hops.
     #[inline(always)]
     pub fn between(&self, nets: &Subnets, d: usize, own: u8, to: u8) -> u64 {
         self.row(nets, d, own) & self.row(nets, d, to)

@@ -1,30 +1,31 @@
-//! Allocation steps: the flits that may cross the switch in a step of a router, and the rule of the arbiters. The loop and the allocators
-//! are compiled separately for each kind of step.
+//! Kinds of allocation steps: which flits may cross the switch in a step of a router, and how arbiters choose. The compiler makes one copy
+//! of the loop and the allocators for each kind of step.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
 /// A kind of allocation step of a router.
 pub trait SwitchStep: Debug + Send + Sync + 'static {
-    /// Whether heads may cross; a head takes a VC when it crosses.
+    /// Whether heads without a VC may cross; they take a VC when they cross.
     const HEADS: bool;
-    /// Whether flits may cross whose packets already hold a VC.
+    /// Whether flits whose packets already hold a VC may cross.
     const FLITS: bool;
-    /// Whether the oldest packet wins at every choice, or heads enter rings that keep a bubble.
+    /// Whether arbiters choose the oldest packet, or heads enter rings that keep a bubble; the code for both is the
+    /// same.
     const BY_AGE: bool;
 }
 
-/// The rule by which the arbiters of a run decide.
+/// The rule by which the arbiters of a run choose.
 pub trait Arbiters: Debug + Send + Sync + 'static {
     const BY_AGE: bool;
 }
 
-/// Arbiters decide round robin.
+/// Arbiters choose in round-robin order.
 #[derive(Debug)]
 pub struct InTurn;
 
-/// Arbiters decide by age. (If arbiters decide round robin and rings keep a bubble, all packets have age 0, and ties are decided round
-/// robin.)
+/// Arbiters choose by age. (This type is also used for round-robin arbiters if rings keep a bubble: all packets then have age 0, and ties
+/// are decided in round-robin order.)
 #[derive(Debug)]
 pub struct ByAge;
 
@@ -36,15 +37,15 @@ impl Arbiters for ByAge {
     const BY_AGE: bool = true;
 }
 
-/// Only heads may cross: all packets have one flit, so no packet keeps a VC.
+/// A step in which only heads may cross: all packets have one flit, so no packet keeps a VC.
 #[derive(Debug)]
 pub struct HeadsCross<A>(PhantomData<A>);
 
-/// Only flits whose packets hold a VC may cross: no head waits for a VC, or heads get VCs in a separate stage.
+/// A step in which only flits with a VC may cross: no head waits for a VC, or heads get VCs in a separate stage.
 #[derive(Debug)]
 pub struct FlitsCross<A>(PhantomData<A>);
 
-/// Heads and flits of packets with a VC may cross.
+/// A step in which heads, and flits of packets that hold a VC, may cross.
 #[derive(Debug)]
 pub struct BothCross<A>(PhantomData<A>);
 

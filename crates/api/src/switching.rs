@@ -1,27 +1,28 @@
 //! The protocols with which a policy switches channels off. The offers of a policy determine which protocol is safe:
 //!
-//! - [`CloseFirst`] is for policies under which packets wait for links that are off. With this protocol, the policy first closes the
-//!   channel. The packets that hold the channel finish, and their flits leave; then the channel goes off. A head that arrives in the
-//!   meantime waits, so the policy has to switch the channel on again.
-//! - [`DrainFirst`] is for policies whose dark links are avoided by routings. First, routings are informed to avoid the channel. The
-//!   channel stays open for the packets that have already chosen it. When these packets have left and all credits have returned, the
-//!   channel closes and goes off. Therefore no head ever waits for a channel that is off.
-//! - [`CloseBeside`] is for policies that keep a member of each trunk open. The policy closes another member, and heads choose an open
-//!   member instead. The closed member goes off when the packets that hold it have left and all its credits have returned.
+//! - [`CloseFirst`] is for policies under which packets wait for links that are off. Under this protocol, the policy first closes the
+//!   channel. The packets that hold a VC of the channel continue. When their flits have left, the channel goes off. Heads that request the
+//!   closed channel wait, so the policy has to switch the channel on again.
+//! - [`DrainFirst`] is for policies under which routings avoid links that are off. Under this protocol, the policy first makes routings
+//!   avoid the channel. The channel stays open for packets that have already chosen it. When these packets have left and all credits have
+//!   returned, the policy closes the channel and switches it off. Therefore no head ever waits for a channel that is off.
+//! - [`CloseBeside`] is for policies that keep one link of each trunk open. Under this protocol, the policy closes another link of the
+//!   trunk, and heads choose an open link instead. The closed link goes off when the packets that hold its VCs have left and all its
+//!   credits have returned.
 //!
-//! If a policy used the wrong protocol, a packet could wait forever, or a routing could send packets to a link that goes off before they
-//! arrive. Therefore each protocol is created from the [`Offers`] of the policy, as a constant, and a policy with the wrong protocol does
-//! not compile.
+//! Under a wrong protocol, a packet could wait forever, or a routing could send packets to a link that goes off before they arrive.
+//! Therefore a policy creates its protocol from its [`Offers`] as a constant, and a policy with the wrong protocol does not compile.
 
 use crate::agents::{Channels, Network};
 use crate::policy::{LinkKnowledge, Offers};
 
-/// The protocol that closes first, for policies whose packets wait for links.
+/// The protocol "close first", for policies whose packets wait for links that are off.
 #[derive(Debug, Clone, Copy)]
 pub struct CloseFirst(());
 
 impl CloseFirst {
-    /// The protocol of a policy with these offers. If packets do not wait for links, the function panics when the policy is compiled.
+    /// Creates this protocol for a policy with these offers. If packets do not wait for links under the policy, this function panics at
+    /// compile time.
     pub const fn of(offers: &Offers) -> Self {
         assert!(
             offers.packets_wait_for_links,
@@ -30,31 +31,31 @@ impl CloseFirst {
         Self(())
     }
 
-    /// Closes the channel: from now on heads wait for it. Packets that hold the channel finish; then the engine calls `drained` of the
-    /// agents.
+    /// Closes the channel: after this call, heads that request it wait. Packets that hold a VC of the channel continue; when they have
+    /// left, the engine calls `drained` of the agents.
     pub fn close(self, channels: &mut dyn Channels, channel: usize) {
         channels.close(channel);
     }
 
-    /// Cycles until the flits that were granted the channel have left; 0 if all have left.
+    /// Number of cycles until the flits that were granted the channel are on the link; 0 if all are.
     pub fn flits_leave_in(self, channels: &dyn Channels, channel: usize) -> u64 {
         u64::from(channels.free_for(channel).min(0).unsigned_abs())
     }
 
-    /// Opens the channel again; heads that wait for it come first.
+    /// Opens the channel again; heads that already wait for it get its VCs first.
     pub fn open(self, channels: &mut dyn Channels, channel: usize) {
         channels.open(channel);
         channels.look_again(channel);
     }
 }
 
-/// The protocol that drains first, for policies whose dark links are avoided by routings.
+/// The protocol "drain first", for policies under which routings avoid links that are off.
 #[derive(Debug, Clone, Copy)]
 pub struct DrainFirst(());
 
 impl DrainFirst {
-    /// The protocol of a policy with these offers. The function panics, when the policy is compiled, if its packets wait for links, or if
-    /// routings get no information about links.
+    /// Creates this protocol for a policy with these offers. This function panics at compile time if packets wait for links under the
+    /// policy, or if routings get no information about links.
     pub const fn of(offers: &Offers) -> Self {
         assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: use CloseFirst");
         assert!(
@@ -64,35 +65,36 @@ impl DrainFirst {
         Self(())
     }
 
-    /// Whether no packet uses the channel: no head requests it, no packet holds it, and its buffer at the far end is
-    /// empty.
+    /// Whether the channel is idle: no head requests it, no packet holds it, and its buffer at the far end is empty.
     pub fn is_drained<G: Gates + ?Sized>(self, gates: &G, channel: G::Number) -> bool {
         self.is_unused(gates, channel) && gates.credits_are_home(channel)
     }
 
-    /// Whether no head requests the channel and no packet holds it. Flits may still be in flight on the channel.
+    /// Whether no head requests the channel and no packet holds one of its VCs. Flits can still be in flight on the
+    /// channel.
     pub fn is_unused<G: Gates + ?Sized>(self, gates: &G, channel: G::Number) -> bool {
         !gates.is_wanted(channel) && !gates.is_held(channel)
     }
 
-    /// Closes the channel, which has drained and will go off.
+    /// Closes a channel that has drained and will go off.
     pub fn close<G: Gates + ?Sized>(self, gates: &mut G, channel: G::Number) {
         debug_assert!(!gates.is_held(channel), "a channel must drain before it goes off");
         gates.close(channel);
     }
 
-    /// Opens the channel, before routings are informed that it is on.
+    /// Opens the channel; the policy calls this before it informs routings that the channel is on.
     pub fn open<G: Gates + ?Sized>(self, gates: &mut G, channel: G::Number) {
         gates.open(channel);
     }
 }
 
-/// The protocol that closes a channel while another is open, for policies that keep a member of each trunk open.
+/// The protocol "close beside", for policies that keep one link of each trunk open.
 #[derive(Debug, Clone, Copy)]
 pub struct CloseBeside(());
 
 impl CloseBeside {
-    /// The protocol of a policy with these offers. If no member stays open, the function panics when the policy is compiled.
+    /// Creates this protocol for a policy with these offers. If no link of a trunk stays open under the policy, this function panics at
+    /// compile time.
     pub const fn of(offers: &Offers) -> Self {
         assert!(offers.always_carries, "no member stays open under this policy: use CloseFirst or DrainFirst");
         assert!(
@@ -102,27 +104,28 @@ impl CloseBeside {
         Self(())
     }
 
-    /// Closes the channel to heads: heads that requested it choose an open member instead. Packets that hold the channel finish.
+    /// Closes the channel: heads that requested it choose an open link of the trunk instead. Packets that hold a VC of the channel
+    /// continue.
     pub fn close(self, channels: &mut dyn Channels, channel: usize) {
         channels.close(channel);
         channels.look_again(channel);
     }
 
-    /// Whether no packet holds the channel, its last flit has left, and its buffer at the far end is empty.
+    /// Whether the channel is idle: no packet holds it, its last flit has left, and its buffer at the far end is empty.
     pub fn is_drained(self, channels: &dyn Channels, channel: usize) -> bool {
         !channels.is_held(channel) && channels.free_for(channel) >= 0 && channels.credits_are_home(channel)
     }
 
-    /// Opens the channel to packets again.
+    /// Opens the channel: heads may take its VCs again.
     pub fn open(self, channels: &mut dyn Channels, channel: usize) {
         channels.open(channel);
         channels.look_again(channel);
     }
 }
 
-/// The channels of a block as its agents see them, or the channels of the whole network as an overseer sees them.
+/// The functions that agents (for channels of a block) and overseers (for channels of the whole network) share.
 pub trait Gates {
-    /// The type of the channel numbers.
+    /// Type of the numbers that identify channels.
     type Number: Copy;
     fn close(&mut self, channel: Self::Number);
     fn open(&mut self, channel: Self::Number);
@@ -165,7 +168,7 @@ mod tests {
     const WAIT: Offers = Offers { packets_wait_for_links: true, ..Offers::ALWAYS_ON };
     const AVOID: Offers = Offers { links: LinkKnowledge::Stages, ..Offers::ALWAYS_ON };
     const CARRY: Offers = Offers { always_carries: true, ..Offers::ALWAYS_ON };
-    // all three are created when the policy is compiled
+    // the compiler creates all three, so their offers are right
     const _: (CloseFirst, DrainFirst, CloseBeside) =
         (CloseFirst::of(&WAIT), DrainFirst::of(&AVOID), CloseBeside::of(&CARRY));
 

@@ -1,4 +1,4 @@
-//! The view that a routing has of its packet's present router.
+//! The data of the loop that a routing can read at its packet's present router.
 
 use super::board::Post;
 use super::common::Common;
@@ -12,81 +12,84 @@ use crate::state::{Gate, LinkState, OutputUnit};
 use std::cell::Cell;
 use weft_topology::Trunk;
 
-/// Information from a head about the hop that it has chosen, for the loop or the power policy.
+/// A routing's note about the hop that it has chosen for a head, for the loop or the power policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HopNote {
     #[default]
     Nothing,
-    /// The hop begins a detour. The packet does not take the direct link at port `direct`.
+    /// The hop is the first hop of a detour. The packet does not take the direct link at port number `direct`.
     BeginsDetour { direct: u16 },
-    /// The hop is the next one of a detour.
+    /// The hop is a later hop of a detour.
     ContinuesDetour,
-    /// The packet takes a direct link that was about to be switched off, which keeps the link on.
+    /// The packet takes a direct link that was about to be switched off; this keeps the link on.
     TakesBack,
-    /// The head requests the same hop until a flit leaves by that output. The routing is not called before that. Only a routing that
-    /// decides in every step and sees grants ([`Needs::sees_grants`](super::routing::Needs::sees_grants)) may report this.
+    /// The head keeps this request until a flit leaves through the same output. The loop does not call the routing for the head before
+    /// that. Only a routing that decides in every step and reads grants ([`Needs::sees_grants`](super::routing::Needs::sees_grants)) may
+    /// note this.
     Stays,
 }
 
-/// The data that a routing may read about its packet's present router, about the other routers of its group
-/// ([`Needs::reads_group`](super::routing::Needs::reads_group)), and from the board.
+/// The data that a routing may read at its packet's present router, at other routers of its group
+/// ([`Needs::reads_group`](super::routing::Needs::reads_group)), and on the board.
 pub trait View {
-    /// Congestion of output `port` of this router [flits], measured by the sensor that the routing has declared. For a trunk the congestion
-    /// is the mean over the members.
+    /// Congestion of output `port` of this router [flits], measured by the routing's sensor. For a trunk, this is the mean congestion of
+    /// its links.
     fn read(&self, port: u16) -> i32;
-    /// Capacity of the buffers of all VCs behind output `port` of this router [flits].
+    /// Capacity [flits] of the buffers at the far end of output `port`, summed over all VCs.
     fn capacity(&self, port: u16) -> u32;
-    /// The same as [`View::read`], for output `port` of another router. The index of that router's first port is larger by `away` than the
-    /// index of this router's first port.
+    /// Congestion of output `port` of another router of the group, like [`View::read`]. `away`: index of that router's first port in the
+    /// block, minus index of this router's first port.
     fn read_of(&self, away: i32, port: u16) -> i32;
-    /// The posts of all routers on the board ([`Needs::posts`](super::routing::Needs::posts)): the last post that this router knows now, or
-    /// with `back` = 1 the post before it.
+    /// The last posts of all routers that this router can read on the board now ([`Needs::posts`](super::routing::Needs::posts)); with
+    /// `back` = 1, the posts before them.
     fn post(&self, back: u64) -> Post<'_>;
-    /// The member of the trunk of `hop` that has the most credits in VCs that a head may take. Returns the number of these credits, and the
-    /// hop over this member. `turn` decides ties. The number is 0 if no member has such a VC.
+    /// Among the links of the trunk of `hop`, the one with the most credits in VCs that a head may take. Returns the number of these
+    /// credits, and the hop over this link. `turn` decides ties. The number is 0 if no link of the trunk has a VC that a head may take.
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
-    /// The hop to request if no member has a VC that a head may take. The hop leads over a member that is waking; if none is waking, over a
-    /// member that is off. The request wakes a member that is off. Under a policy that keeps a member open (`Offers::always_carries`), the
-    /// hop leads over an open member.
+    /// The hop to request if no link of the trunk has a VC that a head may take. The hop leads over a link that is waking; if none is
+    /// waking, over a link that is off. The request makes the power policy wake a link that is off. Under a policy that keeps a link of
+    /// each trunk open (`Offers::always_carries`), the hop leads over an open link.
     fn fallback(&self, hop: Hop) -> Hop;
-    /// State of the channel behind output `port` of this router.
+    /// Power state of the channel at output `port` of this router.
     fn state(&self, port: u16) -> LinkState;
-    /// Whether the channel is on, as the policy sets it. A failed channel counts as on if the policy leaves faults to the routing. A head
-    /// that requests the channel then chooses another path (`kernel/src/broken.rs`). Under `Offers::always_carries` every channel counts as
-    /// on. Under such a policy a link in a slower mode carries packets, and a trunk with closed members also has an open member.
+    /// Whether the power policy has the channel at output `port` on. A failed channel also counts as on if the routing has to react to
+    /// faults. A head that requests the failed channel then chooses another path (`kernel/src/broken.rs`). Under policies with
+    /// `Offers::always_carries`, every channel counts as on. Under these policies a link in a slower mode carries packets, and a trunk with
+    /// closed links also has an open link.
     #[inline(always)]
     fn is_on(&self, port: u16) -> bool {
         self.state(port) == LinkState::On
     }
-    /// Whether the channel behind output `port` has failed and the policy leaves the reaction to the routing.
+    /// Whether the channel at output `port` has failed and the routing has to react to this.
     fn is_broken(&self, port: u16) -> bool;
-    /// Sum of the credits of those VCs of `hop` that a head may take.
+    /// Sum of the credits of the VCs of `hop` that a head may take now.
     fn credits(&self, hop: Hop) -> u32;
-    /// Whether a head may take a VC of `hop` now and the link can take another flit.
+    /// Whether a head may take a VC of `hop` now, and the link can take another flit.
     fn is_open(&self, hop: Hop) -> bool;
-    /// Whether a VC of `hop`, held by a packet or not, has room for the head's packet.
+    /// Whether a VC of `hop` has room for the head's packet, even if a packet holds the VC.
     fn has_room(&self, hop: Hop) -> bool;
-    /// Whether a head was granted output `port` in this cycle ([`Needs::sees_grants`](super::routing::Needs::sees_grants)).
+    /// Whether some head was granted output `port` in this cycle ([`Needs::sees_grants`](super::routing::Needs::sees_grants)).
     fn was_granted(&self, port: u16) -> bool;
-    /// Used credits, summed over all VCs of `hop` [flits].
+    /// Number of used credits, summed over all VCs of `hop` [flits].
     fn used(&self, hop: Hop) -> u32;
-    /// For the VC of `hop` with the most credits: its used credits as a share of its buffer, and the number of credits left.
+    /// For the VC of `hop` with the most free credits: its used credits as a share of its buffer, and its number of free credits.
     fn occupancy(&self, hop: Hop) -> (f64, u32);
     /// The link-state tables of this router.
     fn table(&self) -> LinkTable<'_>;
-    /// Reports the head's choice to the power policy.
+    /// Records the routing's note about the head's choice, for the loop or the power policy.
     fn note(&self, _what: HopNote) {}
-    /// Whether the packet is watched, so that the comparisons of its head are recorded.
+    /// Whether the user watches the packet, so that this view records the values that the routing compares.
     #[inline(always)]
     fn is_watched(&self) -> bool {
         false
     }
-    /// The cost of a path that begins with `hop`, if `queue` is the congestion at the output in `cost`.
+    /// The cost of a path that begins with `hop`: `queue`, the congestion of the output in `cost`, times `cost.hops`,
+    /// plus `cost.bias`.
     #[inline(always)]
     fn weigh(&self, _hop: Hop, cost: Cost, queue: i32) -> i32 {
         queue * cost.hops as i32 + cost.bias
     }
-    /// The best member of the trunk if it has credits, otherwise the fallback.
+    /// The result of `member` if that link has credits; otherwise the result of `fallback`.
     #[inline(always)]
     fn best_or_fallback(&self, hop: Hop, turn: u32) -> Hop {
         match self.member(hop, turn) {
@@ -96,7 +99,7 @@ pub trait View {
     }
 }
 
-/// Implements those methods of a [`View`] that do not depend on a hop, by calls of the view `self.$view`.
+/// Implements the methods of a [`View`] that have no hop as argument, by calls of the view in the field `$view`.
 #[macro_export]
 macro_rules! answers_as {
     ($view:ident) => {
@@ -138,26 +141,28 @@ macro_rules! answers_as {
     };
 }
 
-/// The outputs of a router that have already been granted, or are full.
+/// Information about the outputs of a router: which are full, and which were granted.
 #[derive(Debug, Clone, Copy)]
 pub struct Grants<'a> {
-    /// A mask with one bit for each port of the router: no more flits may wait for the link. The mask is empty if no channel is paced.
+    /// Mask of the router's ports to whose links no more flits may be added. The mask is empty if the network has no paced channel (a
+    /// channel with a rate or a limit).
     pub full: &'a [u64],
-    /// For each output of the block, the last cycle (low 32 bits) in which it was granted to a head. The list is empty unless the routing
-    /// reads grants.
+    /// For each output of the block, the last cycle (low 32 bits) in which a head was granted this output. The list is empty if the routing
+    /// does not read grants.
     pub last: &'a [u32],
 }
 
-/// The outputs of one block as a routing at one router sees them.
+/// The outputs of one block, in the view of a routing at one router.
 #[derive(Debug)]
 pub struct Queues<'a, const V: usize> {
     outs: &'a [OutputUnit<V>],
-    /// The trunk of each output; empty if no links form trunks.
+    /// The trunk of each output; empty if the network has no trunks.
     trunks: &'a [Trunk],
-    /// Index of the router's first output.
+    /// Index in `outs` of the router's first output.
     base: usize,
     common: &'a Common,
-    /// For each output: flits that wait for the link, or were sent on it during the last credit round trip.
+    /// For each output, the flits that wait for the link or were sent on it during the last credit round trip. `None`
+    /// if the sensor does not need this number.
     history: Option<&'a History>,
     now: u64,
     grants: Grants<'a>,
@@ -166,8 +171,8 @@ pub struct Queues<'a, const V: usize> {
 }
 
 impl<'a, const V: usize> Queues<'a, V> {
-    /// `trunks`: the trunks of `outs`; `base`: index of the router's first output in `outs`; `views`: the link-state tables of the block,
-    /// and the index of the router in them.
+    /// `trunks`: the trunk of each of `outs`. `base`: index in `outs` of the router's first output. `views`: the link-state tables of the
+    /// block, and the index of the router in them.
     #[inline(always)]
     pub fn new(
         (outs, trunks): (&'a [OutputUnit<V>], &'a [Trunk]),
@@ -191,13 +196,13 @@ impl<'a, const V: usize> Queues<'a, V> {
         }
     }
 
-    /// The information that the head has reported about its choice.
+    /// The routing's note about the head's choice.
     #[inline(always)]
     pub fn noted(&self) -> HopNote {
         self.noted.get()
     }
 
-    /// The ports of the trunk that `port` is a member of.
+    /// The ports of all links in the trunk of port `port`.
     pub fn members(&self, port: u16) -> impl Iterator<Item = u16> + Clone + use<V> {
         Trunk::at(self.trunks, self.base + usize::from(port), port).members()
     }
@@ -224,12 +229,12 @@ impl<const V: usize> View for Queues<'_, V> {
         let width = u32::from(trunk.width);
         let outs = &self.outs[self.base..=self.base + usize::from(trunk.highest())];
         let (mut best, mut number) = ((0, hop), (turn % width) as u16);
-        // all members belong to the same link class
+        // all links of a trunk belong to the same link class
         let vcs = self.vcs(hop.port, hop.class);
         for _ in 0..width {
             let port = trunk.member(number);
             number = if number + 1 == trunk.width { 0 } else { number + 1 };
-            // SAFETY: no member has a higher port number than the last of `outs`.
+            // SAFETY: `outs` includes the highest port number of the trunk.
             let credits = self.credits_of(unsafe { outs.hot(usize::from(port)) }, vcs);
             if credits > best.0 {
                 best = (credits, Hop { port, ..hop });
@@ -340,34 +345,34 @@ impl<const V: usize> View for Queues<'_, V> {
 }
 
 impl<const V: usize> Queues<'_, V> {
-    /// Output `port` of this router.
+    /// The record of output `port` of this router.
     #[inline(always)]
     fn out(&self, port: u16) -> &OutputUnit<V> {
         &self.outs[self.base + usize::from(port)]
     }
 
-    /// Sum of the credits of those VCs of `class` that a head may take at `port`. If heads of the class enter rings that keep a bubble,
-    /// they may have to wait for more credits.
+    /// Sum of the credits of the VCs of VC class `class` that a head may take at output `port`. A head that enters a ring with a bubble
+    /// needs more credits in one of these VCs, so it may still have to wait.
     #[inline(always)]
     pub fn open_credits(&self, port: u16, class: u8) -> u32 {
         let out = self.out(port);
         self.credits_of(out, self.common.vcs(out.class, class.into()))
     }
 
-    /// The VCs of `class` at `port`.
+    /// Mask of the VCs of VC class `class` at output `port`.
     #[inline(always)]
     fn vcs(&self, port: u16, class: u8) -> u16 {
         self.common.vcs(self.out(port).class, class.into())
     }
 
-    /// Sum of the credits of those VCs in `vcs` that a head may take at an output.
+    /// Sum of the credits of the VCs in mask `vcs` that a head may take at output `out`.
     #[inline(always)]
     fn credits_of(&self, out: &OutputUnit<V>, vcs: u16) -> u32 {
         out.open_credits(vcs)
     }
 
-    /// Congestion of output `port` of the router whose outputs begin at index `base`. A packet may take any member of the output's trunk,
-    /// so the result is the mean.
+    /// Congestion of output `port` of the router whose first output has index `base`. A packet may take any link of the output's trunk, so
+    /// the result is the mean over the links.
     #[inline(always)]
     fn read_trunk(&self, base: usize, port: u16) -> i32 {
         if self.trunks.is_empty() {
@@ -381,7 +386,7 @@ impl<const V: usize> Queues<'_, V> {
         members.map(|o| self.read_output(o)).sum::<i32>() / i32::from(trunk.width)
     }
 
-    /// The mean over the open outputs among these: closed outputs have no queue, and no packet may take them.
+    /// Mean congestion of the open outputs in `outs`: closed outputs have no queue, and no packet may take them.
     fn read_open(&self, outs: impl Iterator<Item = usize>) -> i32 {
         let open = outs.filter(|&o| !self.outs[o].is_closed());
         let (sum, count) = open.fold((0, 0), |(sum, count), o| (sum + self.read_output(o), count + 1));
@@ -392,7 +397,7 @@ impl<const V: usize> Queues<'_, V> {
     fn read_output(&self, o: usize) -> i32 {
         let out = &self.outs[o];
         let sensor = self.common.sensor.expect("a routing that reads queues declares its sensor in `needs`");
-        // counts flits that wait for the link from cycle `from` on
+        // number of flits that wait for the link of the output in cycle `from` or later
         let waiting = |from: u32| {
             let cycles = (out.next_free.wrapping_sub(from) as i32).max(0);
             self.common.rates.of(out.class).flits_in(cycles)
@@ -403,7 +408,7 @@ impl<const V: usize> Queues<'_, V> {
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
         let used = (self.common.links.of(out.class).capacity - left) as i32;
         let Some(sent) = self.history else { return used };
-        // flits that could not leave as soon as they had crossed the router wait
+        // a flit waits if it cannot leave as soon as it has crossed the router
         let waiting = waiting((self.now as u32).wrapping_add(self.common.after_grant + 1));
         (used - (sent.sent()[o] as i32 - waiting).max(0)).max(0)
     }

@@ -1,38 +1,39 @@
-//! The hops that packets may take at each router. Checks, bounds and explanations use these hops to follow packets before a run; the loop
-//! never uses them.
+//! The hops that packets may take at each router, for checks that follow packets. Checks, bounds and explanations use these hops before a
+//! run; the loop never uses them.
 
 use super::routing::{AnyRouting, Hop, Routing, draw};
 use crate::base::hash::below;
 use crate::state::Packet;
 use std::collections::BTreeSet;
 
-/// A set with one bit for every port of a router.
+/// A mask with one bit for every port of a router.
 pub type Ports = [u64; 8];
 
-/// A hop that a packet may take, and the state of the packet after it.
+/// A hop that a packet may take, and the packet as it is after the hop.
 #[derive(Debug)]
 pub struct Step {
     pub hop: Hop,
     pub after: Packet,
-    /// The cost of this hop, which an adaptive routing compares. `None` for an oblivious routing, which chooses among its hops at random,
-    /// all equally likely.
+    /// The cost of this hop, if the routing is adaptive and compares costs. `None` for an oblivious routing, which chooses each of its hops
+    /// with the same probability.
     pub cost: Option<Cost>,
 }
 
 impl Step {
-    /// The single hop that `next` returns.
+    /// The only step of a routing whose `next` always returns the hop.
     pub fn named(routing: &dyn Routing, at: u64, packet: &Packet, seed: u64) -> Vec<Self> {
         let mut after = *packet;
         routing.next(at, &mut after, seed).into_iter().map(|hop| Self { hop, after, cost: None }).collect()
     }
 
-    /// The hop to the terminal, for a packet at its destination router.
+    /// The step to the terminal, for a packet at its destination router.
     pub fn deliver(packet: &Packet) -> Self {
         Self { hop: Hop::to_terminal(packet), after: *packet, cost: None }
     }
 }
 
-/// A cost: the congestion of an output (of the router with coordinates `at`) times `hops`, plus `bias`. The hop of least cost wins.
+/// The cost of a hop: the congestion of an output (of the router with coordinates `at`) times `hops`, plus `bias`. An adaptive routing
+/// takes the hop of least cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     pub at: u64,
@@ -41,59 +42,59 @@ pub struct Cost {
     pub bias: i32,
 }
 
-/// The most outcomes of random choices that a check follows.
+/// Maximum number of outcomes of random choices that a check follows.
 const MAX_OUTCOMES: u32 = 1 << 14;
 
-/// The random choices that a packet makes once, for its whole path.
+/// The random choices that a packet makes once for its whole path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Draws {
-    /// Dimensions of a grid in which a destination may be exactly half way round a ring, so that the packet chooses the direction at
-    /// random.
+    /// Dimensions in which the packet may choose the direction at random, because its destination is exactly half way round a ring.
     pub ties: Vec<u64>,
     /// Number of parallel global links among which the packet chooses at random, minus 1.
     pub more_copies: u32,
 }
 
-/// The packets for all possible outcomes of the source's random choices, one for each outcome. All outcomes are equally likely. A packet is
-/// created only when it is requested by its number, because there may be one for every router of the network.
+/// A packet for each possible outcome of the source's random choices. All of these outcomes are equally likely. A packet is computed only
+/// when a caller requests its number, because a network can have one outcome per router.
 pub struct Outcomes<'a> {
     count: usize,
     nth: Box<dyn Fn(usize) -> Packet + 'a>,
 }
 
 impl<'a> Outcomes<'a> {
-    /// `count` packets; `nth` creates the packet with a given number.
+    /// `count` outcomes; `nth` computes the packet of the outcome with a given number.
     pub fn new(count: usize, nth: impl Fn(usize) -> Packet + 'a) -> Self {
         Self { count, nth: Box::new(nth) }
     }
 
-    /// The only possible outcome.
+    /// A packet whose source makes no random choice: it is the only outcome.
     pub fn only(packet: Packet) -> Self {
         Self::new(1, move |_| packet)
     }
 
-    /// Number of possible outcomes.
+    /// Number of possible outcomes, which is the number of packets.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The packet with a number below [`Outcomes::count`].
+    /// The packet of outcome number `number`, which must be below [`Outcomes::count`].
     pub fn nth(&self, number: usize) -> Packet {
         (self.nth)(number)
     }
 
-    /// All packets, in the order of their numbers.
+    /// The packets of all outcomes, in the order of their numbers.
     pub fn all(self) -> impl Iterator<Item = Packet> + use<'a> {
         (0..self.count).map(self.nth)
     }
 }
 
-/// Salts that separate the hashes for these choices.
+/// Salts that make the hashes for these two choices different.
 pub const TIE: u64 = 0x7e;
 pub const COPY: u64 = 0x91;
 
 impl Draws {
-    /// Packet numbers ([`Packet::seq`]), one for each possible outcome of these random choices.
+    /// Packet numbers ([`Packet::seq`]), one for each possible outcome of these choices: hashes of the numbers give the
+    /// outcomes.
     pub fn outcomes(&self, packet: Packet, seed: u64) -> Vec<u32> {
         let copies = self.more_copies + 1;
         let outcomes = (copies << self.ties.len()).min(MAX_OUTCOMES) as usize;
@@ -108,20 +109,21 @@ impl Draws {
     }
 }
 
-/// Calls its argument with every turn: a router, the hop that a packet takes there, and the hop that it takes at the next router.
+/// A function that calls its argument with every turn: a router, the hop of a packet there, and its hop at the next router.
 pub type EachTurn<'a> = Box<dyn Fn(&mut dyn FnMut(u32, Hop, Hop)) + 'a>;
-/// Calls its argument with every turn of packets to one destination router, on one VC class. A turn consists of a router, the port that a
-/// packet takes there, and all ports that the packet may take at the next router.
+/// A function that calls its argument with every turn of packets to one destination router, on one VC class. For `TurnsTo`, a turn is a
+/// router, the output port of a packet there, and all its possible output ports at the next router.
 pub type TurnsTo<'a> = Box<dyn Fn(u32, &mut dyn FnMut(u32, u16, &Ports)) + 'a>;
 
-/// A ring in one direction that visits every router once and keeps a bubble ([`RingEntry`](super::routing::RingEntry)).
+/// An escape ring: a ring in one direction that visits every router once and keeps a bubble
+/// ([`RingEntry`](super::routing::RingEntry)).
 #[derive(Debug, Clone)]
 pub struct EscapeRing {
-    /// For each router: the hop into the ring, and the hop of a packet that is already in the ring.
+    /// For each router, the hop along the ring.
     pub hops: Vec<RingHop>,
 }
 
-/// The hop along a ring at one router: the output port, the VC class on which packets enter, and the VC class on which packets move on.
+/// The hop along a ring at one router: the output port, the VC class of packets that enter, and that of packets already in the ring.
 #[derive(Debug, Clone, Copy)]
 pub struct RingHop {
     pub port: u16,
@@ -129,38 +131,42 @@ pub struct RingHop {
     pub move_on: u8,
 }
 
-/// The reason why the packets of a routing can't wait for each other in a cycle (Dally and Seitz 1987). The proof selects the method by
-/// which the dependency check finds out which channels can depend on each other. Every variant calls the same functions as the loop.
+/// The reason why the packets of a routing cannot wait for each other in a cycle (Dally and Seitz 1987). The proof selects the method by
+/// which the dependency check finds all dependencies between channels. Under every method, the check calls the same functions of the
+/// routing as the loop.
 pub enum Proof<'a> {
-    /// The check follows every state that a packet can reach from any router with terminals to any other, for all its random choices and
-    /// decisions.
+    /// The check follows every state that a packet can reach, from every router with terminals to every other, for all its random choices
+    /// and decisions.
     EveryState,
-    /// The rank ([`super::routing::Routing::rank`]) rises with every hop. With `link_first`, the class of the link is compared first, and
-    /// then the rank. The check tests this on some paths over each router. If the rank does not rise, the check uses the proof `or`.
+    /// The rank of hops ([`super::routing::Routing::rank`]) rises with every hop, so a cycle of channels is impossible. With `link_first`,
+    /// hops are compared first by the class of their link, and then by rank. The check tests this on some paths over each router. If the
+    /// rank does not rise on these paths, the check uses the proof `or`.
     Rises { link_first: bool, or: Box<Proof<'a>> },
-    /// The check follows packets between all pairs of routers. With `by_line` the check follows only pairs of routers within one line of a
-    /// grid. That is enough if packets cross the dimensions in order, and the hops in one dimension do not depend on the others.
+    /// The check follows packets between all pairs of routers. With `by_line`, the check follows only pairs of routers on the same line of
+    /// a grid. Pairs on the same line are enough if packets cross the dimensions in order, and the hops in one dimension do not depend on
+    /// the others.
     OneLeg { by_line: bool },
-    /// Paths over an intermediate: a leg in phase 0, then a leg in phase 1. `minimal_phase`: the phase of packets that take the minimal
-    /// path without an intermediate.
+    /// Paths lead over an intermediate router: a leg in phase 0, then a leg in phase 1. `minimal_phase`: the phase of packets that take the
+    /// minimal path without an intermediate router.
     TwoLegs { by_line: bool, minimal_phase: Option<u8> },
-    /// These packets, each with the router from which it starts, together take every turn that is possible under this routing.
+    /// The routing lists packets and the routers where they start. Together these packets take every turn that is possible under the
+    /// routing.
     Packets { routing: Box<dyn AnyRouting + 'a>, packets: Box<dyn Iterator<Item = (u32, Packet)> + 'a> },
-    /// The routing lists the turns itself.
+    /// The routing itself lists every turn.
     Turns(EachTurn<'a>),
     /// The routing lists the turns of packets to each of these routers, on one VC class.
     TurnsTo { destinations: Vec<u32>, turns: TurnsTo<'a> },
-    /// Every packet may take its escape hop at any time (Duato 1993): the routing decides in each step, and `steps` lists the escape hop
-    /// everywhere.
+    /// Every packet may take its escape hop at any time (Duato 1993). The routing decides in each step, and `steps` always lists the escape
+    /// hop.
     Escapes,
-    /// Every packet between routers may enter one of these rings, and move on in the ring until it reaches its destination router.
+    /// Every packet between routers may enter one of these rings, and stay in the ring until it reaches its destination router.
     EscapeRings(Vec<EscapeRing>),
-    /// Packets of all these routings are in flight at the same time.
+    /// The network has packets of all these routings at the same time.
     Together(Vec<Box<dyn AnyRouting + 'a>>),
 }
 
 impl Proof<'_> {
-    /// The proof by rank; if the rank does not rise, the check follows every state.
+    /// The proof by rank. If the rank does not rise, the check follows every state instead.
     pub fn rises() -> Self {
         Self::Rises { link_first: false, or: Box::new(Self::EveryState) }
     }

@@ -1,22 +1,22 @@
-//! The widths of a tree: the number of links up that each router of a level uses, counted from the first. An overseer publishes the widths
-//! as one number. A routing uses the widths, and records in a packet which links up it has chosen.
+//! The widths of a tree: for each level, the number of links up that each router uses, counted from link up 0. An overseer publishes the
+//! widths as one number. A routing uses the widths to choose links up, and records its choices in the packet.
 //!
-//! A link belongs to the router at its lower end. The upper router's digits, up to the level of the link, show the links up that were
-//! chosen by the packets that cross this link, in either direction. The reason is that the path down to a leaf has the same digits as the
-//! path up, level by level. Therefore a link is in use if each of these digits is below the width of its level. Widths of at least 1
-//! connect all leaves. For trees with failed links see `links_up.rs`.
+//! Each link belongs to the router at its lower end. The packets that cross a link, in either direction, have chosen the digits of the
+//! upper router up to the level of the link. The digits are valid for both directions, because the path down to a leaf has the same digits
+//! as the path up, level by level. Therefore a link is in use if each of these digits is below the width of the digit's level. If all
+//! widths are at least 1, all leaves are connected. `links_up.rs` has the tables for trees with failed links.
 
 use crate::base::kept::Value;
 use crate::coordinates::LEVEL;
 use crate::state::Packet;
 use weft_topology::{Graph, Levels, Tree};
 
-/// The width of each level, one byte each, level 0 in the lowest byte.
+/// The widths of all levels in one number: one byte each, level 0 in the lowest byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Widths(pub u64);
 
 impl Widths {
-    /// Widths that are equal on the first `levels` levels.
+    /// The same width on the first `levels` levels.
     pub fn equal(levels: usize, width: u32) -> Self {
         (0..levels).fold(Self(0), |widths, level| widths.with(level, width))
     }
@@ -33,26 +33,27 @@ impl Widths {
         Self(u64::from_le_bytes(bytes))
     }
 
-    /// Whether links in use lead from `level` up to a router with these coordinates.
+    /// Whether links in use lead from level `level` up to the router with coordinates `upper`.
     pub fn reach(self, upper: u64, level: usize) -> bool {
         (0..=level).all(|i| u32::from(upper.to_le_bytes()[i]) < self.of(i))
     }
 }
 
-/// For a link between routers with these coordinates: the level of its lower end, and the coordinates of its upper end.
+/// For the link between the routers at `a` and `b`: the level of its lower end, and the coordinates of its upper end.
 pub fn link_between(a: u64, b: u64) -> (usize, u64) {
     let (lower, upper) = (a.min(b), a.max(b));
     ((lower >> LEVEL) as usize, upper)
 }
 
-/// The levels of a tree of equal routers that has links up, and the number of links up of each router below the top.
+/// For a tree of equal routers with links up: its levels, and the number of links up of each router below the top.
+/// `None` for other graphs.
 pub fn tree_of(graph: &Graph) -> Option<(&Levels, u32)> {
     let levels = graph.structure().levels.as_ref().filter(|levels| levels.count > 1)?;
     levels.tree.as_ref().and_then(Tree::radix).map(|radix| (levels, radix))
 }
 
-/// Records that the packet has chosen link up `up` at a router of `level`. Byte `level` of the packet's `target` stores the choice. The
-/// packet's `phase` stores how many levels have been chosen: all levels from level 0 up.
+/// Records in the packet that it has chosen link up number `up` at a router of level `level`. Byte number `level` of the packet's `target`
+/// stores this choice. The packet's `phase` stores the number of levels with a choice, which are always the lowest levels.
 #[inline(always)]
 pub fn note_choice(packet: &mut Packet, level: u32, up: u32) {
     let below = (1 << (8 * level)) - 1;
@@ -68,10 +69,10 @@ mod tests {
     fn a_link_is_used_if_all_digits_up_to_it_are_below_the_widths() {
         let widths = Widths::equal(2, 3).with(1, 1);
         assert_eq!((widths.of(0), widths.of(1), widths.of(2)), (3, 1, 0));
-        // digits 2, 0: the third link up of a leaf, then the first link up
+        // digits 2, 0: the third link up at a leaf, then the first link up at level 1
         let upper = 2u64 << LEVEL | 0x0002;
         assert!(widths.reach(upper, 0) && widths.reach(upper, 1));
-        // digits 2, 1: the second link up of level 1 is not in use
+        // digits 2, 1: the second link up at level 1 is not in use
         assert!(widths.reach(upper | 0x0100, 0) && !widths.reach(upper | 0x0100, 1));
         assert!(!widths.with(0, 2).reach(upper, 1), "nobody comes to a router above the third link up of a leaf");
     }

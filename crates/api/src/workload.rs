@@ -1,9 +1,9 @@
-//! Workloads: the packets that the terminals of a job send, and the times of these packets.
+//! Workloads: which packets the terminals of a job send, and when.
 //!
-//! [`WorkloadModel`] is the configuration. A [`Workload`] is the data that all blocks of a run share, and [`Sources`] are the terminals of
-//! the job in one block. The network interface of a terminal requests one packet at a time from its source, and injects the packet flit by
-//! flit. A source returns the time at which it has to be asked again: now, at a cycle, or not before a delivery. Therefore a message that
-//! is longer than a packet is sent packet by packet, and a delivery may make any number of messages ready.
+//! The trait [`WorkloadModel`] is for the configuration of a workload. A [`Workload`] has the data that all blocks of a run share, and
+//! [`Sources`] has the data of the job's terminals in one block. The network interface of a terminal requests packets one at a time from
+//! its source, and injects each packet flit by flit. A source returns when the network interface must ask again: now, in a later cycle, or
+//! after a delivery. Therefore a source sends a long message packet by packet, and a delivery may make any number of messages ready.
 
 use super::activity::{OfJob, Wanted};
 use super::clocks::ClockSources;
@@ -17,91 +17,92 @@ use weft_topology::{Domains, Graph};
 use weft_traffic::{InjectionConfig, Lengths, Pattern};
 use weft_units::{Cycles, Refusal, Remark};
 
-/// Length of the longest packet [flits]: lengths and credits are 16-bit numbers.
+/// Maximum length of a packet [flits], because lengths and credits are 16-bit numbers.
 const MAX_PACKET_FLITS: u32 = u16::MAX as u32;
-/// The most packets of a terminal: packets are numbered with 32 bits.
+/// Maximum number of packets of a terminal, because packets have 32-bit numbers.
 pub const MAX_BATCH: u32 = 1 << 31;
 
-/// `due` of a source that has nothing to send before a delivery, or that never sends again.
+/// Value of `due` for a source that sends nothing before a delivery, or never again.
 pub const NOT_DUE: u64 = u64::MAX;
 
-/// The pattern and the load of a job from some cycle on.
+/// A phase of a job's load: the pattern and the load that are valid from cycle `from` on.
 #[derive(Debug, Clone)]
 pub struct LoadPhase {
     pub from: Cycles,
-    /// Pattern among the ranks of the job.
+    /// Traffic pattern among the ranks of the job.
     pub pattern: Arc<Pattern>,
-    /// Offered load of each rank [flits/cycle], 0 to 1, without the packets that deliveries cause. The load is used without scaling: the
-    /// pattern's relative loads are already included.
+    /// Offered load of each rank [flits/cycle], 0 to 1, without packets that deliveries cause. The workload uses these loads without
+    /// scaling, because they already include the pattern's relative loads.
     pub load: Vec<f64>,
 }
 
-/// The job for which a workload is built.
+/// The job for which a workload is built: the data that the workload may use.
 #[derive(Debug)]
 pub struct JobSite<'a> {
-    /// Dotted path of the job in the scenario.
+    /// Dotted path of the job in the scenario, for messages.
     pub path: String,
     /// Name of the job, for messages.
     pub job: &'a str,
-    /// The terminal of each rank.
+    /// The terminal number of each rank of the job.
     pub terminals: &'a [u32],
     pub phases: &'a [LoadPhase],
-    /// Lengths of packets [flits].
+    /// Lengths of the job's packets [flits].
     pub packets: &'a Lengths,
     pub injection: &'a InjectionConfig,
-    /// Number of packets that each rank sends before it stops.
+    /// Number of packets that each rank sends before it stops; `None` if the job is not a batch.
     pub batch: Option<&'a [u32]>,
-    /// Whether replies have another message class than the job's own packets.
+    /// Whether replies have another message class than other packets of the job.
     pub apart: bool,
-    /// Number of networks that do not share channels (planes): consecutive terminals are in different planes.
+    /// Number of planes (networks that share no channels); consecutive terminals are in different planes.
     pub planes: u32,
-    /// Information which terminals are near each other.
+    /// Information about which terminals are near each other.
     pub near: Near<'a>,
     pub cycle_fs: u128,
     /// Size of a flit [bits].
     pub flit_bits: u64,
     pub seed: u64,
-    /// The activity of ranks that recordings can use.
+    /// The activity of ranks that the recordings of the run request.
     pub wanted: Wanted,
 }
 
-/// The domains of a network, computed when a workload first uses them.
+/// The domains (sets of near terminals) of a network, computed when a workload requests them.
 #[derive(Debug, Clone, Copy)]
 pub struct Near<'a>(Option<&'a Graph>);
 
 impl<'a> Near<'a> {
-    /// For jobs without such information: no terminal is near another.
+    /// For jobs without information about domains: no terminal is near another.
     pub const UNKNOWN: Near<'static> = Near(None);
 
     pub fn of(graph: &'a Graph) -> Self {
         Self(Some(graph))
     }
 
-    /// The same as [`Graph::domains`].
+    /// The domains of the network, from [`Graph::domains`]; empty if unknown.
     pub fn domains(self) -> Vec<Domains> {
         self.0.map(Graph::domains).unwrap_or_default()
     }
 }
 
-/// The use of the network by one program of a workload. The program's share of the energy is computed from its usage.
+/// How much one program of a workload used the network. The program's share of the network's energy follows from these
+/// numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Number of cores that the program occupied, times the cycles for which it ran. If terminals belong to only one program, each terminal
+    /// Number of cores that the program occupied, times the cycles for which it ran. If each terminal belongs to only one program, it
     /// counts as one core.
     pub core_cycles: u64,
     pub cores_per_terminal: u32,
-    /// Number of flits delivered, and the sum over these flits of the links between routers that each crossed.
+    /// Number of delivered flits, and the number of links between routers that these flits crossed in total.
     pub flits: u64,
     pub link_flits: u64,
 }
 
 impl JobSite<'_> {
-    /// A refusal that names a key of the job.
+    /// Makes a refusal whose place is a key of the job.
     pub fn refusal(&self, key: &str, what: String, help: &str) -> Refusal {
         Refusal::new(format!("{}.{key}", self.path), what, help)
     }
 
-    /// Refuses a packet length [flits] that is written at `key`.
+    /// Refuses a packet length [flits] that is out of range; the user wrote it under `key`.
     pub fn check_length(&self, key: &str, flits: u32) -> Result<(), Refusal> {
         if (1..=MAX_PACKET_FLITS).contains(&flits) {
             return Ok(());
@@ -111,7 +112,7 @@ impl JobSite<'_> {
     }
 }
 
-/// A number of packets, and the number of their flits.
+/// A number of packets, with the number of their flits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Amount {
     pub packets: u64,
@@ -135,137 +136,140 @@ impl std::iter::Sum for Amount {
     }
 }
 
-/// The condition under which a packet counts in the measured window.
+/// The condition under which a packet counts in the measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counts {
-    /// The packet counts if it was created in the window. This packet is offered load in its own right.
+    /// The packet counts if it was created in the window. A packet of this kind is offered load itself.
     IfCreatedInWindow,
-    /// The packet counts if the packet whose delivery caused it counts. This packet belongs to the offered load of the packet that caused
+    /// The packet counts if the packet whose delivery caused it also counts. Its flits belong to the offered load of the packet that caused
     /// it ([`Workload::in_all`]).
     AsItsCause { measured: bool },
 }
 
-/// A packet that a source gives to the network interface.
+/// A new packet that a source passes to the network interface.
 #[derive(Debug, Clone, Copy)]
 pub struct NewPacket {
     /// Destination terminal of the packet.
     pub to: u32,
     /// Length of the packet [flits].
     pub flits: u16,
-    /// The cycle in which the packet was created. This cycle is earlier than now if the packet had to wait, or if the packets before it
-    /// took a long time to leave.
+    /// The cycle in which the source created the packet. This cycle is in the past if the packet had to wait, for example because earlier
+    /// packets took long to leave.
     pub created: u64,
-    /// A number for the workload's own use, stored in `Packet::tag`.
+    /// A number for the workload's own use, which the packet carries as `Packet::tag`.
     pub tag: u32,
     pub counts: Counts,
 }
 
-/// Packets that terminals wait for under a workload.
+/// The packets that terminals wait for under a workload, in words for messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Awaits {
-    /// The awaited packets in one word, for messages.
+    /// The awaited packets in one word.
     pub what: &'static str,
-    /// The change to a scenario that avoids waiting for these packets.
+    /// The change to a scenario after which terminals do not wait for these packets.
     pub remedy: &'static str,
 }
 
-/// The configuration of a workload.
+/// The configuration of a workload, as a scenario writes it.
 pub trait WorkloadModel {
-    /// The packets that terminals wait for. `None`: terminals wait for no packets, and sources are not notified of sent or delivered
-    /// packets.
+    /// The packets that terminals wait for before they send more. `None`: terminals wait for no packets, and sources are not notified of
+    /// sent or delivered packets.
     fn awaits(&self) -> Option<Awaits>;
 
-    /// The packets that a terminal would wait for forever if a failed link or router discards one. `None`: the terminal continues without
-    /// the lost packet.
+    /// The packets whose loss makes a terminal wait forever, if a failed link or router discards one. `None`: the terminal continues
+    /// without a lost packet.
     fn halts_at_losses(&self) -> Option<Awaits> {
         self.awaits()
     }
 
-    /// Whether terminals offer only the load that the network permits, because they wait for deliveries: then no load is too high.
+    /// Whether terminals offer only the load that the network permits, because they wait for deliveries. Under such a workload no load is
+    /// too high.
     fn follows_network(&self) -> bool {
         self.awaits().is_some()
     }
 
-    /// Whether the workload itself determines the packets that terminals send. If so, patterns, loads, injection processes and batches have
-    /// no effect.
+    /// Whether the workload itself determines the packets that terminals send. Under such a workload, patterns, loads, injection processes
+    /// and batches have no effect on the job.
     fn has_own_demand(&self) -> bool {
         false
     }
 
-    /// Lengths of all packets [flits], if the packets that terminals send without a request have `packet_flits`.
+    /// Lengths of all packets [flits], if packets without a request have `packet_flits` flits.
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
         vec![packet_flits]
     }
 
-    /// Number of flits of the reply that the destination of each packet sends to its source; `None` if there are no replies.
+    /// Number of flits of the reply to each packet, which the packet's destination sends to its source; `None` if there are no replies.
     fn reply_flits(&self) -> Option<u32> {
         None
     }
 
-    /// Cycles from the delivery of a packet until its reply may be sent; they are part of the latency of the reply. Refuses a time that is
-    /// not a whole number of cycles of `cycle_fs`; `path` is the dotted path of this workload.
+    /// Number of cycles from the delivery of a packet until its reply may be sent. The latency of the reply includes this time. Refuses a
+    /// time that is not a whole number of cycles. `cycle_fs`: length of a cycle [fs]; `path`: dotted path of this workload.
     fn turnaround(&self, _cycle_fs: u128, _path: &str) -> Result<Cycles, Refusal> {
         Ok(0)
     }
 
-    /// Number of cycles after which a source reacts to sources of other blocks, and the key that sets it; `None` if sources never react to
-    /// others. Blocks have to exchange messages within that time, so it is longer than the latency of every link.
+    /// Number of cycles after which a source reacts to sources of other blocks, with the key that sets it; `None` if sources never react to
+    /// others. Blocks must exchange messages within that time. Therefore this number is larger than the latency of every link.
     fn acts_on_others_after(&self, _cycle_fs: u128) -> Option<(&'static str, Cycles)> {
         None
     }
 
-    /// The message class of replies, if replies have their own class: then sources have two parts ([`Workload::parts`]).
+    /// The message class of replies, if they have one of their own; sources then have two parts ([`Workload::parts`]).
     fn reply_class(&self) -> Option<&str> {
         None
     }
 
-    /// Whether sources act by themselves ([`Sources::act`]), or a call of one source makes other sources due. If so, the engine asks after
-    /// each call which sources have become due ([`Sources::take_woken`]).
+    /// Whether sources act by themselves ([`Sources::act`]), or a call of one source can make other sources due. For such a workload, the
+    /// engine asks after each call which sources are now due ([`Sources::take_woken`]).
     fn wakes_others(&self) -> bool {
         false
     }
 
     /// Number of consecutive terminals of the job that share a state, such as the terminals of a node. The engine puts these terminals into
-    /// one block if possible. `planes`: the same as in [`JobSite`].
+    /// one block if possible. `planes`: number of planes, as in [`JobSite`].
     fn terminals_together(&self, _planes: u32) -> u32 {
         1
     }
 
-    /// Cycles after which terminals that share a state affect each other, at least 1; they may then be in several blocks. Blocks exchange
-    /// messages at least once in that time. `None`: the terminals affect each other at once, so they must be in one block.
+    /// Number of cycles, at least 1, after which terminals that share a state affect each other. If there is such a delay, these terminals
+    /// may be in several blocks. Blocks then exchange messages at least once in that time. `None`: these terminals affect each other at
+    /// once, so they must be in one block.
     fn notes_after(&self, _cycle_fs: u128) -> Option<Cycles> {
         None
     }
 
-    /// Whether packets occupy the buffer of their destination terminal until the terminal has answered them ([`Workload::keeps`]).
+    /// Whether a packet occupies the buffer of its destination terminal until the terminal has answered it ([`Workload::keeps`]).
     fn keeps_requests(&self) -> bool {
         false
     }
 
-    /// Remarks on a job that passed `check` but would give misleading results: warnings of the run.
+    /// Remarks on a job that passed `check` but would give misleading results. The run shows these remarks as warnings.
     fn remarks(&self, _site: &JobSite) -> Result<Vec<Remark>, Refusal> {
         Ok(Vec::new())
     }
 
-    /// Times of the network interfaces of a node, in JSON, for estimates without a network; `Null` if there are none. `units`: length of a
-    /// cycle \[fs\] and size of a flit \[bits\].
+    /// The times that network interfaces of a node need, in JSON, for estimates without a network; `Null` if there are none. `units`:
+    /// length of a cycle \[fs\] and size of a flit \[bits\].
     fn interface_times(&self, _units: (u128, u64)) -> serde_json::Value {
         serde_json::Value::Null
     }
 
-    /// Refuses a job for which the workload can't work. Loads that the injection process refuses are not checked here (`build` does).
+    /// Refuses a job with which the workload cannot work. This method does not check the loads, because `build` refuses loads that are
+    /// wrong for the injection process.
     fn check(&self, site: &JobSite) -> Result<(), Refusal>;
 
     /// Builds the workload for a job that passed `check`.
     fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal>;
 
-    /// Configurations that differ in behaviour. Tests run all these configurations, alone and together with others.
+    /// Configurations for tests that differ in behaviour. Tests run each configuration alone, and together with others.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
 }
 
-/// State of progress of a workload.
+/// The progress of a workload in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// The workload does not end by itself, or it ends after [`Workload::total`] packets.
@@ -276,13 +280,13 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// Whether the workload ends by itself.
+    /// Whether the workload ends by itself after an unknown number of packets.
     pub fn ends(self) -> bool {
         self != Self::Endless
     }
 }
 
-/// A terminal of a job: its number in the network, and its rank in the job.
+/// A terminal of a job: its number in the network and its rank in the job.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     pub terminal: u32,
@@ -291,32 +295,32 @@ pub struct Place {
 
 /// A workload in a running simulation.
 pub trait Workload: Debug + Send + Sync {
-    /// The sources of the terminals of one block, numbered in this order: all parts of the first terminal's source, then those of the next.
+    /// The sources of one block's terminals. Sources are numbered by terminal, then by part of the terminal's source.
     fn sources(&self, here: &[Place]) -> JobSources;
 
     /// The part of a source that is notified when `packet` is delivered. A source has one part, or one for each message class of its
-    /// packets. The network interface asks each part for packets separately.
+    /// packets. The network interface requests packets from each part separately.
     fn part_for(&self, _packet: &Packet) -> usize {
         0
     }
 
-    /// Whether `packet` occupies the buffer of the terminal that it has reached, until a packet leaves that frees the space.
+    /// Whether `packet` occupies buffer space at its destination terminal until that terminal sends a packet that frees the space.
     fn keeps(&self, _packet: &Packet) -> bool {
         false
     }
 
-    /// Whether `packet`, when it has left the terminal, frees the space of the oldest packet that the terminal keeps.
+    /// Whether `packet` frees space when it leaves its terminal: that of the oldest packet which the terminal keeps.
     fn frees(&self, _packet: &Packet) -> bool {
         false
     }
 
-    /// Returns the total for `own` packets, which terminals create without a request: these packets, and all packets that their deliveries
-    /// cause.
+    /// Number of packets that follow from `own` packets, which terminals create without a request. The result includes `own` and all
+    /// packets that their deliveries cause.
     fn in_all(&self, own: Amount) -> Amount {
         own
     }
 
-    /// The packets that the delivery of a lost packet would have caused.
+    /// The packets that the delivery of a lost packet would have caused, now never created.
     fn unborn(&self, _lost: &Packet) -> Amount {
         Amount::default()
     }
@@ -326,86 +330,87 @@ pub trait Workload: Debug + Send + Sync {
         None
     }
 
-    /// The present progress, if the workload ends by itself after an unknown number of packets.
+    /// The present progress, if the workload ends after an unknown number of packets.
     fn progress(&self) -> Progress {
         Progress::Endless
     }
 
-    /// Whether none of its packets is in flight, and none of its sources will send before a delivery. If the progress is [`Progress::Open`]
-    /// in such a state, the workload never ends, independent of other jobs.
+    /// Whether the workload has no packet in flight, and none of its sources will send before a delivery. If the result is true and the
+    /// progress is [`Progress::Open`], the workload never ends, whatever other jobs do.
     fn is_at_rest(&self) -> bool {
         false
     }
 
-    /// Names the ranks or terminals that wait and the events they wait for, if the workload is [`Progress::Open`] and nothing can happen
-    /// any more.
+    /// For a workload that can never end: the ranks or terminals that wait, and the events they wait for, in words. The progress is then
+    /// [`Progress::Open`].
     fn stuck(&self) -> Option<String> {
         None
     }
 
-    /// Tables of the results of the whole run, by name. `end`: the cycle in which the run ends.
+    /// The tables of the workload's results, by name, for the whole run. `end`: the cycle in which the run ends.
     fn tables(&self, _end: u64) -> Vec<(&'static str, Table)> {
         Vec::new()
     }
 
-    /// The name of a table whose rows share the energy of the network, and the usage of each row. `end` is the last cycle of the run.
+    /// The name of a table whose rows get a share of the network's energy, and the usage of each row. `end` is the last cycle of the run.
     fn usages(&self, _end: u64) -> Option<(&'static str, Vec<Usage>)> {
         None
     }
 
-    /// The activity of the ranks of each program of the workload, up to cycle `end`, the end of the run. The name of a program begins with
-    /// `job`, the name of its job.
+    /// The activity of the ranks of each program of the workload, up to `end`, the cycle in which the run ends. Each returned name of a
+    /// program begins with `job`, the name of the program's job.
     fn activities(&self, _job: &str, _end: u64) -> Vec<OfJob> {
         Vec::new()
     }
 
-    /// Results of the whole run as single numbers, by name with unit; `None` for a result that does not exist. `end`: the cycle in which
-    /// the run ends.
+    /// Results of the workload that are single numbers, by name with unit; `None` for a result that does not exist. `end`: the cycle in
+    /// which the run ends.
     fn figures(&self, _end: u64) -> Vec<(&'static str, Option<f64>)> {
         Vec::new()
     }
 
-    /// Whether the offered load is the same random process throughout a phase, independent of the network.
+    /// Whether the offered load is the same random process throughout a phase, whatever the network does.
     fn is_steady(&self) -> bool {
         false
     }
 
-    /// Variance divided by mean of the number of packets that terminals create without a request in a long time, in the phase of the load
-    /// that begins with cycle `start`. `None` if the network can't fall behind a rate: the workload ends by itself, or all its packets wait
-    /// for deliveries.
+    /// Variance divided by mean of the number of packets that terminals create without a request in a long time. `start`: first cycle of
+    /// the phase of the load. `None` if no rate exists that the network could fail to carry: the workload ends by itself, or all its
+    /// packets wait for deliveries.
     fn dispersion(&self, _start: Cycles) -> Option<f64> {
         None
     }
 
-    /// Latencies that are counted separately for this workload, by the names of their columns in the results.
+    /// Names of the result columns of latencies that Weft counts separately for this workload.
     fn latencies(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Cycles since the creation of a packet in which its terminal was not allowed to send it.
+    /// Number of cycles since the creation of a packet in which its terminal was not allowed to send it.
     fn kept_back(&self, _packet: &Packet) -> Cycles {
         0
     }
 
-    /// Calls `count` for each of these latencies to which a delivered packet adds, with its index in `latencies` and the cycles.
+    /// Calls `count` for each latency in `latencies` to which the delivered packet adds: with the latency's index, and the cycles to add.
     fn latencies_of(&self, _packet: &Packet, _latency: u64, _count: &mut dyn FnMut(usize, u64)) {}
 }
 
-/// The packets that a source would have sent before a cycle if each packet had left when it was created.
+/// The backlog of a source before a cycle: the packets that it would have sent if each packet had left when it was
+/// created.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Backlog {
-    /// Number of packets that wait at the source, including replies. A reply that the source may not send yet does not count.
+    /// Number of waiting packets, including replies. Replies that the source may not send yet do not count.
     pub packets: u64,
-    /// Number of flits in the waiting packets.
+    /// Number of flits of the waiting packets.
     pub flits: u64,
-    /// Packets that the source created in the window without a request.
+    /// The packets that the source created in the measured window without a request.
     pub in_window: Amount,
 }
 
-/// The sources of a job in one block.
+/// The sources of a job's terminals in one block.
 #[derive(Debug)]
 pub enum JobSources {
-    /// Only clocks: the most common workload, which the loop calls without a virtual call.
+    /// All sources are random clocks: the most common workload, which the loop calls without a virtual call.
     Clocks(ClockSources),
     Asked(Box<dyn Sources>),
 }
@@ -421,7 +426,7 @@ impl Kept for JobSources {
 }
 
 impl JobSources {
-    /// The sources through the trait that all workloads share.
+    /// All sources as a trait object, for code that works for all workloads.
     pub fn all(&self) -> &dyn Sources {
         match self {
             Self::Clocks(clocks) => clocks,
@@ -437,68 +442,71 @@ impl JobSources {
     }
 }
 
-/// The sources of a job's terminals in one block, as network interfaces call them. `due` of a source is the first cycle in which it has to
-/// be asked for its next packet, or [`NOT_DUE`]. The network interface stores `due`; the source updates it at every call.
+/// The sources of a job's terminals in one block, with the methods that network interfaces call. The value `due` of a source is the first
+/// cycle in which the network interface must request its next packet, or [`NOT_DUE`]. The network interface stores `due`; the source
+/// updates `due` at every call.
 pub trait Sources: Kept + Debug + Send + Sync {
     /// The first cycle in which `source` is due.
     fn start(&mut self, source: usize) -> u64;
 
-    /// The packet that `source`, which is due, sends in cycle `now`; `None` if it has none after all. `due` is then set to the cycle of the
-    /// next packet; `sent` may change it.
+    /// Returns the packet that `source` sends in cycle `now`, in which the source is due; `None` if it has no packet after all. The method
+    /// also sets `due` to the cycle of the next packet; `sent` may change it later.
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket>;
 
-    /// Called when the network interface can take the next packet, in cycle `now`. The tail of the source's last packet has been injected,
-    /// or that packet waits in a queue for its destination. `due` keeps its value unless the source writes it.
+    /// Called in cycle `now`, when the network interface can take the next packet of `source`. The last packet's tail has been injected, or
+    /// that packet waits in a queue for its destination. If the method does not write `due`, it keeps its value.
     fn sent(&mut self, _source: usize, _due: &mut u64, _now: u64) {}
 
-    /// Called when `packet` has been delivered to the terminal of `source` in cycle `now`, possibly while the terminal is injecting another
-    /// packet. `due` keeps its value unless the source writes it.
+    /// Called when `packet` has reached the terminal of `source` in cycle `now`. The terminal may be injecting another packet at that time.
+    /// If the method does not write `due`, it keeps its value.
     fn delivered(&mut self, _source: usize, _packet: &Packet, _due: &mut u64, _now: u64) {}
 
-    /// The next cycle in which an event occurs at these sources without a call by the engine ([`Self::act`]), or [`NOT_DUE`]. This cycle
-    /// changes only in calls of other methods.
+    /// The next cycle in which the engine must call [`Self::act`], because an event occurs at these sources by itself; [`NOT_DUE`] if there
+    /// is none. Only calls of other methods change this cycle.
     fn next_act(&self) -> u64 {
         NOT_DUE
     }
 
-    /// Processes all events that occur at these sources up to cycle `now`, such as the end of a computation. The engine calls this after
-    /// the deliveries of cycle `now` and before it requests a packet from a source. Then the engine asks which sources are due
-    /// ([`Self::take_woken`]).
+    /// Processes the events that occur by themselves at these sources up to cycle `now`, such as the end of a computation. The engine calls
+    /// this method after the deliveries of cycle `now`, and before it requests a packet from a source. After the call the engine asks which
+    /// sources are due ([`Self::take_woken`]).
     fn act(&mut self, _now: u64) {}
 
-    /// Number of events that have occurred at these sources by themselves so far. The number is an estimate of the work that flit-hops do
-    /// not include.
+    /// Number of events that have occurred by themselves at these sources so far. The engine uses this number to estimate the work that is
+    /// not in flit-hops.
     fn acts(&self) -> u64 {
         0
     }
 
-    /// Another source that the last call has made due, and the cycle in which it is due; `None` when there are no more
-    /// ([`WorkloadModel::wakes_others`]). The new due cycle is earlier than the source's previous one. The new due cycle is not before the
-    /// cycle of the call; after a call of `next` or `sent` it is later than that cycle.
+    /// Another source that the last call made due, and the cycle in which it is due; `None` if there are no more
+    /// ([`WorkloadModel::wakes_others`]). The returned cycle is earlier than the source's previous `due`. The returned cycle is not before
+    /// the cycle of the call. After a call of `next` or `sent`, it is later than that cycle.
     fn take_woken(&mut self) -> Option<(usize, u64)> {
         None
     }
 
-    /// Called when cycles `now` to `until` - 1 begin, at most [`WorkloadModel::notes_after`] cycles. By then, all notes that terminals of
-    /// other blocks wrote before `now` have arrived. The engine then asks which sources have become due ([`Self::take_woken`]).
+    /// Called before the block simulates cycles `now` to `until` - 1, which are at most [`WorkloadModel::notes_after`] cycles. At the call,
+    /// all notes that terminals of other blocks wrote before `now` have arrived. After the call the engine asks which sources are now due
+    /// ([`Self::take_woken`]).
     fn exchange(&mut self, _now: u64, _until: u64) {}
 
-    /// The packets that wait at `source` in cycle `until`, without the packet that is being injected. `window`: the first cycle of the
-    /// measured window, and the first cycle after it.
+    /// The packets that wait at `source` in cycle `until`, except the packet that the terminal is injecting. `window`: first cycle of the
+    /// measured window, and first cycle after it.
     fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog;
 
-    /// Number of flits that wait at `source` in cycle `until`, as in [`Self::backlog`]; if at least `most` wait, any number from `most` on.
+    /// Number of flits that wait at `source` in cycle `until`, as in [`Self::backlog`]. If at least `most` flits wait, any number from
+    /// `most` on is correct.
     fn flits_due(&self, source: usize, due: u64, until: u64, _most: u64) -> u64 {
         self.backlog(source, due, until, (u64::MAX, u64::MAX)).flits
     }
 
-    /// Flits of the replies that `source` has but may not send before cycle `now`.
+    /// Number of flits in the replies that `source` has but may not send before cycle `now`.
     fn kept_back(&self, _source: usize, _now: u64) -> u64 {
         0
     }
 
-    /// Whether `source` has created all packets that it sends without a request before cycle `until`, and these packets have left.
-    /// `in_hand`: the packet that is being injected now.
+    /// Whether `source` has created all packets for times before cycle `until` that it sends without a request, and these packets have
+    /// left. `in_hand`: the packet that the terminal is injecting now.
     fn finished(&self, _source: usize, due: u64, in_hand: Option<&Packet>, until: u64) -> bool {
         due >= until && self.next_act() >= until && in_hand.is_none_or(|packet| packet.created >= until)
     }

@@ -1,8 +1,9 @@
-//! Measures the cost of idle time: `cargo run --release -p weft-bench --example idle [CYCLES] [POLICY]`. A network sends in the first 100
-//! and in the last 100 of `CYCLES` cycles (10^9 by default). The program prints the CPU time for each policy.
+//! Measures the cost of idle time: `cargo run --release -p weft-bench --example idle [CYCLES] [POLICY]`. The program simulates a network
+//! that sends only in the first 100 and in the last 100 of `CYCLES` cycles (10^9 by default). Then the program prints the CPU time for each
+//! policy.
 //!
-//! The examples of every policy run on the first of four small networks on which they work. If a policy acts in each epoch, 10^9 cycles
-//! take minutes: give a smaller number.
+//! Each example of a policy runs on the first of four small networks that is compatible with it. If a policy acts in each epoch, 10^9
+//! cycles take minutes: give a smaller number of cycles.
 
 use nix::time::{ClockId, clock_gettime};
 use std::error::Error;
@@ -30,7 +31,7 @@ fn spec((topology, routing): (&str, &str), policy: &PolicyConfig, cycles: u64) -
     Ok(spec)
 }
 
-/// CPU time that this process has used \[s\].
+/// CPU time that this process has used so far \[s\].
 fn seconds() -> Result<f64, Box<dyn Error>> {
     let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
     Ok(time.tv_sec() as f64 + 1e-9 * time.tv_nsec() as f64)

@@ -1,21 +1,23 @@
-//! Runs the same network in BookSim, for comparison. BookSim itself is not part of Weft: the user gives the path of a binary.
+//! Measures the speed of BookSim on the same network, for comparison. BookSim is not part of Weft: the user gives the path of a BookSim
+//! binary.
 //!
-//! There are two runs, a short run that fills the network and a long one. Their difference excludes set-up and drain.
+//! BookSim runs twice: a short run that only fills the network, and a long run. The difference of the two times
+//! excludes set-up and drain.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Approximate difference between the two runs in CPU time [s].
+/// Approximate CPU time [s] by which the long run should exceed the short run.
 const TARGET_SECONDS: f64 = 5.0;
-/// Number of cycles at the beginning of every run in which the network fills.
+/// Number of cycles at the start of every run in which packets fill the network.
 const FILL: u64 = 150;
 
-/// The parameters of a case for BookSim.
+/// The parameters of a benchmark case in the form that BookSim needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Peer {
-    /// The topology, as `key=value;...`.
+    /// The topology with its parameters, as `key=value;...`.
     pub network: &'static str,
     pub routing: &'static str,
     pub vcs: u8,
@@ -25,7 +27,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// CPU seconds per simulated cycle.
+    /// CPU time of BookSim per simulated cycle [s].
     pub fn seconds_per_cycle(&self, binary: &Path, core: Option<usize>) -> Result<f64, Box<dyn Error>> {
         let short = self.cpu_seconds(binary, core, FILL)?;
         let cycles = timed_cycles(short);
@@ -33,7 +35,7 @@ impl Peer {
         Ok((long - short) / cycles as f64)
     }
 
-    /// Runs BookSim with a configuration in a temporary file.
+    /// Runs BookSim with the configuration of this case (in a temporary file), and returns its CPU time [s].
     fn cpu_seconds(&self, binary: &Path, core: Option<usize>, cycles: u64) -> Result<f64, Box<dyn Error>> {
         let file = std::env::temp_dir().join(format!("weft-bench-{}.cfg", std::process::id()));
         std::fs::write(&file, self.config(cycles))?;
@@ -48,7 +50,7 @@ impl Peer {
         Ok(children_cpu()? - before)
     }
 
-    /// The configuration of one sample period of exactly `cycles` cycles, without a convergence test.
+    /// BookSim's configuration file for one sample period of exactly `cycles` cycles, without a convergence test.
     fn config(&self, cycles: u64) -> String {
         let mut text = String::new();
         for (key, value) in self.network.split(';').filter_map(|pair| pair.split_once('=')) {
@@ -69,12 +71,13 @@ impl Peer {
     }
 }
 
-/// Number of cycles after the fill that reach the target time, if the fill (including set-up) took this long.
+/// Number of cycles after the fill for which BookSim takes about the target time. `fill_seconds`: CPU time of the short
+/// run, with set-up.
 fn timed_cycles(fill_seconds: f64) -> u64 {
     ((TARGET_SECONDS * FILL as f64 / fill_seconds) as u64).clamp(FILL, 5_000)
 }
 
-/// CPU time of the child processes that have ended.
+/// CPU time of all child processes of this program that have ended.
 fn children_cpu() -> Result<f64, nix::Error> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let seconds = |t: nix::sys::time::TimeVal| t.tv_sec() as f64 + t.tv_usec() as f64 * 1e-6;

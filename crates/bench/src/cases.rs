@@ -8,7 +8,7 @@ use weft_engine::queueing::{QueueingConfig, dbbm::Dbbm};
 use weft_engine::spec::{InputSpeedup, Rate};
 use weft_units::Refusal;
 
-/// A benchmark case: a network with a routing, at a load.
+/// A benchmark case: a network with a routing and a policy, at a load.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub name: String,
@@ -16,29 +16,29 @@ pub struct Case {
     routing: Routing,
     pub load: f64,
     pub packet_flits: u32,
-    /// Cycles that fill the network before the timed part, and cycles of the timed part.
+    /// Number of cycles before the timed part, which fill the network, and number of cycles of the timed part.
     pub warmup: u64,
     pub cycles: u64,
 }
 
-/// A topology, with the parameters of its links.
+/// A topology with the parameters of its links, for several cases.
 #[derive(Debug)]
 struct Network {
     name: &'static str,
     topology: &'static str,
     vcs: u8,
     buffer: u32,
-    /// Latency of each link class after the terminal links; the last entry is also used for all later classes.
+    /// Latency of each link class after the terminal links; further classes use the last entry.
     latencies: &'static [u64],
-    /// Rate of the same link classes, as (flits, cycles).
+    /// Rate of the same link classes, as (flits, cycles); further classes use the last entry.
     rates: &'static [(u128, u128)],
-    /// Sets the remaining keys that differ from the defaults of the engine.
+    /// Sets the other keys of the spec in which the network differs from the engine's defaults.
     adjust: fn(&mut Spec),
-    /// The keys that describe the network for BookSim.
+    /// The keys that describe the network to BookSim; `None` if BookSim does not know the network.
     booksim: Option<&'static str>,
 }
 
-/// A routing with its configuration, the power policy that runs with it, and its name in BookSim.
+/// A routing with its configuration, its power policy, and its name in BookSim.
 #[derive(Debug, Clone, Copy)]
 struct Routing {
     name: &'static str,
@@ -60,10 +60,11 @@ const BUTTERFLY_512: Network = Network {
     adjust: AS_IT_IS,
     booksim: Some("topology=flatfly;k=8;n=2;c=8;x=8;y=8;xr=8;yr=1"),
 };
-/// The same network with two bandwidths, one of which is not a whole number of cycles per flit; it shows the cost of mixed speeds.
+/// `BUTTERFLY_512` with two bandwidths, one of them with a fraction of a cycle per flit. The case shows the cost of mixed speeds.
 const BUTTERFLY_MIXED: Network =
     Network { name: "butterfly-512-mixed", rates: &[(1, 1), (2, 3)], booksim: None, ..BUTTERFLY_512 };
-/// The same network with 8 VCs: any packet may use every VC. The next case has one lane for each residue of the destination modulo 8.
+/// `BUTTERFLY_512` with 8 VCs, of which any packet may use each. `BUTTERFLY_8_QUEUES` has instead one lane for each residue of the
+/// destination modulo 8.
 const BUTTERFLY_1_QUEUE: Network = Network { name: "butterfly-512-1-queue", vcs: 8, booksim: None, ..BUTTERFLY_512 };
 const BUTTERFLY_8_QUEUES: Network = Network {
     name: "butterfly-512-8-queues",
@@ -73,8 +74,8 @@ const BUTTERFLY_8_QUEUES: Network = Network {
     },
     ..BUTTERFLY_1_QUEUE
 };
-/// The same network with one queue at each interface, which sends whole packets. Compared with the previous case, this case shows the cost
-/// of queues at interfaces.
+/// The same as `BUTTERFLY_8_QUEUES`, but with a single queue at each interface, which sends whole packets. Compared with that case, it
+/// shows the cost of queues at interfaces.
 const BUTTERFLY_8_LANES: Network = Network {
     name: "butterfly-512-8-lanes",
     adjust: |spec| {
@@ -99,14 +100,14 @@ const TORUS: Network = Network {
     adjust: AS_IT_IS,
     booksim: Some("topology=torus;k=8;n=3;use_noc_latency=1"),
 };
-/// The same network with two parallel links in place of each link; heads take the link with more credits.
+/// `TORUS` with two parallel links in place of each link; heads take the link with more credits.
 const TORUS_TRUNKS: Network = Network {
     name: "torus-512-trunks",
     topology: r#"{"torus": {"widths": [8, 8, 8], "terminals_per_router": 1, "trunk_width": 2}}"#,
     booksim: None,
     ..TORUS
 };
-/// 16 routers, each with four parallel links to each neighbour.
+/// A torus of 16 routers, with four parallel links to each neighbour.
 const TORUS_TRUNKS_OF_4: Network = Network {
     name: "torus-64-trunks",
     topology: r#"{"torus": {"widths": [4, 4], "terminals_per_router": 4, "trunk_width": 4}}"#,
@@ -134,7 +135,7 @@ const DRAGONFLY_1K: Network = Network {
     adjust: AS_IT_IS,
     booksim: Some("topology=dragonflynew;k=4;n=1"),
 };
-/// The same network with global links of half the bandwidth.
+/// `DRAGONFLY_1K` with global links of half the bandwidth.
 const DRAGONFLY_MIXED: Network =
     Network { name: "dragonfly-1056-mixed", rates: &[(1, 1), (1, 2)], booksim: None, ..DRAGONFLY_1K };
 const DRAGONFLY_16K: Network = Network {
@@ -151,8 +152,8 @@ const DRAGONFLY_92K: Network = Network {
     booksim: None,
     ..DRAGONFLY_1K
 };
-/// The dragonfly of the FOGSim papers, with its escape ring. Packets of 8 phits are one flit, and links take 8 cycles for a flit. The ring
-/// has the same buffers as the other links.
+/// The dragonfly of the FOGSim papers, with its escape ring as separate links. A packet of 8 phits is one flit here, and links take 8
+/// cycles for a flit. The links of the ring have the same buffers as the other links.
 const DRAGONFLY_5K: Network = Network {
     name: "dragonfly-5256",
     topology: r#"{"dragonfly": {"routers_per_group": 12, "terminals_per_router": 6, "global_links_per_router": 6,
@@ -164,7 +165,7 @@ const DRAGONFLY_5K: Network = Network {
     adjust: |spec| as_fogsim(spec, &[(0, 3, 100), (2, 2, 32), (4, 2, 32)]),
     booksim: None,
 };
-/// The same network with h = 16; the ring uses separate VCs on existing links.
+/// The same dragonfly with h = 16 (global links per router); its escape ring uses separate VCs on existing links.
 const DRAGONFLY_262K: Network = Network {
     name: "dragonfly-262656",
     topology: r#"{"dragonfly": {"routers_per_group": 32, "terminals_per_router": 16, "global_links_per_router": 16}}"#,
@@ -173,8 +174,8 @@ const DRAGONFLY_262K: Network = Network {
     ..DRAGONFLY_5K
 };
 
-/// The FleX network of its paper. Compared with its minimal routing, it shows the cost of choosing among whole paths by posted queue
-/// lengths.
+/// The FleX network of the FleX paper. Compared with minimal routing, this network shows the cost of a choice among whole paths by posted
+/// queue lengths.
 const FLEX_1080: Network = Network {
     name: "flex-1080",
     topology: r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 10}}"#,
@@ -193,7 +194,7 @@ const DRAGONFLY_1M: Network = Network {
     ..DRAGONFLY_1K
 };
 
-/// Sets the router of FOGSim, and link classes whose VCs and buffers differ from those of the network.
+/// Sets the router of FOGSim, and the VCs and buffers of the link classes that differ from the others.
 fn as_fogsim(spec: &mut Spec, links: &[(usize, u8, u32)]) {
     for &(class, vcs, buffer) in links {
         (spec.links[class].vcs, spec.links[class].buffer) = (vcs, buffer);
@@ -206,14 +207,14 @@ fn as_fogsim(spec: &mut Spec, links: &[(usize, u8, u32)]) {
 }
 
 const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
-/// Under this policy links would go off only after more idle time than any case lasts.
+/// A policy under which no link goes off, because the idle limit is longer than any case.
 const IDLE_FOR_EVER: &str = r#"{"idle_timeout": {"idle": "1s", "transition": "1us"}}"#;
 const IDLE: &str = r#"{"idle_timeout": {"idle": "200ns", "transition": "50ns"}}"#;
-/// A policy that reads every link (`reading.rs`).
+/// A policy that reads every link repeatedly (`reading.rs`).
 const READING: &str = r#"{"reading": {}}"#;
-/// A policy for trunks whose members go off and wake.
+/// A policy that switches links of trunks off and on.
 const TRUNK: &str = r#"{"trunk": {}}"#;
-/// A policy under which links stay at their full rate, whatever traffic they carry.
+/// A policy of link rates under which links keep their full rate, whatever their traffic is.
 const FULL_RATE: &str = r#"{"rate_ladder": {"epoch": "5us", "transition": "50ns", "up": 0.000001, "down": 0.0000001}}"#;
 
 const fn routing(name: &'static str, config: &'static str, booksim: &'static str) -> Routing {
@@ -227,7 +228,7 @@ const fn pal(name: &'static str, policy: &'static str) -> Routing {
 const MINIMAL: Routing = routing("minimal", r#"{"dimension_order": {}}"#, "ran_min");
 const UGAL_P: Routing = routing("ugal_p", r#"{"ugal_p": {"sensor": "used_credits"}}"#, "ugal");
 const PAL: Routing = pal("pal", ALWAYS_ON);
-/// All links are on and are monitored, but none is ever switched.
+/// TCEP with all links on: the policy monitors the links but never switches one.
 const TCEP_ALL_ON: Routing = pal("tcep_all_on", r#"{"tcep": {"initial": "all_on", "deactivate": false}}"#);
 const TCEP: Routing = pal("tcep", r#"{"tcep": {}}"#);
 const TORUS_ORDER: Routing = routing("dimension_order", r#"{"dimension_order": {}}"#, "dim_order");
@@ -253,14 +254,14 @@ const FLEX_LBR: Routing = Routing {
 };
 
 impl Routing {
-    /// The same routing with a power policy; the policy's name comes before the routing's name.
+    /// The same routing with a power policy. The name of the policy precedes the name of the routing.
     const fn beside(self, policy: &'static str) -> Self {
         Self { policy, booksim: None, ..self }
     }
 }
 
-/// A case of a network and a routing, with a policy whose name is the beginning of the routing's name. `times`: cycles before the timed
-/// part, and cycles of the timed part.
+/// A case of a network and a routing; if the routing has a policy, its name starts with the policy's name. `times`: number of cycles before
+/// the timed part, and number of cycles of the timed part.
 fn case(
     network: &'static Network,
     policy: &str,
@@ -272,7 +273,7 @@ fn case(
     Case { name, network, routing, load, packet_flits, warmup, cycles }
 }
 
-/// All cases, smallest first.
+/// All benchmark cases, smallest network first.
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |network, routing, packet, times| cases.push(case(network, "", routing, packet, times));
@@ -284,10 +285,11 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
-/// Adds a case with packets (flits, load) and cycles (before the timed part, timed).
+/// A function that adds a case with a network, a routing, packets (flits, load) and cycles (before the timed part,
+/// timed).
 type Add<'a> = &'a mut dyn FnMut(&'static Network, Routing, (u32, f64), (u64, u64));
 
-/// Packets of several lengths, in VC queues and in mapped queues.
+/// Cases with packets of several lengths, in VC queues and in the queues of a queueing scheme.
 fn each_length_of_packets(add: Add) {
     for routing in [MINIMAL, UGAL_P] {
         for packet in [1, 8, 64] {
@@ -308,7 +310,7 @@ fn each_length_of_packets(add: Add) {
     }
 }
 
-/// Policies on two networks, and the torus without a policy for comparison.
+/// Cases with each policy on two networks, and the torus without a policy for comparison.
 fn each_policy(cases: &mut Vec<Case>) {
     let policies = [
         ("", ALWAYS_ON),
@@ -336,7 +338,7 @@ fn each_policy(cases: &mut Vec<Case>) {
     }
 }
 
-/// Routings of each family of networks.
+/// Cases with several routings for each family of networks.
 fn each_routing(add: Add) {
     for routing in [PAL, TCEP_ALL_ON, TCEP] {
         add(&BUTTERFLY_512, routing, (1, 0.3), (2_000, 40_000));
@@ -354,13 +356,13 @@ fn each_routing(add: Add) {
     for routing in [FLEX_MINIMAL, FLEX_UGAL, FLEX_LBR] {
         add(&FLEX_1080, routing, (1, 0.5), (1_000, 6_000));
     }
-    // 0.3 phits per cycle
+    // a load of 0.3 phits per cycle; a flit has 8 phits
     for routing in [DRAGONFLY_MINIMAL, DRAGONFLY_VALIANT, OFAR] {
         add(&DRAGONFLY_5K, routing, (1, 0.3 / 8.0), (600, 1_000));
     }
 }
 
-/// Networks of 10,000 to a million terminals.
+/// Cases with networks of 10,000 to a million terminals.
 fn each_size(add: Add) {
     add(&BUTTERFLY_10K, MINIMAL, (1, 0.05), (200, 8_000));
     add(&BUTTERFLY_10K, MINIMAL, (1, 0.3), (200, 1_500));
@@ -372,7 +374,7 @@ fn each_size(add: Add) {
 }
 
 impl Case {
-    /// The spec that the engine runs.
+    /// The spec of the case for the engine.
     pub fn spec(&self) -> Result<Spec, Refusal> {
         let parse = |e: serde_json::Error| Refusal::new(&self.name, e.to_string(), "correct the case");
         let topology = serde_json::from_str(self.network.topology).map_err(parse)?;
@@ -396,17 +398,18 @@ impl Case {
         Ok(spec)
     }
 
-    /// Number of rows or groups of the network, each of which fits into one block.
+    /// Number of rows or groups of the network. A block can contain a whole row or group.
     pub fn units(&self) -> Result<usize, Refusal> {
         Ok(weft_engine::scaling::units(&self.spec()?.graph))
     }
 
-    /// Buffer size [flits per VC]: virtual cut-through needs room for a packet, and room for two keeps a link busy.
+    /// Buffer size [flits per VC]. Virtual cut-through needs room for one packet, and a link stays busy with room for
+    /// two.
     fn buffer(&self) -> u32 {
         if self.packet_flits > self.network.buffer { 2 * self.packet_flits } else { self.network.buffer }
     }
 
-    /// The case in the form that BookSim needs, if BookSim can express it.
+    /// The case in the form that BookSim needs; `None` if BookSim has no such network or routing.
     pub fn booksim(&self) -> Option<Peer> {
         Some(Peer {
             network: self.network.booksim?,

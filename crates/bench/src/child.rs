@@ -1,4 +1,4 @@
-//! Runs child processes of this program, one per sample, so that the cases do not share memory, caches or a heap.
+//! Runs each sample in a child process of this program, so that the cases do not share memory, caches or a heap.
 
 use crate::cases::Case;
 use crate::sample::{How, Sample};
@@ -6,11 +6,12 @@ use std::error::Error;
 use std::ffi::OsStr;
 use std::process::{Child, Command, Stdio};
 
-/// Cycles before an instruction count; and flit-hops within it: callgrind is about fifty times slower than the machine.
+/// Cycles before the instruction count starts, and flit-hops that it should include. The two numbers are small, because
+/// callgrind is about fifty times slower than the machine.
 const COUNT_WARMUP: u64 = 400;
 const COUNT_HOPS: f64 = 400_000.0;
 
-/// The command for `program`, pinned to one core if a core is given.
+/// The command that starts `program`, on core number `core` if one is given.
 pub fn pinned(program: impl AsRef<OsStr>, core: Option<usize>) -> Command {
     match core {
         Some(core) => {
@@ -22,18 +23,19 @@ pub fn pinned(program: impl AsRef<OsStr>, core: Option<usize>) -> Command {
     }
 }
 
-/// Whether a program can be started.
+/// Whether the program with this name can be started.
 pub fn exists(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// Runs a case in a child process.
+/// Runs the case in a child process and returns the sample that the process prints.
 pub fn sample(case: &Case, how: How, core: Option<usize>) -> Result<Sample, Box<dyn Error>> {
     let mut command = pinned(std::env::current_exe()?, core);
     Ok(finish(start(&mut command, case, how)?)?.0)
 }
 
-/// Instructions per flit-hop, from a short and a long run under callgrind; the difference excludes set-up and warm-up.
+/// Number of instructions per flit-hop: the difference between a long and a short run under callgrind, which excludes
+/// set-up and warm-up.
 pub fn instructions(case: &Case, how: How, hops_per_cycle: f64) -> Result<f64, Box<dyn Error>> {
     let mut case = case.clone();
     case.warmup = case.warmup.min(COUNT_WARMUP);
@@ -44,7 +46,7 @@ pub fn instructions(case: &Case, how: How, hops_per_cycle: f64) -> Result<f64, B
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&program);
         start(&mut valgrind, &case, how)
     };
-    // both run at the same time: the counts do not depend on other processes of the machine
+    // both processes run at the same time, because counts of instructions do not depend on other processes
     let (short, long) = (run(0)?, run(count_cycles(hops_per_cycle))?);
     let (short, long) = (finish(short)?, finish(long)?);
     let count = |said: &str| collected(said).ok_or_else(|| format!("valgrind reported no instruction count: {said}"));
@@ -62,7 +64,7 @@ fn start(command: &mut Command, case: &Case, how: How) -> Result<Child, Box<dyn 
     Ok(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
 }
 
-/// The sample that a child process has printed, and the child's other output.
+/// Waits for a child process, and returns the sample that it printed and its other output.
 fn finish(child: Child) -> Result<(Sample, String), Box<dyn Error>> {
     let output = child.wait_with_output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -76,7 +78,7 @@ fn count_cycles(hops_per_cycle: f64) -> u64 {
     ((COUNT_HOPS / hops_per_cycle).ceil() as u64).max(5)
 }
 
-/// Reads the number of instructions from callgrind's output.
+/// Reads the number of executed instructions from callgrind's output.
 fn collected(said: &str) -> Option<u64> {
     said.lines().find_map(|line| line.split_once("Collected :"))?.1.trim().parse().ok()
 }

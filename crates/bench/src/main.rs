@@ -1,6 +1,6 @@
 //! Measures the speed of the engine: time, instructions and memory per flit-hop (one flit through one router), for a set of networks.
 //!
-//! Every sample runs in a separate process (this program again, with hidden options) and prints one line of JSON.
+//! Every sample runs in a separate process (this program with hidden options), which prints one line of JSON.
 
 mod booksim;
 mod cases;
@@ -17,7 +17,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// From this ratio of wall time to CPU time on, a sample counts as disturbed.
+/// If wall time divided by CPU time reaches this ratio, other processes have disturbed the sample.
 const BUSY: f64 = 1.1;
 
 /// Speed of Weft's engine: ns, instructions and memory per flit-hop (one flit through one router).
@@ -101,7 +101,7 @@ fn start(options: &Options) -> Result<(), Box<dyn Error>> {
     measure_all(options, &chosen)
 }
 
-/// Prints one line of JSON for each number of threads.
+/// Predicts the speed-up for each requested number of threads, and prints one line of JSON for each.
 fn predict_all(options: &Options, case: &cases::Case) -> Result<(), Box<dyn Error>> {
     let costs = scaling::Costs::here();
     let median = |threads: usize, of: fn(&sample::Sample) -> f64| -> Result<f64, Box<dyn Error>> {
@@ -110,7 +110,7 @@ fn predict_all(options: &Options, case: &cases::Case) -> Result<(), Box<dyn Erro
             (0..options.repeat.get()).map(|_| child::sample(case, how, None)).collect::<Result<Vec<_>, _>>()?;
         Ok(measure::median(samples.iter().map(of).collect()))
     };
-    // CPU time, because it excludes other processes of the machine
+    // CPU time is used because it excludes other processes of the machine
     let alone = median(1, |sample| sample.cpu_seconds)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for threads in options.predict.iter().map(|threads| threads.get()) {
@@ -167,7 +167,7 @@ impl Options {
         }
     }
 
-    /// The cases to measure, and remarks on cases that cannot be measured.
+    /// The settings of the measurement, and remarks on numbers that cannot be measured.
     fn plan(&self) -> (measure::Plan, Vec<String>) {
         let mut notes = Vec::new();
         let mut usable = |program: &str, without: &str| {

@@ -1,4 +1,4 @@
-//! Measures a case, and converts its samples to a row.
+//! Takes the samples of a case, and converts them to a row of the table.
 
 use crate::booksim::Peer;
 use crate::cases::Case;
@@ -13,33 +13,34 @@ use std::path::PathBuf;
 pub struct Plan {
     pub how: How,
     pub repeat: usize,
-    /// Whether to count instructions (valgrind is installed).
+    /// Whether to count instructions (possible only if valgrind is installed).
     pub instructions: bool,
     pub booksim: Option<PathBuf>,
-    /// The core for samples of a single thread, and for BookSim.
+    /// The core that runs samples of a single thread, and BookSim; `None`: any core.
     pub core: Option<usize>,
 }
 
-/// The numbers of one case: medians over the repeated samples.
+/// The results of one case: medians over its samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     pub case: String,
     pub cpu_ns_per_flit_hop: f64,
     pub wall_ns_per_flit_hop: f64,
-    /// Rates: computed from CPU time for a single thread, from wall time for several threads.
+    /// Speed in simulated work per second: of CPU time for a single thread, of wall time for several threads.
     pub flit_hops_per_second: f64,
     pub cycles_per_second: f64,
     pub instructions_per_flit_hop: Option<f64>,
     pub peak_mib: Option<f64>,
     pub setup_seconds: f64,
-    /// Wall time divided by CPU time; if it is far above 1, another process used the core.
+    /// Wall time divided by CPU time; if the ratio is far above 1, another process used the core.
     pub wall_over_cpu: f64,
     pub booksim_cycles_per_second: Option<f64>,
     /// CPU time of BookSim divided by CPU time of Weft, per simulated cycle.
     pub ratio: Option<f64>,
 }
 
-/// Takes the samples of a case. BookSim runs between the samples, if it is requested and supports the network.
+/// Measures a case and returns its row. If the user requests BookSim and it supports the network, BookSim runs between
+/// the samples.
 pub fn row(case: &Case, plan: &Plan) -> Result<Row, Box<dyn Error>> {
     let peer = plan.booksim.as_ref().and_then(|binary| Some((case.booksim()?, binary)));
     let (mut samples, mut peers) = (Vec::new(), Vec::new());
@@ -78,7 +79,7 @@ fn summary(case: String, how: How, samples: &[Sample], peers: Vec<f64>) -> Row {
     }
 }
 
-/// The middle value, or the mean of the two middle values.
+/// The median: the middle value, or the mean of the two middle values.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len();

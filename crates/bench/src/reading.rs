@@ -1,5 +1,5 @@
-//! A power policy that reads every link repeatedly, and never finds anything to do. Compared with a network that is always on, the policy
-//! shows the cost of agents. The policy is written in the same way as in a crate outside Weft.
+//! A power policy for benchmarks: it reads every link repeatedly, but never switches one. Compared with a network whose links are always
+//! on, it shows the cost of agents. Its code has the same form as a policy in a crate outside Weft.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use weft_engine::power::PolicyConfig;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
-/// Cycles between two readings of a link.
+/// Number of cycles between two readings of the same link.
 const EVERY: u64 = 5_000;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ impl Policy for Reading {
 struct Readers {
     #[kept(fixed)]
     managed: Vec<usize>,
-    /// Number of flits of each channel at the last reading.
+    /// For each channel, the number of flits at the last reading.
     last: Vec<u32>,
 }
 

@@ -1,20 +1,20 @@
-//! The table and the JSON document of the results.
+//! Writes the results as a table or as a JSON document.
 
 use crate::measure::Row;
 use serde::Serialize;
 
-/// Description of the machine on which the numbers were measured.
+/// The machine on which the program measured the results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Machine {
     pub cpu: String,
     pub cores: usize,
-    /// Load average over one minute when the program started.
+    /// Load average over one minute at the start of the program; `None` if it is unknown.
     pub load: Option<f64>,
     pub profile: &'static str,
     pub target: String,
 }
 
-/// The whole document: the machine, the rows, and remarks, for example on an empty column.
+/// The JSON document: the machine, the rows, and remarks, for example about an empty column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
     pub machine: Machine,
@@ -67,7 +67,7 @@ pub fn head(booksim: bool) -> String {
     format!("{line}\n{units}")
 }
 
-/// Returns a line of the table.
+/// The line of the table for one row of results.
 pub fn line(row: &Row, booksim: bool) -> String {
     let or_dash = |value: Option<f64>, digits: usize| value.map_or("-".into(), |v| format!("{v:.digits$}"));
     let mut line = format!(

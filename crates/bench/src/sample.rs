@@ -1,4 +1,4 @@
-//! A timed run, which takes place in this process.
+//! Runs a case in this process and measures its time.
 
 use crate::cases::Case;
 use clap::ValueEnum;
@@ -17,39 +17,40 @@ use weft_engine::spec::Execution;
 use weft_engine::{Simulation, Spec};
 use weft_units::Time;
 
-/// Recordings of a run, for figures and reports.
+/// The recordings that run in the measured case, to show their cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Record {
     #[default]
     Nothing,
-    /// No recording, but links go off when idle, as in the cases below.
+    /// No recording, but with idle links going off, as in the cases with recordings.
     Asleep,
-    /// A series of every channel, sampled every 100 cycles.
+    /// A series of every channel, with a sample every 100 cycles.
     Series,
-    /// Latency by creation time.
+    /// A table of packet latency by creation time.
     Transient,
-    /// The states of all links.
+    /// A table of the states of all links.
     LinkStates,
     /// All three recordings above.
     Everything,
 }
 
-/// Settings of the execution of a case.
+/// How to run a case: threads, blocks, copies, recordings and shortcuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct How {
-    /// Threads inside one simulation.
+    /// Number of threads that share one simulation.
     pub threads: usize,
-    /// Blocks of routers; 0 lets the engine choose.
+    /// Number of blocks of routers; 0: the engine chooses the number.
     pub blocks: usize,
-    /// Independent simulations at the same time.
+    /// Number of independent simulations of the case that run at the same time.
     pub copies: usize,
-    /// The recordings that are switched on in the run.
+    /// The recordings of the run, whose cost the measurement then includes.
     pub record: Record,
-    /// Whether to run without the shortcuts of the loop.
+    /// Whether the loop runs without its shortcuts.
     pub plain: bool,
 }
 
-/// Measured values of a run of `cycles` cycles after the warm-up; sums over the copies, except `wall` and `cycles`.
+/// Results of a run of `cycles` cycles after the warm-up. Each number except `wall` and `cycles` is the sum over all
+/// copies.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     pub setup_seconds: f64,
@@ -57,7 +58,7 @@ pub struct Sample {
     pub wall_seconds: f64,
     pub cycles: u64,
     pub flit_hops: u64,
-    /// Largest resident size so far [MiB]; `None` if the operating system does not report it.
+    /// Peak resident memory so far [MiB]; `None` if the operating system does not report it.
     pub peak_mib: Option<f64>,
 }
 
@@ -84,14 +85,14 @@ impl Record {
             all.iter().filter(|(what, _)| or_all(*what)).map(|(_, recording)| recording.asked()).collect();
     }
 
-    /// The name of the setting on the command line.
+    /// The name of this choice on the command line.
     pub fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
 impl Case {
-    /// Fills the network, and then measures the time of the run.
+    /// Runs the warm-up, which fills the network, and then measures the time of the timed cycles.
     pub fn sample(&self, how: How) -> Result<Sample, Box<dyn Error>> {
         let mut spec = self.spec()?;
         how.record.apply(&mut spec);
@@ -117,7 +118,7 @@ impl Case {
     }
 }
 
-/// Advances all simulations at the same time, the first one on this thread.
+/// Advances all simulations in parallel, the first one on the calling thread.
 fn advance(simulations: &mut [Simulation], until: u64) {
     let (first, others) = simulations.split_first_mut().expect("at least one copy");
     std::thread::scope(|scope| {
@@ -128,13 +129,13 @@ fn advance(simulations: &mut [Simulation], until: u64) {
     });
 }
 
-/// CPU time of all threads of this process.
+/// CPU time of all threads of this process so far [s].
 fn cpu_seconds() -> Result<f64, nix::Error> {
     let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
     Ok(std::time::Duration::from(time).as_secs_f64())
 }
 
-/// The largest resident size [MiB] in the content of `/proc/self/status`.
+/// Peak resident memory [MiB], from the text of `/proc/self/status`.
 fn peak_mib(status: &str) -> Option<f64> {
     let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?;
     Some(kib.trim().parse::<f64>().ok()? / 1024.0)
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!(case.sample(how).expect("a valid case").flit_hops, 0);
         case.cycles = 200;
         let one = case.sample(how).expect("a valid case").flit_hops;
-        // 512 terminals x 0.05 x 200 cycles x 2.75 routers
+        // expected flit-hops: 512 terminals x load 0.05 x 200 cycles x 2.75 routers per packet
         assert!((12_000..16_500).contains(&one), "{one}");
         assert_eq!(case.sample(How { copies: 2, ..how }).expect("a valid case").flit_hops, 2 * one);
     }

@@ -1,9 +1,9 @@
-//! Checks of every result: no packet is lost, and the accounts of the channels are complete.
+//! Checks for results of every run: no packet is lost, and the accounts of the channels are complete.
 
 use weft_engine::power::LinkState;
 use weft_engine::{Outcome, Spec};
 
-/// Checks for every run, whether or not it has drained.
+/// Checks the result of a run, whether or not the run has drained.
 pub fn check_account(spec: &Spec, out: &Outcome) {
     let what = format!("{:?} {:?}", spec.routing, spec.policy);
     let states = spec.states().expect("modes of the run");
@@ -23,7 +23,7 @@ pub fn check_account(spec: &Spec, out: &Outcome) {
     }
     let injected: u64 = out.channels.iter().filter(|c| c.from.is_none()).flat_map(|c| c.flits.iter()).sum();
     assert_eq!(injected, out.injected_flits, "{what}");
-    // no terminal receives more than one flit per cycle
+    // no terminal can receive more than one flit per cycle
     assert!(out.accepted_flits <= out.window * u64::from(out.terminals), "{what}");
     if spec.phases.warmup == 0 {
         assert!(out.accepted_flits <= out.injected_flits && out.injected_flits <= out.offered_flits, "{what}");
@@ -32,8 +32,8 @@ pub fn check_account(spec: &Spec, out: &Outcome) {
     assert_eq!(out.sums.flits + out.missing_packets * u64::from(spec.traffic.longest()), out.offered_flits, "{what}");
 }
 
-/// Checks that every offered packet has arrived completely, and that each of its hops is counted once. `out`: the outcome of a run until
-/// the network is empty.
+/// Checks that all flits of every offered packet have arrived, and that each hop is counted once. `out`: the result of a run that ended
+/// when the network was empty.
 pub fn check_all_arrived(spec: &Spec, out: &Outcome) {
     let what = format!("{:?} {:?} {:?}", spec.routing, spec.router, spec.traffic.longest());
     let flits = u64::from(spec.traffic.longest());
@@ -41,7 +41,7 @@ pub fn check_all_arrived(spec: &Spec, out: &Outcome) {
     assert!(out.sums.packets > 0, "{what}");
     assert_eq!((out.sums.flits, out.sums.packets * flits), (out.offered_flits, out.offered_flits), "{what}");
     assert_eq!((out.injected_flits, out.accepted_flits), (out.offered_flits, out.offered_flits), "{what}");
-    // a packet with h hops crosses h + 1 routers
+    // a packet with h hops (links) crosses h + 1 routers
     let crossed: u64 = (1..).zip(&out.hop_counts).map(|(routers, packets)| routers * packets * flits).sum();
     assert_eq!(out.flit_hops, crossed, "{what}");
     assert_eq!(out.latency.len(), out.sums.packets, "{what}");

@@ -1,4 +1,5 @@
-//! The suite of switch allocators: no packet is lost at any load and packet length, and blocks do not change results.
+//! The conformance suite of switch allocators: no packet is lost at any load and packet length, and the number of
+//! blocks does not change results.
 
 use super::routing::check_drains;
 use super::{HYPERX, UGAL_P, check_blocks, packets, phases, spec};
@@ -9,8 +10,8 @@ use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 const DOR: &str = r#"{"dimension_order": {}}"#;
 const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 
-/// Networks of several kinds: one router; heads that know their output; heads that choose in every step; detours; and rings that keep a
-/// bubble.
+/// Networks with all kinds of requests: a single router, heads with a known output, heads that choose in every step, detours, and rings
+/// with a bubble.
 const NETWORKS: [(&str, &str); 5] = [
     (r#"{"single_router": {"terminals": 8}}"#, DOR),
     (HYPERX, UGAL_P),
@@ -22,7 +23,7 @@ const NETWORKS: [(&str, &str); 5] = [
     (TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#),
 ];
 
-/// Runs the suite on a switch allocator.
+/// Runs the conformance suite on one switch allocator.
 ///
 /// # Panics
 /// Panics if the allocator does not conform; the message names the fault.
@@ -40,7 +41,7 @@ pub fn check(allocator: &AllocatorConfig) {
     }
 }
 
-/// Runs the spec below saturation and at overload; the spec is left at overload.
+/// Runs the spec with a load below saturation and with full load. After the call the spec has full load.
 fn check_delivers(spec: &mut Spec, what: &str) {
     for load in [0.1, 1.0] {
         spec.set_load(load);

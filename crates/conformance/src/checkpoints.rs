@@ -1,11 +1,11 @@
-//! Runs that are interrupted and continue from a checkpoint.
+//! Tests of runs that stop and continue from a checkpoint.
 
 use super::{ONE, assert_same, in_turn, run_as};
 use std::sync::Mutex;
 use weft_engine::spec::Execution;
 use weft_engine::{Outcome, Progress, Spec};
 
-/// Makes checkpoints at the first, second, fourth, eighth and further opportunities (powers of two), and keeps the last two.
+/// Stores checkpoints at the first, second, fourth, eighth ... opportunity (powers of two), and keeps the last two.
 #[derive(Debug, Default)]
 pub struct Keeper {
     state: Mutex<(usize, Vec<Vec<u8>>)>,
@@ -31,7 +31,7 @@ impl Progress for Keeper {
     }
 }
 
-/// The result of a run, and two of its checkpoints: one from the second half of the run, and one from the half before that.
+/// Runs the spec. Returns the result and two checkpoints: one from the second half of the run, and one from the half before it.
 #[track_caller]
 pub fn run_keeping(spec: &Spec, how: Execution) -> (Outcome, Vec<Vec<u8>>) {
     let keeper = Keeper::default();
@@ -39,8 +39,8 @@ pub fn run_keeping(spec: &Spec, how: Execution) -> (Outcome, Vec<Vec<u8>>) {
     (out, keeper.state.into_inner().expect("no panic while it kept").1)
 }
 
-/// Checks that a run that continues from one of these checkpoints gives this result to the last bit: the numbers, the recordings and the
-/// decisions. `what` selects the checkpoint. `make test-all` checks all checkpoints.
+/// Checks that a run that continues from one of these checkpoints gives the result `plain` to the last bit: numbers, recordings and
+/// decisions. The length of `what`, the name of the case, selects the checkpoint. `make test-all` checks every checkpoint.
 #[track_caller]
 pub fn assert_resumes(spec: &Spec, plain: &Outcome, checkpoints: &[Vec<u8>], what: &str) {
     assert!(!checkpoints.is_empty(), "{what}: the run wrote no checkpoint");
@@ -56,16 +56,16 @@ pub fn assert_resumes(spec: &Spec, plain: &Outcome, checkpoints: &[Vec<u8>], wha
     }
 }
 
-/// Checks that the result is the same in one block without shortcuts and in three blocks with shortcuts. The result must also be the same
-/// if the run is interrupted and continues from a checkpoint.
+/// Checks that one block without shortcuts and three blocks with shortcuts give the same result. A run that stops and continues from a
+/// checkpoint must also give the same result.
 pub fn check_blocks(spec: &Spec, what: &str) {
     let (three, checkpoints) = run_keeping(spec, Execution::new(1, 3));
     assert_same(&run_as(spec, ONE.plain()), &three, what);
     assert_resumes(spec, &three, &checkpoints, what);
 }
 
-/// The whole content of a result as a string. A histogram stores its lowest and highest values next to its counts. The string contains only
-/// their buckets, because the exact values also depend on the blocks.
+/// The whole content of a result as a text, to compare two results. A histogram stores its exact lowest and highest values in addition to
+/// its counts. The text contains only the buckets of these two values, because the exact values also depend on the blocks.
 pub fn text_of(out: &Outcome) -> String {
     let all = format!("{out:?}");
     let extremes = ["max_value: ", "min_non_zero_value: "];

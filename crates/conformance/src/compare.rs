@@ -1,9 +1,9 @@
-//! Converts results to numbers, and compares them.
+//! Converts results to lists of numbers, and compares results.
 
 use weft_engine::Outcome;
 use weft_engine::power::{LinkState, PerMode};
 
-/// The whole content of a result except its channels, as integers.
+/// All numbers of a result except those of its channels, as integers.
 pub fn packet_numbers(out: &Outcome) -> Vec<u64> {
     let mut n = vec![out.cycles, out.window, out.terminals.into(), out.offered_flits, out.injected_flits];
     n.extend([out.accepted_flits, out.backlog_packets, out.missing_packets, out.flit_hops]);
@@ -17,7 +17,7 @@ pub fn packet_numbers(out: &Outcome) -> Vec<u64> {
     n
 }
 
-/// The whole content of a result, as integers.
+/// All numbers of a result, as integers.
 pub fn numbers(out: &Outcome) -> Vec<u64> {
     let mut n = packet_numbers(out);
     for c in &out.channels {
@@ -30,13 +30,14 @@ pub fn numbers(out: &Outcome) -> Vec<u64> {
     n
 }
 
-/// Values by state. A named mode is included only if a channel was in it, so that a digest does not change with the number of modes.
+/// Values by state. The values of the roles, and of those named modes that some channel used. A digest therefore does not change with the
+/// number of modes.
 fn of_states(values: &PerMode) -> impl Iterator<Item = u64> {
     let is_role = |state: LinkState| LinkState::ROLES.contains(&state);
     values.by_state().filter(move |&(state, n)| n > 0 || is_role(state)).map(|(_, n)| n)
 }
 
-/// Checks that two results are the same, bit for bit.
+/// Checks that two results have the same numbers, bit for bit.
 #[track_caller]
 pub fn assert_same(a: &Outcome, b: &Outcome, what: &str) {
     assert_eq!(a.ending, b.ending, "{what}");

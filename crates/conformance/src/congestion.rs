@@ -1,6 +1,7 @@
-//! The suite of congestion controls. Probabilities and rates keep their bounds, notifications never raise a rate, and every limit ends at
-//! some time. No run stalls, even with the smallest buffers at full load. Each notification that was sent is received, or is discarded by a
-//! failed router. If no packet is marked, the results are the same as without control. Blocks and checkpoints do not change results.
+//! The conformance suite of congestion controls. Probabilities and rates must keep their bounds, notifications must not raise a rate, and
+//! every rate limit must end at some time. No run may stall, even with the smallest buffers at full load. Each sent notification must be
+//! received, or discarded by a failed router. If no packet is marked, the results must be the same as without a control. The number of
+//! blocks and checkpoints must not change results.
 
 use super::members::{PAIRS, Pair, as_written, in_their_turns};
 use super::{Execution, ONE, assert_same, check_blocks, in_turn, packets, phases, rounds, run};
@@ -15,13 +16,14 @@ use weft_engine::spec::{Fault, Part};
 use weft_engine::{Simulation, Spec};
 use weft_traffic::{PatternConfig, mix};
 
-/// Flits of a packet, flow control, and flits of a buffer.
+/// Test conditions: flits per packet, flow control, and flits per buffer.
 const PACKETS: [(u32, FlowControl, u32); 3] = [(1, VirtualCutThrough, 1), (5, VirtualCutThrough, 5), (5, Wormhole, 1)];
 
-/// Number of networks for each configuration; `make test-all` uses more.
+/// Number of networks on which each configuration runs; `make test-all` uses more.
 const NETWORKS: usize = 3;
 
-/// Runs the suite on configurations of one control. The examples are for cycles of 1 ns and flits of 128 bits.
+/// Runs the conformance suite on all configurations of one congestion control. The configurations are made for cycles
+/// of 1 ns and flits of 128 bits.
 ///
 /// # Panics
 /// Panics if the control does not conform; the message names the fault.
@@ -52,8 +54,9 @@ pub fn check(controls: &[CongestionConfig]) {
     assert!(!works || notified > 0, "{}: no source received a notification in any network", as_written(&controls));
 }
 
-/// Checks that probabilities of marks rise with the queue, and are between 0 and 1. A rate must be above 0, and at most the rate of the
-/// terminal's link. A notification must never raise the rate. The limit must end when there are no more notifications.
+/// Checks that the probability of a mark does not fall when the queue grows, and is between 0 and 1. The function also checks that rates
+/// are above 0, and at most the rate of the terminal's link. A notification must not raise the rate. Without further notifications, the
+/// rate limit must end.
 fn check_rules(control: &dyn Control, what: &str) {
     let chances: Vec<f64> = (0..32).map(|k| control.marks((1u32 << k) - 1)).chain([control.marks(u32::MAX)]).collect();
     assert!(chances.iter().all(|chance| (0.0..=1.0).contains(chance)), "{what}: wrong probabilities: {chances:?}");
@@ -83,7 +86,8 @@ fn check_rules(control: &dyn Control, what: &str) {
     assert!(ends, "{what}: the limit of a flow never ends after its last notification");
 }
 
-/// Specs with the control in networks of different kinds. Half of the packets are sent to one terminal.
+/// Specs that use the control in networks of different kinds. In these specs half of the packets go to one terminal,
+/// which causes congestion.
 fn specs_of(control: &CongestionConfig) -> Vec<(&'static Pair, Spec)> {
     let mut found: BTreeMap<&str, (u64, &Pair, Spec)> = BTreeMap::new();
     for (turn, pair) in in_their_turns(&PAIRS) {
@@ -106,7 +110,7 @@ fn specs_of(control: &CongestionConfig) -> Vec<(&'static Pair, Spec)> {
     found.into_iter().map(|(_, pair, spec)| (pair, spec)).collect()
 }
 
-/// Doubles the buffers until the control can mark packets.
+/// Doubles the buffers until queues can become long enough for marks.
 fn grow_until_it_marks(spec: &mut Spec) {
     while let Err(refusal) = weft_engine::check(spec) {
         let most = spec.links.iter().map(|link| link.buffer).max().unwrap_or(0);
@@ -115,8 +119,8 @@ fn grow_until_it_marks(spec: &mut Spec) {
     }
 }
 
-/// Checks that at a low load no packet is marked, and that the results are the same as without control, to the last bit. Controls that
-/// already mark packets at this load are skipped.
+/// Checks that no packet is marked at a low load, and that the results are then the same as without a control, to the last bit. Controls
+/// that mark packets even at this load are skipped.
 fn check_changes_nothing(spec: &Spec, what: &str) {
     let mut with = spec.clone();
     with.set_load(0.02);
@@ -130,7 +134,7 @@ fn check_changes_nothing(spec: &Spec, what: &str) {
     assert_same(&Outcome { congestion: None, ..out }, &run(&without), what);
 }
 
-/// Checks that everything arrives after the sources have stopped, including notifications. Returns the number of notifications.
+/// Checks that all packets and notifications arrive after the sources have stopped. Returns the number of notifications sent.
 fn check_rest(spec: &Spec, what: &str) -> u64 {
     let out = weft_engine::run_to_rest(spec, ONE, 1500, 4_000_000);
     let out = out.unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
@@ -139,7 +143,7 @@ fn check_rest(spec: &Spec, what: &str) -> u64 {
     let Some(Congestion { counts, limited }) = &out.congestion else { return 0 };
     assert_eq!((counts.sent, counts.notices, counts.lost), (counts.received, counts.sent, 0), "{what}");
     let flits = u64::from(spec.traffic.longest());
-    // a packet with h hops crosses h + 1 routers
+    // a packet with h hops (links) crosses h + 1 routers
     let crossed: u64 = (1..).zip(&out.hop_counts).map(|(routers, packets)| routers * packets * flits).sum();
     assert_eq!(out.flit_hops, crossed + counts.notice_hops, "{what}");
     assert!(limited.iter().all(|flow| flow.rate > 0.0 && flow.rate <= 1.0), "{what}: rate outside 0 to 1: {limited:?}");
@@ -147,8 +151,8 @@ fn check_rest(spec: &Spec, what: &str) -> u64 {
     counts.sent
 }
 
-/// Runs the spec with a link and a router that fail and return. Every packet and every notification must arrive, or be counted as
-/// discarded. Routings that do not support faults are skipped.
+/// Runs the spec with a link and a router that fail and later return. Every packet and every notification must arrive or be counted as
+/// discarded. The check skips routings that do not support faults.
 fn check_faults(spec: &Spec, what: &str) {
     let mut spec = spec.clone();
     let ends = spec.graph.links().next().map(|link| link.ends.map(|(router, _)| router));

@@ -1,5 +1,4 @@
-//! A recording for tests: the VCs that heads take on each channel between routers, and the number of packets that overtake others of their
-//! flow.
+//! A recording for tests: which VCs heads take on each channel between routers, and how many packets overtake others of their flow.
 
 use weft_api::base::kept::Kept;
 use weft_api::recording::{
@@ -7,21 +6,21 @@ use weft_api::recording::{
 };
 use weft_units::Refusal;
 
-/// Records which VCs are used, and counts packets that overtake others.
+/// Configuration of this recording, which has no parameters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaneNotes {}
 
-/// The part of the recording in a block.
+/// The recorder of this recording in one block.
 #[derive(Debug, Kept)]
 pub(super) struct Notes {
     /// Link class of each channel; `None` for a channel from a terminal.
     #[kept(fixed)]
     classes: Vec<Option<u8>>,
-    /// For each channel, one bit for each VC that a head has taken.
+    /// For each channel, a mask of the VCs that heads have taken.
     vcs: Vec<u64>,
     #[kept(fixed)]
     terminals: u32,
-    /// For each source and destination, the number of the last packet plus 1.
+    /// For each pair of source and destination, the number of the last delivered packet plus 1.
     last: Vec<u32>,
     overtaken: u64,
 }

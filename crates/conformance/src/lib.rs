@@ -1,6 +1,6 @@
-//! The conformance tests of every family of models, as a library. A crate outside this repository runs them on its own models.
-//! `tests/members.rs` runs these tests on all registered models. A function here panics if a model has a fault and names the fault, so a
-//! test needs only one line:
+//! The conformance tests of every family of models, as a library. A crate outside this repository can run these tests on its own models.
+//! `tests/members.rs` runs them on all registered models. Each function here panics if a model has a fault, and names the fault. A test
+//! therefore needs only one line:
 //!
 //! ```ignore
 //! #[test]
@@ -9,8 +9,8 @@
 //! }
 //! ```
 //!
-//! A model runs in the networks of its own `examples()`, and in small networks of the registered topologies. The files `accounts`,
-//! `checkpoints`, `compare`, `members` and `specs` are also part of the tests of the engine (`engine/tests/common`).
+//! The functions run a model in the networks of its own `examples()`, and in small networks of the registered topologies. The tests of the
+//! engine also include the files `accounts`, `checkpoints`, `compare`, `members` and `specs` (`engine/tests/common`).
 
 mod accounts;
 pub mod allocator;
@@ -66,7 +66,8 @@ use weft_traffic::injection::{AddedInjection, InjectionConfig, InjectionModel};
 use weft_traffic::pattern::{AddedPattern, PatternConfig, PatternModel};
 use weft_units::outside::{Addition, Configuration};
 
-/// Runs the suite of routings on a routing that is not registered. Messages call the routing `name`.
+/// Runs the conformance suite of routings on a routing that is not registered. Messages of the tests call the routing
+/// `name`.
 ///
 /// # Panics
 /// Panics if the routing does not conform; the message names the fault.
@@ -79,8 +80,8 @@ pub fn routing<M: RoutingModel + Configuration>(name: &'static str) {
     routing::check(name, &configs, &pairs_of(examples));
 }
 
-/// Runs the suite of power policies on a policy that is not registered, together with the registered routings that are compatible with it.
-/// `offers`: the offers of the policy to routings and for faults.
+/// Runs the conformance suite of power policies on a policy that is not registered, with all registered routings that are compatible with
+/// it. `offers`: the constant `OFFERS` of the policy.
 ///
 /// # Panics
 /// Panics if the policy does not conform; the message names the fault.
@@ -92,7 +93,7 @@ pub fn policy<M: PolicyModel + Configuration>(name: &'static str, offers: Offers
     policy::check(name, &examples, &placed.iter().collect::<Vec<_>>());
 }
 
-/// Runs the suite of allocators on an allocator that is not registered.
+/// Runs the conformance suite of allocators on an allocator that is not registered.
 ///
 /// # Panics
 /// Panics if the allocator does not conform; the message names the fault.
@@ -105,7 +106,7 @@ pub fn allocator<M: Allocator + AllocatorModel + Configuration>(name: &'static s
     examples.iter().for_each(allocator::check);
 }
 
-/// Runs the suite of queueing schemes on a scheme that is not registered.
+/// Runs the conformance suite of queueing schemes on a scheme that is not registered.
 ///
 /// # Panics
 /// Panics if the scheme does not conform; the message names the fault.
@@ -117,7 +118,7 @@ pub fn queueing<M: QueueingModel + Configuration>(name: &'static str) {
     examples.iter().for_each(queueing::check);
 }
 
-/// Runs the suite of congestion controls on a control that is not registered.
+/// Runs the conformance suite of congestion controls on a control that is not registered.
 ///
 /// # Panics
 /// Panics if the control does not conform; the message names the fault.
@@ -129,7 +130,8 @@ pub fn congestion<M: CongestionModel + Configuration>(name: &'static str) {
     congestion::check(&examples);
 }
 
-/// Runs the suite of workloads on a workload that is not registered, alone and together with the registered ones.
+/// Runs the conformance suite of workloads on a workload that is not registered, alone and together with registered
+/// workloads.
 ///
 /// # Panics
 /// Panics if the workload does not conform; the message names the fault.
@@ -143,7 +145,7 @@ pub fn workload<M: WorkloadModel + Configuration>(name: &'static str) {
     }
 }
 
-/// Runs the suite of recordings on a recording that is not registered.
+/// Runs the conformance suite of recordings on a recording that is not registered.
 ///
 /// # Panics
 /// Panics if the recording does not conform; the message names the fault.
@@ -155,7 +157,7 @@ pub fn recording<R: Recording + Configuration>(name: &'static str) {
     recording::check(name, &asked, &R::TABLE);
 }
 
-/// Runs the suite of topologies on a topology that is not registered, with the registered routings that support its examples.
+/// Runs the conformance suite of topologies on a topology that is not registered, with the registered routings that support its examples.
 ///
 /// # Panics
 /// Panics if the topology does not conform; the message names the fault.
@@ -167,7 +169,7 @@ pub fn topology<M: TopologyModel + Configuration>(name: &'static str) {
     topology::check(&examples);
 }
 
-/// Runs the suite of patterns on a pattern that is not registered.
+/// Runs the conformance suite of patterns on a pattern that is not registered.
 ///
 /// # Panics
 /// Panics if the pattern does not conform; the message names the fault.
@@ -179,7 +181,7 @@ pub fn pattern<M: PatternModel + Configuration>(name: &'static str) {
     examples.iter().for_each(traffic::check_pattern);
 }
 
-/// Runs the suite of injection processes on a process that is not registered.
+/// Runs the conformance suite of injection processes on a process that is not registered.
 ///
 /// # Panics
 /// Panics if the process does not conform; the message names the fault.
@@ -191,7 +193,7 @@ pub fn injection<M: InjectionModel + Configuration>(name: &'static str) {
     examples.iter().for_each(traffic::check_injection);
 }
 
-/// Checks the laws of program generators on a generator that is not registered.
+/// Checks the laws (required properties) of program generators on a generator that is not registered.
 ///
 /// # Panics
 /// Panics if the generator does not conform; the message names the fault.
@@ -208,7 +210,7 @@ pub fn generator<M: Generates + Configuration>(name: &'static str) {
     }
 }
 
-/// Checks the laws of collective algorithms on an algorithm that is not registered.
+/// Checks the laws (required properties) of collective algorithms on an algorithm that is not registered.
 ///
 /// # Panics
 /// Panics if the algorithm does not conform; the message names the fault.
@@ -220,7 +222,7 @@ pub fn algorithm<M: Expands + Configuration>(name: &'static str) {
     examples.iter().for_each(laws::check_algorithm);
 }
 
-/// Checks the laws of algorithm tables on a table that is not registered.
+/// Checks the laws (required properties) of algorithm tables on a table that is not registered.
 ///
 /// # Panics
 /// Panics if the table does not conform; the message names the fault.
@@ -232,7 +234,7 @@ pub fn table<M: Chooses + Configuration>(name: &'static str) {
     examples.iter().for_each(laws::check_table);
 }
 
-/// Checks that each configuration is the same after it has been written and read.
+/// Checks that writing and reading a configuration does not change it.
 fn check_reads_back<C: Serialize + PartialEq + Debug>(examples: &[C], added: &impl Addition<C>) {
     for example in examples {
         let json = as_written(example);
@@ -248,7 +250,7 @@ fn assert_some<C>(name: &str, examples: &[C]) {
     assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` return at least one configuration");
 }
 
-/// A spec with this topology and this routing, given in JSON as in a scenario.
+/// A spec with this topology and this routing, both as JSON texts with the keys of a scenario.
 fn spec(topology: &str, routing: &str) -> Spec {
     let read = "the configuration of a registered model";
     Spec::new(&serde_json::from_str(topology).expect(read), serde_json::from_str(routing).expect(read)).expect(read)

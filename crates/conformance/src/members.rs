@@ -1,5 +1,5 @@
-//! The members of every family, each with networks to run it in. Members and networks come from the examples that models declare. This file
-//! does not list models: a new model is included as soon as it is registered.
+//! The members of every family for tests, each with the networks in which it runs. Members and networks come from the examples that models
+//! declare in their own files. This file does not list models: tests include a new model as soon as it is registered.
 
 use super::{manage_what_can_be, rounds};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use weft_engine::routing::{LinkKnowledge, RoutingConfig};
 use weft_topology::{Graph, TopologyConfig};
 use weft_traffic::mix;
 
-/// A routing, and a network that it supports.
+/// A routing, and a network on which it works.
 #[derive(Debug, Clone)]
 pub struct Pair {
     pub topology: TopologyConfig,
@@ -31,18 +31,18 @@ impl fmt::Display for Pair {
     }
 }
 
-/// A configuration as a scenario writes it.
+/// A configuration as JSON text, with the keys of a scenario.
 pub fn as_written(config: &impl serde::Serialize) -> String {
     serde_json::to_string(config).expect("a configuration")
 }
 
-/// Number of networks for the first example of a routing, and for each other example; more would take too long. `make test-all` uses twice
-/// as many.
+/// Number of networks for the first example of a routing, and for each further example. More networks would take too long. `make test-all`
+/// uses twice these numbers.
 const FIRST: usize = 6;
 const OTHERS: usize = 2;
 
-/// Whether one of these models is to be tested. WEFT_TEST_ONLY names a routing, a topology or a power policy; only pairs with this model
-/// are then tested. Without this variable, all models are tested.
+/// Whether the user wants to test one of the models `names`. The environment variable WEFT_TEST_ONLY names a routing, a topology or a power
+/// policy, and tests then run only pairs with this model. Without this variable, tests run all models.
 pub fn is_tested(names: &[&str]) -> bool {
     let Ok(only) = std::env::var("WEFT_TEST_ONLY") else { return true };
     let all = [RoutingConfig::NAMES, TopologyConfig::NAMES, PolicyConfig::NAMES].concat();
@@ -50,21 +50,22 @@ pub fn is_tested(names: &[&str]) -> bool {
     names.contains(&only.as_str())
 }
 
-/// Whether all models are tested.
+/// Whether WEFT_TEST_ONLY is not set, so that tests run all models.
 pub fn all_are_tested() -> bool {
     is_tested(&[])
 }
 
-/// The pairs of a routing and a topology that the tests use.
+/// The pairs of a routing and a topology that tests run.
 pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let tested = |pair: &&Pair| is_tested(&[pair.routing.name(), pair.topology.name()]);
     ALL_PAIRS.iter().filter(tested).cloned().collect()
 });
 
-/// Every example of every registered routing, in networks that it supports; every kind of topology occurs.
+/// Pairs of every example of every registered routing with networks on which it works. Every kind of topology occurs in
+/// some pair.
 static ALL_PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let mut pairs = pairs_of(RoutingConfig::examples());
-    // a kind of topology that the hashes have not selected
+    // a kind of topology may be missing, because hashes select the networks
     let small = small_networks();
     for kind in TopologyConfig::NAMES {
         if !pairs.iter().any(|pair| pair.topology.name() == *kind) {
@@ -75,8 +76,8 @@ static ALL_PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     pairs
 });
 
-/// Pairs of these examples of routings with networks that they support. A model that supports every network runs in some of the small ones.
-/// The networks are chosen by a hash of routing and network, so that no other routing or example changes the choice.
+/// Pairs of these examples of routings with networks on which they work. A routing that names no networks runs in some of the small
+/// networks. A hash of routing and network selects these networks, so other routings and examples do not change the selection.
 pub fn pairs_of(examples: Vec<Example<RoutingConfig>>) -> Vec<Pair> {
     let small = small_networks();
     let mut pairs: Vec<Pair> = Vec::new();
@@ -94,7 +95,8 @@ pub fn pairs_of(examples: Vec<Example<RoutingConfig>>) -> Vec<Pair> {
     pairs
 }
 
-/// All pairs of a routing example and a small network that it supports; there are too many to run all.
+/// All pairs of a routing example and a small network on which it works. Tests run only some, because there are too
+/// many.
 fn all_pairs(small: &[(TopologyConfig, Graph)]) -> impl Iterator<Item = Pair> {
     let free = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
     free.flat_map(move |example| {
@@ -104,8 +106,8 @@ fn all_pairs(small: &[(TopologyConfig, Graph)]) -> impl Iterator<Item = Pair> {
     })
 }
 
-/// Some networks for the routing: one for each kind of topology, then another for each kind. With `trunks`, at least one network has
-/// trunks, if any small network has.
+/// Selects at most `most` networks for the routing: first one per kind of topology, then a second one per kind, and so on. With `trunks`,
+/// the selection includes a network with trunks, if a small network has trunks.
 fn chosen(
     routing: &RoutingConfig,
     fitting: &[&(TopologyConfig, Graph)],
@@ -126,7 +128,7 @@ fn chosen(
     let mut some: Vec<&(TopologyConfig, Graph)> = all.take(most).copied().collect();
     let wide = fitting.iter().filter(|(_, graph)| graph.has_trunks()).min_by_key(|(topology, _)| hash(topology));
     if let Some(wide) = wide.filter(|_| trunks && !some.iter().any(|(_, graph)| graph.has_trunks())) {
-        // replaces another network of its kind
+        // the network with trunks replaces another network of its kind
         match some.iter_mut().rfind(|other| other.0.name() == wide.0.name()) {
             Some(narrow) => *narrow = wide,
             None => some.push(wide),
@@ -135,23 +137,23 @@ fn chosen(
     some.into_iter().map(|(topology, _)| topology.clone()).collect()
 }
 
-/// A 32-bit number that depends only on these words.
+/// A 32-bit hash of these words.
 fn turn_of(words: &str) -> usize {
     words.bytes().fold(0, |sum, byte| mix(sum, u64::from(byte), 0)) as u32 as usize
 }
 
-/// The members of a list, each with a number that selects the conditions of its test. A new member does not change the numbers of other
-/// members.
+/// The members of a list, each with a hash that selects the conditions of its test. A new member of the list does not change the hashes of
+/// other members.
 pub fn in_their_turns<T: fmt::Display>(members: &[T]) -> impl Iterator<Item = (usize, &T)> {
     members.iter().map(|member| (turn_of(&member.to_string()), member))
 }
 
-/// A power policy, with a routing that is compatible with it and a network with links that it can manage.
+/// A power policy, with a compatible routing and a network whose links it can manage.
 #[derive(Debug)]
 pub struct PolicyExample {
     pub pair: Pair,
     pub policy: PolicyConfig,
-    /// For each link class, whether the policy manages it.
+    /// For each link class, whether the policy manages its links.
     pub managed: Vec<bool>,
 }
 
@@ -161,25 +163,25 @@ impl fmt::Display for PolicyExample {
     }
 }
 
-/// The examples of registered policies that are tested.
+/// The examples of registered policies that tests run.
 pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
     let tested = |e: &PolicyExample| is_tested(&[e.policy.name(), e.pair.routing.name(), e.pair.topology.name()]);
     policies_of(PolicyConfig::examples(), tested)
 });
 
-/// These examples of policies, each on one network of each kind of topology, if a pair of registered models is compatible with it. `keep`:
-/// selects the examples that run.
+/// These examples of policies, each on one network per kind of topology that has a compatible pair of registered models. `keep`: returns
+/// whether tests run an example.
 pub fn policies_of(policies: Vec<PolicyConfig>, keep: impl Fn(&PolicyExample) -> bool) -> Vec<PolicyExample> {
     let mut examples = placed(policies);
     examples.retain(keep);
     with_other_classes(examples)
 }
 
-/// The same examples; each policy manages all links between routers. A policy that offers information about its links runs with each
-/// routing that uses this kind of information. The choices are hashes, as for the pairs.
+/// The same examples. In each of them the policy manages all links between routers that it can. A policy that offers information about its
+/// links runs with every routing that uses this kind of information. Hashes select the pairs, as in [`pairs_of`].
 fn placed(policies: Vec<PolicyConfig>) -> Vec<PolicyExample> {
     let mut examples = Vec::new();
-    // each network is built only once, not once per policy
+    // build each network only once, not once per policy
     let specs: Vec<Spec> = ALL_PAIRS.iter().map(Pair::spec).collect();
     for policy in policies {
         let before = examples.len();
@@ -196,7 +198,7 @@ fn placed(policies: Vec<PolicyConfig>) -> Vec<PolicyExample> {
         let least = |some: Vec<PolicyExample>| some.into_iter().min_by_key(|example| turn_of(&example.to_string()));
         examples.extend(by_kind.into_values().filter_map(least));
         if examples.len() == before {
-            // no pair of `PAIRS` is compatible with the policy
+            // no pair of `ALL_PAIRS` is compatible with the policy, so try all pairs
             let any = all_pairs(&small_networks()).find_map(|pair| {
                 let managed = managed_by(pair.spec(), &policy)?;
                 Some(PolicyExample { pair, policy: policy.clone(), managed })
@@ -207,7 +209,8 @@ fn placed(policies: Vec<PolicyConfig>) -> Vec<PolicyExample> {
     examples
 }
 
-/// If possible, half of the examples also manage the links of terminals, and the other half do not manage one of the classes.
+/// Changes the managed link classes: where possible, half of the examples also manage the links of terminals, and the others omit one
+/// class.
 fn with_other_classes(mut examples: Vec<PolicyExample>) -> Vec<PolicyExample> {
     let turns: Vec<usize> = in_their_turns(&examples).map(|(turn, _)| turn).collect();
     for (turn, example) in turns.into_iter().zip(&mut examples) {
@@ -216,15 +219,15 @@ fn with_other_classes(mut examples: Vec<PolicyExample>) -> Vec<PolicyExample> {
     examples
 }
 
-/// The link classes that the policy manages in this network; `None` if it is incompatible with the routing or the network.
+/// The link classes that the policy can manage in this network; `None` if the policy is incompatible with the routing or the network.
 fn managed_by(mut spec: Spec, policy: &PolicyConfig) -> Option<Vec<bool>> {
-    // the pair itself has already been checked
+    // skip the dependency check, because the pair itself has already been checked
     spec.allow_dependency_cycle = true;
     spec.policy = policy.clone();
     manage_what_can_be(&mut spec).then_some(spec.managed)
 }
 
-/// Makes the policy also manage the links of terminals, if it can.
+/// Makes the policy of the example also manage the links of terminals, if it can.
 fn manage_terminal_links(example: &mut PolicyExample) {
     let mut spec = example.pair.spec();
     (spec.policy, spec.managed) = (example.policy.clone(), example.managed.clone());
@@ -234,7 +237,7 @@ fn manage_terminal_links(example: &mut PolicyExample) {
     }
 }
 
-/// Excludes the last link class from the policy, if it manages others.
+/// Excludes the last managed link class of the example from the policy, if the policy manages others.
 fn leave_a_class_out(example: &mut PolicyExample) {
     let mut managed = example.managed.clone();
     if let Some(last) = managed.iter().rposition(|&managed| managed) {

@@ -1,6 +1,6 @@
-//! The suite of power policies. No packet is lost, and the account of every channel is complete. Channels enter all states that the policy
-//! declares, and no other states. Blocks and checkpoints do not change results. (`engine/tests/conformance/faults.rs` tests policies with
-//! faults.)
+//! The conformance suite of power policies. No packet may be lost, and the account of every channel must be complete. Channels must enter
+//! all states that the policy declares, and no others. The number of blocks and checkpoints must not change results.
+//! (`engine/tests/conformance/faults.rs` tests policies with faults.)
 
 use super::{ONE, PolicyExample, as_written, assert_same, check_account, check_blocks};
 use super::{in_their_turns, in_turn, packets, phases, run, run_as};
@@ -10,7 +10,8 @@ use weft_engine::power::{LinkState, Modes, PolicyConfig};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{LoadPhase, channel_ends};
 
-/// Runs the suite on a policy. `examples`: its configurations; `placed`: the same configurations with routings in networks.
+/// Runs the conformance suite on one policy. `examples`: configurations of the policy; `placed`: these configurations with routings in
+/// networks.
 ///
 /// # Panics
 /// Panics if the policy does not conform; the message names the fault.
@@ -28,7 +29,7 @@ pub fn check(name: &str, examples: &[PolicyConfig], placed: &[&PolicyExample]) {
     check_settles(name, placed);
 }
 
-/// Runs the tests that each example has to pass separately.
+/// Runs the tests that every single example must pass.
 ///
 /// # Panics
 /// Panics if an example does not pass; the message names the fault.
@@ -39,7 +40,7 @@ pub fn check_placed(placed: &[&PolicyExample]) {
             let (spec, what) = (example(e, load), format!("{e} at {load}"));
             check_accounts(&spec, &what);
             check_delivers(&spec, &what);
-            // alternately, but both if few networks are compatible with the policy
+            // examples take these checks in turn, but each example takes both if the policy has few networks
             let by_turns = in_turn(turn / LOADS.len(), &repeated);
             let checks: Vec<&Check> = if placed.len() < FEW { repeated.iter().collect() } else { by_turns.collect() };
             checks.into_iter().for_each(|check| check(&spec, &what));
@@ -49,38 +50,40 @@ pub fn check_placed(placed: &[&PolicyExample]) {
 
 type Check = fn(&Spec, &str);
 
-/// If a policy has fewer networks than this, each network is used for all checks. For other policies, `make test` distributes the checks
-/// that run a network several times over their networks.
+/// If a policy has fewer networks than this number, each network runs all checks. Otherwise `make test` distributes the repeated checks
+/// (several runs per network) over the policy's networks.
 const FEW: usize = 6;
 
-/// The example with packets of 5 flits, at load `load` during the whole window.
+/// The spec of an example, with packets of 5 flits and the load `load` during the whole window.
 fn example(e: &PolicyExample, load: f64) -> Spec {
     let mut spec = e.pair.spec();
     packets(&mut spec, 5, VirtualCutThrough, 16);
     (spec.policy, spec.managed) = (e.policy.clone(), e.managed.clone());
     spec.set_load(load);
     phases(&mut spec, 300, 4000);
-    // each channel separately, and all channels together
+    // bundles for the count of sleeping cycles: each channel separately, and all channels together
     let channels = 0..channel_ends(&spec.graph).len() as u32;
     spec.bundles = channels.clone().map(|row| vec![row]).chain([channels.collect()]).collect();
     spec
 }
 
-/// Loads at which links go off, go on and are fully used. The networks of a policy take these loads in turn.
+/// The loads of the tests, at which links go off, go on and are fully used. The examples of a policy take these loads
+/// in turn.
 const LOADS: [f64; 3] = [0.01, 0.2, 1.0];
 
-/// Checks that the account of every channel is complete.
+/// Checks the account of every channel in the result of the spec.
 fn check_accounts(spec: &Spec, what: &str) {
     let out = run(spec);
     check_account(spec, &out);
-    // a set with one channel sleeps while this channel is off, and the set of all channels sleeps no longer than a single channel
+    // a bundle of one channel sleeps while the channel is off, and the bundle of all channels sleeps no longer than any channel
     let off: Vec<u64> = out.channels.iter().map(|channel| channel.cycles[LinkState::Off]).collect();
     assert_eq!(out.asleep[..off.len()], off, "{what}");
     assert!(off.iter().all(|&cycles| out.asleep[off.len()] <= cycles), "{what}");
 }
 
-/// Sets the load to 0 at cycle 2,000, long before the window ends. The packets offered until then may need ten times as long. For example,
-/// in a 3-ary 3-tree in which every pair of leaves has one path, 3 of 27 links of the upper level carry two thirds of the flits.
+/// Sets the load of the spec to 0 at cycle 2,000, long before the window ends. The packets offered before that cycle can take ten times as
+/// long to arrive. For example, take a 3-ary 3-tree with one path for each pair of leaves: 3 of the 27 links of its upper level carry two
+/// thirds of the flits.
 fn falling_silent(mut spec: Spec) -> Spec {
     let first = &spec.traffic.jobs[0].phases[0];
     let silence = LoadPhase { from: 2000, load: vec![0.0; first.load.len()], ..first.clone() };
@@ -89,7 +92,7 @@ fn falling_silent(mut spec: Spec) -> Spec {
     spec
 }
 
-/// Checks that all packets arrive after the sources have stopped.
+/// Checks that all packets have arrived some time after the sources stop.
 fn check_delivers(spec: &Spec, what: &str) {
     let spec = falling_silent(spec.clone());
     let out = run(&spec);
@@ -99,7 +102,7 @@ fn check_delivers(spec: &Spec, what: &str) {
     check_account(&spec, &out);
 }
 
-/// Checks that skipped idle time does not change results: bursts with silence between them, compared with the loop without shortcuts.
+/// Checks that skipping idle cycles does not change results: bursts with pauses are compared with the loop without shortcuts.
 fn check_idle(spec: &Spec, what: &str) {
     let mut spec = spec.clone();
     let first = spec.traffic.jobs[0].phases[0].clone();
@@ -109,7 +112,7 @@ fn check_idle(spec: &Spec, what: &str) {
     assert_same(&run(&spec), &run_as(&spec, ONE.plain()), what);
 }
 
-/// Checks that every state that the policy declares is reached. (`check_account` checks that channels enter no other states.)
+/// Checks that channels reach every state that the policy declares. (`check_account` checks that channels enter no other states.)
 fn check_states(name: &str, placed: &[&PolicyExample]) {
     let modes = Modes::default();
     let states = |policy: &PolicyConfig| policy.states(&modes).expect("modes of every run");
@@ -123,8 +126,8 @@ fn check_states(name: &str, placed: &[&PolicyExample]) {
     assert!(missing.is_empty(), "in no example of the policy {name} does a channel reach the states {missing:?}");
 }
 
-/// Checks that `warmup: auto` waits for the power state only under policies that have a settling period. (The examples of a timetable
-/// repeat periodically.)
+/// Checks that a policy has a settling period, for which `warmup: auto` waits, if and only if it switches links. (The examples of a
+/// timetable repeat periodically.)
 fn check_settles(name: &str, placed: &[&PolicyExample]) {
     let mut specs = placed.iter().flat_map(|e| [0.2, 1.0].map(|load| falling_silent(example(e, load))));
     let settles = |spec: &Spec| spec.policy.settling_period(&spec.graph, &spec.modes, spec.cycle_fs).expect("sound");

@@ -1,6 +1,7 @@
-//! The suite of queueing schemes, on networks that they support, with compatible routings. No run stalls, even with the smallest buffers at
-//! full load. A scheme with one queue does not change results. The lanes that a check lists are the lanes that packets use. On a fixed
-//! path, no packet overtakes another packet of its flow. Blocks and checkpoints do not change results.
+//! The conformance suite of queueing schemes, on networks that they support and with compatible routings. No run may stall, even with the
+//! smallest buffers at full load. A scheme with one queue must not change results. Packets must use exactly the lanes that the check of the
+//! scheme lists. On a fixed path, no packet may overtake another packet of its flow. The number of blocks and checkpoints must not change
+//! results.
 
 use super::lane_notes::LaneNotes;
 use super::members::{PAIRS, Pair, as_written, in_their_turns};
@@ -17,13 +18,13 @@ use weft_engine::{LaneCounts, Spec};
 use weft_topology::Peer;
 use weft_traffic::mix;
 
-/// Flits of a packet, flow control, and flits of a buffer.
+/// Test conditions: flits per packet, flow control, and flits per buffer.
 const PACKETS: [(u32, FlowControl, u32); 3] = [(1, VirtualCutThrough, 1), (5, VirtualCutThrough, 5), (5, Wormhole, 1)];
 
-/// Number of networks with a routing for each configuration; `make test-all` uses more.
+/// Number of pairs (network, routing) on which each configuration runs; `make test-all` uses more.
 const PAIRS_OF_SCHEME: usize = 4;
 
-/// Runs the suite on a scheme.
+/// Runs the conformance suite on one queueing scheme.
 ///
 /// # Panics
 /// Panics if the scheme does not conform; the message names the fault.
@@ -59,28 +60,28 @@ pub fn check(scheme: &QueueingConfig) {
     }
 }
 
-/// The scheme on networks of different kinds, with routings that decide ahead and with others. Links have as many VCs as there are lanes
-/// that packets reach. Pairs are skipped if the lanes have no room on a link, or if the routing is incompatible with the scheme; both are
-/// refused.
+/// Specs with the scheme on networks of different kinds, with routings that decide ahead and with others. In each spec, links have one VC
+/// per lane that packets can reach. The function skips pairs that Weft refuses: the lanes need too many VCs on a link, or the routing is
+/// incompatible with the scheme.
 fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
     let mut found: BTreeMap<(&str, bool), (&Pair, Spec)> = BTreeMap::new();
     let mut pairs: Vec<(usize, &Pair)> = in_their_turns(&PAIRS).collect();
     pairs.sort_by_key(|(turn, pair)| {
-        // each scheme uses a different order
+        // each scheme tries the pairs in a different order
         let scheme: usize = as_written(scheme).bytes().map(usize::from).sum();
         (turn.wrapping_mul(2 * scheme + 1), pair.to_string())
     });
     for (_, pair) in pairs {
         let mut spec = pair.spec();
         let kind = (pair.topology.name(), decides_ahead(&spec));
-        // the checks of all pairs take ten seconds: only `make test-all` makes all checks
+        // checks of all pairs take ten seconds, so only `make test-all` checks more than one pair per kind
         if !scheme.model().fits(&spec.graph) || found.contains_key(&kind) && rounds(1) == 1 {
             continue;
         }
         spec.links.iter_mut().for_each(|link| link.vcs = 16);
         spec.queueing = scheme.clone();
         if scheme.model().sets_aside() || has_ideal_queues(&spec) {
-            // each lane is one VC, and terminals have a queue for each destination
+            // each lane gets one VC, and network interfaces have a queue for each destination
             (spec.interface.queueing, spec.interface.queues) = (Queueing::PerDestination, 16);
             spec.interface.depth = 64;
             fit_vcs(&mut spec);
@@ -96,7 +97,7 @@ fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
             found.entry(kind).or_insert((pair, spec));
         }
     }
-    // only some of them, because all would take too long
+    // keep only some pairs, because all would take too long
     let hash = |(pair, _): &(&Pair, Spec)| {
         format!("{} {pair}", as_written(scheme)).bytes().fold(0u64, |hash, byte| mix(hash, byte.into(), 0))
     };
@@ -106,12 +107,12 @@ fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
     found
 }
 
-/// Whether destinations have queues in addition to the VCs.
+/// Whether the scheme has a queue per destination in addition to the VCs.
 fn has_ideal_queues(spec: &Spec) -> bool {
     spec.queueing.model().ideal_queues(&spec.graph).is_some()
 }
 
-/// Gives every lane one VC.
+/// Sets the number of VCs so that every lane has one VC.
 fn fit_vcs(spec: &mut Spec) {
     let Ok(lanes) = weft_engine::lanes(spec) else { return };
     for (link, counts) in spec.links.iter_mut().zip(&lanes.by_class) {
@@ -120,7 +121,7 @@ fn fit_vcs(spec: &mut Spec) {
     spec.links[0].vcs = spec.links[0].vcs.max(lanes.from_terminals);
 }
 
-/// Whether packets of a flow always take the same path.
+/// Whether the routing sends all packets of a flow on the same path.
 fn decides_ahead(spec: &Spec) -> bool {
     let routing = spec.routing.build(&spec.graph).expect("it fits");
     let needs = routing.needs();
@@ -128,7 +129,8 @@ fn decides_ahead(spec: &Spec) -> bool {
     needs.decides == weft_api::routing::Decides::Ahead && !draws
 }
 
-/// Checks the result of `looks_at_sources`: if it is false, packets of all sources have the same lane on a channel.
+/// Checks the answer of `looks_at_sources`: if it is false, packets of all sources must have the same lane on a
+/// channel.
 fn check_sources(spec: &Spec, what: &str) {
     let graph = &spec.graph;
     let scheme = spec.queueing.model().build(graph).expect("it fits");
@@ -155,7 +157,7 @@ fn check_sources(spec: &Spec, what: &str) {
     }
 }
 
-/// Checks that the results are the same as without the scheme, to the last bit.
+/// Checks that results with the scheme are the same as without it, to the last bit.
 fn check_changes_nothing(spec: &Spec, what: &str) {
     for vcs in [spec.links[0].vcs.max(4), 6] {
         let mut with = spec.clone();
@@ -169,8 +171,8 @@ fn check_changes_nothing(spec: &Spec, what: &str) {
     }
 }
 
-/// Sends packets between all terminals, and checks two properties. Together the packets use every lane of the printed list. On a fixed path
-/// no packet overtakes another packet of its flow.
+/// Sends packets between all terminals and checks two properties of the lanes. First, the packets together use every lane of the list
+/// `lanes`. Second, on a fixed path no packet overtakes another packet of its flow.
 fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
     if !decides_ahead(spec) {
         return;
@@ -178,10 +180,10 @@ fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
     let mut spec = spec.clone();
     let dynamic = spec.queueing.model().sets_aside();
     if dynamic {
-        // the network is congested, so that queues are set aside
+        // congest the network, so that routers set queues aside
         spec.set_load(1.0);
     } else if lanes.ideal.is_some() {
-        // packets overtake packets for other destinations
+        // load the network, so that packets overtake packets for other destinations
         spec.set_load(0.8);
     } else {
         spec.set_load(0.4);
@@ -192,7 +194,7 @@ fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
     let out = weft_engine::run(&spec, ONE, &()).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     let notes = &out.recorded[0].1;
     let overtaken: u64 = counts(notes, "overtaken").iter().sum();
-    // heads choose among the members of a trunk, so a flow has several paths
+    // with trunks, heads choose among the links of a trunk, so a flow has several paths
     assert!(overtaken == 0 || spec.graph.has_trunks(), "{what}: packets overtook other packets of their flow");
     let is_ideal = lanes.ideal.is_some();
     let mut used = vec![0u64; spec.links.len()];
@@ -204,7 +206,7 @@ fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
         let mut first = 0;
         for &lanes in counts {
             let (all, used) = ((1u64 << lanes) - 1, used[link] >> first);
-            // a VC class that packets do not reach has one lane
+            // a VC class that no packet reaches also has one lane
             let fits = used & all == all || lanes == 1 || dynamic || is_ideal;
             assert!(fits, "{what}: not all {lanes} lanes from VC {first} on {class} links are used: {used:b}");
             first += lanes;

@@ -1,5 +1,5 @@
-//! The suite of recordings. A table has rows, and has the columns that its recording declares. Blocks and checkpoints do not change the
-//! table, and the table does not change other results.
+//! The conformance suite of recordings. A table must have rows, and the columns that its recording declares. The number of blocks and
+//! checkpoints must not change the table, and the table must not change other results.
 
 use super::workload::own_demand_alone;
 use super::{Execution, HYPERX, Outcome, Spec, assert_resumes, assert_same, phases, run, run_as, run_keeping, spec};
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use weft_api::recording::{Asked, Table, TableInfo};
 use weft_engine::workload::WorkloadConfig;
 
-/// A network with packets of several flits, under a policy whose routers send control packets and switch links.
+/// The spec for the tests: packets of several flits, under a policy that sends control packets and switches links.
 fn busy() -> Spec {
     let mut spec = spec(HYPERX, r#"{"pal": {"sensor": "used_credits"}}"#);
     let quick = r#""activation_epoch": "200cycles", "deactivation_epoch": "800cycles", "wake": "50ns""#;
@@ -18,10 +18,11 @@ fn busy() -> Spec {
     spec
 }
 
-/// The result of this network without recordings.
+/// The result of the `busy` spec without recordings.
 static PLAIN: LazyLock<Outcome> = LazyLock::new(|| run(&busy()));
 
-/// Runs the suite on a recording. `examples`: its configurations; `info`: the description of its table.
+/// Runs the conformance suite on one recording. `examples`: configurations of the recording; `info`: the description of
+/// its table.
 ///
 /// # Panics
 /// Panics if the recording does not conform; the message names the fault.
@@ -33,7 +34,8 @@ pub fn check(name: &str, examples: &[Asked], info: &TableInfo) {
     }
 }
 
-/// Checks that the description of a table is complete.
+/// Checks that the description of a recording's table is complete: its meaning, its rows, and distinct columns with
+/// meanings.
 fn check_info(name: &str, info: &TableInfo) {
     assert!(!info.meaning.is_empty() && info.rows.starts_with("A row per"), "{name}");
     let headings = (info.columns)();
@@ -45,7 +47,7 @@ fn check_info(name: &str, info: &TableInfo) {
 
 fn check_example(asked: &Asked, info: &TableInfo) {
     let what = format!("{} {:?}", asked.name, asked.model);
-    // programs have their own tables
+    // programs write tables of their own, so select the table of this recording
     let own = |out: &Outcome| out.recorded.iter().find(|(name, _)| *name == asked.name).map(|(_, table)| table.clone());
     let has_rows = |out: &Outcome| own(out).is_some_and(|table| table.columns[0].1.rows() > 0);
     let recorded = |mut spec: Spec| {
@@ -55,7 +57,7 @@ fn check_example(asked: &Asked, info: &TableInfo) {
     };
     let (mut spec, mut out) = recorded(busy());
     assert_same(&PLAIN, &out, &what);
-    // some tables have rows only if programs run
+    // some tables have rows only if programs run, so try workloads with programs
     let mut others = WorkloadConfig::examples().into_iter().filter_map(|workload| own_demand_alone(&workload));
     while !has_rows(&out) {
         let other = others.next().unwrap_or_else(|| panic!("{what} has no rows, neither under load nor with programs"));
@@ -68,12 +70,13 @@ fn check_example(asked: &Asked, info: &TableInfo) {
     assert_resumes(&spec, &out, &checkpoints, &what);
     let twelve = run_as(&spec, Execution::new(2, 12));
     for (other, blocks) in [(three, 3), (twelve, 12)] {
-        // compared as text, because a fraction that is not a number (NaN) does not equal itself
+        // the tables are compared as text, because a value that is not a number (NaN) does not equal itself
         assert_eq!(format!("{:?}", other.recorded), format!("{:?}", out.recorded), "{what}, {blocks} blocks");
     }
 }
 
-/// Checks that the columns are among those that the recording declares, in the same order, and have equal length.
+/// Checks that the recording declares all columns of its table, in the same order, and that the columns have equal
+/// length.
 fn check_columns(info: &TableInfo, table: &Table, what: &str) {
     let mut declared = (info.columns)().into_iter();
     for (name, column) in &table.columns {
@@ -85,10 +88,10 @@ fn check_columns(info: &TableInfo, table: &Table, what: &str) {
     assert_eq!(table.complete.is_some(), info.bounded, "{what}");
 }
 
-/// Checks that each of these recordings gives the same table together with the others as alone.
+/// Checks that each recording gives the same table in a run with all recordings as in a run alone.
 ///
 /// # Panics
-/// Panics if one recording changes another.
+/// Panics if one recording changes the table of another.
 pub fn check_together(all: Vec<Asked>) {
     let mut spec = busy();
     spec.recordings = all;

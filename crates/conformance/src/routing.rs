@@ -1,6 +1,6 @@
-//! The suite of routings. A routing passes the checks before a run, including the check of channel dependencies. All packets are delivered,
-//! both below saturation and far above. Blocks and checkpoints do not change results. (`engine/tests` tests registered routings further:
-//! `theory.rs`, `stall.rs`, `paths.rs`, `watch.rs`, `bounds.rs` and `conformance/faults.rs`.)
+//! The conformance suite of routings. A routing must pass the checks before a run, including the dependency check. All packets must be
+//! delivered, at loads below saturation and far above it. The number of blocks and checkpoints must not change results. (`engine/tests` has
+//! more tests of registered routings: `theory.rs`, `stall.rs`, `paths.rs`, `watch.rs`, `bounds.rs` and `conformance/faults.rs`.)
 
 use super::{ONE, router};
 use super::{
@@ -12,7 +12,8 @@ use weft_engine::allocation::AllocatorConfig;
 use weft_engine::routing::RoutingConfig;
 use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
 
-/// Runs the suite on a routing. `examples`: its configurations; `pairs`: these configurations with networks.
+/// Runs the conformance suite on one routing. `examples`: configurations of the routing; `pairs`: these configurations
+/// with networks.
 ///
 /// # Panics
 /// Panics if the routing does not conform; the message names the fault.
@@ -21,10 +22,10 @@ pub fn check(name: &str, examples: &[RoutingConfig], pairs: &[Pair]) {
     check_pairs(pairs);
 }
 
-/// Runs the tests that each pair has to pass separately.
+/// Runs the tests that every single pair of routing and network must pass.
 ///
 /// # Panics
-/// Panics if an example does not pass; the message names the fault.
+/// Panics if a pair does not pass; the message names the fault.
 pub fn check_pairs(pairs: &[Pair]) {
     check_before_a_run(pairs);
     check_in_blocks(pairs);
@@ -33,7 +34,7 @@ pub fn check_pairs(pairs: &[Pair]) {
     }
 }
 
-/// Checks that each configuration has a network.
+/// Checks that each configuration of the routing runs in some network.
 fn check_fits(name: &str, examples: &[RoutingConfig], pairs: &[Pair]) {
     assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` return at least one configuration");
     for example in examples {
@@ -63,14 +64,15 @@ fn check_in_blocks(pairs: &[Pair]) {
     }
 }
 
-/// Flits of a packet, flow control, and flits of a buffer: one flit, packets that cut through, and worms.
+/// Test conditions: flits per packet, flow control, and flits per buffer. Packets have one flit, cut through, or are
+/// worms over several buffers.
 const PACKETS: [(u32, FlowControl, u32); 4] =
     [(1, VirtualCutThrough, 2), (5, VirtualCutThrough, 6), (5, Wormhole, 2), (40, Wormhole, 8)];
 const PRIORITIES: [Priority; 4] = [Priority::RoundRobin, Priority::Age, Priority::NetworkAge, Priority::Transit];
-/// The values are (delay, vc_realloc, speedup).
+/// Test conditions: (delay, vc_realloc, speedup) of the routers.
 const ROUTERS: [(u64, u8, u8); 4] = [(1, 0, 2), (1, 1, 1), (0, 0, 1), (2, 1, 2)];
 
-/// Runs every pair, below saturation or far above; the other settings are used in turn.
+/// Runs every pair at a load below saturation or far above it; the pairs use the other settings in turn.
 fn check_all_drain(pairs: &[Pair], flits: u32, flow_control: FlowControl, buffer: u32) {
     let allocators = AllocatorConfig::examples();
     for (k, pair) in in_their_turns(pairs) {
@@ -92,7 +94,8 @@ fn check_all_drain(pairs: &[Pair], flits: u32, flow_control: FlowControl, buffer
     }
 }
 
-/// The sources stop in cycle `stop`. Checks that all packets then arrive and all credits return.
+/// Runs the spec with sources that stop in cycle `stop`. The check then requires that all packets arrive and all
+/// credits return.
 pub(super) fn check_drains(spec: &Spec, stop: u64, what: &str) {
     let out = weft_engine::run_to_rest(spec, ONE, stop, 300_000).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     check_all_arrived(spec, &out);

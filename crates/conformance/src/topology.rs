@@ -1,4 +1,5 @@
-//! The suite of topologies: the laws of `weft_topology::laws`, and runs with the registered routings that support them.
+//! The conformance suite of topologies: the laws of `weft_topology::laws`, and runs with the registered routings that
+//! work on them.
 
 use super::members::{Pair, as_written};
 use super::routing::check_pairs;
@@ -6,13 +7,13 @@ use std::collections::BTreeSet;
 use weft_engine::routing::RoutingConfig;
 use weft_topology::{Graph, TopologyConfig, laws};
 
-/// Number of routings that run on each network: the first compatible ones, in the order of their registry.
+/// Number of routings that run on each network. The first compatible routings in the order of the registry are chosen.
 const ROUTINGS: usize = 3;
 
-/// The most terminals and routers of a network on which runs take little time.
+/// Maximum numbers of terminals and routers of a network in which runs take little time.
 const SMALL: (u32, u32) = (72, 40);
 
-/// Runs the suite on the examples of a topology.
+/// Runs the conformance suite on all examples of a topology.
 ///
 /// # Panics
 /// Panics if the topology does not conform; the message names the fault.
@@ -32,13 +33,13 @@ pub fn check(examples: &[TopologyConfig]) {
     assert!(ran > 0, "no example of {} is small enough to run and supported by a routing", examples[0].name());
 }
 
-/// The network with routings that support it, each in its first example for all networks.
+/// Pairs of this network with routings that work on it. Each routing has its first example that is for all networks.
 fn pairs_on(topology: &TopologyConfig, graph: &Graph) -> Vec<Pair> {
     let mut seen = BTreeSet::new();
     let all = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
     let fitting = all.map(|example| example.config).filter(|routing| routing.fits(graph));
     let one_each = fitting.filter(|routing| seen.insert(routing.name()));
     let pair = |routing| Pair { topology: topology.clone(), routing };
-    // some routings refuse a graph although they support its kind
+    // some routings refuse a graph although `fits` accepts it
     one_each.map(pair).filter(|pair| weft_engine::check(&pair.spec()).is_ok()).take(ROUTINGS).collect()
 }

@@ -1,5 +1,5 @@
-//! The suites of patterns and of injection processes: the laws of `weft_traffic::laws`. A pattern also sends its packets through a
-//! network.
+//! The conformance suites of patterns and of injection processes: they check the laws of `weft_traffic::laws`. The suite of patterns also
+//! sends packets of the pattern through a network.
 
 use super::members::as_written;
 use super::routing::check_drains;
@@ -9,10 +9,10 @@ use weft_traffic::laws::{check_process, population};
 use weft_traffic::pattern::PatternConfig;
 use weft_traffic::{laws, stream};
 
-/// 16 routers with 4 terminals each, as in [`population`].
+/// A network of 16 routers with 4 terminals each, as in [`population`].
 const GRID: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
 
-/// Runs the suite on a pattern.
+/// Runs the conformance suite on one pattern.
 ///
 /// # Panics
 /// Panics if the pattern does not conform; the message names the fault.
@@ -30,14 +30,14 @@ pub fn check_pattern(config: &PatternConfig) {
     let mut spec = spec(GRID, r#"{"dimension_order": {}}"#);
     spec.set_load(0.2);
     if let Err(refusal) = spec.set_pattern(config) {
-        // the population has groups, but a grid has none
+        // some patterns need groups: the population has groups, but this network has none
         assert!(refusal.path.starts_with("traffic.pattern"), "{what}: {refusal}");
         return;
     }
     check_drains(&spec, 500, &what);
 }
 
-/// Runs the suite on an injection process.
+/// Runs the conformance suite on one injection process.
 ///
 /// # Panics
 /// Panics if the process does not conform; the message names the fault.

@@ -1,5 +1,5 @@
-//! The suite of workloads. Each offered packet is delivered or still waits, whether the workload runs alone or together with another.
-//! Batches are completed. Blocks and checkpoints do not change results.
+//! The conformance suite of workloads. Each offered packet must be delivered or still wait, whether the workload runs alone or together
+//! with another. Batches are completed. The number of blocks and checkpoints must not change results.
 
 use super::{Execution, HYPERX, Spec, UGAL_P, check_blocks, packets, phases, run, run_as, spec};
 use weft_engine::outcome::{Ending, Progress};
@@ -8,7 +8,7 @@ use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_engine::workload::WorkloadConfig;
 use weft_traffic::{Pattern, PatternConfig, Population};
 
-/// Runs the suite on a workload: alone, and together with each of `others`, below and above saturation.
+/// Runs the conformance suite on one workload: alone, and together with each of `others`, below and above saturation.
 ///
 /// # Panics
 /// Panics if the workload does not conform; the message names the fault.
@@ -19,7 +19,7 @@ pub fn check(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
     let others: Vec<_> = others.iter().filter(|other| !has_own_demand(other)).collect();
     for load in [0.1, 1.0] {
         let mut all = vec![vec![job("all", 0..24, workload, load)]];
-        // on terminals that share the links of routers, with 3 terminals without a job
+        // two jobs on terminals that share links of routers, with 3 terminals that belong to no job
         all.extend(
             others.iter().map(|other| vec![job("first", 0..9, workload, load), job("second", 9..21, other, load)]),
         );
@@ -42,12 +42,12 @@ fn has_own_demand(workload: &WorkloadConfig) -> bool {
     workload.model().has_own_demand()
 }
 
-/// A spec with a workload that has its own demand, alone on 9 terminals; `None` if the workload sends at the load of its job.
+/// A spec in which a workload with its own demand runs alone, on 9 terminals. `None` if the workload sends at the load of its job.
 pub(super) fn own_demand_alone(workload: &WorkloadConfig) -> Option<Spec> {
     has_own_demand(workload).then(|| until_done(vec![job("first", 0..9, workload, 0.0)]))
 }
 
-/// A network with these jobs, which runs until they are complete.
+/// A spec with these jobs, which runs until all jobs are complete.
 fn until_done(jobs: Vec<Job>) -> Spec {
     let mut spec = spec(HYPERX, UGAL_P);
     packets(&mut spec, 2, VirtualCutThrough, 8);
@@ -57,8 +57,8 @@ fn until_done(jobs: Vec<Job>) -> Spec {
     spec
 }
 
-/// Checks that a workload with its own demand ends on 9 terminals, alone and together with each of `others`, and that all its packets are
-/// delivered.
+/// Checks that a workload with its own demand ends on 9 terminals and all its packets are delivered: alone, and together with each of
+/// `others`.
 fn check_own_demand(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
     let own = || job("first", 0..9, workload, 0.0);
     let beside = others.iter().filter(|other| !has_own_demand(other));
@@ -77,7 +77,7 @@ fn check_own_demand(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
     }
 }
 
-/// A job on `terminals`, with packets of 2 flits.
+/// A job that runs `workload` on `terminals`, with packets of 2 flits.
 fn job(name: &str, terminals: std::ops::Range<u32>, workload: &WorkloadConfig, load: f64) -> Job {
     let uniform: PatternConfig = serde_json::from_str(r#"{"uniform": {}}"#).expect("a pattern");
     let uniform: Pattern = uniform.build(&Population::of(terminals.len() as u32), "pattern").expect("a pattern");
@@ -90,7 +90,8 @@ fn check_in_blocks(spec: &Spec, what: &str) {
     assert!(one.jobs == three.jobs, "{what}");
 }
 
-/// Sets the loads to 0 at cycle 2,000. Checks that every created packet is delivered, and that no packet waits.
+/// Sets the loads of all jobs to 0 at cycle 2,000, and runs the spec. Checks that every created packet is delivered,
+/// and that no packet still waits.
 fn check_delivers(mut spec: Spec, what: &str) {
     for job in &mut spec.traffic.jobs {
         let first = &job.phases[0];
@@ -108,7 +109,8 @@ fn check_delivers(mut spec: Spec, what: &str) {
     }
 }
 
-/// Checks a run that ends in the middle: each offered packet is delivered, in flight, or still to be sent.
+/// Checks a run that ends before its packets are delivered: each offered packet is delivered, in flight, or still at
+/// its source.
 fn check_missing(mut spec: Spec, what: &str) {
     phases(&mut spec, 0, 700);
     spec.phases.drain_limit = 0;

@@ -1,6 +1,6 @@
-//! For every registered member of every family of the engine, a separate test runs the suite of its family:
-//! `cargo test -p weft-conformance --test members omniwar`. WEFT_TEST_ONLY=NAME selects the networks of one routing, topology or power
-//! policy (`members::is_tested`).
+//! Runs the conformance suite of its family on every registered member, as a separate test for each:
+//! `cargo test -p weft-conformance --test members omniwar`. The environment variable WEFT_TEST_ONLY=NAME restricts the networks to those of
+//! one routing, topology or power policy (`members::is_tested`).
 
 use libtest_mimic::{Arguments, Trial};
 use weft_api::recording::Asked;
@@ -29,7 +29,7 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-/// Makes a test for each of these names of a family.
+/// Makes one test for each of these members of a family.
 fn of_each(family: &str, names: &[&'static str], run: fn(&str)) -> Vec<Trial> {
     names.iter().map(move |&name| test(format!("{family}::{name}"), move || run(name))).collect()
 }
@@ -90,7 +90,7 @@ fn of_congestion(name: &str) {
     congestion::check(&examples);
 }
 
-/// Runs the workload alone, and together with each workload above it in the registry.
+/// Runs the suite on this workload alone, and together with each workload before it in the registry.
 fn of_workload(name: &str) {
     let examples = WorkloadConfig::examples();
     let own = (0..examples.len()).filter(|&k| examples[k].name() == name);

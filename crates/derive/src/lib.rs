@@ -1,11 +1,12 @@
-//! Derives the traits `Kept` and `Value` of the engine (`api/src/base/kept.rs`). The traits define the way in which a checkpoint of a
-//! run stores a type, and the way in which the type is restored.
+//! Derive macros for the traits `Kept` and `Value` of the engine (`api/src/base/kept.rs`). The traits define how a checkpoint of a run
+//! stores objects of a type, and how it restores them.
 //!
-//! Every field is kept (stored in the checkpoint) unless an attribute gives a reason to leave it out. Therefore a field that is added
-//! later is either kept or does not compile. Attributes of a field:
-//! - `#[kept(fixed)]`: the field follows from the scenario and never changes during a run.
-//! - `#[kept(scratch)]`: the contents of the field are never read in a later cycle.
-//! - `#[kept(each)]`: the field has parts, and the scenario determines their number. Each part is restored in place.
+//! The derived code stores every field, unless an attribute gives a reason to omit it. Therefore a field that a programmer adds later is
+//! stored, or the code does not compile. These attributes exist for fields:
+//! - `#[kept(fixed)]`: the field follows from the scenario and never changes during a run, so it is not stored.
+//! - `#[kept(scratch)]`: no code reads the content of the field in a later cycle, so it is not stored.
+//! - `#[kept(each)]`: the field is a list whose length follows from the scenario. Each element of this list is restored
+//!   in place.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -15,22 +16,22 @@ use syn::{
     Data, DeriveInput, Error, Field, Fields, GenericParam, Ident, Index, Result, parse_macro_input, parse_quote,
 };
 
-/// Derives `Kept` for a type whose objects exist after the network is assembled: the state of each object is restored in place.
+/// Derives `Kept` for a type whose objects exist when the network is assembled. The derived code restores each object in place.
 #[proc_macro_derive(Kept, attributes(kept))]
 pub fn kept(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     in_place(input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Derives `Value` for a plain value, which is created when it is read: an item of a list that grows and shrinks, or a choice made during
-/// a run.
+/// Derives `Value` for a type whose objects are created when they are read. Examples are the items of a list that grows and shrinks, and
+/// choices made during a run.
 #[proc_macro_derive(Value)]
 pub fn value(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     as_value(input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// The way in which a field is stored in a checkpoint.
+/// How the derived code stores a field in a checkpoint.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
     Whole,
@@ -51,7 +52,7 @@ fn how(field: &Field) -> Result<How> {
     Ok(how)
 }
 
-/// The expression `self.field` for a field.
+/// The name of a field; in a tuple struct, its index.
 fn member(place: usize, field: &Field) -> Tokens {
     let index = Index::from(place);
     field.ident.as_ref().map_or_else(|| quote!(#index), |name| quote!(#name))
@@ -67,7 +68,7 @@ fn in_place(mut input: DeriveInput) -> Result<Tokens> {
     };
     let (mut keeps, mut restores) = (Vec::new(), Vec::new());
     for (place, field) in data.fields.iter().enumerate() {
-        // the span of the field lets compiler errors point to it
+        // errors of the compiler then point to the field
         let (member, at) = (member(place, field), field.ty.span());
         match how(field)? {
             How::Whole => {
@@ -104,7 +105,7 @@ fn in_place(mut input: DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// For all fields: the patterns that bind them, the call of `keep` for each, and the code that reads each in a constructor.
+/// Code for all fields together: the patterns that bind them, the calls of `keep`, and the constructor that reads each field.
 fn whole(fields: &Fields) -> (Tokens, Tokens, Tokens) {
     let bound: Vec<Ident> = (0..fields.len()).map(|place| format_ident!("part{place}")).collect();
     let members: Vec<Tokens> = fields.iter().enumerate().map(|(place, field)| member(place, field)).collect();
@@ -112,7 +113,7 @@ fn whole(fields: &Fields) -> (Tokens, Tokens, Tokens) {
     (quote!({ #(#members: #bound),* }), quote!(#(::weft_api::base::kept::Kept::keep(#bound, to);)*), reads)
 }
 
-/// Adds the bound `Value` to the type parameters of a generic type.
+/// Adds the bound `Value` to the type parameters of a generic type, because its fields can have these types.
 fn of_values(input: &mut DeriveInput) {
     for parameter in &mut input.generics.params {
         if let GenericParam::Type(parameter) = parameter {

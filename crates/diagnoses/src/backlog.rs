@@ -1,34 +1,37 @@
-//! The backlog that a phase of the load leaves for the next ones, from offered and accepted loads.
+//! The backlog that one phase of a changing load leaves to the next phases. The backlog is computed from the offered
+//! and accepted loads.
 //!
-//! A phase is judged by its second half. A phase that falls behind while links wake, and later carries its load, is therefore not
-//! saturated. But its latencies include those of a queue that built up, and the next phase begins with the rest of this queue.
+//! The engine judges a phase by its second half. A phase is therefore not saturated if it falls behind while links wake, and later carries
+//! its load. However, the phase's latencies include the wait in the queue that built up, and the next phase begins with the rest of this
+//! queue.
 
 use crate::facts::{Facts, Place, Source};
 use serde::Serialize;
 
-/// Weft does not report a backlog that is at most this share of the offered flits, plus random variation.
+/// A backlog is reported only if it is more than this share of the offered flits, plus random variation.
 const SMALL: f64 = 0.03;
-/// In a phase that is long enough, the same backlog is at most this share of its flits. Weft then does not report the backlog again.
+/// In a phase of the proposed length, the same backlog is at most this share of the phase's flits. A run with this longer phase is then not
+/// reported again.
 const SAFE: f64 = 0.02;
-/// A backlog of packets in the network matters if it makes the mean latency longer by at least this share.
+/// A backlog in the network matters if it makes the mean latency longer by more than this share.
 const SLOWER: f64 = 0.05;
-/// Differences up to this number of standard deviations are treated as random variation.
+/// Differences of at most this number of standard deviations count as random variation.
 pub const CHANCE: f64 = 3.0;
 
-/// Flits that wait at the beginning and at the end of a phase, in addition to the flits in flight.
+/// Flits that wait at the beginning and at the end of a phase, without the flits that would be in flight anyway.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Backlog {
-    /// Flits that earlier phases have left \[flits/terminal\].
+    /// Waiting flits that earlier phases have left \[flits/terminal\].
     pub before: f64,
-    /// Flits that this phase adds \[flits/terminal\].
+    /// Waiting flits that this phase adds; negative if the phase delivers some \[flits/terminal\].
     pub own: f64,
     /// Flits that the sources offer in the whole phase \[flits/terminal\].
     pub offered: f64,
     /// Length of the phase \[cycles\].
     pub cycles: f64,
-    /// Packets that were created in the phase.
+    /// Number of packets that were created in the phase.
     pub packets: f64,
-    /// Packets that waited in source queues when the window began; `None` if `before` was not computed from these packets.
+    /// Number of packets that waited in source queues when the window began; `None` if `before` does not come from this number.
     pub at_begin: Option<f64>,
 }
 
@@ -45,34 +48,34 @@ impl Backlog {
         }
     }
 
-    /// Flits that wait when the phase ends \[flits/terminal\].
+    /// Flits that still wait when the phase ends \[flits/terminal\].
     pub fn after(&self) -> f64 {
         (self.before + self.own).max(0.0)
     }
 
-    /// True if the accepted load of the phase is below its offered load by more than 3 % plus random variation.
+    /// Whether the accepted load of the phase is below its offered load by more than 3 % plus random variation.
     pub fn falls_behind(&self) -> bool {
         self.matters(self.own)
     }
 
-    /// True if earlier phases left more than 3 % of the load of this phase, plus random variation.
+    /// Whether the flits that earlier phases left exceed 3 % of the load of this phase, plus random variation.
     pub fn began_behind(&self) -> bool {
         self.matters(self.before)
     }
 
-    /// Length of a phase in which neither `own` nor `before` would matter \[cycles\].
+    /// Length that the phase would need so that neither `own` nor `before` matters \[cycles\].
     pub fn long_enough(&self) -> f64 {
         (self.own.max(self.before) / self.offered * self.cycles / SAFE).ceil()
     }
 
-    /// Time from the beginning of the phase until `before` is delivered \[cycles\]; `None` if random variation may explain the
-    /// part that was delivered.
+    /// Time from the beginning of the phase until the flits of `before` are delivered \[cycles\]; `None` if random variation can explain
+    /// the delivered part.
     pub fn drained_in(&self) -> Option<f64> {
         let delivered = -self.own;
         (delivered > self.chance() * self.offered).then(|| (self.before / delivered * self.cycles).ceil())
     }
 
-    /// True if the accepted load of the phase is above its offered load by more than 3 % plus random variation.
+    /// Whether the accepted load of the phase is above its offered load by more than 3 % plus random variation.
     fn is_delivered(&self) -> bool {
         self.matters(-self.own)
     }
@@ -87,15 +90,15 @@ impl Backlog {
     }
 }
 
-/// Returns the number, unless it is missing or 0.
+/// The number, or `None` if it is missing or 0.
 fn some(number: Option<f64>) -> Option<f64> {
     number.filter(|&number| number != 0.0)
 }
 
-/// Flits that wait when the window of a point or of a phase begins; `None` if their number is not known.
+/// The backlog when the window of a point, or a phase, begins; `None` if it is unknown or is no backlog.
 ///
-/// These flits are a backlog only if the latencies show it. Either the point delivers more than it is offered, or the length of the
-/// queues depends on their length when the phase began. Otherwise this number of flits always waits at this load.
+/// Waiting flits are a backlog in two cases. Either the window accepts more than is offered, or the length of the phase's queues depends on
+/// their length at its beginning. If neither is true, this number of flits always waits at this load, and is no backlog.
 pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
     let (waiting, offered, packets) =
         (some(span.backlog_before_packets)?, some(span.offered_load)?, some(span.packets)?);
@@ -112,10 +115,11 @@ pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
     is_shown.then_some(found)
 }
 
-/// True if the window of a point delivers packets that the warm-up has left in the network, and the latencies of the point show this.
+/// Whether the window of a point delivers packets that the warm-up left in the network, and this is visible in the latencies.
 ///
-/// The accepted load is above the offered load by more than random variation, and the backlog makes the mean latency more than 5 %
-/// longer. The backlog shrinks to nothing during the window. Therefore a packet waits, on average, for half of the backlog.
+/// The result is true under two conditions. The accepted load exceeds the offered load by more than random variation, and the backlog makes
+/// the mean latency more than 5 % longer. The backlog shrinks to nothing by the end of the window. On average, a packet therefore waits for
+/// half of the backlog.
 pub(crate) fn drains(point: &Facts) -> bool {
     let known = (some(point.offered_load), some(point.accepted_load), some(point.packets));
     let (Some(offered), Some(accepted), Some(packets)) = known else { return false };
@@ -126,7 +130,7 @@ pub(crate) fn drains(point: &Facts) -> bool {
 
 /// The backlog of each phase; `None` for a phase whose loads are not known.
 pub(crate) fn of_phases(phases: &[Facts]) -> Vec<Option<Backlog>> {
-    // latency without queueing: the median latency of the phase with the shortest queues
+    // the latency without queueing: the lowest median latency of all phases
     let medians = phases.iter().filter_map(|phase| phase.place.as_ref()?.packet_latency_p50_cycles);
     let latency = medians.reduce(f64::min).unwrap_or(0.0);
     let (mut left, mut load) = (0.0, None);
@@ -134,7 +138,7 @@ pub(crate) fn of_phases(phases: &[Facts]) -> Vec<Option<Backlog>> {
         let (offered, accepted) = (phase.offered_load?, phase.accepted_load?);
         let Place { from_cycle: Some(from), to_cycle: Some(to), .. } = phase.place.as_ref()? else { return None };
         let cycles = to - from;
-        // a higher load has more packets in flight
+        // a higher load has more packets in flight, and these do not wait
         let on_their_way = load.map_or(0.0, |load: f64| (offered - load) * latency);
         let own = (offered - accepted) * cycles - on_their_way;
         let first = if load.is_none() { at_begin(phase, cycles) } else { None };
@@ -173,20 +177,20 @@ mod tests {
         let found = phases(&[of(0.1, 0.1, 0), of(0.3, 0.234, 10_000), of(0.1, 0.166, 20_000)]);
         let [Some(first), Some(second), Some(third)] = found[..] else { panic!("{found:?}") };
         assert_eq!((first.own, second.before), (0.0, 0.0));
-        // 0.066 * 10,000 flits, less the flits in flight: 0.2 flits/cycle more, for 20 cycles
+        // 0.066 flits/cycle * 10,000 cycles, minus the flits in flight: 0.2 flits/cycle more for 20 cycles
         assert!((second.own - (660.0 - 4.0)).abs() < 1e-9, "{second:?}");
         assert!(second.falls_behind() && !second.began_behind());
         assert!((third.before - 656.0).abs() < 1e-9 && !third.falls_behind() && third.began_behind(), "{third:?}");
-        // 0.1 flits/cycle in 328,000 cycles are 32,800 flits, and 656 flits are 2 % of these
+        // 0.1 flits/cycle in 328,000 cycles are 32,800 flits, of which 656 flits are 2 %
         assert_eq!(third.long_enough(), 328_000.0);
     }
 
     #[test]
     fn a_step_of_the_load_and_chance_are_no_backlog() {
-        // 0.8 flits/cycle more, in flight for 100 cycles, are 80 flits of 9,000
+        // the load rises by 0.8 flits/cycle, in flight for 100 cycles: 80 flits of the 9,000 offered
         let found = phases(&[phase(0.1, 0.1, 0, 100.0, 100_000), phase(0.9, 0.892, 10_000, 100.0, 100_000)]);
         assert!(found.iter().all(|each| each.is_some_and(|each| !each.falls_behind())), "{found:?}");
-        // three standard deviations of 100 packets are 30 %
+        // for 100 packets, three standard deviations are 30 %
         let few = phases(&[phase(0.3, 0.234, 0, 20.0, 100)]);
         assert!(few[0].is_some_and(|few| !few.falls_behind()), "{few:?}");
         let mut unknown = phase(0.3, 0.2, 0, 20.0, 100_000);

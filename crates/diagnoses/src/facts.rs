@@ -1,4 +1,4 @@
-//! The facts that judgements use: numbers from a summary, or from one phase of the load.
+//! The facts that diagnoses use: numbers from the summary of a point, or of one phase of its load.
 
 use crate::backlog::Backlog;
 use crate::flaws::OF_GRAIN;
@@ -6,14 +6,14 @@ use crate::format::Span;
 use crate::phases;
 use serde_json::Value;
 
-/// A record with named values: a JSON object in this crate, a mapping in the Python module.
+/// A record with named values, from which facts are read: a JSON object in this crate, a mapping in the Python module.
 pub trait Source: Sized {
-    /// True if the record has the key, even without a value.
+    /// Whether the record has the key, even without a value.
     fn has(&self, key: &str) -> bool;
     fn number(&self, key: &str) -> Option<f64>;
     fn flag(&self, key: &str) -> Option<bool>;
     fn text(&self, key: &str) -> Option<String>;
-    /// The records of a list; empty if the list is missing.
+    /// The records of the list under `key`; empty if the list is missing.
     fn list(&self, key: &str) -> Vec<Self>;
     fn record(&self, key: &str) -> Option<Self>;
 }
@@ -44,7 +44,7 @@ impl Source for &Value {
     }
 }
 
-/// A warning of the engine, in the form in which the results store it. In results of earlier versions it has no code and no numbers.
+/// A warning that the engine stored in the results. In results of earlier versions a warning has no code and no numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EngineWarning {
     pub code: Option<String>,
@@ -52,13 +52,14 @@ pub struct EngineWarning {
     pub what: String,
     pub help: String,
     pub longer_limit_cycles: Option<f64>,
-    /// Length of a cycle of the results \[fs\]. The warning that a scenario has a `grain` contains this number.
+    /// Length of a cycle of the results \[fs\], if the scenario has a `grain` (a coarse flit). Only the warning about
+    /// the `grain` contains this length.
     pub cycle_fs: Option<f64>,
-    /// Flits of the scenario per flit of the results, from the same warning.
+    /// Number of the scenario's flits in a flit of the results, also from the warning about the `grain`.
     pub grain_flits: Option<f64>,
 }
 
-/// The facts about one job of a point.
+/// The facts about one job of a point (a run).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     pub name: String,
@@ -66,28 +67,28 @@ pub struct Job {
     pub completion_cycles: Option<f64>,
     pub offered_load: Option<f64>,
     pub accepted_load: Option<f64>,
-    /// Packets that were created in the window and not delivered when it ended.
+    /// Number of packets that were created in the window and not delivered at its end.
     pub missing_packets: Option<f64>,
-    /// `None` for a job that sends a load.
+    /// For a batch, its number of packets; `None` for a job that sends a load.
     pub batch_packets: Option<f64>,
     pub batch_delivered_packets: Option<f64>,
-    /// `None` for a job that runs no program.
+    /// For a program, its number of ranks; `None` for other jobs.
     pub ranks: Option<f64>,
     pub ended_ranks: Option<f64>,
-    /// `None` for a job that is not a queue of programs.
+    /// For a queue of programs, its number of programs; `None` for other jobs.
     pub queue_programs: Option<f64>,
     pub queue_ended_programs: Option<f64>,
 }
 
-/// Buffers shorter than the round trip of a credit.
+/// A group of buffers that are shorter than the round trip of a credit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShortBuffer {
-    /// Key of the buffers in the scenario, such as `links.dim0.buffer`.
+    /// Key of these buffers in the scenario, such as `links.dim0.buffer`.
     pub path: String,
     pub needed_flits: f64,
 }
 
-/// The position of a phase within the load of a point.
+/// A phase's position within the load of its point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     pub phase: f64,
@@ -95,18 +96,18 @@ pub struct Place {
     pub from_cycle: Option<f64>,
     pub to_cycle: Option<f64>,
     pub packet_latency_p50_cycles: Option<f64>,
-    /// Verdict of the engine on this phase only.
+    /// The engine's verdict on this phase alone; `None` if there is none.
     pub own_saturated: Option<bool>,
 }
 
-/// The effect of earlier phases on a phase.
+/// How earlier phases affect a phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Late {
     pub after_saturated: bool,
     pub backlog: Option<Backlog>,
 }
 
-/// Faults that are active during a period, and the packets that these faults dropped.
+/// A period in which certain faults are active, with the number of packets that these faults dropped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Episode {
     pub dropped_packets: f64,
@@ -114,23 +115,24 @@ pub struct Episode {
     pub to_cycle: Option<f64>,
 }
 
-/// The facts of a point or of a phase. All facts have the same names as in a summary.
+/// The facts about a point, or about one phase of its load. The facts have the names that they have in a summary.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Facts {
     pub ending: String,
     pub saturated: Option<bool>,
     pub packets: Option<f64>,
     pub dropped_packets: Option<f64>,
-    /// True for a program. A program is measured as a whole.
+    /// Whether the point runs a program. A program is measured as a whole.
     pub is_program: bool,
     pub below_path_bound: Option<bool>,
     pub path_bound_share: Option<f64>,
     pub path_bound_load: Option<f64>,
-    /// Buffers that are too short for the load. The buffers of the channel with the highest load come first.
+    /// Buffers that are too short for the load of the point. The buffers of the channel with the highest load are first
+    /// in the list.
     pub path_bound_buffers: Vec<ShortBuffer>,
     pub power_settled: Option<bool>,
     pub warmup_settled: Option<bool>,
-    /// `None` if no confidence limit ends the window.
+    /// Whether the confidence limit was reached; `None` if no confidence limit ends the window.
     pub confidence_reached: Option<bool>,
     pub queues_settled: Option<bool>,
     pub whole_periods: Option<bool>,
@@ -148,26 +150,26 @@ pub struct Facts {
     pub backlog_packets: Option<f64>,
     pub terminals: Option<f64>,
     pub packet_flits: Option<f64>,
-    /// For a run of batches: the cycle in which all batches were complete.
+    /// For a run of batches: the cycle in which the last batch was complete.
     pub completion_cycles: Option<f64>,
-    /// True for a closed loop: the sources send more slowly if the network delivers more slowly.
+    /// Whether the point is a closed loop: sources send less if the network delivers more slowly.
     pub is_closed_loop: bool,
-    /// True if links or routers fail during the run.
+    /// Whether links or routers fail during the run.
     pub has_fault_parts: bool,
     pub warnings: Vec<EngineWarning>,
     pub jobs: Vec<Job>,
     pub fault_episodes: Vec<Episode>,
     pub fault_episodes_count: f64,
-    /// Position of the phase within the load of its point; `None` for a point.
+    /// For a phase, its position within the load of its point; `None` for a point.
     pub place: Option<Place>,
-    /// Effect of earlier phases on this phase; `None` for a point.
+    /// For a phase, the effect of earlier phases on it; `None` for a point.
     pub late: Option<Late>,
-    /// The phases of a point, each judged separately; empty if the load of the point does not change.
+    /// For a point, the phases of its load, each judged separately; empty if the load does not change.
     pub phases: Vec<Facts>,
 }
 
 impl Facts {
-    /// Reads the facts of a summary, or of a phase in the form that `in_phases` of the Python package returns.
+    /// Reads the facts of a point's summary, or of a phase as `in_phases` of the Python package returns it.
     pub fn of<S: Source>(summary: &S) -> Self {
         let mut facts = Self::alone(summary);
         let phases: Vec<Self> = summary.list("phases").iter().map(Self::alone).collect();
@@ -175,7 +177,7 @@ impl Facts {
         facts
     }
 
-    /// Reads the facts without the phases.
+    /// Reads the facts without those of the phases.
     fn alone<S: Source>(summary: &S) -> Self {
         Self {
             ending: summary.text("ending").unwrap_or_default(),
@@ -222,27 +224,28 @@ impl Facts {
         }
     }
 
-    /// Warnings of the engine about keys in `paths`.
+    /// The engine's warnings about the scenario keys in `paths`.
     pub fn warnings_of<'a>(&'a self, paths: &'a [&str]) -> impl Iterator<Item = &'a EngineWarning> {
         self.warnings.iter().filter(|warning| paths.contains(&warning.path.as_str()))
     }
 
-    /// Converts a number of cycles of the results into the unit of time of the scenario.
+    /// A number of cycles of the results, with the data to write it in the unit of the scenario.
     pub(crate) fn span(&self, cycles: f64) -> Span {
         Span { cycles, grain_cycle_fs: self.grain().and_then(|warning| warning.cycle_fs) }
     }
 
-    /// Converts a number of flits of the results into flits of the scenario.
+    /// Converts flits of the results into flits of the scenario (with a `grain`, a flit of the results is several of
+    /// them).
     pub(crate) fn written_flits(&self, flits: f64) -> f64 {
         flits * self.grain_flits()
     }
 
-    /// Flits of the scenario per flit of the results.
+    /// Number of the scenario's flits in a flit of the results; 1 without a `grain`.
     pub(crate) fn grain_flits(&self) -> f64 {
         self.grain().and_then(|warning| warning.grain_flits).unwrap_or(1.0)
     }
 
-    /// The warning that states that the scenario has a `grain`.
+    /// The engine's warning that the scenario has a `grain`; `None` without it.
     fn grain(&self) -> Option<&EngineWarning> {
         self.warnings.iter().find(|warning| warning.code.as_deref() == Some(OF_GRAIN))
     }
@@ -269,7 +272,7 @@ impl EngineWarning {
 }
 
 impl ShortBuffer {
-    /// Reads all short buffers. Summaries of earlier versions contain only the buffers of the channel with the highest load.
+    /// Reads all buffers that are too short. Summaries of earlier versions list only the buffers of the channel with the highest load.
     fn all<S: Source>(summary: &S) -> Vec<Self> {
         let named = |path: Option<String>, needed: Option<f64>| Some(Self { path: path?, needed_flits: needed? });
         if summary.has("path_bound_buffers") {
@@ -312,7 +315,7 @@ impl Place {
         })
     }
 
-    /// Length of the phase until the phase or the window ended \[cycles\].
+    /// Number of cycles of the phase up to its end or the end of the window.
     pub fn lasted(&self) -> f64 {
         self.to_cycle.unwrap_or(0.0) - self.start_cycle.unwrap_or(0.0)
     }

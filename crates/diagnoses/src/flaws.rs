@@ -1,35 +1,35 @@
-//! Decides which flaws a point has.
+//! Decides which flaws a finished point has.
 
 use crate::backlog::{self, Backlog, CHANCE};
 use crate::facts::{EngineWarning, Facts};
 use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
 
-/// Accepted loads that differ by at most this share plus random variation count as the same delivered work.
+/// Two points deliver the same work if their accepted loads differ by at most this share plus random variation.
 const SAME_WORK: f64 = 0.03;
-/// A network carries a load if it accepts at least this share of the load. The engine uses the same limit.
+/// A network carries a load if it accepts at least this share of it. The engine uses the same limit.
 pub const CARRIED: f64 = 0.97;
-/// Tolerance for rounding when a share of the bandwidth is compared with 1.
+/// Tolerance for rounding errors when a share of the bandwidth is compared with 1.
 const ROUNDING: f64 = 1e-9;
-/// The `ending` of a run that was cut off.
+/// The value `ending` of a run that reached its longest window before its jobs were complete.
 const NOT_COMPLETE: &str = "not_complete";
 
-/// The key of three kinds of warnings: a warm-up is too short; a warm-up reached its limit; or a time is too short for bursts or is not a
+/// The keys of three kinds of warnings: the warm-up is too short; the warm-up reached its limit; a time is too short for bursts or is not a
 /// whole number of periods.
 pub(crate) const WARMUP: &str = "measure.warmup";
 pub(crate) const LIMIT: &str = "measure.warmup_limit";
 pub(crate) const TOO_SHORT: [&str; 3] = ["measure.window", "traffic.phases", "measure.stop.complete"];
-/// Warnings about parameters of a power policy have keys that begin with this prefix.
+/// The prefix of the keys in warnings about parameters of a power policy.
 const OF_POLICY: &str = "power.policy.";
 pub(crate) const WITHOUT_REPLIES: &str = "warmup_without_replies";
-/// Code of the warning that states that a scenario has a `grain`.
+/// Code of the warning that the scenario has a `grain`.
 pub(crate) const OF_GRAIN: &str = "coarse_grain";
 
 impl Facts {
-    /// All flaws of a point, the worst first; empty for a point without flaws.
+    /// All flaws of the point, worst first; empty if it has none.
     pub fn flaws(&self) -> Vec<&'static Kind> {
         let packets = self.packets.unwrap_or(0.0);
         let is_cut = self.ending == NOT_COMPLETE;
-        // packets are not the result of a run that ends by itself
+        // a run that ends by itself needs no number of packets, since its result is a time
         let needs_packets = !self.is_program && !is_cut;
         let found = [
             self.is_stalled(),
@@ -66,35 +66,35 @@ impl Facts {
         self.late.as_ref().is_some_and(|late| late.after_saturated)
     }
 
-    /// True if the length of the queues of a point, or of a phase, depends on their length when it began. If a backlog is the reason, the
-    /// backlog is reported as a separate flaw and this function returns false.
+    /// Whether the length of the queues of a point or phase depends on their length at its beginning. The result is false if a backlog is
+    /// the reason, because a separate flaw reports the backlog.
     fn has_long_queues(&self) -> bool {
         if self.queues_settled == Some(false) {
             let is_behind = self.fell_behind().is_some() || self.began_behind().is_some();
             return !is_behind && !self.is_after_saturated() && self.saturated != Some(true);
         }
-        // a phase with a distorted mean distorts the mean of the whole point
+        // a phase with a distorted mean latency distorts the mean of the whole point
         self.drains() || self.phases.iter().any(Self::has_long_queues)
     }
 
-    /// True if the queues of a point shrink in its window, and no other flaw explains this.
+    /// Whether the queues of a point shrink during its window, and no other flaw explains this.
     pub fn drains(&self) -> bool {
         let shrinks = self.queues_settled == Some(true) && self.saturated != Some(true) && backlog::drains(self);
         shrinks && self.began_behind().is_none() && !self.is_dropping()
     }
 
-    /// The backlog of a phase that fell behind at first but carries its load in the end. If the phase is saturated or not judged, that
-    /// flaw is reported instead.
+    /// The backlog of a phase that fell behind at first but carries its load in its second half. `None` if the phase is saturated or not
+    /// judged, because another flaw reports this.
     pub fn fell_behind(&self) -> Option<&Backlog> {
         let known = self.late.as_ref()?.backlog.as_ref()?;
         (known.falls_behind() && self.saturated == Some(false)).then_some(known)
     }
 
-    /// The backlog that earlier phases, or the warm-up, have left. If this phase or the previous phase is saturated, that flaw is
-    /// reported instead.
+    /// The backlog that earlier phases, or the warm-up, have left to this phase or point. `None` if this phase or the previous phase is
+    /// saturated, because another flaw reports this.
     pub fn began_behind(&self) -> Option<Backlog> {
         let Some(late) = &self.late else {
-            // the backlog of a point is that of the phase in which its window begins
+            // for a point, take the backlog of the phase in which its window begins
             let is_seen = |phase: &&Self| phase.place.as_ref().is_some_and(|place| place.from_cycle.is_some());
             return match self.phases.iter().find(is_seen) {
                 Some(first) => first.began_behind(),
@@ -110,22 +110,23 @@ impl Facts {
         (known.began_behind() && self.saturated != Some(true)).then_some(known)
     }
 
-    /// The warning that a fixed warm-up is too short for the power states to settle.
+    /// The engine's warning that a fixed warm-up is too short for the power states to settle.
     pub fn short_warmup(&self) -> Option<&EngineWarning> {
         self.warnings_of(&[WARMUP]).find(|warning| warning.code.as_deref() != Some(WITHOUT_REPLIES))
     }
 
-    /// The warning that a warm-up ends before the first replies are sent.
+    /// The engine's warning that the warm-up ends before the first replies are sent.
     pub fn without_replies(&self) -> Option<&EngineWarning> {
         self.warnings_of(&[WARMUP]).find(|warning| warning.code.as_deref() == Some(WITHOUT_REPLIES))
     }
 
-    /// The warning that latencies had not settled when the warm-up reached its limit.
+    /// The engine's warning that latencies had not settled when the warm-up reached its limit.
     pub fn at_limit(&self) -> Option<&EngineWarning> {
         self.warnings_of(&[LIMIT]).next()
     }
 
-    /// The warning about a parameter of the power policy: such a network may collapse at a load that this run still carries.
+    /// The engine's warning about a parameter of the power policy. Under the policy with this parameter, a network can collapse at a load
+    /// that this run still carries.
     pub fn policy_warning(&self) -> Option<&EngineWarning> {
         self.warnings.iter().find(|warning| warning.path.starts_with(OF_POLICY))
     }
@@ -134,40 +135,42 @@ impl Facts {
         self.dropped_packets.unwrap_or(0.0) != 0.0
     }
 
-    /// Dropped packets as a share of the packets that were delivered or dropped.
+    /// Number of dropped packets as a share of the delivered and dropped packets.
     pub fn dropped_share(&self) -> f64 {
         let dropped = self.dropped_packets.unwrap_or(0.0);
         if dropped == 0.0 { 0.0 } else { dropped / (dropped + self.packets.unwrap_or(0.0)) }
     }
 
-    /// True if less than 97 % of the packets are delivered: the network then does not carry the load.
+    /// Whether more than 3 % of the packets were dropped, so that the network does not carry the load.
     pub fn is_lossy(&self) -> bool {
         self.dropped_share() > 1.0 - CARRIED
     }
 
-    /// Reasons against a comparison with a point that delivers the same, the worst first. Dropped packets are a reason only above 3 %.
+    /// The flaws that forbid a comparison with a point of the same accepted load, worst first. Dropped packets are among these flaws only
+    /// above 3 %.
     pub fn obstacles(&self) -> Vec<&'static Kind> {
         let is_obstacle = |kind: &&Kind| !kind.is(&kinds::PACKETS_DROPPED) || self.is_lossy();
         self.flaws().into_iter().filter(is_obstacle).collect()
     }
 
-    /// True if no packet was created in the window.
+    /// Whether no packet was created in the window, because no load was offered.
     pub fn is_silent(&self) -> bool {
         self.packets == Some(0.0) && self.offered_load.unwrap_or(0.0) == 0.0
     }
 
-    /// True if the load is above the capacity, all the time or in a phase: the latency then has no limit.
+    /// Whether the load is above the capacity, always or in one phase, so that the latency has no limit.
     pub fn is_over(&self) -> bool {
         is_over(&self.flaws())
     }
 
-    /// True if a point is offered more than its paths can carry. A longer run does not change this.
+    /// Whether the offered load of the point is above the load that its paths can carry. A longer run cannot change
+    /// this.
     pub fn is_above_bound(&self) -> bool {
         self.path_bound_share.is_some_and(|share| share > 1.0 + ROUNDING)
     }
 
-    /// True if a point that had not settled accepted, in the window, less than 97 % of its load minus random variation. The point may be
-    /// overloaded: the engine judges only the second half of the window, in which random variation explains a larger difference.
+    /// Whether an unsettled point accepted, in its window, less than 97 % of its load minus random variation. A point of this kind may be
+    /// overloaded: the engine judges only the second half of the window, where random variation can explain a larger gap.
     pub fn is_behind(&self) -> bool {
         let (Some(offered), Some(accepted)) = (self.offered_load, self.accepted_load) else { return false };
         let packets = self.packets.unwrap_or(0.0);
@@ -180,7 +183,7 @@ pub fn is_over(flaws: &[&Kind]) -> bool {
     flaws.iter().any(|kind| matches!(kind.group, Group::Stalled | Group::Overloaded))
 }
 
-/// True if a point that is not overloaded has a flaw of this group.
+/// Whether a point has a flaw of this group and is not overloaded.
 fn has_only(flaws: &[&Kind], group: Group) -> bool {
     !is_over(flaws) && flaws.iter().any(|kind| kind.group == group)
 }
@@ -197,7 +200,7 @@ pub fn is_few(flaws: &[&Kind]) -> bool {
     has_only(flaws, Group::Few)
 }
 
-/// The sign printed after numbers of a point with these flaws; empty if the point has no flaw or is overloaded. `lost`: true if the
+/// The mark that tables print after numbers of a point with these flaws; empty if it has no flaw or is overloaded. `lost`: whether the
 /// number was measured while packets were dropped.
 pub fn mark(flaws: &[&Kind], lost: bool) -> &'static str {
     if lost && has_only(flaws, Group::Dropping) {
@@ -215,8 +218,8 @@ pub fn mark(flaws: &[&Kind], lost: bool) -> &'static str {
     }
 }
 
-/// The sign printed in place of a latency that has no limit (`stall`, `sat`), or of the numbers of a run that was cut off (`cut`). For
-/// other points, the mark of the point.
+/// The sign that tables print in place of a latency without limit (`stall`, `sat`), or of the numbers of a run that was cut off (`cut`).
+/// For other points the sign is the point's mark.
 pub fn sign(flaws: &[&Kind]) -> &'static str {
     match is_over(flaws) {
         true if flaws[0].group == Group::Stalled => "stall",
@@ -226,10 +229,10 @@ pub fn sign(flaws: &[&Kind]) -> &'static str {
     }
 }
 
-/// True if points deliver the same load, up to 3 % plus random variation (three standard deviations).
+/// Whether points deliver the same load, up to 3 % plus random variation (three standard deviations).
 ///
-/// `accepted`: the accepted loads. If one of them is unknown, the points do not deliver the same. `packets`: the number of packets that
-/// each point measured. If one of them is unknown, differences are not treated as random variation.
+/// `accepted`: the accepted load of each point. If an accepted load is unknown, the result is false. `packets`: the number of measured
+/// packets of each point. If a number of packets is unknown, random variation is not allowed for.
 pub fn same_work(accepted: &[Option<f64>], packets: &[Option<f64>]) -> bool {
     let Some(known) = accepted.iter().copied().collect::<Option<Vec<f64>>>().filter(|known| !known.is_empty()) else {
         return false;

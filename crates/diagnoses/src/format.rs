@@ -1,19 +1,19 @@
-//! Formats numbers for sentences.
+//! Formats numbers for the sentences of diagnoses.
 
 use std::fmt;
 use weft_units::Time;
 
-/// A length of time as a scenario writes it. The results of a scenario with a `grain` are in cycles of the grain, which are longer than
-/// the cycles of the scenario. Therefore this length of time is written in seconds.
+/// A length of time that is written in the unit of the scenario. If a scenario has a `grain`, the cycles of its results are longer than the
+/// scenario's own cycles. With a `grain` the length of time is therefore written in seconds, otherwise in cycles.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
     pub cycles: f64,
-    /// Length of a cycle of the results \[fs\], if it differs from the cycle of the scenario.
+    /// With a `grain`: length of a cycle of the results \[fs\].
     pub grain_cycle_fs: Option<f64>,
 }
 
 impl Span {
-    /// The value as text for a sentence.
+    /// The length of time as text for a sentence.
     pub fn words(self) -> String {
         if self.grain_cycle_fs.is_some() { self.to_string() } else { format!("{} cycles", self.cycles) }
     }
@@ -28,7 +28,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// A number with at most `digits` significant digits and without trailing zeros, like `%g` in C.
+/// A number as text with at most `digits` significant digits and no trailing zeros, like `%g` in C.
 pub fn general(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "nan".to_owned() } else { format!("{value}") };
@@ -49,7 +49,7 @@ fn trimmed(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
-/// A number of cycles, rounded up to two significant digits.
+/// Rounds a number of cycles up to two significant digits.
 pub fn rounded_up(cycles: f64) -> f64 {
     let whole = cycles.ceil();
     let digits = format!("{whole}").len() as i32;
@@ -57,7 +57,7 @@ pub fn rounded_up(cycles: f64) -> f64 {
     (cycles / unit).ceil() * unit
 }
 
-/// A count with its noun, as a string such as "3 points".
+/// A count with its noun, for example "3 points".
 pub fn counted(count: f64, noun: &str) -> String {
     if count == 1.0 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

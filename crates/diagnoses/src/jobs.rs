@@ -1,7 +1,8 @@
-//! Judgements on the jobs of a point: the network may carry one job and not carry another.
+//! Judges the jobs of a point separately: the network may carry one job but not another.
 //!
-//! If any job of a point is saturated or cut off, the run ends with the window and the network is not drained. A job that accepts its
-//! load, or is complete, still has a valid latency. Only its packets in flight at the end of the window are missing.
+//! If one job of a point is saturated or cut off, the run ends with the window, and its packets in flight are not delivered. Another job
+//! that accepts its load, or is complete, still has a valid latency. Only those of its packets are missing that were in flight at the end
+//! of the window.
 
 use crate::backlog::CHANCE;
 use crate::facts::{Facts, Job};
@@ -10,17 +11,17 @@ use crate::kinds::{self, ENDED, NEXT_TO_MARK};
 use crate::words;
 
 impl Job {
-    /// True for a batch or a program that is not complete.
+    /// Whether the job is a batch or a program that is not complete.
     pub(crate) fn is_open(&self) -> bool {
         self.has_end() && self.completion_cycles.is_none()
     }
 
-    /// True if the job ends by itself: a batch, a program or a queue of programs.
+    /// Whether the job ends by itself: it is a batch, a program or a queue of programs.
     fn has_end(&self) -> bool {
         [self.batch_packets, self.ranks, self.queue_programs].iter().any(Option::is_some)
     }
 
-    /// True if the network carries a job: a complete batch or program, or a load of which 97 % is accepted, up to random variation.
+    /// Whether the network carries the job: it is complete, or at least 97 % of its load is accepted, up to random variation.
     fn is_carried(&self) -> bool {
         if self.has_end() {
             return self.completion_cycles.is_some();
@@ -34,7 +35,7 @@ impl Job {
 }
 
 impl Facts {
-    /// For each job, the sign in place of a latency that has no limit, or the mark after its numbers; empty for a job without flaws.
+    /// For each job, the sign in place of its latency if that has no limit, or the mark after its numbers; empty for a job without flaws.
     pub fn job_signs(&self) -> Vec<&'static str> {
         let flaws = self.flaws();
         let whole = sign(&flaws);
@@ -44,7 +45,7 @@ impl Facts {
         self.jobs.iter().map(|job| if is_sound(job) { beside(job) } else { whole }).collect()
     }
 
-    /// For each job, a string that lists its flaws; `None` for a job without flaws.
+    /// For each job, its flaws as text; `None` for a job without flaws.
     pub fn job_reasons(&self) -> Vec<Option<String>> {
         let flaws = self.flaws();
         let next_to = match flaws[..] {

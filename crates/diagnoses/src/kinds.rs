@@ -1,16 +1,16 @@
-//! The flaws of a finished point, worst first: the code, the text and the general remedy of each.
+//! The flaws that a finished point can have, worst first. Each flaw has a code, a text and a general remedy.
 
 use weft_units::Code;
 
-/// Groups of flaws that are handled alike.
+/// Groups of flaws: tables and rankings treat all flaws of a group in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// The latency has no limit, because packets wait for each other forever.
     Stalled,
     Interrupted,
-    /// The latency has no limit, because the load is above the capacity.
+    /// The latency has no limit, because the offered load is above the capacity.
     Overloaded,
-    /// The run was cut off before it measured its result, a completion time.
+    /// The run was cut off before its jobs were complete, so it has no completion time.
     NotComplete,
     Dropping,
     Empty,
@@ -20,28 +20,28 @@ pub enum Group {
     Period,
 }
 
-/// A flaw: a reason not to rank a point.
+/// A kind of flaw: a reason why Weft does not rank a point.
 #[derive(Debug)]
 pub struct Kind {
     pub code: &'static Code,
     pub group: Group,
     /// The flaw as a predicate, as in "2 points are saturated".
     pub words: &'static str,
-    /// General remedy, used if the numbers of the point give no better one. `{root}` is the folder of the results; `{again}` is the
-    /// command that runs them.
+    /// The general remedy, used if the numbers of the point give no specific one. In this text, `{root}` is the folder of the results, and
+    /// `{again}` is the command that runs them again.
     pub help: &'static str,
-    /// True if the general remedy proposes another load.
+    /// Whether the general remedy proposes another load.
     pub is_of_load: bool,
 }
 
-/// A sign next to a number of a point that has a flaw.
+/// A sign that tables print next to a number of a point with a flaw.
 #[derive(Debug)]
 pub struct Mark {
     pub sign: &'static str,
     pub meaning: &'static str,
 }
 
-/// Fewer packets than this give no reliable mean or percentile.
+/// The least number of packets for a reliable mean or percentile.
 pub const FEWEST_PACKETS: f64 = 30.0;
 
 weft_units::codes! {
@@ -265,13 +265,13 @@ impl Kind {
         std::ptr::eq(self, other)
     }
 
-    /// The index of the flaw in [`KINDS`]: a lower index is a worse flaw.
+    /// The index of this flaw in [`KINDS`]: a lower index means a worse flaw.
     pub fn rank(&self) -> usize {
         KINDS.iter().position(|kind| kind.is(self)).unwrap_or(KINDS.len())
     }
 }
 
-/// The signs printed in place of a latency that has no limit, or of a completion time that a run did not reach.
+/// The signs that tables print in place of a latency without limit, or of a completion time that the run did not reach.
 pub static ENDED: [Mark; 3] = [
     Mark { sign: "sat", meaning: "saturated, the latency has no limit" },
     Mark { sign: "stall", meaning: "packets wait for each other for ever" },
@@ -284,10 +284,10 @@ pub static UNJUDGED_MARK: Mark =
     Mark { sign: "?", meaning: "the run is too short to tell whether the network is saturated" };
 pub static FEW_MARK: Mark = Mark { sign: "*", meaning: "fewer than 30 packets" };
 pub static PERIOD_MARK: Mark = Mark { sign: "^", meaning: "measured over a part of a period of the policy" };
-/// The sign printed after numbers of a job without flaws whose point is saturated or cut off.
+/// The mark after the numbers of a job without flaws in a point that is saturated or cut off.
 pub static NEXT_TO_MARK: Mark = Mark {
     sign: "+",
     meaning: "another job is saturated or cut off, so packets in flight at the end of the window are not in the number",
 };
-/// The signs printed after a number of a point that has a flaw but is not overloaded.
+/// The marks that tables print after a number of a point that has a flaw but is not overloaded.
 pub static MARKS: [&Mark; 5] = [&DROPPING_MARK, &UNSETTLED_MARK, &UNJUDGED_MARK, &FEW_MARK, &PERIOD_MARK];

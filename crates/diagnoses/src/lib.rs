@@ -1,14 +1,15 @@
-//! Diagnoses of finished points: pure functions from the numbers of a summary to flaws, notes and remedies.
+//! Diagnoses of finished points. Pure functions turn the numbers of a summary into flaws, notes and remedies.
 //!
-//! [`Facts::of`] reads a summary from a [`Source`]. A source is JSON in this crate, and a dict in the Python module.
+//! [`Facts::of`] reads the summary of a point from a [`Source`]. A source is JSON in this crate, and a dict in the
+//! Python module.
 //!
-//! [`flaws`] decides the flaws of the summary. [`remedies`] gives the settings that remove the flaws. [`numbers`] gives the numbers of
-//! each flaw.
+//! [`flaws`] decides which flaws a point has. [`remedies`] computes the settings that remove them. [`numbers`] returns the numbers of each
+//! flaw.
 //!
-//! [`jobs`] judges the jobs of a point, and [`several`] judges several points of a sweep together.
+//! [`jobs`] judges the jobs of a point separately, and [`several`] judges several points of a sweep together.
 //!
-//! [`notes`] decides which sentences are printed below a table. [`words`] has the text of all sentences, and [`kinds`] the code of each
-//! flaw. Results of earlier versions are judged as well: a number that is missing from a summary counts as unknown.
+//! [`notes`] decides which sentences are printed below a table. [`words`] has the text of all sentences, and [`kinds`] declares the code of
+//! each flaw. The functions also judge results of earlier versions: a number that a summary lacks counts as unknown.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

@@ -1,4 +1,4 @@
-//! Decides which sentences about a point are printed below the tables of a sweep.
+//! Decides which sentences about its points are printed below the table of a sweep.
 
 use crate::backlog;
 use crate::facts::{EngineWarning, Facts, Job, Place};
@@ -42,7 +42,8 @@ weft_units::codes! {
                 point.";
 }
 
-/// A sentence about a point. A flaw also has a diagnosis, with its numbers and its remedy.
+/// A sentence about a point below a table. If the sentence is about a flaw, the note also has a diagnosis, with numbers
+/// and a remedy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note {
     pub code: &'static Code,
@@ -52,7 +53,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// The whole sentence: the finding, then its remedy if there is one.
+    /// The text of the note: the finding, then its remedy if there is one.
     pub fn text(self) -> String {
         match self.remedy {
             Some(remedy) => format!("{}; {}", self.what, remedy.text),
@@ -69,11 +70,11 @@ fn of(kind: &Kind, what: String) -> Note {
     note(kind.code, what, Map::new())
 }
 
-/// A topic: a function that returns the sentences of one kind. `longest`: the longest `measure.warmup_limit` of all points of the sweep
+/// A function that returns the notes of one topic for a point. `longest`: the largest `measure.warmup_limit` of all points of the sweep
 /// \[cycles\].
 type Topic = fn(&Facts, longest: f64) -> Vec<Note>;
 
-/// The topics, with the name of each.
+/// All topics, each with its name and its function.
 pub const TOPICS: [(&str, Topic); 17] = [
     ("not_judged", |facts, _| not_judged(facts)),
     ("part_of_period", |facts, _| partial(facts)),
@@ -95,19 +96,19 @@ pub const TOPICS: [(&str, Topic); 17] = [
 ];
 
 impl Facts {
-    /// Sentences on a topic; `None` if there is no such topic.
+    /// The notes of one topic about this point; `None` if there is no topic with this name.
     pub fn notes(&self, topic: &str, longest: f64) -> Option<Vec<Note>> {
         TOPICS.iter().find(|(name, _)| *name == topic).map(|(_, notes)| notes(self, longest))
     }
 
-    /// The warnings that make the results of a point doubtful but are not flaws of the point.
+    /// The notes that make the results of the point doubtful although it has no flaw.
     pub(crate) fn doubts(&self) -> Vec<Note> {
         let all = TOPICS.iter().flat_map(|(_, notes)| notes(self, 0.0));
         all.filter(|note| note.code.severity == Severity::Warning).collect()
     }
 
-    /// Sentences of the engine's warnings that no note has reported. If a note has reported a part of a warning, the list has the
-    /// rest of that warning.
+    /// The engine's warnings about the point that no note includes, as sentences. If a note includes only a part of a warning, the list has
+    /// the rest.
     pub fn unreported(&self) -> Vec<String> {
         let open = self.has(&kinds::NOT_JUDGED).then(|| self.warnings_of(&TOO_SHORT).next()).flatten();
         let early = [self.short_warmup(), self.without_replies()];
@@ -119,14 +120,14 @@ impl Facts {
         self.warnings.iter().filter_map(rest).collect()
     }
 
-    /// The reason why it is unknown if the network carries the load, and the remedy.
+    /// Why it is unknown whether the network carries the load of the point, with the remedy.
     fn unjudged(&self) -> Option<String> {
         let why = || self.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
         self.has(&kinds::NOT_JUDGED).then(|| why().unwrap_or_else(|| kinds::NOT_JUDGED.words.to_owned()))
     }
 }
 
-/// The note on a point that accepted less than its offered load before it had settled.
+/// The note about a point that accepted less than its offered load and had not settled.
 fn behind(facts: &Facts) -> Vec<Note> {
     let behind_note = || Note {
         remedy: Some(facts.to_judge()),
@@ -139,7 +140,7 @@ fn not_judged(facts: &Facts) -> Vec<Note> {
     facts.unjudged().map(|why| of(&kinds::NOT_JUDGED, words::not_judged(&why))).into_iter().collect()
 }
 
-/// The note on numbers that depend on the part of a period that the window, or a phase in it, covers.
+/// The note about numbers that depend on which part of a period the window, or a phase in it, covers.
 fn partial(facts: &Facts) -> Vec<Note> {
     if std::iter::once(facts).chain(&facts.phases).all(|span| span.whole_periods != Some(false)) {
         return Vec::new();
@@ -152,7 +153,7 @@ fn partial(facts: &Facts) -> Vec<Note> {
     }
 }
 
-/// The note on a run that was cut off, with the completed part of its jobs.
+/// The note about a run that was cut off, with the completed share of its jobs.
 fn not_complete(facts: &Facts) -> Vec<Note> {
     let text = || {
         let open = facts.jobs.iter().filter(|job| job.is_open());
@@ -167,7 +168,7 @@ fn no_packet(facts: &Facts) -> Vec<Note> {
     facts.has(&kinds::NO_PACKET).then(|| of(&kinds::NO_PACKET, words::no_packet(is_silent))).into_iter().collect()
 }
 
-/// The note on a window that is too short for enough packets, or hardly longer than the latency of one packet.
+/// The note about a window with too few packets, or hardly longer than the latency of one packet.
 fn short_window(facts: &Facts) -> Vec<Note> {
     let flaws = facts.flaws();
     let is_over = crate::flaws::is_over(&flaws);
@@ -191,7 +192,7 @@ fn short_window(facts: &Facts) -> Vec<Note> {
     }
 }
 
-/// The jobs that measured nothing, if other jobs did.
+/// The note about jobs that measured no packet although other jobs did.
 fn silent_jobs(facts: &Facts) -> Vec<Note> {
     if facts.jobs.len() < 2 {
         return Vec::new();
@@ -206,7 +207,7 @@ fn silent_jobs(facts: &Facts) -> Vec<Note> {
     silent.map(|job| note(&JOB_WITHOUT_PACKETS, text(job), numbers(job))).collect()
 }
 
-/// The note on phases of the load that measured nothing.
+/// The note about phases of the load that measured no packet.
 fn silent_phases(facts: &Facts) -> Vec<Note> {
     let begin = facts.warmup_cycles.unwrap_or(0.0);
     let end = begin + facts.window_cycles.unwrap_or(0.0);
@@ -238,7 +239,7 @@ fn overloaded_phases(facts: &Facts) -> Vec<Note> {
     texts.map(|text| of(&kinds::SATURATED_IN_A_PHASE, text)).collect()
 }
 
-/// The note on phases that are not saturated, but leave a backlog for the next phase or begin with the backlog of the previous phase.
+/// The note about phases that are not saturated, but leave a backlog to the next phase or begin with that of the previous one.
 fn late_phases(facts: &Facts) -> Vec<Note> {
     let notes = facts.phases.iter().filter_map(|phase| {
         let number = phase.place.as_ref()?.phase;
@@ -253,7 +254,7 @@ fn late_phases(facts: &Facts) -> Vec<Note> {
     notes.collect()
 }
 
-/// The note on saturated points whose buffers are too short for their load.
+/// The note about saturated points whose buffers are too short for their load.
 fn buffers(facts: &Facts) -> Vec<Note> {
     let is_short = !facts.path_bound_buffers.is_empty() && facts.is_over() && facts.is_above_bound();
     let numbers = || known(facts.loads().into_iter().chain([facts.bound()]));
@@ -264,7 +265,7 @@ fn buffers(facts: &Facts) -> Vec<Note> {
     is_short.then(limit_note).into_iter().collect()
 }
 
-/// The note on a fixed warm-up that is too short for power states or replies.
+/// The note about a fixed warm-up that is too short for power states or replies to settle.
 fn too_early(facts: &Facts) -> Vec<Note> {
     let short = facts.short_warmup().map(|warning| of(&kinds::POWER_UNSETTLED, words::power_unsettled(&warning.what)));
     let early =
@@ -308,7 +309,7 @@ fn left_by_warmup(facts: &Facts) -> Vec<Note> {
     late.map(|late| of(&kinds::BEGAN_WITH_BACKLOG, words::left_by_warmup(&late, facts))).into_iter().collect()
 }
 
-/// The note on a point for which no test showed if the network had settled.
+/// The note about a point of which no test showed whether it had settled.
 fn warmup(facts: &Facts) -> Vec<Note> {
     let is_by_phases = !facts.phases.is_empty() && facts.warmup_settled.is_none();
     let numbers = || known([("warmup_cycles", facts.warmup_cycles)]);
@@ -316,7 +317,8 @@ fn warmup(facts: &Facts) -> Vec<Note> {
     is_by_phases.then(unjudged_note).into_iter().collect()
 }
 
-/// The settings that let a point settle. The engine warns of a short fixed warm-up before the run.
+/// The notes that propose settings with which the point would settle. The list is empty if the engine already warned
+/// about a short fixed warm-up before the run.
 fn to_settle(facts: &Facts, longest: f64) -> Vec<Note> {
     if facts.short_warmup().is_some() || facts.without_replies().is_some() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The numbers that decide each flaw, as data.
+//! The numbers that decided each flaw, as data for programs.
 
 use crate::backlog::Backlog;
 use crate::facts::{Facts, Job};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 type Named = (&'static str, Option<f64>);
 
 impl Facts {
-    /// The known numbers that decide a flaw, by name.
+    /// The known numbers that decided the flaw `kind`, by name.
     pub fn numbers(&self, kind: &Kind) -> Map<String, Value> {
         match kind.group {
             Group::Stalled | Group::Interrupted | Group::Period => known(self.lasted()),
@@ -62,7 +62,7 @@ impl Facts {
         [("warmup_cycles", self.warmup_cycles), ("window_cycles", self.window_cycles)]
     }
 
-    /// The longest window, and the completed part of each job that is not complete.
+    /// The longest window of the run, and the completed share of each job that is not complete.
     fn progress(&self) -> impl Iterator<Item = Named> {
         let open: Vec<&Job> = self.jobs.iter().filter(|job| job.is_open()).collect();
         let sum = |of: fn(&Job) -> Option<f64>| open.iter().filter_map(|job| of(job)).reduce(|a, b| a + b);
@@ -89,19 +89,19 @@ impl Facts {
         ("path_bound_load_flits_per_terminal_cycle", self.path_bound_load)
     }
 
-    /// The index of the first phase that is saturated.
+    /// The index of the first saturated phase; `None` if no phase is saturated.
     fn saturated_phase(&self) -> Option<f64> {
         let places = self.phases.iter().filter_map(|phase| phase.place.as_ref());
         places.filter(|place| place.own_saturated == Some(true)).map(|place| place.phase).next()
     }
 }
 
-/// Keeps the numbers that are known, by name.
+/// Removes unknown numbers, and returns the others by name.
 pub(crate) fn known(numbers: impl IntoIterator<Item = Named>) -> Map<String, Value> {
     numbers.into_iter().filter_map(|(name, value)| Some((name.to_owned(), number(value?)))).collect()
 }
 
-/// Converts a number to JSON; a whole number has no decimal point.
+/// Converts a number to JSON; whole numbers get no decimal point.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }

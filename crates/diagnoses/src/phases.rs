@@ -1,16 +1,16 @@
-//! The phases of a load that changes, each judged separately.
+//! Judges each phase of a load that changes.
 
 use crate::backlog;
 use crate::facts::{Facts, Late};
 
-/// The phases of a point, with the facts that come from the point and from earlier phases.
+/// The phases of a point, with the facts that they share with the point or get from earlier phases.
 ///
-/// A phase may be sound while another phase of the point is saturated. The phase right after a saturated phase is not sound, because it
-/// delivers the rest of the saturated load. A phase that falls behind at first and later carries its load has not settled. If bursts
-/// leave the verdict on the whole run unknown, the verdict on phases that were not judged is unknown as well.
+/// A phase can have no flaw although another phase of the point is saturated. The phase after a saturated phase has a flaw, because it also
+/// delivers the rest of the saturated load. A phase that falls behind at first but carries its load later has not settled. If bursts leave
+/// the verdict on the whole run unknown, the verdict is also unknown for each phase that was not judged.
 pub(crate) fn judged(point: &Facts, phases: Vec<Facts>) -> Vec<Facts> {
     let is_dropping = point.is_dropping();
-    // if packets are dropped, missing packets are lost and do not wait anywhere
+    // if faults drop packets, missing packets are lost and cause no backlog
     let waiting = if is_dropping { vec![None; phases.len()] } else { backlog::of_phases(&phases) };
     let mut after_saturated = false;
     let one = |(phase, backlog): (Facts, _)| {
@@ -33,7 +33,8 @@ pub(crate) fn judged(point: &Facts, phases: Vec<Facts>) -> Vec<Facts> {
     phases.into_iter().zip(waiting).map(one).collect()
 }
 
-/// Packets dropped by faults that are active in a phase, including packets dropped before the phase began.
+/// Number of packets that were dropped by faults active in the phase. The number includes packets that these faults
+/// dropped before the phase began.
 fn dropped_in(point: &Facts, phase: &Facts) -> f64 {
     let place = phase.place.as_ref();
     let (Some(all), Some(begin)) =
@@ -51,9 +52,9 @@ fn dropped_in(point: &Facts, phase: &Facts) -> f64 {
     known.iter().filter(|each| lasts(each.from_cycle, each.to_cycle)).map(|each| each.dropped_packets).sum()
 }
 
-/// True if a phase is saturated; `None` if that is not known.
+/// Whether the phase is saturated; `None` if this is unknown.
 ///
-/// A phase without any verdict has nothing to judge (only batches), unless the verdict on the whole point is unknown.
+/// A phase without a verdict (it has only batches) is not saturated, unless the verdict on the whole point is unknown.
 fn in_phase(point: Option<bool>, phase: Option<bool>) -> Option<bool> {
     match (point, phase) {
         (Some(true), _) | (_, Some(true)) => Some(true),

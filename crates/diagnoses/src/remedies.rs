@@ -1,4 +1,4 @@
-//! Decides which settings would let Weft rank a point that has a flaw, with numbers.
+//! Computes the settings with which Weft could rank a point that now has a flaw.
 
 use crate::backlog::{Backlog, CHANCE};
 use crate::facts::{EngineWarning, Facts, Job, Place};
@@ -9,26 +9,26 @@ use crate::verdict::Remedy;
 use crate::words;
 use serde_json::Map;
 
-/// The proposed warm-up is this factor times the present run, and the proposed window is this factor times the present window. The
-/// longer run shows if the accepted load is below the offered load, and if the queues settle.
+/// Factor between the present run and the proposed warm-up, and between the present window and the proposed window. The longer run shows
+/// whether the accepted load stays below the offered load, and whether the queues settle.
 const LONGER: f64 = 4.0;
-/// Weft never proposes a run longer than this factor times the present one: its queues may come from a bad start of the run.
+/// Weft proposes no run longer than the present run times this factor, because long queues may only come from a bad start of the run.
 const PATIENCE: f64 = 50.0;
-/// A load that is this share of the bound of its paths settles in a run of usual length.
+/// At this share of the load that its paths can carry, a network settles in a run of usual length.
 pub(crate) const BELOW_BOUND: f64 = 0.95;
-/// The longest window that a scenario may have \[cycles\].
+/// Longest window that a scenario can have \[cycles\].
 const LONGEST: f64 = (1u64 << 48) as f64;
-/// The default longest window of programs \[cycles of the scenario\].
+/// Default of the longest window for programs \[cycles of the scenario\].
 const LONGEST_PROGRAM: f64 = 1e11;
-/// Code of the warning about a window or a warm-up whose remedy also proposes another load.
+/// Code of the warning about a window or warm-up for which the remedy also proposes another load.
 const OF_LOAD: &str = "few_packets";
-/// At a load that leaves 5 % of the capacity free, a backlog is delivered after 20 times its waiting time. An automatic warm-up must
-/// observe more than twice that time.
+/// At 95 % of the capacity, a network delivers a backlog in 20 times the mean waiting time. An automatic warm-up must observe more than
+/// twice that time, so this factor is larger.
 const WAITS: f64 = 100.0;
 
 impl Facts {
-    /// Remedy for a flaw. The remedy of the engine comes first, then a remedy with the numbers of the point, then the general remedy of
-    /// the flaw.
+    /// The remedy for a flaw of the point. The engine's remedy has precedence, then a remedy computed from the numbers of the point, then
+    /// the general remedy of the flaw.
     pub fn remedy(&self, kind: &Kind) -> Remedy {
         let general = || Remedy { is_of_load: kind.is_of_load, ..Remedy::new(kind.help) };
         let found = match kind.group {
@@ -45,17 +45,18 @@ impl Facts {
         found.map_or_else(general, |remedy| self.accepted(remedy))
     }
 
-    /// The remedy for a point that has not settled: the remedy for this flaw if there is one, otherwise the first remedy.
+    /// The remedy for a flaw of an unsettled point: the remedy for this very flaw if there is one, otherwise the first remedy.
     fn to_settle_this(&self, kind: &Kind) -> Option<Remedy> {
         let mut remedies = self.settling(0.0);
         let own = remedies.iter().position(|(of, _)| of.is(kind)).unwrap_or(0);
         (own < remedies.len()).then(|| remedies.swap_remove(own).1)
     }
 
-    /// Removes the settings from a remedy if the scenario may refuse or ignore a setting. A window has no effect if batches or a
-    /// confidence limit end the run. A scenario refuses a fixed warm-up next to a `measure.warmup_limit`, or if batches end the run.
+    /// Removes the settings from a remedy (not its text) if the scenario might refuse or ignore one of them. A scenario ignores the length
+    /// of a window if batches or a confidence limit end the run. A scenario refuses a fixed warm-up next to a `measure.warmup_limit`, and
+    /// also if batches end the run.
     pub(crate) fn accepted(&self, remedy: Remedy) -> Remedy {
-        // a program has no `load`
+        // a point without `load` runs a program, which also ends by itself
         let is_by_batches = self.load.is_none() || self.jobs.iter().any(|job| job.batch_packets.is_some());
         let is_doubtful = |path: &str| match path {
             words::WINDOW => is_by_batches || self.confidence_reached.is_some(),
@@ -69,8 +70,8 @@ impl Facts {
         }
     }
 
-    /// Remedy for a flaw of a point whose load is in a profile. A remedy that only names another load would name a load that is not in
-    /// the profile. Profiles identify phases by their number, so the profile stays as it is.
+    /// The remedy for a flaw of a point that is part of a load profile. If the remedy proposes another load, that load may not be in the
+    /// profile, so the text also mentions the profile. Profiles identify phases by their number, so the profile itself stays as it is.
     pub fn remedy_in_profile(&self, kind: &Kind) -> Remedy {
         let remedy = self.remedy(kind);
         if remedy.is_of_load && !self.is_phase() {
@@ -80,10 +81,10 @@ impl Facts {
         }
     }
 
-    /// Settings that show if a point that [`is_behind`](Self::is_behind) carries its load.
+    /// The settings with which a run shows whether a point that [`is_behind`](Self::is_behind) carries its load.
     ///
-    /// If the gap remains after the longer warm-up, it is permanent. Half of the longer window is long enough for random variation to
-    /// explain less of the gap.
+    /// If the gap between the loads remains after the longer warm-up, it is permanent. In half of the longer window, random variation can
+    /// explain only a smaller gap.
     pub fn to_judge(&self) -> Remedy {
         if self.has(&kinds::AT_PATH_BOUND) && self.is_near_bound() {
             return words::write(self.below_bound()); // no run is long enough
@@ -94,13 +95,14 @@ impl Facts {
         self.accepted(words::warmup_and_window(key, self.span(longer), self.span(rounded_up(LONGER * window))))
     }
 
-    /// Settings with which an unsettled point settles; empty for a settled point. `least_limit`: the longest `measure.warmup_limit` of
-    /// all points of the sweep \[cycles\]. A limit that is proposed for all points is never below the present limit of any point.
+    /// The settings with which an unsettled point would settle; empty for a settled point. `least_limit`: the largest
+    /// `measure.warmup_limit` of all points of the sweep \[cycles\]. A limit that is proposed for all points must not be below the present
+    /// limit of any point.
     pub fn to_settle(&self, least_limit: f64) -> Vec<Remedy> {
         self.settling(least_limit).into_iter().map(|(_, remedy)| self.accepted(remedy)).collect()
     }
 
-    /// The same settings, each with the flaw that they remove.
+    /// The same settings as `to_settle`, each with the flaw that it removes.
     fn settling(&self, least_limit: f64) -> Vec<(&'static Kind, Remedy)> {
         let flaws = self.flaws();
         let has = |kind: &Kind| flaws.iter().any(|found| found.is(kind));
@@ -119,7 +121,7 @@ impl Facts {
         };
         let mut remedies: Vec<(&'static Kind, Remedy)> = self.warnings_of(&[WARMUP]).map(of_warmup).collect();
         if has(&kinds::AT_PATH_BOUND) && !has(&kinds::QUEUES_UNSETTLED) {
-            // if a warm-up reached its limit, the higher of two limits is proposed
+            // if the warm-up reached its limit, propose the higher of the two limits
             let least = if self.is_by_limit() { self.longer_limit().max(least_limit) } else { least_limit };
             remedies.push((&kinds::AT_PATH_BOUND, self.longer_run(least)));
         }
@@ -127,7 +129,7 @@ impl Facts {
             remedies.push((&kinds::QUEUES_UNSETTLED, self.for_queues(least_limit)));
         } else if self.is_by_limit() {
             let limit = self.longer_limit().max(least_limit);
-            // a lower load does not let power states settle sooner
+            // a lower load would not make power states settle sooner
             let is_of_latencies = self.warmup_settled == Some(false);
             let lighter = is_of_latencies.then(|| words::else_lighter(self.load));
             let kind = if is_of_latencies { &kinds::LATENCIES_UNSETTLED } else { &kinds::POWER_UNSETTLED };
@@ -144,9 +146,9 @@ impl Facts {
         remedies
     }
 
-    /// The new limit of a warm-up that reached its limit \[cycles\]: the limit that the engine proposes, otherwise twice the present
-    /// limit. Warnings of earlier versions have no numbers: the engine has always proposed four times the limit, except for saturated
-    /// points.
+    /// The proposed limit for a warm-up that reached its limit \[cycles\]: the limit from the engine's warning, but at least twice the
+    /// present limit. Warnings of earlier versions have no numbers. For old warnings the result is four times the limit, as the engine
+    /// always proposed (except for saturated points).
     fn longer_limit(&self) -> f64 {
         let reached = self.warmup_cycles.unwrap_or(0.0).max(self.warmup_limit_cycles.unwrap_or(0.0));
         let proposed =
@@ -154,7 +156,8 @@ impl Facts {
         proposed.fold(rounded_up(2.0 * reached), f64::max)
     }
 
-    /// A run that is long enough for queues of this length. Near the capacity, first a lower load.
+    /// The remedy for queues that have not settled: a run that is long enough for them. If the load is near the
+    /// capacity, the remedy proposes a lower load first.
     fn for_queues(&self, least_limit: f64) -> Remedy {
         if !self.is_phase() && self.phases.is_empty() {
             return if self.is_near_capacity() { self.lighter(least_limit) } else { self.longer_run(least_limit) };
@@ -172,22 +175,21 @@ impl Facts {
         words::longer_for_queues(place.phase, self.span(rounded_up(self.enough_for(place.lasted()))))
     }
 
-    /// Required length of a run or a phase that was too short for its queues \[cycles\].
+    /// Length that a run or a phase would need for its queues to settle \[cycles\].
     fn enough_for(&self, lasted: f64) -> f64 {
         LONGER * self.memory(lasted).max(lasted).ceil()
     }
 
-    /// Time for which the length of queues depends on their length at the start \[cycles\]; 0 if Weft cannot propose a run that is this
-    /// long.
+    /// Time for which the queues depend on their length at the start \[cycles\]; 0 if Weft would not propose such a long run.
     fn memory(&self, lasted: f64) -> f64 {
         self.queue_memory_cycles.filter(|&memory| memory <= PATIENCE * lasted).unwrap_or(0.0)
     }
 
-    /// True if the load is near the capacity, so that no run may be long enough.
+    /// Whether the load is so near to the capacity that perhaps no run is long enough.
     ///
-    /// The load is near the capacity in three cases. The paths carry hardly more, the accepted load is below the offered load, or packets
-    /// wait in the source queues and are not delivered. Queues may be long for other reasons: a routing may fill queues before it leaves
-    /// the shortest paths, or links may sleep. Queues of this kind have the same length at a load that is 5 % lower.
+    /// The load is near the capacity in three cases. The paths can carry hardly more, the accepted load is below the offered load, or
+    /// packets stay in the source queues without being delivered. Queues can also be long for other reasons: a routing may fill them before
+    /// it leaves the shortest paths, or links may sleep. These queues have the same length at a load that is 5 % lower.
     fn is_near_capacity(&self) -> bool {
         if self.is_near_bound() || self.is_behind() {
             return true;
@@ -197,27 +199,29 @@ impl Facts {
         end > chance && begin - end <= chance
     }
 
-    /// True if the load is less than 5 % below the bound of its paths. A longer run can only show that a lower load is carried.
+    /// Whether the load is more than 95 % of the load that the paths can carry. At such a load, a longer run can only show that the network
+    /// carries a lower load.
     pub(crate) fn is_near_bound(&self) -> bool {
         self.path_bound_share.unwrap_or(0.0) > BELOW_BOUND
     }
 
-    /// True if a warm-up without a fixed length reached its limit.
+    /// Whether the automatic warm-up reached its limit before the point had settled.
     fn is_by_limit(&self) -> bool {
         self.warmup_settled.is_some() && [self.warmup_settled, self.power_settled].contains(&Some(false))
     }
 
-    /// Number of cycles after which a backlog is delivered.
+    /// Number of cycles after which a backlog with the present mean waiting time is delivered.
     fn after_waits(&self) -> f64 {
         WAITS * self.queueing_mean_cycles.unwrap_or(0.0)
     }
 
-    /// A warm-up and a window that are longer than the time for which queues of this length depend on their start.
+    /// The remedy of a longer warm-up and window. The two times are longer than the time for which the queues depend on
+    /// their length at the start.
     fn longer_run(&self, least_limit: f64) -> Remedy {
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let cycles = rounded_up(self.enough_for(warmup + window).max(self.after_waits()));
-        // A multiple of the window still has whole periods of the policy. The window is longer than one swing of the queues. A window
-        // that begins or ends during a swing accepts more or less than it is offered.
+        // A multiple of the present window still has whole periods of the policy. The proposed window is longer than one swing of the
+        // queues. A window that begins or ends during a swing of the queues accepts more or less than it is offered.
         let longer = (window > 0.0).then(|| LONGER * (self.memory(warmup + window) / window).ceil().max(1.0) * window);
         let longer = longer.map(|window| self.span(window));
         let lighter = words::else_lighter(self.load);
@@ -225,11 +229,13 @@ impl Facts {
             let limit = cycles.max(2.0 * self.warmup_limit_cycles.unwrap_or(0.0)).max(least_limit);
             return words::longer_run(LIMIT, self.span(limit), longer, false, &lighter);
         }
-        // a longer limit has no effect, and a scenario refuses it next to a fixed warm-up
+        // the limit did not end the warm-up, so a longer limit has no effect, and a scenario refuses it next to a fixed
+        // warm-up
         words::longer_run(WARMUP, self.span(cycles), longer, self.warmup_settled.is_some(), &lighter)
     }
 
-    /// A lower load, and a warm-up that is long enough for it. A longer limit has no effect if the limit did not end the warm-up.
+    /// The remedy of a lower load, with a warm-up that is long enough for it. The remedy names a longer limit only if the limit ended the
+    /// warm-up.
     fn lighter(&self, least_limit: f64) -> Remedy {
         let enough = rounded_up((2.0 * self.warmup_cycles.unwrap_or(0.0)).max(self.after_waits()));
         let cycles = enough.max(2.0 * self.warmup_limit_cycles.unwrap_or(0.0)).max(least_limit);
@@ -240,8 +246,9 @@ impl Facts {
         words::lighter_and_longer(self.load, key.map(|key| (key, self.span(cycles))))
     }
 
-    /// A load that the network probably carries, or longer buffers. The bound of the paths is an upper bound. The network accepts less if
-    /// packets wait for each other; the accepted load of a saturated point shows how much less.
+    /// The remedy for a load near or above the bound of the paths: a load that the network probably carries, or longer buffers. The
+    /// bound of the paths is an upper bound on the accepted load. The network accepts less if packets wait for each other. For a
+    /// saturated point, the accepted load shows how much less.
     pub fn below_bound(&self) -> Remedy {
         let share = self.path_bound_share.unwrap_or(f64::NAN);
         let accepted = self.accepted_load.zip(self.offered_load).map(|(accepted, offered)| accepted / offered);
@@ -251,7 +258,7 @@ impl Facts {
         words::below_bound(self.load, share, lower, &buffers.collect::<Vec<_>>())
     }
 
-    /// Settings with which a backlog is delivered before the window begins, or is small compared to the load of a phase.
+    /// The remedy for a backlog: settings that deliver it before the window begins, or that make it small compared to the load of a phase.
     pub fn after_backlog(&self, late: &Backlog) -> Remedy {
         if late.at_begin.is_none_or(|packets| packets == 0.0) {
             return self.longer_phase(late);
@@ -263,13 +270,14 @@ impl Facts {
         words::later_window(self.span(later), is_of_phase.then(|| self.span(later - begin)))
     }
 
-    /// Length of a phase for which the flits that wait at its beginning or end are less than 3 % of its load.
+    /// The remedy of a longer phase: the flits that wait at its beginning or end are then less than 3 % of its load.
     pub fn longer_phase(&self, late: &Backlog) -> Remedy {
         let enough = self.span(rounded_up(late.long_enough()));
         words::longer_phase(self.place.as_ref().map_or(0.0, |place| place.phase), enough)
     }
 
-    /// Length of a window for twice the packets that a mean needs. The factor of two allows for random variation.
+    /// The remedy of a longer window, with twice the packets that a mean needs. The factor of two allows for random
+    /// variation.
     fn more_packets(&self) -> Remedy {
         let times = (2.0 * FEWEST_PACKETS / self.packets.unwrap_or(1.0)).ceil();
         match self.window_cycles.filter(|&window| window > 0.0 && !self.is_phase()) {
@@ -279,10 +287,11 @@ impl Facts {
         }
     }
 
-    /// A longest window that is long enough for all batches and programs to complete.
+    /// The remedy of a longest window that is long enough for all batches and programs to complete.
     ///
-    /// Batches get twice the time in which all packets would be delivered at the present speed. The number of packets that a program will
-    /// still send is not known. A program gets the default longest window. This costs nothing, because the window ends with the program.
+    /// For batches it is twice the time in which all packets would be delivered at the present speed. For programs this time is unknown,
+    /// because the number of packets that they will still send is unknown. Therefore a program gets the default longest window. A long
+    /// limit costs nothing, because the window ends when the program ends.
     pub(crate) fn to_complete(&self) -> Remedy {
         let window = self.window_cycles.unwrap_or(0.0);
         let longest = LONGEST_PROGRAM / self.grain_flits();
@@ -296,7 +305,8 @@ impl Facts {
         words::longer_run_to_end(self.span(rounded_up(most).min(LONGEST / self.grain_flits())))
     }
 
-    /// A window with twice the packets that a mean needs, or a load that creates this number of packets.
+    /// The remedy for a point without packets: a window with twice the packets that a mean needs, or a load that creates this number of
+    /// packets in the present window.
     fn any_packet(&self) -> Remedy {
         let some = |number: Option<f64>| number.filter(|&number| number != 0.0);
         let known = (some(self.load), some(self.terminals), some(self.packet_flits), some(self.window_cycles));
@@ -310,7 +320,7 @@ impl Facts {
     }
 }
 
-/// The remedy in a warning of the engine.
+/// The remedy that a warning of the engine contains.
 fn of_engine(warning: &EngineWarning) -> Remedy {
     Remedy { is_of_load: warning.code.as_deref() == Some(OF_LOAD), ..Remedy::new(warning.help.clone()) }
 }

@@ -1,4 +1,4 @@
-//! A diagnosis as data.
+//! A diagnosis as data: code, finding, numbers and remedy.
 
 use crate::facts::Facts;
 use crate::kinds::{self, Kind};
@@ -7,13 +7,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use weft_units::{Code, Severity};
 
-/// A remedy as a sentence, and its settings in the notation of the scenario.
+/// A remedy as a sentence, together with its settings in the notation of a scenario.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Remedy {
     pub text: String,
-    /// Values by the dotted path of their key, as `--set` accepts them.
+    /// The values of the settings by dotted path, as `--set` accepts them.
     pub settings: Map<String, Value>,
-    /// True if the remedy proposes another load.
+    /// Whether the remedy proposes another load.
     #[serde(skip)]
     pub is_of_load: bool,
 }
@@ -23,34 +23,34 @@ impl Remedy {
         Self { text: text.into(), settings: Map::new(), is_of_load: false }
     }
 
-    /// Creates a remedy that proposes another load.
+    /// Makes a remedy that proposes another load.
     pub fn of_load(text: impl Into<String>) -> Self {
         Self { is_of_load: true, ..Self::new(text) }
     }
 
-    /// Adds a setting that the sentence of the remedy names.
+    /// Adds a setting to the remedy; the sentence must already name it.
     pub fn with(mut self, path: &str, value: impl Into<String>) -> Self {
         self.settings.insert(path.to_owned(), json!(value.into()));
         self
     }
 }
 
-/// A diagnosis of a point, or of a phase of its load.
+/// A diagnosis of a point, or of one phase of its load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Diagnosis {
     pub code: &'static Code,
     pub severity: Severity,
-    /// Index of the phase of the load that the diagnosis concerns.
+    /// For a diagnosis of a phase, the index of the phase in the load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<u64>,
-    /// The flaw in a few words, or the warning in a sentence.
+    /// The flaw as a few words, or the warning as a sentence.
     pub what: String,
-    /// The numbers of the diagnosis, by name. Each name ends with the unit.
+    /// The numbers of the diagnosis, by name. The name of each number ends with its unit.
     pub numbers: Map<String, Value>,
     pub remedy: Remedy,
 }
 
-/// Flaws that a phase inherits from its point.
+/// The flaws that a phase has only because its point has them.
 static OF_POINT: [&Kind; 5] = [
     &kinds::STALLED,
     &kinds::INTERRUPTED,
@@ -60,7 +60,7 @@ static OF_POINT: [&Kind; 5] = [
 ];
 
 impl Facts {
-    /// The flaws of a point as data, the worst first, then the flaws of each measured phase, then the warnings about the results.
+    /// All diagnoses of a point: its own flaws, worst first, then the flaws of each measured phase, then the warnings about the results.
     pub fn diagnoses(&self) -> Vec<Diagnosis> {
         let own = self.flaws().into_iter().map(|kind| self.diagnosis(kind));
         let is_own = |kind: &&Kind| !OF_POINT.iter().any(|of_point| of_point.is(kind));

@@ -1,4 +1,5 @@
-//! The sentences: one template for each remedy and note. The other files compute the numbers in these sentences.
+//! The templates of the sentences about one point: one for each remedy and each note. The numbers in these sentences
+//! are computed in other files.
 
 use crate::backlog::Backlog;
 use crate::facts::{EngineWarning, Facts, Job, Place};
@@ -12,7 +13,7 @@ pub(crate) const WINDOW: &str = "measure.window";
 const MAX_WINDOW: &str = "measure.stop.complete.max_window";
 const NEAR: &str = "near the capacity queues hardly ever drain";
 
-/// A setting of a scenario with its value, as a reader would write it: `path: value`.
+/// A setting with its value in the notation of a scenario, for a sentence: `path: value`.
 fn setting(path: &str, span: Span) -> String {
     format!("`{path}: {span}`")
 }
@@ -55,7 +56,7 @@ pub(crate) fn longer_run(key: &str, warmup: Span, window: Option<Span>, replaces
 
 pub(crate) fn lighter_and_longer(load: Option<f64>, warmup: Option<(&str, Span)>) -> Remedy {
     let and = warmup.map_or_else(String::new, |(key, warmup)| format!(" and {}", setting(key, warmup)));
-    // no settings: the key of the load depends on the scenario, and the warm-up without the load is only half of the remedy
+    // the remedy has no settings: the key of the load depends on the scenario, and the warm-up without the load is only half of the remedy
     Remedy::of_load(format!("write {}{and}: {NEAR}, however long the warm-up is", lower_load(load)))
 }
 
@@ -70,7 +71,7 @@ fn lower_load(load: Option<f64>) -> String {
     }
 }
 
-/// Joins the remedies of phases into one sentence; each remedy names the load of its phase.
+/// Joins the remedies of several phases into one sentence.
 pub(crate) fn each(remedies: impl Iterator<Item = String>) -> Remedy {
     let text = remedies.collect::<Vec<_>>().join("; ");
     Remedy { is_of_load: !text.is_empty(), ..Remedy::new(text) }
@@ -88,8 +89,8 @@ pub(crate) fn longer_for_queues(phase: f64, longer: Span) -> String {
     )
 }
 
-/// `accepted`: the share of the load that a saturated point accepted, if this share is below the bound of its paths. `buffers`: the keys
-/// of the buffers that are too short for the load, with the required length \[flits\].
+/// `accepted`: the share of the load that a saturated point accepted; `None` for other points, and if this share is not below the bound of
+/// the paths. `buffers`: key and required length [flits] of each group of buffers that is too short for the load.
 pub(crate) fn below_bound(load: Option<f64>, share: f64, accepted: Option<f64>, buffers: &[(&str, f64)]) -> Remedy {
     let setting = |(path, needed): &(&str, f64)| format!("`{path}: {needed}flits`");
     let longer = match buffers.iter().map(setting).collect::<Vec<_>>().join(" and ") {
@@ -115,12 +116,12 @@ pub(crate) fn lower_before(is_of_phase: bool) -> Remedy {
     Remedy::of_load(format!("lower the load{of}: the network hardly delivers the packets that were left"))
 }
 
-/// `shift`: the shift of the phases that begin later.
+/// `shift`: by how much the later phases must shift; `None` if there are none.
 pub(crate) fn later_window(warmup: Span, shift: Option<Span>) -> Remedy {
     let shifted =
         shift.map_or_else(String::new, |shift| format!(", and let all later phases begin {} later", shift.words()));
     let remedy = Remedy::new(format!("write {} or more{shifted}", setting(WARMUP, warmup)));
-    // if phases shift, the warm-up without the shift is only half of the remedy
+    // if phases must shift, the warm-up alone is only half of the remedy, so it is not a setting
     if shift.is_some() { remedy } else { remedy.with(WARMUP, warmup.to_string()) }
 }
 
@@ -145,7 +146,8 @@ pub(crate) fn any_packet() -> Remedy {
     Remedy::of_load("write a longer `measure.window` or a higher load, so that packets are created in the window")
 }
 
-/// `enough`: a window that is long enough, if a scenario may have such a window. `higher`: a load that is high enough.
+/// `enough`: a window that is long enough; `None` if a scenario cannot have such a long window. `higher`: a load that
+/// is high enough for the present window.
 pub(crate) fn first_packet(enough: Option<Span>, higher: f64) -> Remedy {
     let higher = general(higher, 2);
     match enough {
@@ -162,7 +164,7 @@ pub(crate) fn first_packet(enough: Option<Span>, higher: f64) -> Remedy {
 
 pub(crate) const LOADS: &str = "flits/terminal/cycle";
 
-/// The accepted and the offered load with their unit, as a string.
+/// The accepted and the offered load with their unit, as text.
 pub(crate) fn loads(facts: &Facts) -> String {
     let of = |load: Option<f64>| load.map_or_else(|| "-".to_owned(), |load| general(load, 4));
     format!("{} of {} {LOADS}", of(facts.accepted_load), of(facts.offered_load))
@@ -176,12 +178,12 @@ pub(crate) fn what_and_help(warning: &EngineWarning) -> String {
     format!("{}; {}", warning.what, warning.help)
 }
 
-/// Flaws in words; empty if there is none.
+/// The flaws as text, separated by commas; empty if there is none.
 pub fn reason(flaws: &[&Kind]) -> String {
     flaws.iter().map(|kind| kind.words).collect::<Vec<_>>().join(", ")
 }
 
-/// The verdict on a job, as text.
+/// Verdicts on a job without a flaw, as text.
 pub(crate) const NEXT_TO_SATURATED: &str = "without a flaw, but another job is saturated";
 pub(crate) const NEXT_TO_CUT: &str = "without a flaw, but another job was cut off";
 
@@ -197,7 +199,7 @@ pub(crate) fn part_of_period(why: &str) -> String {
     format!("part of a period: {why}")
 }
 
-/// The words on a job that was cut off, with the completed part of the job.
+/// A job that was cut off, as text with its completed share.
 fn open_job(job: &Job) -> String {
     let parts = [
         (job.queue_ended_programs, job.queue_programs, "programs had ended"),
@@ -226,7 +228,7 @@ pub(crate) fn no_packet(is_silent: bool) -> String {
     format!("nothing was measured: {why}")
 }
 
-/// The length of a window, to be written after the noun.
+/// The length of a window as text to be written after the word "window".
 fn of_window(window: Option<f64>) -> String {
     window.map_or_else(String::new, |window| format!(" of {window} cycles"))
 }
@@ -296,7 +298,7 @@ pub(crate) fn overloaded_phase(number: f64, phase: &Facts, waits: Option<Backlog
     )
 }
 
-/// The words on flits that wait when a phase ends. If the phase also delivers an earlier backlog, the accepted load does not show these
+/// The flits that wait when a phase ends, as text. If the phase also delivers an earlier backlog, its accepted load does not show these
 /// flits.
 fn left(waits: Option<Backlog>) -> String {
     let Some(waits) = waits.filter(|waits| waits.after() > 0.0 && waits.offered > 0.0) else {
@@ -340,7 +342,7 @@ pub(crate) fn left_by_warmup(late: &Backlog, facts: &Facts) -> String {
     format!("began with {} left by the warm-up: {}", waiting(late), not_of_the_load(facts))
 }
 
-/// The words on the load and the bound of the paths. Buffers that are too short for their links are a reason for a low bound.
+/// The load and the bound of the paths, as text. If buffers are too short for their links, the text names them as a reason for a low bound.
 pub(crate) fn bound(facts: &Facts) -> String {
     let of = |load: Option<f64>| general(load.unwrap_or(f64::NAN), 4);
     let (offered, bound) = (of(facts.offered_load), of(facts.path_bound_load));
@@ -417,7 +419,7 @@ pub(crate) fn warmup_not_judged(warmup: Option<f64>) -> String {
     )
 }
 
-/// A warning of the engine with its code, or only the part of the warning that no other sentence reports.
+/// A warning of the engine as text with its code, or only the part of it that no other sentence includes.
 pub(crate) fn warning(path: &str, text: &str, code: Option<&str>) -> String {
     let code = code.map_or_else(String::new, |code| format!(" [{code}]"));
     format!("warning: {path}: {text}{code}")

@@ -1,4 +1,4 @@
-//! Judgements on several points: each code with numbers on both sides of its threshold.
+//! Tests of diagnoses about several points: each code, with numbers on both sides of its threshold.
 
 use serde_json::{Value, json};
 use weft_diagnoses::Facts;
@@ -8,7 +8,7 @@ use weft_diagnoses::several::pairs::{self, Side};
 use weft_diagnoses::several::saving::Power;
 use weft_diagnoses::several::windows;
 
-/// The facts of a settled point, with changes.
+/// The facts of a settled point with these changes.
 fn point(changes: Value) -> Facts {
     let mut summary = json!({
         "ending": "drained", "saturated": false, "packets": 999, "offered_load": 0.5, "accepted_load": 0.5, "load": 0.5,
@@ -95,7 +95,7 @@ fn points_are_compared_at_equal_work_and_under_the_same_faults() {
         pairs::obstacles(sides[0], sides[1]).iter().map(|each| each.code.name).collect::<Vec<_>>()
     };
     let sound = point(json!({}));
-    // the limit: 3 % plus chance, which is 3 sqrt(2 / 999) = 13.4 %
+    // the limit is 3 % plus random variation, which is 3 sqrt(2 / 999) = 13.4 %
     let near = point(json!({"accepted_load": 0.42}));
     let other = point(json!({"accepted_load": 0.41}));
     let failing = point(json!({"dropped_packets": 1, "warmup_cycles": 1001}));
@@ -112,12 +112,13 @@ fn points_are_compared_at_equal_work_and_under_the_same_faults() {
 
 #[test]
 fn a_difference_that_chance_explains_is_no_saving() {
-    // 40 of 100 W are for flits: three standard deviations of 2 x 10,000 packets are 1.5 * 40 W * sqrt(2e-4) = 0.85 W
+    // 40 of 100 W grow with the flits, so three standard deviations for 2 x 10,000 packets are 1.5 * 40 W * sqrt(2e-4)
+    // = 0.85 W
     let reference = Power { mean_w: 100.0, static_w: 60.0, accepted: 0.5, packets: 10_000.0 };
     assert!((reference.chance_w(reference) - 0.848_528).abs() < 1e-6);
     assert_eq!(Power { mean_w: 99.2, ..reference }.saved_w(reference), 0.0);
     assert!((Power { mean_w: 99.0, ..reference }.saved_w(reference) - 1.0).abs() < 1e-9);
-    // 1 % less work takes 0.4 W less
+    // with 1 % less work the reference needs 0.4 W less
     let fewer = Power { mean_w: 99.6, accepted: 0.495, packets: 1e9, ..reference };
     assert!((reference.at_w(fewer.accepted) - fewer.mean_w).abs() < 1e-9);
 }

@@ -1,10 +1,10 @@
-//! Flaws, marks and remedies of summaries that each have one flaw.
+//! Tests of flaws, marks and remedies with summaries that each have one flaw.
 
 use serde_json::{Map, Value, json};
 use weft_diagnoses::kinds::{FEW_MARK, FEWEST_PACKETS, KINDS, NO_PACKET, QUEUES_UNSETTLED, TOO_FEW_PACKETS};
 use weft_diagnoses::{Facts, flaws};
 
-/// The facts of a settled point, with one change.
+/// The facts of a settled point with one change.
 fn point(change: Value) -> Facts {
     let mut summary = json!({
         "ending": "drained", "saturated": false, "packets": 999, "offered_load": 0.5, "accepted_load": 0.5, "load": 0.5,
@@ -72,7 +72,8 @@ fn a_run_that_was_cut_off_has_the_remedy_of_a_longer_one() {
     let cut = |jobs: Value| point(json!({"ending": "not_complete", "jobs": jobs})).diagnoses().swap_remove(0);
     let limit = |jobs: Value| cut(jobs).remedy.settings["measure.stop.complete.max_window"].clone();
     let batch = |delivered: u64| json!({"job": "a", "batch_packets": 100, "batch_delivered_packets": delivered});
-    // expected limit: 2 x 1000 cycles x 100 / delivered, at least 4 times the window, rounded up to two digits
+    // expected limit: 2 x 1000 cycles x 100 / delivered packets, but at least 4 times the window, rounded up to two
+    // digits
     assert_eq!([30, 90].map(|delivered| limit(json!([batch(delivered)]))), ["6700cycles", "4000cycles"]);
     assert_eq!(limit(json!([batch(0)])), "100000000000cycles", "nothing says how long it takes");
     let program = json!({"job": "b", "ranks": 8, "ended_ranks": 3, "completion_cycles": null});

@@ -1,13 +1,13 @@
-//! The network engine: state, cycle loop, routings, power policies. The engine does not read or write files, does not read a clock,
-//! and never iterates over a map in random order.
+//! The network engine: it assembles and simulates the network of a spec. The engine does not read or write files, reads no clock, and never
+//! iterates over a map in random order.
 //!
-//! A [`Spec`] (plain numbers) becomes a network ([`Simulation`]) of blocks. A block advances cycle by cycle (`kernel/src/block.rs`,
-//! `Block::step`) and counts integers; [`run`] returns the counts as an [`Outcome`]. ARCHITECTURE.md lists the rooms (folders) of this
-//! crate, and which room may use which.
+//! The engine turns a [`Spec`] (plain numbers) into a network of blocks ([`Simulation`]). Each block simulates cycle by cycle
+//! (`kernel/src/block.rs`, `Block::step`) and counts integers; [`run`] returns these counts as an [`Outcome`]. ARCHITECTURE.md lists the
+//! rooms (folders) of this crate, and which room may import from which.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 
-// derived code refers to this crate by this name, here and in other crates
+// this crate under its own name, for code that refers to it by name
 extern crate self as weft_engine;
 
 mod explain;
@@ -39,23 +39,23 @@ pub use weft_kernel::parts::watch;
 pub use weft_models::{allocation, congestion, power, queueing, recording, routing, workload};
 use weft_units::{Cycles, Refusal};
 
-/// Checks that the spec can run: topology and routing are compatible, links have enough VCs, channels do not depend on each other in a
-/// cycle, and policy and routing are compatible.
+/// Checks that the spec can run: topology, routing and policy are compatible, links have enough VCs, and channels do not depend on each
+/// other in a cycle.
 pub fn check(spec: &Spec) -> Result<(), Refusal> {
     network::assemble::net(spec)?;
     spec.check_policy()
 }
 
-/// Runs a spec. The result depends only on the spec, not on `how` (threads and blocks).
+/// Runs a spec. The result depends only on the spec, not on `how` (the numbers of threads and blocks).
 pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result<Outcome, Refusal> {
     finish(spec, Simulation::new(spec, how)?, progress, None)
 }
 
-/// Continues a run of the same spec from a checkpoint that was passed to [`Progress::keep`]. The result is the same as that of a run
-/// without interruption. The network is divided into the blocks of the checkpoint, even if `how` differs; the threads of `how` share these
-/// blocks. Refuses bytes that can't be read as a checkpoint of this spec. The engine checks many of the numbers in the bytes, but not all.
-/// Therefore pass only unchanged bytes that this build of the engine has written. `weft run` stores a checksum and an identifier of the
-/// build with the bytes. The bytes of the checkpoint are freed as soon as they have been read.
+/// Continues a run of the same spec from a checkpoint that [`Progress::keep`] has received. The result is the same as that of an
+/// uninterrupted run. The network has the blocks of the checkpoint, even if `how` has another number; the threads of `how` share these
+/// blocks. The function refuses bytes that it cannot read as a checkpoint of this spec. `resume` checks many of the numbers in the bytes,
+/// but not all. Therefore callers must pass only unchanged bytes that this build of the engine has written. To check this, `weft run`
+/// stores a checksum and an identifier of the build with the bytes. The function frees the bytes as soon as it has read them.
 pub fn resume<'a>(
     spec: &Spec,
     how: spec::Execution,
@@ -67,18 +67,18 @@ pub fn resume<'a>(
     finish(spec, simulation, progress, Some(Box::new(checkpoint)))
 }
 
-/// Runs a spec without warm-up, stops its sources in cycle `stop`, and measures until no packet is left in the network. Refuses a network
-/// that is not empty within `limit` cycles after `stop`. Used for tests of models.
+/// Runs a spec without warm-up, stops its sources in cycle `stop`, and measures until the network has no packets left. The function refuses
+/// a network that is not empty within `limit` cycles after `stop`. Tests of models use this function.
 ///
 /// # Panics
-/// Panics if the network is empty, but a credit has not returned or a VC is still held.
+/// Panics if the network is empty, but a credit has not returned or a packet still holds a VC.
 pub fn run_to_rest(spec: &Spec, how: spec::Execution, stop: Cycles, limit: Cycles) -> Result<Outcome, Refusal> {
     let mut spec = spec.clone();
     (spec.phases.warmup, spec.phases.window) = (0, stop + 2 * limit);
     Simulation::new(&spec, how)?.run_to_rest(&spec, stop, limit)
 }
 
-/// Runs the newly assembled network to its end, starting from the checkpoint if there is one.
+/// Runs the newly assembled network to the end of the run, from the checkpoint if there is one.
 fn finish(
     spec: &Spec,
     mut simulation: Simulation,

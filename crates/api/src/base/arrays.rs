@@ -1,14 +1,14 @@
-//! Arrays in which every index is valid, so that the loop reads them without a bounds check.
+//! Arrays in which every index is valid, so the loop reads them without a bounds check.
 
 use super::kept::{Kept, Reader, Unreadable, Writer};
 use super::unchecked::Hot;
 use std::ops::{Index, IndexMut};
 
-/// An array whose length is a power of two, such as the credits of an output for each VC.
+/// An array whose length is a power of two, such as the credits of an output (one element per VC).
 pub trait At<T> {
-    /// The element at an index. If the index is too large, only its lower bits count; builds with debug assertions panic.
+    /// The element at index `place`. If the index is too large, only its lower bits count; builds with debug assertions panic instead.
     fn at(&self, place: usize) -> &T;
-    /// The element at an index, for writing.
+    /// The element at index `place`, for writing.
     fn at_mut(&mut self, place: usize) -> &mut T;
 }
 
@@ -28,7 +28,7 @@ impl<T, const N: usize> At<T> for [T; N] {
     }
 }
 
-/// An array with an element for each of the ports that masks of `W` words can contain ([`Bits`](super::bits::Bits)).
+/// An array with one element for each port that a mask of `W` words can contain ([`Bits`](super::bits::Bits)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerPort<T, const W: usize>([[T; 64]; W]);
 
@@ -37,26 +37,26 @@ impl<T: Copy, const W: usize> PerPort<T, W> {
         Self([[value; 64]; W])
     }
 
-    /// Number of ports for which the array has room.
+    /// Number of ports for which the array has elements.
     pub const LEN: usize = 64 * W;
 
-    /// The element of a port, without a mask on the index.
+    /// The element of a port. Unlike `index`, it does not limit the index by a mask.
     ///
     /// # Safety
     /// `port` is below [`LEN`](Self::LEN).
     #[inline(always)]
     pub unsafe fn hot(&self, port: usize) -> &T {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `port` is below the length.
         unsafe { self.0.as_flattened().hot(port) }
     }
 
-    /// The element of a port, for writing, without a mask on the index.
+    /// The element of a port, for writing. Unlike `index_mut`, it does not limit the index by a mask.
     ///
     /// # Safety
-    /// The same as for [`hot`](Self::hot).
+    /// The conditions are the same as for [`hot`](Self::hot).
     #[inline(always)]
     pub unsafe fn hot_mut(&mut self, port: usize) -> &mut T {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `port` is below the length.
         unsafe { self.0.as_flattened_mut().hot_mut(port) }
     }
 
@@ -69,7 +69,7 @@ impl<T: Copy, const W: usize> PerPort<T, W> {
 impl<T, const W: usize> Index<usize> for PerPort<T, W> {
     type Output = T;
 
-    /// The element of a port. If the number is too large, only its lower bits count, as in [`At::at`].
+    /// The element of a port number. If the number is too large, only its lower bits count, as in [`At::at`].
     #[inline(always)]
     fn index(&self, port: usize) -> &T {
         self.0.at(port >> 6).at(port & 63)

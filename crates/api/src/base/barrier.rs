@@ -1,5 +1,5 @@
-//! A barrier for the threads of a run. A waiting thread spins, because windows take only a few microseconds, and a thread cannot
-//! sleep for such a short time.
+//! A barrier at which the threads of a run wait for each other. A waiting thread spins, because windows take only a few microseconds, and a
+//! thread cannot sleep for such a short time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -8,11 +8,12 @@ pub struct Barrier {
     threads: usize,
     waiting: AtomicUsize,
     generation: AtomicUsize,
-    /// Whether a thread has panicked. From then on, threads no longer wait.
+    /// Whether a thread of the run has panicked. After a panic, threads no longer wait at the barrier.
     poisoned: AtomicBool,
 }
 
-/// A guard that a thread holds while it uses a barrier. If the thread that holds the guard panics, the other threads no longer wait for it.
+/// A guard for a thread that uses the barrier. If the thread with the guard panics, the guard makes the other threads
+/// stop waiting.
 pub struct Poison<'a>(pub &'a Barrier);
 
 impl Drop for Poison<'_> {
@@ -23,7 +24,8 @@ impl Drop for Poison<'_> {
     }
 }
 
-/// Number of spins before the thread yields. (If there are more threads than cores, spinning threads must not starve the others.)
+/// Number of spins before a waiting thread yields its core. (With more threads than cores, spinning threads would otherwise delay the
+/// others.)
 const SPINS: u32 = 4096;
 
 impl Barrier {
@@ -36,8 +38,8 @@ impl Barrier {
         }
     }
 
-    /// Returns true when all threads have called it; everything that they wrote before the call is then visible to all of them. Returns
-    /// false if a thread has panicked.
+    /// Waits until all threads have called `wait`, then returns true. Everything that they wrote before the call is then visible to all
+    /// threads. If a thread has panicked, it returns false at once.
     pub fn wait(&self) -> bool {
         let generation = self.generation.load(Ordering::Acquire);
         if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {

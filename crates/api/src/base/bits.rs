@@ -1,4 +1,4 @@
-//! Masks of ports, one, two or eight words long, and round-robin choices from them.
+//! Bit masks of ports, one, two or eight words long, and round-robin choices among their members.
 
 use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
@@ -15,13 +15,13 @@ impl<const W: usize> Default for Bits<W> {
 }
 
 impl<const W: usize> Bits<W> {
-    /// The words of the mask: a bit for each port, 64 in a word.
+    /// The words of the mask, with one bit per port and 64 ports per word.
     #[inline(always)]
     pub fn words(&self) -> &[u64] {
         &self.0
     }
 
-    /// The set of those ports, among the first `64 * W`, whose bits are set. `ports` has bits for 128 ports.
+    /// The set of ports below `64 * W` whose bits in `ports` are set. `ports` has one bit for each of 128 ports.
     #[inline(always)]
     pub fn of(ports: u128) -> Self {
         Self(std::array::from_fn(|word| if word < 2 { (ports >> (64 * word)) as u64 } else { 0 }))
@@ -47,11 +47,11 @@ impl<const W: usize> Bits<W> {
         self.0.iter().all(|&w| w == 0)
     }
 
-    /// Removes the first member from the set and returns it.
+    /// Removes the first member from the set and returns it; `None` if the set is empty.
     #[inline(always)]
     pub fn take_first(&mut self) -> Option<usize> {
         for (k, w) in self.0.iter_mut().enumerate() {
-            // the compiler knows that a word other than 0 has fewer than 64 zeros
+            // with `NonZeroU64` the compiler knows that the word has fewer than 64 trailing zeros
             if let Some(bits) = NonZeroU64::new(*w) {
                 *w &= *w - 1;
                 return Some(k * 64 + bits.trailing_zeros() as usize);
@@ -67,7 +67,8 @@ impl<const W: usize> Bits<W> {
         self
     }
 
-    /// The first member at or after `start` (modulo the size of the set); if there is none, the first member. The set must not be empty.
+    /// The first member at or after number `start` (modulo the size of the set); if there is none, the first member. The set must not be
+    /// empty.
     #[inline(always)]
     pub fn pick_from(&self, start: usize) -> usize {
         if W == 1 {
@@ -97,7 +98,7 @@ impl<const W: usize> std::ops::BitOr for Bits<W> {
     }
 }
 
-/// The first set bit at or after `start`; if there is none, the first set bit. `mask` must not be 0.
+/// The first set bit of `mask` at or after bit `start`; if there is none, the first set bit. `mask` must not be 0.
 #[inline(always)]
 pub fn pick16(mask: u16, start: u8) -> u8 {
     let above = u32::from(mask) & (u32::MAX << start);
@@ -105,7 +106,7 @@ pub fn pick16(mask: u16, start: u8) -> u8 {
     word.trailing_zeros() as u8
 }
 
-/// A set of small numbers: the routers and terminals that have work to do.
+/// A set of small numbers as bits. The loop uses it for the routers and terminals that have work to do.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct Active(#[kept(each)] pub Vec<u64>);
 
@@ -122,10 +123,10 @@ impl Active {
     /// The same as [`set`](Self::set), without a bounds check.
     ///
     /// # Safety
-    /// `i` is smaller than the number for which the set was made.
+    /// `i` is smaller than the number of members for which the set was made.
     #[inline(always)]
     pub unsafe fn set_hot(&mut self, i: usize) {
-        // SAFETY: the caller guarantees it, and the set has a word for each 64 numbers.
+        // SAFETY: the caller guarantees that `i` is small enough, and the set has a word for each 64 numbers.
         *unsafe { self.0.hot_mut(i >> 6) } |= 1 << (i & 63);
     }
 
@@ -137,10 +138,10 @@ impl Active {
     /// The same as [`clear`](Self::clear), without a bounds check.
     ///
     /// # Safety
-    /// The same as for [`set_hot`](Self::set_hot).
+    /// The conditions are the same as for [`set_hot`](Self::set_hot).
     #[inline(always)]
     pub unsafe fn clear_hot(&mut self, i: usize) {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `i` is small enough.
         *unsafe { self.0.hot_mut(i >> 6) } &= !(1 << (i & 63));
     }
 
@@ -149,7 +150,7 @@ impl Active {
         self.0[i >> 6] >> (i & 63) & 1 != 0
     }
 
-    /// Clears bit `i`. Returns whether the bit was set.
+    /// Removes number `i` from the set. Returns whether it was a member.
     #[inline(always)]
     pub fn take(&mut self, i: usize) -> bool {
         let was_set = self.contains(i);

@@ -1,4 +1,4 @@
-//! Pins threads to cores.
+//! Pins the threads of a run to cores.
 
 #[cfg(target_os = "linux")]
 use nix::{
@@ -6,7 +6,8 @@ use nix::{
     unistd::Pid,
 };
 
-/// Restricts the calling thread to this core. Returns whether the operating system has accepted the restriction.
+/// Restricts the calling thread to core number `core`. Returns true if the operating system has accepted this
+/// restriction.
 #[cfg(target_os = "linux")]
 pub fn pin(core: usize) -> bool {
     let mut only = CpuSet::new();
@@ -18,8 +19,8 @@ pub fn pin(_: usize) -> bool {
     false
 }
 
-/// A guard: while it exists, the calling thread may be pinned to a core. When the guard is dropped, the thread may run on all its earlier
-/// cores again.
+/// A guard for the calling thread, which may be pinned to a core while the guard exists. When the guard is dropped, the thread gets its
+/// earlier set of cores back.
 #[derive(Debug)]
 pub struct Pinned {
     #[cfg(target_os = "linux")]
@@ -39,7 +40,7 @@ impl Drop for Pinned {
     fn drop(&mut self) {
         #[cfg(target_os = "linux")]
         if let Some(before) = &self.before {
-            // this thread had the same set before, so the system accepts it
+            // the thread had this set of cores before, so the system accepts it
             let _ = sched_setaffinity(Pid::from_raw(0), before);
         }
     }

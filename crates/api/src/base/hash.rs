@@ -1,6 +1,6 @@
-//! Hashes that replace random streams, for choices that must not depend on the order of events.
+//! Hashes used in place of random streams, for choices that must not depend on the order of events.
 
-/// A hash of (seed, high, low, salt).
+/// A random number from a hash of (seed, high, low, salt).
 #[inline(always)]
 pub fn hash(seed: u64, high: u32, low: u32, salt: u64) -> u64 {
     let mut x = seed ^ (u64::from(high) << 32 | u64::from(low)) ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -9,7 +9,7 @@ pub fn hash(seed: u64, high: u32, low: u32, salt: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Maps a hash to 0..n (bias below n / 2^32).
+/// Maps a hash to a number from 0 to n - 1 (bias below n / 2^32).
 #[inline(always)]
 pub fn below(hash: u64, n: u32) -> u32 {
     (((hash >> 32) * u64::from(n)) >> 32) as u32

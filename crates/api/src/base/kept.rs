@@ -1,13 +1,13 @@
 //! Writes the state of a run into a checkpoint, and reads it back.
 //!
-//! [`Kept`] is for objects that are created when a network is assembled. These objects are restored in place into a newly assembled
-//! network. The new network already has the reserved memory and all data that follow from the scenario.
-//! [`Value`] is for objects that are created and removed during a run. Macros derive [`Kept`] and [`Value`] (`crates/derive`). Every field is saved, unless an attribute
-//! excludes the field and gives the reason.
+//! [`Kept`] is for objects that are created when a network is assembled. A checkpoint restores such objects in place, into a newly
+//! assembled network. The new network already has its reserved memory and all data that follow from the scenario. [`Value`] is for objects
+//! that are created and removed during a run. Macros derive [`Kept`] and [`Value`] (`crates/derive`). Every field is saved, unless an
+//! attribute excludes the field and gives the reason.
 //!
-//! Whole numbers are written in groups of 7 bits, the lowest group first (LEB128). Floating-point numbers are written as their 8 bytes. The
-//! bytes contain no names and no version. The caller has to make sure that the same program reads the bytes, for the same scenario, and
-//! that no byte was changed. The reader makes no further checks: damaged bytes can be read as wrong numbers.
+//! In a checkpoint, whole numbers are written in groups of 7 bits, lowest group first (LEB128). Floating-point numbers are written as their
+//! 8 bytes. The bytes of a checkpoint contain no names and no version. The caller must check that the program and the scenario are the same
+//! as at writing, and that no byte was changed. The reader makes no further checks: it may read wrong numbers from damaged bytes.
 
 pub use weft_derive::{Kept, Value};
 
@@ -18,14 +18,14 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// The bytes of a checkpoint while it is written.
+/// The bytes of a checkpoint during writing.
 pub type Writer = Vec<u8>;
 
-/// Bytes that end too early, or that do not encode the expected value.
+/// The error for bytes that end too early, or that do not encode the expected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable;
 
-/// The bytes of a checkpoint that have not been read yet.
+/// The bytes of a checkpoint that are still to be read.
 #[derive(Debug)]
 pub struct Reader<'a>(&'a [u8]);
 
@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// Returns an error if some bytes were not read.
+    /// Checks that all bytes were read, and returns an error if not.
     pub fn end(&self) -> Result<(), Unreadable> {
         if self.0.is_empty() { Ok(()) } else { Err(Unreadable) }
     }
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         Err(Unreadable)
     }
 
-    /// The number of elements of a list. The number is checked against the bytes left, because each element takes at least one byte.
+    /// Reads the number of elements of a list. The number is checked against the bytes left, because each element takes at least one byte.
     fn length(&mut self) -> Result<usize, Unreadable> {
         let length = usize::read(self)?;
         if length <= self.0.len() { Ok(length) } else { Err(Unreadable) }
@@ -76,7 +76,7 @@ fn write_number(mut number: u128, to: &mut Writer) {
     to.push(number as u8);
 }
 
-/// Saves and restores a value that exists as soon as a network has been assembled.
+/// Saves and restores an object that exists as soon as a network has been assembled.
 #[diagnostic::on_unimplemented(
     message = "a checkpoint can't keep `{Self}`: it is not `Kept`",
     label = "a part of the state of a run",
@@ -86,14 +86,15 @@ fn write_number(mut number: u128, to: &mut Writer) {
     note = "write `#[kept(each)]` at a list whose length follows from the scenario"
 )]
 pub trait Kept {
-    /// Writes the state to the checkpoint.
+    /// Writes the state of the object to the checkpoint.
     fn keep(&self, to: &mut Writer);
 
-    /// Reads the state from the checkpoint. After an error the object must not be used any more.
+    /// Reads the state of the object from the checkpoint. After an error the object may have wrong data, and must not
+    /// be used any more.
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable>;
 }
 
-/// A value that is created when it is read from a checkpoint.
+/// An object that is created when it is read from a checkpoint.
 #[diagnostic::on_unimplemented(
     message = "a checkpoint can't make `{Self}`: it is not a `Value`",
     label = "a part of a list or of a value that changes in a run",
@@ -105,7 +106,7 @@ pub trait Value: Kept + Sized {
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable>;
 }
 
-/// Restores a value by reading a new one in its place.
+/// Writes the method `restore` of a type: it reads a new value and replaces the old one.
 macro_rules! restored_by_reading {
     () => {
         fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
@@ -139,7 +140,7 @@ macro_rules! whole_numbers {
 
 whole_numbers!(u8 u16 u32 u64 u128 usize);
 
-/// Saves a type as a value of another type.
+/// Saves values of a type as values of another type, and converts them when they are read.
 macro_rules! kept_as {
     ($($type:ty: $own:ident => $given:expr, $read:ident => $made:expr;)+) => {
         $(
@@ -175,15 +176,15 @@ kept_as! {
     NonZeroU64: own => own.get(), read => Self::new(read).ok_or(Unreadable);
     String: own => own.as_bytes().to_vec(), read => Self::from_utf8(read).map_err(|_| Unreadable);
     &'static str: own => (*own).to_owned(), read => Ok(word(read));
-    // the generator gives access to its state only through serde
+    // the random generator gives access to its state only through serde
     Pcg32: own => serde_json::to_string(own).expect("two numbers"), read => {
         let read: String = read;
         serde_json::from_str(&read).map_err(|_| Unreadable)
     };
 }
 
-/// The string that equals `read` and lives as long as the program. There are few different strings of this kind, because they are names in
-/// the source code.
+/// Returns a string equal to `read` that lives as long as the program. Few different strings are read here, because they are names in the
+/// source code.
 fn word(read: String) -> &'static str {
     static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut words = WORDS.lock().expect("no panic while a word is looked up");
@@ -218,7 +219,7 @@ impl Kept for AtomicU32 {
     }
 }
 
-/// A histogram is saved as the counted values and their counts. A bucket of the histogram is saved as one of its values.
+/// A histogram is saved as a list of values and their counts. Each bucket of the histogram is saved as one of its values.
 impl Kept for Histogram<u64> {
     fn keep(&self, to: &mut Writer) {
         let counted: Vec<(u64, u64)> =
@@ -233,7 +234,7 @@ impl Kept for Histogram<u64> {
     }
 }
 
-/// A list whose length changes during a run. The reserved memory of a list is kept when the list is restored.
+/// A list that changes its length during a run. When the list is restored, it keeps its reserved memory.
 impl<T: Value> Kept for Vec<T> {
     fn keep(&self, to: &mut Writer) {
         self.as_slice().keep(to);
@@ -289,7 +290,7 @@ impl<K: Value + Ord, T: Value> Value for BTreeMap<K, T> {
     }
 }
 
-/// A list whose length is determined by the scenario.
+/// A list whose length follows from the scenario.
 impl<T: Kept> Kept for [T] {
     fn keep(&self, to: &mut Writer) {
         self.len().keep(to);
@@ -460,7 +461,7 @@ mod tests {
         assert_eq!((restored.max(), restored.min_nz()), (counted.max(), counted.min_nz()));
     }
 
-    /// Ten numbers in an array inside the struct; the list keeps its reserved memory.
+    /// A struct with an array of ten numbers, and with a list that keeps its reserved memory.
     #[derive(Kept)]
     struct Part {
         #[kept(each)]

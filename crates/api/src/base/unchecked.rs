@@ -1,36 +1,37 @@
-//! Indexing without a bounds check, for the most frequent lines of the loop: those that are executed for every flit at every hop. All other
-//! code uses checked indexing, or [`arrays`](super::arrays), in which no index can fail.
+//! Indexing without a bounds check, for the lines of the loop that run for every flit at every hop. All other code uses checked indexing,
+//! or [`arrays`](super::arrays), in which every index is valid.
 
-/// Returns `number`. The compiler then assumes that the number is below `LIMIT`, so it needs no mask to index an array of this length.
+/// Returns `number`. With this function, the compiler assumes that the number is below `LIMIT`. An array of this length then needs no mask
+/// on the index.
 ///
 /// # Safety
-/// `number` is below `LIMIT`. Builds with debug assertions check that `number` is below the limit; the tests use such builds.
+/// The argument `number` is below `LIMIT`. Builds with debug assertions, which the tests use, check this.
 #[inline(always)]
 pub unsafe fn below<const LIMIT: usize>(number: usize) -> usize {
     debug_assert!(number < LIMIT, "number {number} of {LIMIT}");
-    // SAFETY: the caller guarantees it.
+    // SAFETY: the caller guarantees that `number` is below `LIMIT`.
     unsafe { std::hint::assert_unchecked(number < LIMIT) };
     number
 }
 
 /// A list whose elements can be read without a bounds check.
 pub trait Hot<T> {
-    /// The element at an index.
+    /// The element at index `index`, without a bounds check.
     ///
     /// # Safety
-    /// `index` is less than the length of the list. Builds with debug assertions check the index; the tests use such builds.
+    /// The argument `index` is less than the length of the list. Builds with debug assertions, which the tests use, check the index.
     unsafe fn hot(&self, index: usize) -> &T;
 
-    /// The element at an index, for writing.
+    /// The element at index `index`, for writing, without a bounds check.
     ///
     /// # Safety
-    /// The same as for [`hot`](Self::hot).
+    /// The conditions are the same as for [`hot`](Self::hot).
     unsafe fn hot_mut(&mut self, index: usize) -> &mut T;
 
-    /// The elements from index `start` to the end.
+    /// The elements from index `start` to the end, without a bounds check.
     ///
     /// # Safety
-    /// `start` is at most the length of the list.
+    /// The argument `start` is at most the length of the list.
     unsafe fn hot_from(&mut self, start: usize) -> &mut [T];
 }
 
@@ -38,21 +39,21 @@ impl<T> Hot<T> for [T] {
     #[inline(always)]
     unsafe fn hot(&self, index: usize) -> &T {
         debug_assert!(index < self.len(), "index {index} of {}", self.len());
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `index` is less than the length.
         unsafe { self.get_unchecked(index) }
     }
 
     #[inline(always)]
     unsafe fn hot_mut(&mut self, index: usize) -> &mut T {
         debug_assert!(index < self.len(), "index {index} of {}", self.len());
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `index` is less than the length.
         unsafe { self.get_unchecked_mut(index) }
     }
 
     #[inline(always)]
     unsafe fn hot_from(&mut self, start: usize) -> &mut [T] {
         debug_assert!(start <= self.len(), "from {start} of {}", self.len());
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `start` is at most the length.
         unsafe { self.get_unchecked_mut(start..) }
     }
 }

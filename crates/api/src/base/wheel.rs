@@ -1,29 +1,32 @@
-//! Calendar wheel: stores the events of later cycles, with one slot per cycle. A slot is a list of chunks from one shared pool, so the
-//! wheel needs memory only for the events in flight. The chunk that was freed last is used next, because it is most likely in the cache.
+//! Calendar wheel: a store of future events, with one slot per cycle. A slot is a list of chunks from one shared pool, so the wheel needs
+//! memory only for the events in flight. If a slot needs a chunk, it takes the chunk that was freed last, because that chunk is most likely
+//! in the cache.
 
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::base::unchecked::Hot;
 
-/// Marks an empty slot. The end of a chunk never has the value of an empty slot. Like the end of a full chunk, the value is a multiple of
-/// the chunk size, so that one test detects both cases.
+/// Value in `ends` of a slot that has no events. The end of a chunk that has items never has this value. Like the end of a full chunk, this
+/// value is a multiple of the chunk size. A single test therefore detects both cases.
 const EMPTY: u32 = 0;
 
-/// Events of type `T`, at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). The order of events within a cycle has no
-/// meaning.
+/// A wheel for events of type `T`, at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). Events of the same cycle have no
+/// order.
 #[derive(Debug, Clone)]
 pub struct Wheel<T, const N: usize> {
-    /// For each cycle, the index after its last item. All items before this index in the same chunk belong to that cycle.
+    /// For each slot (cycle), the index after the last item of its first chunk; `EMPTY` if the slot has no events. All items before this
+    /// index in the same chunk belong to the same cycle.
     ends: Vec<u32>,
     mask: u64,
     /// Chunk k consists of items k * N to (k + 1) * N.
     items: Vec<T>,
-    /// For each chunk, the end of the next chunk of the same cycle.
+    /// For each chunk, the end of the next chunk in the same slot.
     next: Vec<u32>,
     free: Vec<u32>,
 }
 
 impl<T: Copy + Default, const N: usize> Wheel<T, N> {
-    /// `events`: the most events that can be in flight at once. Memory is reserved for these events, but touched only when it is needed.
+    /// `events`: the maximum number of events in flight at once. The wheel reserves memory for these events, but does not write to it
+    /// before it is needed.
     pub fn new(horizon: u64, events: usize) -> Self {
         const { assert!(N.is_power_of_two()) };
         let slots = horizon.max(2).next_power_of_two();
@@ -37,7 +40,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         }
     }
 
-    /// An event must be fewer cycles ahead than this number.
+    /// The wheel accepts only events that are fewer than this number of cycles ahead.
     pub fn horizon(&self) -> u64 {
         self.mask + 1
     }
@@ -47,8 +50,8 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         self.end_of((cycle & self.mask) as usize) == EMPTY
     }
 
-    /// The first cycle from `from` on, before `until`, in which an event is due; `until` if there is none. The caller guarantees that no
-    /// event is due before `from`.
+    /// The first cycle in `from..until` in which an event is due; `until` if there is no such cycle. The caller guarantees that no event is
+    /// due before cycle `from`.
     #[inline]
     pub fn next(&self, from: u64, until: u64) -> u64 {
         let cycles = until.saturating_sub(from).min(self.mask + 1) as usize;
@@ -68,23 +71,23 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
             self.items[first] = item;
             return;
         }
-        // SAFETY: there is a slot for every number up to the mask, and a chunk that is not full ends within `items`. Only this file writes
-        // these numbers, and `restore` refuses invalid ones.
+        // SAFETY: a slot exists for every number up to the mask, and the end of a chunk that is not full is within `items`. Only this file
+        // writes these numbers, and `restore` refuses invalid ones.
         unsafe {
             *self.ends.hot_mut(slot) = end + 1;
             *self.items.hot_mut(end as usize) = item;
         }
     }
 
-    /// The end of the first chunk of a slot. The number of the slot is at most the mask.
+    /// The end of the first chunk of slot number `slot`. The slot number must be at most `mask`.
     #[inline(always)]
     fn end_of(&self, slot: usize) -> u32 {
         debug_assert!(slot as u64 <= self.mask);
-        // SAFETY: there is a slot for every number up to the mask, which all callers apply.
+        // SAFETY: a slot exists for every number up to the mask, and all callers apply the mask.
         unsafe { *self.ends.hot(slot) }
     }
 
-    /// Gives `slot` a new chunk with one item. Returns the index of the item.
+    /// Puts a new chunk with one item at the front of slot `slot`. Returns the index of this item.
     #[inline(never)]
     fn add_chunk(&mut self, slot: usize) -> usize {
         let id = self.free.pop().unwrap_or_else(|| {
@@ -97,41 +100,41 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         first as usize
     }
 
-    /// Whether no event is in flight.
+    /// Whether the wheel has no events.
     pub fn is_empty(&self) -> bool {
         self.ends.iter().all(|&end| end == EMPTY)
     }
 
-    /// The first chunk due at `cycle`: the index of its first item and the number of its items; `None` when no chunk is left.
+    /// The first chunk of cycle `cycle`: the index of its first item, and its number of items; `None` if the cycle has no chunk left.
     #[inline(always)]
     pub fn due(&self, cycle: u64) -> Option<(u32, usize)> {
         let end = self.end_of((cycle & self.mask) as usize);
         (end != EMPTY).then(|| (start::<N>(end), (end - start::<N>(end)) as usize))
     }
 
-    /// Item `index` of the chunk that starts at `first`.
+    /// Item number `index` of the chunk whose first item is at `first`.
     #[inline(always)]
     pub fn item(&self, first: u32, index: usize) -> T {
         self.items[first as usize + index]
     }
 
-    /// Returns the same item as `item`, without a bounds check.
+    /// The same item as [`item`](Self::item) returns, without a bounds check.
     ///
     /// # Safety
-    /// [`due`](Self::due) has returned `first` and a number of items larger than `index`, and the chunk has not been released since then.
+    /// [`due`](Self::due) has returned `first` and more than `index` items, and the chunk was not released after that call.
     #[inline(always)]
     pub unsafe fn hot_item(&self, first: u32, index: usize) -> T {
         // SAFETY: the items of a chunk that is due are in `items`, from which nothing is removed.
         unsafe { *self.items.hot(first as usize + index) }
     }
 
-    /// The `len` items of the chunk that starts at `first`.
+    /// The first `len` items of the chunk whose first item is at `first`.
     #[inline(always)]
     pub fn items(&self, first: u32, len: usize) -> &[T] {
         &self.items[first as usize..first as usize + len]
     }
 
-    /// Frees the first chunk due at `cycle`.
+    /// Frees the first chunk of cycle `cycle`, after the caller has processed it.
     #[inline(always)]
     pub fn release(&mut self, cycle: u64) {
         let slot = (cycle & self.mask) as usize;
@@ -140,7 +143,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         self.free.push(id);
     }
 
-    /// Calls `f` for every event in flight, for reports about a stalled network.
+    /// Calls `f` for every event in the wheel, for reports about a stalled network.
     pub fn for_each(&self, mut f: impl FnMut(T)) {
         self.all(|&t| {
             f(t);
@@ -148,12 +151,12 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         });
     }
 
-    /// Whether `f` is true for every event in flight. Stops at the first event for which `f` is false.
+    /// Whether `f` is true for every event in the wheel. Stops at the first event for which `f` is false.
     pub fn all(&self, mut f: impl FnMut(&T) -> bool) -> bool {
         self.ends.iter().all(|&end| self.chunks(end).all(|chunk| chunk.iter().all(&mut f)))
     }
 
-    /// The chunks of the slot with this end.
+    /// The items of each chunk in a slot; `end` is the end of the first chunk.
     fn chunks(&self, end: u32) -> impl Iterator<Item = &[T]> {
         let mut end = end;
         std::iter::from_fn(move || {
@@ -164,7 +167,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         })
     }
 
-    /// Every event in flight, with the number of cycles from `now` until it is due, in order of time.
+    /// Every event in the wheel, with the cycles from `now` until it is due, in order of time.
     pub fn by_distance(&self, now: u64) -> Vec<(u64, T)>
     where
         T: Ord,
@@ -190,7 +193,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         all
     }
 
-    /// Delays all events by this number of cycles. The caller moves the time forward by the same number.
+    /// Delays all events by `cycles` cycles. The caller then moves its present cycle forward by the same number.
     pub fn delay(&mut self, cycles: u64) {
         self.ends.rotate_right((cycles & self.mask) as usize);
     }
@@ -211,7 +214,7 @@ impl<T: Value, const N: usize> Kept for Wheel<T, N> {
         items.restore(from)?;
         next.restore(from)?;
         free.restore(from)?;
-        // the loop does not check the index of a chunk
+        // `restore` checks the indices of chunks, because the loop does not
         let chunks_are_there = next.len() * N == items.len();
         let ends_are_there = ends.iter().chain(&*next).all(|&end| end as usize <= items.len());
         let free_are_there = free.iter().all(|&id| (id as usize) < next.len());
@@ -219,7 +222,7 @@ impl<T: Value, const N: usize> Kept for Wheel<T, N> {
     }
 }
 
-/// Start of the chunk that has its end (or its last item) at `end`.
+/// Index of the first item of the chunk that ends at `end`, or whose last used item is before `end`.
 #[inline(always)]
 fn start<const N: usize>(end: u32) -> u32 {
     (end - 1) & !(N as u32 - 1)

@@ -2,17 +2,17 @@
 
 use std::ops::Deref;
 
-/// A value for each link class. The table can be read as a list. [`of`](Self::of) needs no bounds check, because the table has an entry for
-/// each value of a byte.
+/// A table with one value for each link class. The values can be read as a list. [`of`](Self::of) needs no bounds check, because the table
+/// has an entry for each value of a byte.
 #[derive(Debug, Clone)]
 pub struct ByClass<T> {
-    /// The values of the classes, then copies of the last value.
+    /// The values of all link classes; copies of the last value fill the other entries.
     all: Box<[T; 256]>,
     classes: usize,
 }
 
 impl<T: Clone> ByClass<T> {
-    /// `values`: one for each class; at least one and at most 256.
+    /// `values`: one value for each link class, from 1 to 256 classes.
     pub fn new(values: &[T]) -> Self {
         let place = |class: usize| values[class.min(values.len() - 1)].clone();
         assert!(values.len() <= 256, "{} link classes", values.len());

@@ -1,14 +1,14 @@
-//! The power state of a channel, and its account: the time that the channel spends in each state.
+//! The power state of a channel, and the account of the cycles and flits in each state.
 
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use smallvec::SmallVec;
 use std::ops::{Deref, Index, IndexMut};
 
-/// Generates the roles that exist in every run, each with its name in scenarios and columns.
+/// Generates the states (roles) that exist in every run, each with its name in scenarios and columns.
 macro_rules! roles {
     ($($(#[$doc:meta])* $role:ident = $number:literal, $name:literal;)+) => {
-        /// Power state of a channel (one direction of a link). The state is a role that exists in every run, or a mode from the run's table
-        /// of modes ([`Modes`](super::Modes)).
+        /// Power state of a channel, which is one direction of a link. The state is either a role, which exists in every run, or a mode
+        /// from the run's table of modes ([`Modes`](super::Modes)).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Value)]
         pub enum LinkState {
             $($(#[$doc])* $role,)+
@@ -17,12 +17,12 @@ macro_rules! roles {
         }
 
         impl LinkState {
-            /// The roles that exist in every run, in the order of their numbers.
+            /// All roles in the order of their numbers.
             pub const ROLES: [Self; [$($number),+].len()] = [$(Self::$role),+];
-            /// The names of the roles in scenarios and columns.
+            /// The names of all roles in scenarios and columns.
             pub const ROLE_NAMES: [&'static str; Self::ROLES.len()] = [$($name),+];
 
-            /// Number of the state in the run's table of modes.
+            /// Number of this state in the run's table of modes.
             #[inline(always)]
             pub const fn number(self) -> u8 {
                 match self {
@@ -31,7 +31,7 @@ macro_rules! roles {
                 }
             }
 
-            /// The state with this number; ports store states as numbers.
+            /// The state with this number (the records of ports store states as numbers).
             #[inline(always)]
             pub const fn of(number: u8) -> Self {
                 match number {
@@ -46,47 +46,48 @@ macro_rules! roles {
 roles! {
     /// The channel carries traffic.
     On = 0, "on";
-    /// The channel is logically off, physically ready.
+    /// The channel is logically off, but physically ready to carry flits.
     Shadow = 1, "shadow";
-    /// The channel is about to go off, or to a lower rate; no new packet may take it.
+    /// The channel is about to go off or to a lower rate, and no new packet may take it.
     Draining = 2, "draining";
     Off = 3, "off";
-    /// The channel is about to go on, or to another rate; it carries nothing yet.
+    /// The channel is about to go on or to another rate, and carries nothing yet.
     Waking = 4, "waking";
 }
 
-/// Number of counts that need no allocated memory: the number of modes if the scenario names none.
+/// Number of counts that are stored without allocation: the number of modes if the scenario defines none.
 const INLINE: usize = 7;
 
-/// A count for each mode of a run, in the order of their numbers. The list is as long as the table of modes.
+/// A count for each mode of a run, in the order of the modes' numbers. The list has one count per entry of the run's
+/// table of modes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PerMode(SmallVec<[u64; INLINE]>);
 
 impl PerMode {
-    /// Counts of zero for this many modes.
+    /// Counts of zero for a run with `modes` modes.
     pub fn zeros(modes: usize) -> Self {
         Self(SmallVec::from_elem(0, modes))
     }
 
-    /// Extends the counts to this many modes: the sum of zero accounts has no counts.
+    /// Extends the list to `modes` counts, because a sum over no accounts has no counts.
     #[must_use]
     pub fn for_all(mut self, modes: usize) -> Self {
         self.0.resize(modes.max(self.len()), 0);
         self
     }
 
-    /// Size of the allocated memory for this many modes, in addition to the size of the type itself [bytes].
+    /// Allocated memory [bytes] of counts for `modes` modes, without the size of the type itself.
     pub fn heap_bytes(modes: usize) -> usize {
         if modes > INLINE { modes * size_of::<u64>() } else { 0 }
     }
 
-    /// The modes and their counts.
+    /// Each mode with its count.
     pub fn by_state(&self) -> impl Iterator<Item = (LinkState, u64)> + '_ {
         (0..).map(LinkState::of).zip(self.iter().copied())
     }
 
     fn add(&mut self, other: &Self) {
-        // the sum of zero accounts takes the length of the first account that is added
+        // an empty sum takes the length of the first account that is added
         self.0.resize(self.len().max(other.len()), 0);
         self.0.iter_mut().zip(&other.0).for_each(|(sum, own)| *sum += own);
     }
@@ -107,7 +108,7 @@ impl Deref for PerMode {
 impl Index<LinkState> for PerMode {
     type Output = u64;
 
-    /// The sum of zero accounts has the count 0 in every mode.
+    /// A list without this entry (a sum over no accounts) has the count 0.
     fn index(&self, state: LinkState) -> &u64 {
         self.0.get(usize::from(state.number())).unwrap_or(&0)
     }
@@ -173,12 +174,12 @@ impl Value for PerMode {
     }
 }
 
-/// Time and flits of one channel in each mode, over the window.
+/// The account of one channel over the window: its cycles and flits in each mode.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct Account {
-    /// Start of the present state; the start of the window if that is later.
+    /// First cycle that the account does not include yet.
     since: u64,
-    /// Flits of the channel that are already counted: the low 32 bits.
+    /// Number of the channel's flits that the account includes: the low 32 bits.
     counted: u32,
     pub cycles: PerMode,
     pub flits: PerMode,
@@ -186,46 +187,47 @@ pub struct Account {
 }
 
 impl Account {
-    /// An empty account of a channel that has this many modes.
+    /// An empty account for a run with `modes` modes.
     pub fn new(modes: usize) -> Self {
         Self { cycles: PerMode::zeros(modes), flits: PerMode::zeros(modes), ..Self::default() }
     }
 
-    /// Begins the account at cycle `now`. `flits`: the low 32 bits of the number of flits that the channel has sent up to now.
+    /// Starts the account at cycle `now`. `flits`: number of flits that the channel has sent before, low 32 bits.
     pub fn begin(&mut self, now: u64, flits: u32) {
         (self.since, self.counted, self.transitions) = (now, flits, 0);
         self.cycles.0.fill(0);
         self.flits.0.fill(0);
     }
 
-    /// Adds the flits that were sent since the last call. All these flits were sent in state `present`.
+    /// Adds the flits that the channel has sent since the last call. The channel was in state `present` for all these
+    /// flits.
     pub fn count(&mut self, present: LinkState, flits: u32) {
         self.flits[present] += u64::from(flits.wrapping_sub(self.counted));
         self.counted = flits;
     }
 
-    /// Adds the cycles and flits since the last call, up to cycle `now`.
+    /// Adds the cycles and flits since the last call to state `present`, up to cycle `now`.
     pub fn settle(&mut self, present: LinkState, flits: u32, now: u64) {
         self.cycles[present] += now - self.since;
         self.since = now;
         self.count(present, flits);
     }
 
-    /// Adds the counts of another channel.
+    /// Adds the account of another channel to this one.
     pub fn add(&mut self, other: &Self) {
         self.cycles.add(&other.cycles);
         self.flits.add(&other.flits);
         self.transitions += other.transitions;
     }
 
-    /// Subtracts the counts of an earlier reading.
+    /// Subtracts an earlier reading of the same account.
     pub fn remove(&mut self, earlier: &Self) {
         self.cycles.remove(&earlier.cycles);
         self.flits.remove(&earlier.flits);
         self.transitions -= earlier.transitions;
     }
 
-    /// Number of cycles for which the channel has been off.
+    /// Number of counted cycles in which the channel was off, up to cycle `now`.
     pub fn off_cycles(&self, present: LinkState, now: u64) -> u64 {
         let off = LinkState::Off;
         self.cycles[off] + if present == off { now - self.since } else { 0 }

@@ -1,4 +1,4 @@
-//! Data of link classes in the form that the loop needs.
+//! Properties of link classes in the form that the loop uses.
 
 use super::OutputUnit;
 use crate::base::arrays::At;
@@ -8,20 +8,21 @@ use crate::base::arrays::At;
 #[repr(align(64))]
 pub struct Link {
     pub latency: u64,
-    /// Cycles from the grant of a flit at the far end until the sender can use the returned credit.
+    /// Cycles from the grant of a flit at the far end of a channel until the sender can use the credit for the freed
+    /// slot.
     pub credit_latency: u64,
     pub buffer: u16,
-    /// All VCs of a channel of this class.
+    /// Mask of all VCs of a channel of this class.
     pub all: u16,
-    /// VCs of each routing class.
+    /// Mask of the VCs of each VC class of the routing.
     pub vcs_of: [u16; 16],
-    /// `entering`: the routing classes whose heads enter a ring, one bit each. `room_to_enter`: number of free flit slots that an output VC
-    /// must have for these heads.
+    /// `entering`: mask of the VC classes whose heads enter a ring. `room_to_enter`: number of free flit slots that an output VC needs for
+    /// a head that enters a ring.
     pub entering: u16,
     pub room_to_enter: u16,
-    /// Credits of all VCs of a channel together.
+    /// Number of credits of a channel, over all its VCs.
     pub capacity: u32,
-    /// Whether the rate of its channels differs from one flit per cycle, or the number of flits that may wait for them has a limit
+    /// Whether channels of this class need pacing: their rate is not one flit per cycle, or the flits that wait for them are limited
     /// (`rate.rs`).
     pub paced: bool,
 }
@@ -29,24 +30,24 @@ pub struct Link {
 const _: () = assert!(size_of::<Link>() == 64);
 
 impl Link {
-    /// Whether all credits of a channel have returned, so that the buffer behind it is empty.
+    /// Whether all credits of a channel have returned, which means that the buffer at its far end is empty.
     pub fn are_home(&self, credits: &[u16]) -> bool {
         (0..).zip(credits).all(|(vc, &free)| self.all >> vc & 1 == 0 || free == self.buffer)
     }
 
-    /// Selects the VCs that heads of `class` may take, from the VCs that are `open` at output `out` to heads that enter no ring.
+    /// Selects the VCs that heads of VC class `class` may take. `open`: the VCs of output `out` that heads may take if they enter no ring.
     #[inline(always)]
     pub fn open_to<const V: usize>(&self, out: &OutputUnit<V>, open: u16, class: usize) -> u16 {
         let vcs = open & self.vcs_of.at(class);
         if self.entering >> class & 1 == 0 { vcs } else { vcs & out.vcs_with(self.room_to_enter) }
     }
 
-    /// Number of flits that fit into all VCs of a class of a channel.
+    /// Number of flits that fit into all VCs of VC class `class` on one channel.
     pub fn room_of(&self, class: u8) -> u32 {
         self.vcs_of[usize::from(class)].count_ones() * u32::from(self.buffer)
     }
 
-    /// The VC class of VC `v`; if two classes share the VC, the lower one.
+    /// The VC class of VC number `v`; if two classes share this VC, the lower class.
     #[inline(always)]
     pub fn class_of(&self, v: usize) -> u8 {
         self.vcs_of.iter().position(|vcs| vcs >> v & 1 != 0).unwrap_or(0) as u8

@@ -1,8 +1,9 @@
-//! The state of the network: one record for each port, terminal and router. Packets and segments are stored in pools.
+//! The state of the network as the loop stores it: one record for each port, terminal and router. Packets and segments
+//! (packets in a VC queue) are stored in pools.
 //!
-//! Indices are local to a block. A port of a router has the index `base(router) + p`; the [`OutputUnit`]s of injection channels follow
-//! those of the routers. An output port takes one cache line, and an input port two (V = 8). The second line is used only if queues form or
-//! packets have several flits.
+//! All indices are local to a block. Port `p` of a router has the index `base(router) + p`; the [`OutputUnit`]s of injection channels have
+//! the indices after those of routers. The record of an output port takes one cache line, that of an input port two (V = 8). The loop uses
+//! the second line only if queues form or packets have several flits.
 
 pub mod by_class;
 mod link;
@@ -21,24 +22,25 @@ use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 
 pub const NONE: u32 = u32::MAX;
-/// Key of a VC whose head requests no output: there is no head, or the head already holds an output VC.
+/// Route key of a VC whose head requests no output: the VC has no head, or its head already holds an output VC.
 pub const NO_REQUEST: u16 = u16::MAX;
-/// Key of a packet whose route depends on the queues of its present router, and of a head that has not chosen yet.
+/// Route key of a packet whose route depends on the queues of its present router, and of a head that has not chosen a
+/// hop yet.
 pub const UNDECIDED: u16 = u16::MAX - 1;
 
-/// Route key: a VC class of output port `port`, packed into one number.
+/// Route key of VC class `class` at output port `port`: both numbers packed into one.
 #[inline(always)]
 pub fn key_of(port: usize, class: usize, class_bits: u32) -> u16 {
     (port << class_bits | class) as u16
 }
 
-/// Output port and VC class of a route key.
+/// Output port and VC class that a route key names.
 #[inline(always)]
 pub fn split(key: u16, class_bits: u32) -> (usize, usize) {
     ((key >> class_bits) as usize, (key & ((1 << class_bits) - 1)) as usize)
 }
 
-/// Port and VC of a number that combines both (port * 16 + VC), such as [`Flit::to`].
+/// Port and VC that `number` combines (port * 16 + VC), as in [`Flit::to`].
 #[inline(always)]
 pub fn port_and_vc<const V: usize>(number: u32) -> (usize, usize) {
     const { assert!(V.is_power_of_two() && V <= 16) };
@@ -46,7 +48,7 @@ pub fn port_and_vc<const V: usize>(number: u32) -> (usize, usize) {
     ((number >> 4) as usize, number as usize & (V - 1))
 }
 
-/// The far end of an output channel.
+/// The kind of object at the far end of an output channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ChannelEnd {
@@ -56,103 +58,106 @@ pub enum ChannelEnd {
     Remote,
     /// A terminal: `peer` is its global number.
     Ejection,
-    /// The channel leads from a terminal into an input port of this block: `router` is the terminal.
+    /// An input port of this block, reached from a terminal: `router` of the output unit is then the terminal.
     Injection,
     /// No link is connected to the port.
     Unused,
 }
 
-/// Output unit, the sender's side of a channel. An output unit stores the credits, the packet that holds each VC, and the VC classes that
-/// heads request.
+/// An output unit: the sender's side of a channel. An output unit stores the credits, the packet that holds each VC, and the VC classes
+/// that heads request.
 #[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct OutputUnit<const V: usize> {
-    /// Free flit slots in the next buffer, for each VC.
+    /// For each VC, the free flit slots in the buffer at the far end.
     pub credits: [u16; V],
     /// For each VC, the packet that holds it: input port << 4 | input VC.
     pub holder: [u16; V],
-    /// VCs that a head may take because no packet holds them; 0 while the channel is closed.
+    /// Mask of the VCs that no packet holds, so that a head may take them; 0 while the channel is closed.
     pub free_vcs: u16,
-    /// VCs whose packet has a flit waiting in this router.
+    /// Mask of the VCs held by a packet of which a flit waits in this router.
     pub vcs_with_flit: u16,
-    /// VCs with at least one credit.
+    /// Mask of the VCs with at least one credit.
     pub vcs_with_credit: u16,
-    /// VCs with enough credits for a head (`RouterRules::room`); not kept up to date if all packets have one flit.
+    /// Mask of the VCs with enough credits for a head (`RouterRules::room`); not updated if all packets have one flit.
     pub vcs_with_room: u16,
-    /// VC classes that at least one head requests.
+    /// Mask of the VC classes that at least one head requests.
     pub requested: u16,
     /// Link class.
     #[kept(fixed)]
     pub class: u8,
-    /// Power state, as [`LinkState::number`].
+    /// Power state of the channel, as [`LinkState::number`].
     pub state: u8,
-    /// First cycle (low 32 bits) in which the link can take another flit.
+    /// First cycle (low 32 bits) in which the link can take another flit from this output.
     pub next_free: u32,
-    /// Flits sent so far, the low 32 bits.
+    /// Number of flits that the channel has sent so far, low 32 bits.
     pub flits: u32,
     #[kept(fixed)]
     pub peer: u32,
-    /// Router of this block that sends; for an injection channel, the terminal of this block.
+    /// The sending router of this block; for an injection channel, the sending terminal of this block.
     #[kept(fixed)]
     pub router: u32,
     pub rr_in: u16,
     pub rr_vc: u8,
-    /// Kind of the far end in the low bits, and the gate in the bits above: see [`OutputUnit::kind`] and [`OutputUnit::gate`].
+    /// Kind of the far end in the low bits, and the gate in the higher bits: see [`OutputUnit::kind`] and [`OutputUnit::gate`].
     pub end: u8,
 }
 
-/// Whether heads may take VCs of a channel, and if not, the reason. Packets that held a VC when the channel was closed may finish
+/// Whether heads may take VCs of a channel; if not, the reason. Packets that held a VC when the channel was closed continue
 /// (`Power::held`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub enum Gate {
     Open,
-    /// The power policy has closed the channel to heads.
+    /// The power policy has closed the channel, so heads may not take its VCs.
     Closed,
-    /// The link of the channel has failed. In this state the policy has no effect on the channel (`Power::wishes`).
+    /// The link of the channel has failed, so heads may not take its VCs. In this state the calls of the policy have no
+    /// effect on the channel (`Power::wishes`).
     Broken,
 }
 
-/// Input unit, the receiver's side of a channel. An input unit stores a queue for each VC (a list of segments), and the request of the head
-/// of each queue.
+/// An input unit: the receiver's side of a channel. An input unit stores a queue for each VC (a list of segments), and the request of the
+/// head of each queue.
 #[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct InputUnit<const V: usize> {
-    /// Route key of the head of each VC: output << class_bits | class.
+    /// For each VC, the route key of its head: output << class_bits | class.
     pub requests: [u16; V],
     pub head: [u32; V],
-    /// Index of the sending `OutputUnit` in this block, or index of a cut channel with the mark `REMOTE`.
+    /// Index of the sending `OutputUnit` in this block; for a sender in another block, index of the cut channel with
+    /// the mark `REMOTE`.
     #[kept(fixed)]
     upstream: u32,
     #[kept(fixed)]
     pub router: u32,
-    /// VCs with more than one segment.
+    /// Mask of the VCs with more than one segment.
     pub queued: u16,
     #[kept(fixed)]
     pub port: u16,
     pub rr_out: u16,
-    /// Link class of the reverse channel, on which this unit's credits return.
+    /// Link class of the reverse channel, on which credits of this input return.
     #[kept(fixed)]
     pub class: u8,
     pub rr_vc: u8,
-    /// The last segment of each VC that is `queued`. The fields from here on are not needed for a one-flit packet that meets no queue: with
-    /// up to 8 VCs they are in a separate cache line.
+    /// For each VC in `queued`, its last segment. A one-flit packet that meets no queue needs neither this field nor those after it. With
+    /// up to 8 VCs, these fields are in the second cache line.
     tail: [u32; V],
-    /// The output VC that the head packet of each VC holds: output << 4 | output VC.
+    /// For each VC, the output VC that its head packet holds: output << 4 | output VC.
     pub output_vc: [u16; V],
-    /// VCs whose head chooses its output again in every allocation step (`kernel/src/choose.rs`).
+    /// Mask of the VCs whose head chooses its output again in every allocation step (`kernel/src/choose.rs`).
     pub choosing: u16,
-    /// The `choosing` VCs whose head keeps its choice until a flit leaves by the same output.
+    /// Mask of the VCs in `choosing` whose head keeps its choice until a flit leaves through the chosen output.
     pub settled: u16,
 }
 
-/// Number of bits of `OutputUnit::end` for the kind of the far end.
+/// Number of low bits of `OutputUnit::end` that store the kind of the far end.
 const KIND_BITS: u32 = 3;
-/// Bit of `InputUnit::upstream` that marks a sender in another block.
+/// Bit of `InputUnit::upstream` that is set if the sender is in another block.
 const REMOTE: u32 = 1 << 31;
 
 impl<const V: usize> OutputUnit<V> {
-    /// The sender's side of a channel to a port of this block. All VCs in `vcs` are free, with `credits` each.
+    /// The output unit of a channel whose far end is in this block. All VCs in mask `vcs` are free and have `credits`
+    /// credits each.
     pub fn new(router: u32, class: u8, vcs: u16, credits: u16) -> Self {
         Self {
             credits: std::array::from_fn(|vc| if vcs >> vc & 1 != 0 { credits } else { 0 }),
@@ -174,13 +179,13 @@ impl<const V: usize> OutputUnit<V> {
         }
     }
 
-    /// Whether the far end of the channel is of this kind.
+    /// Whether the far end of the channel is of kind `kind`.
     #[inline(always)]
     pub fn is(&self, kind: ChannelEnd) -> bool {
         self.end & ((1 << KIND_BITS) - 1) == kind as u8
     }
 
-    /// The far end of the channel.
+    /// The kind of the far end of the channel.
     #[inline(always)]
     pub fn kind(&self) -> ChannelEnd {
         match self.end & ((1 << KIND_BITS) - 1) {
@@ -192,12 +197,12 @@ impl<const V: usize> OutputUnit<V> {
         }
     }
 
-    /// Connects the channel to `peer`.
+    /// Sets the far end of the channel: its kind, and `peer`.
     pub fn lead(&mut self, kind: ChannelEnd, peer: u32) {
         (self.end, self.peer) = (self.end >> KIND_BITS << KIND_BITS | kind as u8, peer);
     }
 
-    /// Whether heads may take a VC of the channel.
+    /// Whether heads may take a VC of the channel; if not, the reason.
     #[inline(always)]
     pub fn gate(&self) -> Gate {
         match self.end >> KIND_BITS {
@@ -211,7 +216,7 @@ impl<const V: usize> OutputUnit<V> {
         self.end = self.kind() as u8 | (gate as u8) << KIND_BITS;
     }
 
-    /// Whether the channel is closed to heads.
+    /// Whether the channel is closed, so that heads may not take its VCs.
     #[inline(always)]
     pub fn is_closed(&self) -> bool {
         self.end >> KIND_BITS != 0
@@ -225,34 +230,34 @@ impl<const V: usize> OutputUnit<V> {
         *self.holder.at_mut(vc as usize) = (i << 4) as u16 | u16::from(v);
     }
 
-    /// VCs that a head may take now: no packet holds them, and they have enough credits for it. A head that enters a ring may need more
-    /// credits (`Link::open_to`).
+    /// Mask of the VCs that a head may take now: no packet holds them, and they have enough credits for a head. A head that enters a ring
+    /// can need more credits (`Link::open_to`).
     #[inline(always)]
     pub fn available_vcs(&self) -> u16 {
         self.free_vcs & self.vcs_with_room
     }
 
-    /// Sum of the credits of those VCs in `vcs` that a head may take now.
+    /// Sum of the credits of all VCs in mask `vcs` that a head may take now.
     #[inline(always)]
     pub fn open_credits(&self, vcs: u16) -> u32 {
         let (mut open, mut credits) = (self.available_vcs() & vcs & const { u16::MAX >> (16 - V) }, 0);
         while open != 0 {
-            // SAFETY: all VCs in `open` are below `V`.
+            // SAFETY: the mask above removes all VCs from `V` on.
             credits += u32::from(*unsafe { self.credits.hot(open.trailing_zeros() as usize) });
             open &= open - 1;
         }
         credits
     }
 
-    /// VCs with at least this number of credits.
+    /// Mask of the VCs with at least `credits` credits.
     #[cold]
     #[inline(never)]
     pub fn vcs_with(&self, credits: u16) -> u16 {
         (0..).zip(&self.credits).fold(0, |vcs, (vc, &free)| vcs | u16::from(free >= credits) << vc)
     }
 
-    /// Sends a flit that could be on the link in cycle `earliest`; it leaves after the flits that already wait for the link. Returns the
-    /// cycle in which the flit leaves.
+    /// Sends a flit that is ready for the link in cycle `earliest`, after the flits that already wait for the link. Returns the cycle in
+    /// which the flit is on the link.
     #[inline(always)]
     pub fn depart(&mut self, earliest: u64) -> u64 {
         let depart = self.departure(earliest);
@@ -260,21 +265,21 @@ impl<const V: usize> OutputUnit<V> {
         depart
     }
 
-    /// The cycle in which a flit would leave that could be on the link in cycle `earliest`.
+    /// The cycle in which a flit that is ready in cycle `earliest` would be on the link.
     #[inline(always)]
     pub fn departure(&self, earliest: u64) -> u64 {
         let wait = (self.next_free.wrapping_sub(earliest as u32) as i32).max(0);
         earliest + wait as u64
     }
 
-    /// Sends a flit into VC `vc` of the buffer at the far end, which uses one credit. `need`: number of credits that a head needs.
+    /// Sends a flit into VC `vc` of the buffer at the far end, and uses one credit for it. `need`: number of credits that a head needs.
     #[inline(always)]
     pub fn spend<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
         self.flits += 1;
         self.use_credit::<SINGLE>(vc, need);
     }
 
-    /// Uses one credit of VC `vc`. `need`: number of credits that a head needs; `SINGLE`: the number is one, because all packets have one
+    /// Uses one credit of VC `vc`. `need`: number of credits that a head needs. `SINGLE`: this number is one, because all packets have one
     /// flit.
     #[inline(always)]
     pub fn use_credit<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
@@ -302,7 +307,7 @@ impl<const V: usize> OutputUnit<V> {
 }
 
 impl<const V: usize> InputUnit<V> {
-    /// An empty input unit at `port` of a router.
+    /// The empty input unit of port number `port` of a router.
     pub fn new(router: u32, port: u16, class: u8) -> Self {
         Self {
             requests: [NO_REQUEST; V],
@@ -321,41 +326,41 @@ impl<const V: usize> InputUnit<V> {
         }
     }
 
-    /// Sets the sender: output `upstream` of this block.
+    /// Sets the sender of the channel to output `upstream` of this block.
     pub fn come_from(&mut self, upstream: u32) {
         self.upstream = upstream;
     }
 
-    /// Sets the sender: an output in another block; the channel is cut channel `cut`.
+    /// Sets the sender of the channel to an output in another block; `cut` is the number of the cut channel.
     pub fn come_from_afar(&mut self, cut: u32) {
         self.upstream = cut | REMOTE;
     }
 
-    /// Whether the sender is in another block.
+    /// Whether the sender of the channel is in another block.
     #[inline(always)]
     pub fn is_remote(&self) -> bool {
         self.upstream & REMOTE != 0
     }
 
-    /// Index of the sending `OutputUnit` of this block, or index of a cut channel if the sender is remote.
+    /// Index of the sending `OutputUnit` of this block; index of the cut channel if the sender is in another block.
     #[inline(always)]
     pub fn upstream(&self) -> u32 {
         self.upstream & !REMOTE
     }
 
-    /// Index of the router's first port. `i`: index of this unit in its block.
+    /// Index in the block of the first port of the router. `i`: index of this input unit in the block.
     #[inline(always)]
     pub fn base(&self, i: usize) -> usize {
         i - usize::from(self.port)
     }
 
-    /// The last segment of VC `v`, or `NONE`.
+    /// The last segment in the queue of VC `v`; `NONE` if the queue is empty.
     #[inline(always)]
     pub fn last(&self, v: usize) -> u32 {
         if self.queued >> v & 1 != 0 { *self.tail.at(v) } else { *self.head.at(v) }
     }
 
-    /// Appends segment `id` to the queue of VC `v`. Returns the segment before the new one, or `NONE` if the new segment is the head.
+    /// Appends segment `id` to the queue of VC `v`. Returns the segment before the new one; `NONE` if the queue was empty.
     #[inline(always)]
     pub fn join(&mut self, v: usize, id: u32) -> u32 {
         let last = self.last(v);
@@ -368,7 +373,7 @@ impl<const V: usize> InputUnit<V> {
         last
     }
 
-    /// Makes segment `next` (or `NONE`) the head of VC `v`.
+    /// Makes segment `next` the head of VC `v`; `NONE` makes the queue empty.
     #[inline(always)]
     pub fn follow(&mut self, v: usize, next: u32) {
         *self.head.at_mut(v) = next;
@@ -377,7 +382,8 @@ impl<const V: usize> InputUnit<V> {
         }
     }
 
-    /// Makes segment `id` of VC `v`, which follows `before`, the head of the VC. Returns the previous head; the caller links the segments.
+    /// Moves segment `id` of VC `v`, which follows segment `before`, to the head of the queue. Returns the previous head; the caller must
+    /// then link the segments.
     pub fn bring_forward(&mut self, v: usize, before: u32, id: u32) -> u32 {
         if self.last(v) == id {
             *self.tail.at_mut(v) = before;
@@ -385,14 +391,14 @@ impl<const V: usize> InputUnit<V> {
         std::mem::replace(self.head.at_mut(v), id)
     }
 
-    /// Records that the head of VC `v` has taken VC `vc` of output `p`.
+    /// Records that the packet at the head of VC `v` has taken VC `vc` of output `p`.
     #[inline(always)]
     pub fn hold(&mut self, v: u8, p: usize, vc: u8) {
         *self.output_vc.at_mut(v as usize) = (p << 4) as u16 | u16::from(vc);
     }
 }
 
-/// A packet in one VC queue, or the part of the packet that has arrived there. Body flits exist only as counts in the segment.
+/// A segment: a packet in a VC queue, or the flits of it that have arrived there. The segment stores body flits only as counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 #[repr(C)]
 pub struct Segment {
@@ -401,76 +407,77 @@ pub struct Segment {
     pub arrived: u16,
     pub sent: u16,
     pub len: u16,
-    /// Route key of the packet at this router.
+    /// Route key of the packet at its present router.
     pub key: u16,
 }
 
 impl Segment {
-    /// The segment of one-flit packet `packet`; the segment has the same number as the packet. Later packets with that number use the same
-    /// segment: only `next` and `key` change.
+    /// The segment of a one-flit packet, with the same number as packet `packet`. If later packets get this number, they use the segment
+    /// again: only `next` and `key` change.
     pub fn of_single(packet: u32) -> Self {
         Self { packet, next: NONE, arrived: 1, sent: 0, len: 1, key: NO_REQUEST }
     }
 }
 
-/// Flags of a packet. The first flag: the packet is measured.
+/// Flags of a packet, one bit each. `MEASURED`: the packet counts in the measurement.
 pub const MEASURED: u8 = 1;
 pub const DETOUR: u8 = 2;
-/// The packet is watched (`weft run --watch`).
+/// The user watches the packet (`weft run --watch`).
 pub const WATCHED: u8 = 4;
-/// The packet is on a detour in its present subnetwork.
+/// The packet is on a detour within its present subnetwork.
 pub const AROUND: u8 = 8;
-/// The packet has left an output for which many flits waited (`congestion.rs`).
+/// A router has marked the packet, because many flits waited for the output through which it left (`congestion.rs`).
 pub const MARKED: u8 = 16;
-/// The packet notifies its destination of marks on packets that it has sent.
+/// The packet is a notification of congestion control: it informs its destination of marks on packets sent by that
+/// terminal.
 pub const NOTICE: u8 = 32;
-/// The packet is the first of its VC class in a queue that is set aside. The packet waits there for older packets in other queues of the
-/// channel.
+/// The packet is the first of its VC class in a queue that is set aside, and must wait there. The packet waits for older packets in other
+/// queues of the channel.
 pub const FENCED: u8 = 64;
-/// The packet waits in a normal queue, and is counted at its output.
+/// The packet waits in a normal queue, and the congestion count of its output includes it.
 pub const COUNTED: u8 = 128;
 
-/// A packet. The record takes one cache line, which the source of the packet and the routing write.
+/// A packet. The record takes one cache line; the packet's source and the routing write it.
 #[derive(Debug, Clone, Copy, Default, Value)]
 #[repr(C, align(64))]
 pub struct Packet {
     pub created: u64,
     pub injected: u64,
-    /// Coordinates of the router that the packet aims for in its present phase.
+    /// Coordinates of the router to which the packet goes in its present phase.
     pub target: u64,
-    /// Coordinates of the destination router.
+    /// Coordinates of the packet's destination router.
     pub dest: u64,
     pub src: u32,
     pub dst: u32,
-    /// Number of this packet at its source: (src, seq) names a packet. Packets that were caused by deliveries are numbered downward from
-    /// the largest number.
+    /// Number of this packet at its source: (src, seq) identifies a packet. Packets that deliveries caused are numbered downward from the
+    /// largest number.
     pub seq: u32,
     pub len: u16,
     pub dst_port: u16,
     pub phase: u8,
-    /// Dimension that the packet crosses now, plus 1 (grids); 0 before the first dimension.
+    /// On grids, the dimension in which the packet moves now, plus 1; 0 before the first dimension.
     pub dim: u8,
-    /// Position of its VC class within the phase (side of the dateline, number of global links crossed).
+    /// Position of the packet's VC class within the phase (side of the dateline, number of global links crossed).
     pub lane: u8,
     pub flags: u8,
-    /// Message class of the packet.
+    /// Number of the packet's message class.
     pub class: u8,
-    /// Job of the packet.
+    /// Number of the packet's job.
     pub job: u16,
-    /// Number of links between routers that the packet has crossed, for statistics. Only the loop counts crossed links. Checks and
-    /// explanations do not, so a routing must not depend on this number (`tests/layers.rs`). The field has 32 bits because a routing may
-    /// guarantee a limit of millions of hops.
+    /// Number of links between routers that the packet has crossed so far, for statistics. Only the loop counts crossed links. Checks and
+    /// explanations do not count, so a routing must not depend on this number (`tests/layers.rs`). This field has 32 bits because a routing
+    /// may guarantee a limit of millions of hops.
     pub links_crossed: u32,
-    /// A number that the workload attaches to the packet.
+    /// A number of the workload that the packet carries to its delivery.
     pub tag: u32,
 }
 
-/// The state that a routing has written into a packet. Two packets to the same destination with the same state at the same router take the
-/// same hops from there.
+/// The data that a routing has written into a packet. If two packets at the same router have the same destination and the same data, they
+/// take the same hops from there.
 pub type RouteState = (u64, u8, u8, u8, u8);
 
 impl Packet {
-    /// All data that a routing may have written into the packet.
+    /// All fields of the packet that a routing may have written.
     pub fn route_state(&self) -> RouteState {
         (self.target, self.phase, self.dim, self.lane, self.flags & (DETOUR | AROUND))
     }
@@ -478,23 +485,23 @@ impl Packet {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Kept)]
 pub struct Router<const W: usize> {
-    /// Requests for VC allocation: outputs for which at least one head may get a VC.
+    /// Requests for VC allocation: mask of the outputs for which at least one head may get a VC.
     pub vc_requests: Bits<W>,
-    /// Requests for switch allocation: outputs with a flit that may cross the switch.
+    /// Requests for switch allocation: mask of the outputs for which at least one flit may cross the switch.
     pub switch_requests: Bits<W>,
-    /// Inputs that have a head that chooses its output again in every allocation step.
+    /// Mask of the inputs with a head that chooses its output again in every allocation step.
     pub choosing: Bits<W>,
     #[kept(fixed)]
     pub base: u32,
     #[kept(fixed)]
     pub id: u32,
-    /// The ports of the router.
+    /// Mask of the ports of the router.
     #[kept(fixed)]
     pub ports: Bits<W>,
 }
 
 impl<const W: usize> Router<W> {
-    /// Marks that the head of VC `v` of `input`, an input of this router, no longer chooses in every step.
+    /// Records that the head of VC `v` of `input`, an input of this router, no longer chooses its output in every step.
     #[inline(always)]
     pub fn stop_choosing<const V: usize>(&mut self, input: &mut InputUnit<V>, v: usize) {
         input.choosing &= !(1 << v);
@@ -504,7 +511,7 @@ impl<const W: usize> Router<W> {
     }
 }
 
-/// A flit that crosses the switch, from VC `v` of input `i` to VC `vc` of output `p`.
+/// A move: a flit crosses the switch from VC `v` of input `i` to VC `vc` of output `p`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Move {
     pub i: u16,
@@ -513,22 +520,23 @@ pub struct Move {
     pub vc: u8,
 }
 
-/// `Terminal::job` of a terminal without a job.
+/// Value of `Terminal::job` for a terminal that belongs to no job.
 pub const NO_JOB: u16 = u16::MAX;
 
-/// The network interface of a terminal.
+/// The network interface of a terminal: the packet that it injects, and when it needs the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct Terminal {
-    /// The cycle in which the terminal asks its source for the next packet.
+    /// The cycle in which the terminal requests the next packet from its source.
     pub due: u64,
-    /// The cycle in which a sleeping terminal wakes to do so. If the wheel has other alarms of the terminal, these are out of date.
+    /// The cycle in which a sleeping terminal wakes to request a packet. If the wheel has alarms of the terminal for other cycles, these
+    /// alarms are out of date.
     pub alarm: u64,
-    /// The packet that the terminal injects now, or `NONE`.
+    /// The packet that the terminal injects now; `NONE` if it injects none.
     pub packet: u32,
-    /// Flits of that packet that have not been injected yet.
+    /// Number of flits of this packet that are not injected yet.
     pub left: u16,
-    /// The job of the terminal, or [`NO_JOB`].
+    /// The job of the terminal; [`NO_JOB`] if it belongs to none.
     #[kept(fixed)]
     pub job: u16,
     /// Index of the terminal's source among the sources of the job in this block.
@@ -536,47 +544,50 @@ pub struct Terminal {
     pub source: u32,
     #[kept(fixed)]
     pub id: u32,
-    /// Index of its injection channel.
+    /// Index of the terminal's injection channel among the output units.
     #[kept(fixed)]
     pub out: u32,
-    /// `made`: number of packets that its source created without a delivery as cause. `brought_about`: number of packets that the terminal
-    /// created because of deliveries.
+    /// `made`: number of packets that the terminal's source created without a request by a delivery. `brought_about`: number of packets of
+    /// the terminal that deliveries caused.
     pub made: u32,
     pub brought_about: u32,
-    /// Output VC of the packet that the terminal injects; `u8::MAX` before the head has left.
+    /// VC on the injection channel of the packet that the terminal injects; `u8::MAX` before the head has left.
     pub vc: u8,
-    /// Whether the terminal has a flit to send, and waits for a credit, a VC or its link. The loop then skips the terminal.
+    /// Whether the terminal has a flit to send but must wait for a credit, a VC or its link. While this is true, the loop skips the
+    /// terminal.
     pub blocked: bool,
 }
 
-/// A flit on a link.
+/// A flit on a link, as an event in the wheel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Flit {
-    /// Destination of the flit: input port * 16 + VC.
+    /// Where the flit arrives: input port * 16 + VC.
     pub to: u32,
-    /// The packet, for a head flit; `NONE` for a body flit.
+    /// For a head flit, its packet; for a body flit, `NONE`.
     pub packet: u32,
-    /// Route key of a head flit; [`BODY`], [`RUN_BEGINS`] or [`RUN_ENDS`] for a body flit.
+    /// For a head flit, its route key; for a body flit, [`BODY`], [`RUN_BEGINS`] or [`RUN_ENDS`].
     pub key: u16,
-    /// For a head flit, number of flits of its packet.
+    /// For a head flit, the number of flits of its packet.
     pub len: u16,
 }
 
-/// `Flit::key` of a body flit that is not part of a run, a sequence of body flits stored as one event (`kernel/src/shortcuts/streams.rs`).
+/// `Flit::key` of a body flit outside a run. (A run is a sequence of body flits stored as one event, see
+/// `kernel/src/shortcuts/streams.rs`.)
 pub const BODY: u16 = UNDECIDED;
-/// `Flit::key` of the first flit of a run.
+/// `Flit::key` of the first flit of a run of body flits.
 pub const RUN_BEGINS: u16 = 1;
-/// `Flit::key` of the event in the cycle after the last flit of a run. This event is not a flit.
+/// `Flit::key` of the event in the cycle after the last flit of a run of body flits. The event at the end of a run
+/// represents no flit.
 pub const RUN_ENDS: u16 = 2;
 
 impl Flit {
-    /// A body flit with its own event.
+    /// A body flit that has an event for itself.
     #[inline(always)]
     pub fn of_body(to: u32) -> Self {
         Self::of_run(to, BODY)
     }
 
-    /// The first flit of a run, or the event after the last flit of a run; `key` decides which.
+    /// The first flit of a run of body flits, or the event after its last flit, depending on `key`.
     #[inline(always)]
     pub fn of_run(to: u32, key: u16) -> Self {
         Self { to, packet: NONE, key, len: 0 }
@@ -588,7 +599,7 @@ const _: () = assert!(size_of::<InputUnit<8>>() == 128);
 const _: () = assert!(size_of::<Packet>() == 64);
 const _: () = assert!(size_of::<Terminal>() == 64);
 
-/// The VCs whose queues are not empty, computed from their heads.
+/// Mask of the VCs whose queues are not empty, from the heads of the VCs.
 #[inline(always)]
 pub fn occupied<const V: usize>(heads: &[u32; V]) -> u16 {
     #[cfg(target_arch = "x86_64")]
@@ -596,7 +607,7 @@ pub fn occupied<const V: usize>(heads: &[u32; V]) -> u16 {
         use std::arch::x86_64::{
             _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32, _mm_set1_epi32,
         };
-        // SAFETY: SSE2 is part of every x86-64, and `heads` consists of 32 readable bytes.
+        // SAFETY: every x86-64 processor has SSE2, and `heads` consists of 32 readable bytes.
         return unsafe {
             let first = heads.as_ptr();
             let none = |half: *const u32| _mm_cmpeq_epi32(_mm_loadu_si128(half.cast()), _mm_set1_epi32(NONE as i32));
@@ -607,13 +618,13 @@ pub fn occupied<const V: usize>(heads: &[u32; V]) -> u16 {
     heads.iter().enumerate().fold(0, |mask, (v, &head)| mask | u16::from(head != NONE) << v)
 }
 
-/// The VCs whose head has this key.
+/// Mask of the VCs whose head has route key `key`.
 #[inline(always)]
 pub fn matching<const V: usize>(requests: &[u16; V], key: u16) -> u16 {
     #[cfg(target_arch = "x86_64")]
     if V == 8 {
         use std::arch::x86_64::{_mm_cmpeq_epi16, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_set1_epi16};
-        // SAFETY: SSE2 is part of every x86-64, and `requests` consists of 16 readable bytes.
+        // SAFETY: every x86-64 processor has SSE2, and `requests` consists of 16 readable bytes.
         return unsafe {
             let equal = _mm_cmpeq_epi16(_mm_loadu_si128(requests.as_ptr().cast()), _mm_set1_epi16(key as i16));
             _mm_movemask_epi8(_mm_packs_epi16(equal, equal)) as u16 & 0xff

@@ -1,37 +1,37 @@
-//! The modes of the channels of a run: a name, a rate, and whether the channel carries traffic.
+//! The modes that the channels of a run can have. A mode has a name, a rate, and a flag for traffic.
 //!
-//! Every table begins with the roles that policies and routings use ([`LinkState::ROLES`]). The modes that the scenario lists under
-//! `power.modes` follow, in the same order. If the scenario lists none, these modes are `half` and `quarter`.
+//! The table of modes begins with the roles that policies and routings use ([`LinkState::ROLES`]). The modes that the scenario lists under
+//! `power.modes` follow, in the order of the scenario. If the scenario lists none, the modes `half` and `quarter` follow.
 
 use super::LinkState;
 use super::rate::{MAX_PERIOD, Rate};
 use std::sync::Arc;
 use weft_units::{Refusal, gcd};
 
-/// The most modes of a run, including the roles.
+/// Maximum number of modes of a run, including the roles.
 pub const MAX_MODES: usize = 64;
-/// Largest numerator and denominator of the rate of a mode. The rate of a link has terms of at most [`MAX_PERIOD`], so its product with the
-/// rate of a mode has terms of at most 2^28. Therefore sums of two terms in `Pace` fit into 32 bits.
+/// Maximum of the numerator and of the denominator of a mode's rate. The two terms of a link's rate are at most [`MAX_PERIOD`], so the
+/// terms of its product with a mode's rate are at most 2^28. Therefore sums of two such terms in `Pace` fit into 32 bits.
 pub const MAX_PARTS: u128 = 1 << 12;
 
-/// A mode of the channels of a run.
+/// A mode that the channels of a run can have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mode {
     /// Name of the mode in scenarios, columns, plots and messages.
     pub name: Arc<str>,
-    /// Share of its link class's bandwidth at which the channel carries flits.
+    /// Rate at which a channel in this mode carries flits, as a share of its link class's bandwidth.
     pub rate: Rate,
-    /// Whether the channel carries traffic.
+    /// Whether a channel in this mode carries traffic.
     pub carries: bool,
 }
 
 impl Mode {
-    /// A mode in which the channel carries traffic at a share of the bandwidth.
+    /// A mode in which channels carry traffic at `rate`, a share of the bandwidth.
     pub fn carrying(name: &str, rate: Rate) -> Self {
         Self { name: name.into(), rate, carries: true }
     }
 
-    /// A mode in which no flit crosses the channel.
+    /// A mode in which channels carry no flits.
     pub fn dark(name: &str) -> Self {
         Self { name: name.into(), rate: Rate::ONE, carries: false }
     }
@@ -45,12 +45,12 @@ impl Mode {
     }
 }
 
-/// The modes of a run, indexed by their numbers. Copies of `Modes` share one table.
+/// The table of the modes of a run, indexed by their numbers. All copies of `Modes` share one table in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Modes(Arc<[Mode]>);
 
 impl Default for Modes {
-    /// The table of a scenario that lists no modes.
+    /// The table for a scenario that lists no modes.
     fn default() -> Self {
         let slower = [("half", 2), ("quarter", 4)];
         Self::with(slower.map(|(name, parts)| Mode::carrying(name, Rate::ONE.over(parts))))
@@ -58,12 +58,13 @@ impl Default for Modes {
 }
 
 impl Modes {
-    /// A table of the roles, followed by `named`.
+    /// A table with all roles first, and then the modes `named`.
     fn with(named: impl IntoIterator<Item = Mode>) -> Self {
         Self(LinkState::ROLES.map(Mode::of_role).into_iter().chain(named).collect())
     }
 
-    /// A table with the modes that a scenario lists at `path`. Refuses names that are already used, rates above 1, and too many modes.
+    /// A table with the modes `named`, which the scenario lists at `path`. Refuses names that other modes have, rates above 1, and too many
+    /// modes.
     pub fn new(named: Vec<Mode>, path: &str) -> Result<Self, Refusal> {
         let most = MAX_MODES - LinkState::ROLES.len();
         if named.len() > most {
@@ -98,7 +99,7 @@ impl Modes {
         (0..self.0.len() as u8).map(LinkState::of)
     }
 
-    /// The modes that are not roles.
+    /// The modes after the roles, in the order of their numbers.
     pub fn named(&self) -> impl ExactSizeIterator<Item = LinkState> + Clone + use<> {
         self.all().skip(LinkState::ROLES.len())
     }
@@ -116,7 +117,7 @@ impl Modes {
         self.0.iter().map(|mode| &*mode.name)
     }
 
-    /// Share of the bandwidth at which a channel in this state carries flits.
+    /// Rate at which a channel in this state carries flits, as a share of the bandwidth.
     pub fn rate(&self, state: LinkState) -> Rate {
         self.mode(state).rate
     }
@@ -126,18 +127,18 @@ impl Modes {
         self.mode(state).carries
     }
 
-    /// The slowest rate of these states; 1 if the list is empty.
+    /// The lowest rate of these states; 1 if there is no state.
     pub fn slowest(&self, states: &[LinkState]) -> Rate {
         states.iter().map(|&state| self.rate(state)).fold(Rate::ONE, |a, b| if b.is_below(a) { b } else { a })
     }
 
-    /// The mode with this name.
+    /// The mode with the name `name`; `None` if the table has none.
     pub fn find(&self, name: &str) -> Option<LinkState> {
         self.all().find(|&state| self.name(state) == name)
     }
 
-    /// The mode `name` that a policy requests at `path`: `off`, or one of the modes that the scenario lists. Refuses other roles, and names
-    /// of no mode.
+    /// The mode `name` that a policy's parameter at `path` names: `off`, or a mode that the scenario lists. Refuses other roles, and names
+    /// that no mode has.
     pub fn asked(&self, name: &str, path: &str) -> Result<LinkState, Refusal> {
         let valid = || std::iter::once(LinkState::Off).chain(self.named());
         if let Some(found) = valid().find(|&state| self.name(state) == name) {
@@ -153,8 +154,8 @@ impl Modes {
     }
 }
 
-/// The rate `parts / of` of a mode, as a share of the bandwidth. Refuses a share of 0 or above 1, and terms that are too large; `path` is
-/// the place in the scenario.
+/// The rate of a mode: the share `parts / of` of the bandwidth. Refuses a share of 0 or above 1, and terms that are too large. `path`: the
+/// key of the share in the scenario.
 pub fn share(parts: u128, of: u128, path: &str) -> Result<Rate, Refusal> {
     if parts == 0 || of == 0 {
         let what = "with a rate of 0, the mode would carry traffic that never arrives";

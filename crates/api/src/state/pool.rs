@@ -1,17 +1,18 @@
-//! A pool of slots for records that are created and removed: packets, segments, replies that wait.
+//! A pool of slots for records that are often created and removed: packets, segments, waiting replies.
 
 use crate::base::kept::Kept;
 use weft_units::prefetch::prefetch;
 
-/// Prefetch distance [slots]: a prefetched slot is taken after this number of others.
+/// Prefetch distance [slots]: the pool prefetches the free slot that it will give away after this number of other
+/// slots.
 const FREE_AHEAD: usize = 8;
 
-/// A pool of slots, stored in a vector. The slot that was freed last is taken first, because it is most likely in the cache.
+/// A pool of slots in one vector. A caller gets the slot that was freed last, because that slot is most likely in the cache.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct Pool<T> {
     pub items: Vec<T>,
-    /// Free slots are stored in a separate array: if each free slot contained the index of the next, the loads from memory would have to
-    /// wait for each other.
+    /// The indices of free slots are in a separate array. In a linked list through the free slots, each load from memory would have to wait
+    /// for the one before.
     free: Vec<u32>,
 }
 
@@ -27,7 +28,7 @@ impl<T: Copy + Default> Pool<T> {
         id
     }
 
-    /// Takes a free slot; it still contains the data of its last user.
+    /// Takes a free slot, which still contains the data of its last user.
     #[inline(always)]
     pub fn take(&mut self) -> u32 {
         match self.free.pop() {
@@ -36,7 +37,7 @@ impl<T: Copy + Default> Pool<T> {
         }
     }
 
-    /// Prefetches a slot that will be taken soon.
+    /// Prefetches a free slot that a later `take` will return.
     #[inline(always)]
     pub fn bring_free(&self) {
         if let Some(&id) = self.free.iter().nth_back(FREE_AHEAD) {
@@ -56,12 +57,12 @@ impl<T: Copy + Default> Pool<T> {
         self.free.push(id);
     }
 
-    /// Whether all entries of the free list are slots of the pool.
+    /// Whether every entry of the free list is the index of a slot in the pool.
     pub fn frees_slots(&self) -> bool {
         self.free.iter().all(|&id| (id as usize) < self.items.len())
     }
 
-    /// Number of slots that were taken and not yet removed.
+    /// Number of slots that are taken at present.
     pub fn in_use(&self) -> usize {
         self.items.len() - self.free.len()
     }

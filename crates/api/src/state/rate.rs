@@ -1,28 +1,29 @@
-//! The speed of a channel, and the cycles in which it carries its flits.
+//! The rate of a channel, and the cycles in which the channel carries its flits.
 //!
-//! All times are those at which the last part of a flit passes. A router forwards a flit while the flit is still arriving (cut-through). A
-//! link that has begun a flit never waits for the rest of it. So a flit takes longer than the latency of a link only if the previous link
-//! was faster. The path therefore adds to the latency of a packet the extra time of its slowest link, as if a flit on a link of rate 1/2
-//! were two flits of half its size.
+//! The time of a flit is the cycle in which the last part of the flit passes. A router forwards a flit while later parts of the flit still
+//! arrive (cut-through). A link that has begun to send a flit never has to wait for the rest of the flit. Therefore a flit takes longer
+//! than a link's latency only if the previous link of its path was faster. The slowest link of a path therefore adds its extra time per
+//! flit once to the packet's latency. In this respect a flit on a link of rate 1/2 is like two flits of half its size.
 
 use crate::base::kept::{Kept, Value};
 use weft_units::{Refusal, gcd};
 
-/// A rate in flits per cycle, as a fraction in lowest terms.
+/// A rate in flits per cycle, stored as a fraction in lowest terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub struct Rate {
     flits: u32,
     cycles: u32,
 }
 
-/// Longest period of a rate [cycles], and largest number of flits in a period.
+/// Maximum period of a rate [cycles], and maximum number of flits in a period.
 pub const MAX_PERIOD: u128 = 1 << 16;
 
 impl Rate {
-    /// A rate of one flit per cycle.
+    /// The rate of one flit per cycle.
     pub const ONE: Self = Self { flits: 1, cycles: 1 };
 
-    /// A rate of `flits` flits in `cycles` cycles. Refuses, at `path`, a rate of 0 and a rate whose period is too long.
+    /// The rate of `flits` flits in `cycles` cycles. Refuses a rate of 0 and a rate whose period is too long, with
+    /// `path` as the place of the fault.
     pub fn new(flits: u128, cycles: u128, path: &str) -> Result<Self, Refusal> {
         if flits == 0 || cycles == 0 {
             let what = "with a rate of 0 flits per cycle, the link would never carry a flit";
@@ -58,7 +59,7 @@ impl Rate {
         Err(Refusal::new(path, what, rounder(flits, cycles)))
     }
 
-    /// The rate multiplied by this share. The product may have a longer period than a scenario can set.
+    /// The rate multiplied by `share`. The period of the product can be longer than the limit for scenarios.
     #[must_use]
     pub fn times(self, share: Self) -> Self {
         let (flits, cycles) =
@@ -67,23 +68,23 @@ impl Rate {
         Self { flits: (flits / common) as u32, cycles: (cycles / common) as u32 }
     }
 
-    /// This rate, divided by `parts`.
+    /// The rate divided by `parts`.
     #[must_use]
     pub fn over(self, parts: u32) -> Self {
         self.times(Self { flits: 1, cycles: parts })
     }
 
-    /// Whether this rate is lower than another rate.
+    /// Whether this rate is lower than the rate `other`.
     pub fn is_below(self, other: Self) -> bool {
         self.flits_times(other.cycles) < other.flits_times(self.cycles)
     }
 
-    /// The numerator multiplied by a number. To compare two rates, each numerator is multiplied by the denominator of the other.
+    /// The numerator of the rate, multiplied by `factor`. Callers compare two rates by multiplying each numerator by the other denominator.
     pub fn flits_times(self, factor: u32) -> u64 {
         u64::from(self.flits) * u64::from(factor)
     }
 
-    /// Number of flits in [`Rate::cycles`] cycles.
+    /// Number of flits in a period of [`Rate::cycles`] cycles.
     pub fn flits(self) -> u32 {
         self.flits
     }
@@ -97,17 +98,17 @@ impl Rate {
         f64::from(self.flits) / f64::from(self.cycles)
     }
 
-    /// Time for a flit in cycles, rounded up.
+    /// Number of cycles that a flit takes at this rate, rounded up.
     pub fn cycles_per_flit(self) -> u64 {
         u64::from(self.cycles.div_ceil(self.flits))
     }
 
-    /// The same as `flits_in`, for long times.
+    /// The same as `flits_in`, for larger numbers of cycles.
     pub fn most_flits_in(self, cycles: u64) -> u64 {
         (u128::from(cycles) * u128::from(self.flits)).div_ceil(u128::from(self.cycles)) as u64
     }
 
-    /// Flits that the link carries in this number of cycles, rounded up.
+    /// Number of flits that a link of this rate carries in `cycles` cycles, rounded up.
     #[inline(always)]
     pub fn flits_in(self, cycles: i32) -> i32 {
         if self == Self::ONE {
@@ -121,13 +122,14 @@ impl Rate {
         self.flits < self.cycles
     }
 
-    /// Whether the rate is above `flits` flits per cycle.
+    /// Whether the rate is above `flits` flits in one cycle.
     pub fn is_above(self, flits: u32) -> bool {
         u64::from(self.flits) > u64::from(flits) * u64::from(self.cycles)
     }
 }
 
-/// The remedy for a rate whose period is too long: the simplest fraction that differs by at most 0.1 %, and the difference.
+/// The help text for a rate whose period is too long. It proposes the simplest fraction that differs by at most 0.1 %, and states the
+/// difference.
 fn rounder(flits: u128, cycles: u128) -> String {
     let (near, parts) = simplest(flits, cycles);
     let percent = 100.0 * ((near as f64 / parts as f64) / (flits as f64 / cycles as f64) - 1.0);
@@ -136,9 +138,9 @@ fn rounder(flits: u128, cycles: u128) -> String {
     format!("write a simpler rate, such as {rate}flits/cycle, which is {size:.1e} % {way}")
 }
 
-/// The first convergent of the continued fraction of `flits / cycles` that differs from it by at most 0.1 %. The error of a convergent is
-/// less than 1 divided by the product of its own denominator and the next one. Therefore both terms are at most `MAX_PERIOD` for rates
-/// between `1 / MAX_PERIOD` and `MAX_PERIOD`.
+/// The simplest fraction near `flits / cycles`: the first convergent of its continued fraction with an error of at most 0.1 %. The error of
+/// a convergent is below 1 divided by the product of its denominator and the denominator of the next convergent. Therefore both terms of
+/// the result are at most `MAX_PERIOD` if the rate is between `1 / MAX_PERIOD` and `MAX_PERIOD`.
 fn simplest(flits: u128, cycles: u128) -> (u128, u128) {
     let exact = flits as f64 / cycles as f64;
     let (mut before, mut now, mut rest) = ((0, 1), (1, 0), (flits, cycles));
@@ -153,23 +155,25 @@ fn simplest(flits: u128, cycles: u128) -> (u128, u128) {
     now
 }
 
-/// The times at which a channel with some rate carries its flits. A channel of rate 1 without a limit of staged flits needs no `Pace`.
+/// Computes the times at which a channel with a given rate carries its flits. A channel of rate 1, without a limit on waiting flits, needs
+/// no `Pace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub struct Pace {
     rate: Rate,
-    /// The next flit can be complete `rest / rate.flits` cycles after cycle `OutputUnit::next_free`.
+    /// The next flit can be complete `rest / rate.flits` cycles after cycle `OutputUnit::next_free`, so `rest` is a
+    /// part of a cycle.
     rest: u32,
-    /// The most flits that may wait for the link.
+    /// Maximum number of flits that may wait for the link after the switch.
     #[kept(fixed)]
     staged: u32,
-    /// Number of times that the rate has changed.
+    /// Number of rate changes so far.
     changes: u32,
 }
 
 /// A point in time: a cycle, and a part of a cycle in units of 1 / `Rate::flits`.
 pub type Fine = (u64, u32);
 
-/// The first cycle that is not earlier than this point in time.
+/// The first cycle that is not before this point in time.
 pub fn whole((cycle, part): Fine) -> u64 {
     cycle + u64::from(part > 0)
 }
@@ -179,26 +183,26 @@ impl Pace {
         Self { rate, rest: 0, staged, changes: 0 }
     }
 
-    /// Current capacity of the channel.
+    /// Present rate of the channel.
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// Number of times that the rate has changed.
+    /// Number of rate changes so far.
     pub fn changes(&self) -> u32 {
         self.changes
     }
 
-    /// Sets another rate, valid from now on. A flit that is almost complete takes until the end of the cycle; `next_free`: the
-    /// same as in `OutputUnit`. Returns the new `next_free`.
+    /// Sets another rate, which is valid from now on. A flit that is already partly on the link finishes at the end of a whole cycle.
+    /// `next_free`: the same as in `OutputUnit`. Returns the new `next_free`.
     pub fn change(&mut self, rate: Rate, next_free: u64) -> u64 {
         let next_free = next_free + u64::from(self.rest > 0);
         (self.rate, self.rest, self.changes) = (rate, 0, self.changes.wrapping_add(1));
         next_free
     }
 
-    /// Time from the earliest departure of a flit's first part to the completion of the flit on this channel, if the flit came over a
-    /// channel of rate `before`. A flit takes a cycle to cross the switch, so a rate above one flit per cycle saves no time there.
+    /// Time from the earliest departure of a flit's first part to the completion of the flit on this channel. `before`: rate of the channel
+    /// from which the flit came. A flit takes one cycle to cross the switch, so a rate of `before` above one flit per cycle saves no time.
     pub fn delay_after(&self, before: Rate) -> Fine {
         let Rate { flits, cycles } = self.rate;
         let before = if before.is_slow() { before } else { Rate::ONE };
@@ -207,18 +211,19 @@ impl Pace {
         (units / u64::from(flits), (units % u64::from(flits)) as u32)
     }
 
-    /// Time from the beginning to the completion of a flit, minus the one cycle that a flit takes at rate 1.
+    /// Time that a flit takes on this channel, minus the one cycle that a flit takes at rate 1.
     pub fn own_delay(&self) -> Fine {
         self.delay_after(Rate::ONE)
     }
 
-    /// The cycle in which the next flit is complete, if the channel has the whole flit at `ready`. The channel is free for another flit
-    /// from `next_free` on, rounded to whole cycles.
+    /// The cycle in which the next flit is complete, if the channel can have the whole flit at time `ready`. `next_free`: the first cycle,
+    /// in whole cycles, in which the channel is free for another flit.
     pub fn complete(&self, next_free: u64, ready: Fine) -> u64 {
         whole(ready.max((next_free, self.rest)))
     }
 
-    /// Takes the next flit. Returns the cycle in which the flit is complete, and the new `next_free`.
+    /// Sends the next flit, which the channel can have at time `ready`. Returns the cycle in which the flit is
+    /// complete, and the new `next_free`.
     #[inline]
     pub fn take(&mut self, next_free: u64, ready: Fine) -> (u64, u64) {
         let Rate { flits, cycles } = self.rate;
@@ -228,12 +233,12 @@ impl Pace {
         (whole((cycle, part)), cycle + u64::from(units / flits))
     }
 
-    /// Number of cycles for which the switch may give the channel no further flit, because too many flits would wait for the link. `at`:
-    /// the time at which a flit that the switch gave to the channel now would reach the link.
+    /// Number of cycles for which the switch may send no further flit to the channel, because too many flits would wait for the link. `at`:
+    /// the cycle in which a flit that crosses the switch now would reach the link.
     #[inline(always)]
     pub fn full_for(&self, next_free: u64, at: u64) -> u64 {
         let Rate { flits, cycles } = self.rate;
-        // flits before that flit, minus those that may wait and be on the link, in units of `Fine`
+        // flits ahead of that flit, minus the flits that may wait or be on the link, in units of `Fine`
         let ahead = (next_free as i64 - at as i64) * i64::from(flits) + i64::from(self.rest);
         let excess = ahead - (i64::from(self.staged) + 1) * i64::from(cycles);
         if excess < 0 { 0 } else { excess as u64 / u64::from(flits) + 1 }

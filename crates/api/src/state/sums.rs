@@ -1,28 +1,29 @@
-//! Sums and statistics of packets.
+//! Sums and statistics over delivered packets.
 
 use crate::base::kept::Value;
 use crate::state::{DETOUR, Packet};
 use hdrhistogram::Histogram;
 
-/// Sums over the packets that were created in the window and have been delivered. Latencies are in cycles.
+/// Sums over the delivered packets that were created in the window. All latencies are in cycles.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct PacketSums {
     pub packets: u64,
     pub flits: u64,
-    /// Time from creation to delivery of the tail [cycles].
+    /// Sum of the times from creation of a packet to delivery of its tail [cycles].
     pub latency: u64,
-    /// Time from injection of the head to delivery of the tail [cycles].
+    /// Sum of the times from injection of the head to delivery of the tail [cycles].
     pub network_latency: u64,
-    /// Number of links between routers that were crossed.
+    /// Number of links between routers that these packets crossed.
     pub hops: u64,
     /// Number of packets that took no detour.
     pub minimal: u64,
-    /// The part of `latency` for which the workload held packets back; this time is not queueing.
+    /// The part of `latency` in which the workload did not allow terminals to send the packets; this time is not
+    /// queueing.
     pub kept_back: u64,
 }
 
 impl PacketSums {
-    /// Adds a delivered packet with these latencies [cycles].
+    /// Adds a delivered packet with its packet latency and its network latency [cycles].
     #[inline(always)]
     pub fn count(&mut self, packet: &Packet, latency: u64, network: u64) {
         self.packets += 1;
@@ -44,14 +45,15 @@ impl PacketSums {
     }
 }
 
-/// Packets that reached terminals or were discarded in a span of time; their time of creation does not matter.
+/// Counts of packets that terminals received, or routers discarded, in a span of time. The packets may have been
+/// created earlier.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Arrived {
     pub packets: u64,
     pub flits: u64,
-    /// Sum of the latencies, from creation to delivery of the tail [cycles].
+    /// Sum of the packet latencies, from creation to delivery of the tail [cycles].
     pub latency: u64,
-    /// Sum of the squares of the latencies [cycles^2].
+    /// Sum of the squares of the packet latencies [cycles^2].
     pub squares: u128,
     /// Number of packets that were discarded because a link or a router had failed.
     pub dropped: u64,
@@ -67,11 +69,12 @@ impl Arrived {
     }
 }
 
-/// Statistics of the measured packets of one kind.
+/// Statistics of measured packets, for one kind of packets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     pub sums: PacketSums,
-    /// Sums for each batch of the window, by time of creation.
+    /// Sums for each batch (part of the window for the confidence interval). The creation time of a packet decides its
+    /// batch.
     pub batches: Vec<PacketSums>,
     /// Packet latency [cycles].
     pub latency: Histogram<u64>,

@@ -1,4 +1,4 @@
-//! A generator of programs and an algorithm of a collective that are unknown to the rest of Weft.
+//! A program generator and a collective algorithm that are in no registry of Weft, as in an outside crate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,13 +7,13 @@ use weft_programs::form::{Calls, Op, Operation, Program, RankProgram};
 use weft_programs::generators::{Generates, Line, Made};
 use weft_units::Refusal;
 
-/// A program in which rank 0 sends news to all ranks.
+/// A program in which rank 0 sends data to all other ranks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Announcement {
     /// Number of ranks, 2 to 64.
     pub ranks: u32,
-    /// Size of the news \[bytes\].
+    /// Size of the data \[bytes\].
     #[serde(default = "one")]
     pub bytes: u64,
 }
@@ -39,11 +39,11 @@ impl Generates for Announcement {
     }
 }
 
-/// An algorithm in which each rank passes the data on to the next rank.
+/// A broadcast algorithm in which each rank passes the data on to the next rank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DownTheLine {
-    /// Whether the first receiver is the rank before the root, instead of the rank after it.
+    /// Whether the data goes backwards: the first receiver is the rank before the root, instead of the rank after it.
     #[serde(default)]
     pub backwards: bool,
 }

@@ -1,4 +1,4 @@
-//! A pattern that is unknown to the rest of Weft: terminals in pairs send to each other.
+//! A pattern that is in no registry of Weft, as in an outside crate: pairs of terminals send to each other.
 
 use rand_pcg::Pcg32;
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// Whether the odd terminal also sends to the even one.
+    /// Whether the odd terminal of a pair also sends to the even one.
     #[serde(default)]
     pub both: bool,
 }

@@ -1,4 +1,4 @@
-//! A program that links a crate with models can name these models in scenarios and list them, in the same way as registered models.
+//! Tests that scenarios can name models from an outside crate, and that lists show them, in the same way as registered models.
 
 use super::announcement::{Announcement, DownTheLine};
 use super::answer::Answer;
@@ -37,7 +37,7 @@ impl Progress for Quiet {
     }
 }
 
-/// All models of this scenario except the routing are from outside Weft.
+/// A scenario whose models are all from outside Weft, except the routing.
 const BOW_TIE: &str = "\
 topology: {bow_tie: {triangles: 3}}
 routing: shortest_path
@@ -54,7 +54,7 @@ traffic: {pattern: {answer: {both: true}}, load: 0.2}
 measure: {warmup: 0cycles, window: 2000cycles}
 ";
 
-/// The program and the algorithm of its collective are from outside Weft.
+/// A scenario whose program, and the algorithm of its collective, are from outside Weft.
 const NEWS: &str = "\
 topology: {single_router: {terminals: 8}}
 routing: dimension_order
@@ -70,13 +70,13 @@ traffic:
 fn finished(text: &str) -> Finished {
     let point = expand("outside.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
     let finished = point.run(Execution::new(1, 0), &Quiet).unwrap_or_else(|error| panic!("{error}"));
-    // the resolved scenario, which is saved in a folder of results, gives the same point again
+    // the resolved scenario, which a run saves in its folder of results, must give the same point again
     let again = expand("resolved.yaml", &point.resolved_yaml(), &[]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(again[0].hash, point.hash);
     finished
 }
 
-/// Settings in the form `PATH=VALUE`, as on the command line.
+/// Splits settings of the form `PATH=VALUE`, as on the command line.
 fn set(settings: &[&str]) -> Vec<(String, String)> {
     let pair = |setting: &&str| setting.split_once('=').map(|(path, value)| (path.to_owned(), value.to_owned()));
     settings.iter().filter_map(pair).collect()
@@ -97,7 +97,7 @@ fn a_scenario_names_models_from_outside() {
     for (key, name) in [("pattern", "answer"), ("policy", "half_awake"), ("ending", "drained")] {
         assert_eq!(summary[key], name, "{key}");
     }
-    // 3 of 6 terminals send, each 0.2 flits per cycle to its neighbour
+    // 3 of the 6 terminals send 0.2 flits per cycle each to their neighbour, so the mean is 0.1
     let accepted = summary["accepted_flits_per_terminal_cycle"].as_f64().or(summary["accepted"].as_f64());
     assert!(accepted.is_none_or(|accepted| (accepted - 0.1).abs() < 0.02), "{accepted:?}");
     let summary = finished(GRID).summary;
@@ -116,7 +116,7 @@ fn programs_and_collectives_from_outside_take_the_time_of_their_formula() {
         let file: ProgramFile = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}"));
         let (made, rules) = file.make().unwrap_or_else(|error| panic!("{error}"));
         let answer = finish(&made.program, &Arc::new(rules), &with).unwrap_or_else(|error| panic!("{error}"));
-        // 8 hops; each takes o to send, L in transfer, and o + (bytes - 1) G to receive the message
+        // 8 hops; for each hop the sender takes o, the transfer L, and the receiver o + (bytes - 1) G
         assert_eq!(answer["finish_ns"], 8 * (300 + 1000 + 300 + 399 * 2), "{answer}");
         assert_eq!((&answer["messages"], &answer["last_rank"]), (&8.into(), &last.into()), "{answer}");
     }
@@ -125,7 +125,7 @@ fn programs_and_collectives_from_outside_take_the_time_of_their_formula() {
 #[test]
 fn a_scenario_runs_a_program_from_outside() {
     let summary = finished(NEWS).summary;
-    // 7 messages in sequence: 100 flits each; the last flit arrives 3 cycles after it has left
+    // 7 messages, one after the other, of 100 flits each; the last flit of a message arrives 3 cycles after it has left
     assert_eq!(summary["completion_cycles"], 7 * (100 + 3));
     assert_eq!(summary["jobs"][0]["messages"], 7.0);
 }
@@ -143,7 +143,7 @@ fn parameters_of_a_model_from_outside_are_swept_and_set() {
 #[test]
 fn bad_parameters_of_a_model_from_outside_are_refused_at_their_place() {
     for (setting, place, words) in [
-        // the constructor refuses a topology that it can't build
+        // the constructor of the topology refuses this number of triangles
         (
             "topology.bow_tie.triangles=0",
             "topology.bow_tie.triangles",
@@ -173,7 +173,7 @@ fn bad_parameters_of_a_model_from_outside_are_refused_at_their_place() {
         assert!(said.contains(place), "{setting}: no {place} in\n{said}");
         assert!(words.iter().all(|word| said.contains(word)), "{setting}: not all of {words:?} in\n{said}");
     }
-    // the remedy of the message works
+    // the remedy that the message proposes must work
     expand("outside.yaml", BOW_TIE, &set(&["topology.bow_tie.triangles=1"])).unwrap_or_else(|e| panic!("{e}"));
 }
 
@@ -196,7 +196,7 @@ fn lists_and_the_schema_name_models_from_outside() {
     }
 }
 
-/// Checks that a remedy may name a model from outside Weft.
+/// Checks that the remedy of a refusal can name a model from outside Weft.
 #[test]
 fn refusals_propose_models_from_outside() {
     let said = refused(GRID, &["routing=up_down"]);

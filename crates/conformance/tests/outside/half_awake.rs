@@ -1,4 +1,4 @@
-//! A policy that is unknown to the rest of Weft: it never switches a link.
+//! A power policy that is in no registry of Weft, as in an outside crate: it never switches a link.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

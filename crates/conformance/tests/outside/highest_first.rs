@@ -1,4 +1,5 @@
-//! A routing that is unknown to the rest of Weft: the same as dimension order, but with the highest dimension first.
+//! A routing that is in no registry of Weft, as in an outside crate: dimension order, but with the highest dimension
+//! first.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,8 @@ use weft_units::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HighestFirst {
-    /// Whether packets to routers with an odd sum of coordinates also begin with the highest dimension. If these packets begin with the
-    /// lowest dimension, packets can deadlock.
+    /// Whether packets to routers with an odd sum of coordinates also begin with the highest dimension (the key `always`). If these packets
+    /// begin with the lowest dimension instead, packets can deadlock.
     pub always: bool,
 }
 
@@ -38,7 +39,7 @@ impl RoutingModel for HighestFirst {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // the 4 terminals of a router share its link in each dimension
+        // the 4 terminals of a router share its one link in each dimension, so each gets 1/4
         let hyperx = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
         vec![Example::of(r#"{"always": true}"#).bound(hyperx, r#"{"tornado": {}}"#, Accepts::UpTo(1.0 / 4.0))]
     }

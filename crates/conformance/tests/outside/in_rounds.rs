@@ -1,4 +1,5 @@
-//! An allocator that is unknown to the rest of Weft: iSLIP under another name, with a number of rounds.
+//! An allocator that is in no registry of Weft, as in an outside crate: iSLIP under another name, with a parameter for
+//! its rounds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use weft_engine::allocation::islip::Islip;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InRounds {
-    /// Rounds of matching per allocation step.
+    /// Rounds of matching in each allocation step.
     pub rounds: u8,
 }
 
@@ -26,7 +27,7 @@ impl AllocatorModel for InRounds {
     }
 }
 
-// SAFETY: `Islip` does all the work.
+// SAFETY: `Islip` makes all moves, and it gives the guarantees of the trait.
 unsafe impl Allocator for InRounds {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
@@ -34,7 +35,7 @@ unsafe impl Allocator for InRounds {
         ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that `outputs` are ports of the router.
         unsafe { Islip { iterations: self.rounds }.allocate(ports, outputs) }
     }
 }

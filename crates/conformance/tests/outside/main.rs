@@ -1,9 +1,9 @@
-//! Models that are in no registry of Weft, as in a crate outside this repository. Correct models pass the suites of their families. For a
-//! faulty model, the suite names the fault.
+//! Tests of the suites with models that are in no registry of Weft, as in a crate outside this repository. Correct models must pass the
+//! suites of their families. For each faulty model, the suite must name the fault.
 
 mod announcement;
 mod answer;
-// the example in the template for such crates
+// the example model in the template for outside crates
 #[path = "../../../../template/src/bow_tie.rs"]
 mod bow_tie;
 mod from_yaml;
@@ -59,7 +59,7 @@ fn a_pattern_from_outside_conforms() {
     weft_conformance::pattern::<Answer>("answer");
 }
 
-/// A registered model under another name also counts as a model from outside.
+/// For this test, a registered model under another name counts as an outside model.
 #[test]
 fn a_workload_and_a_recording_from_outside_conform() {
     weft_conformance::workload::<weft_engine::workload::open_loop::OpenLoop>("talk");
@@ -87,13 +87,13 @@ fn a_generator_and_an_algorithm_of_a_collective_from_outside_conform() {
     weft_conformance::algorithm::<DownTheLine>("down_the_line");
 }
 
-/// A registered table under another name also counts as a table from outside.
+/// For this test, a registered table under another name counts as an outside table.
 #[test]
 fn a_table_from_outside_conforms() {
     weft_conformance::table::<weft_programs::collectives::tables::openmpi::OpenMpi>("as_openmpi");
 }
 
-/// The message with which the suite panics.
+/// Runs a suite that must fail, and returns the message of its panic.
 fn words(suite: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let panic = std::panic::catch_unwind(suite).expect_err("the suite finds nothing");
     let text = panic.downcast_ref::<&str>().map(|&text| text.to_owned());
@@ -102,7 +102,8 @@ fn words(suite: impl FnOnce() + std::panic::UnwindSafe) -> String {
 
 const SMALL_HYPERX: &[&str] = &[r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#];
 
-/// The same as `HighestFirst`, but half of all packets turn in the other direction on the same VC class.
+/// A faulty routing: like `HighestFirst`, but half of all packets turn in the other direction on the same VC class, so
+/// packets can deadlock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct TurnsBothWays {}
 
@@ -129,8 +130,8 @@ fn a_routing_whose_channels_depend_on_each_other_in_a_cycle_is_found_out() {
     assert!(said.contains("turns_both_ways") && said.contains("channel dependencies have a cycle"), "{said}");
 }
 
-/// The same as `HighestFirst`, but packets that have crossed a link take a port that no router has. The checks before a run do not count
-/// crossed links, so they do not find this fault.
+/// A faulty routing: like `HighestFirst`, but packets that have crossed a link take a port that no router has. The checks before a run do
+/// not count crossed links, so only a run can find this fault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct LeadsAstray {}
 
@@ -175,7 +176,7 @@ fn a_routing_that_names_a_port_which_is_not_there_is_stopped() {
     assert!(said.contains("the routing returned a port that the router does not have"), "{said}");
 }
 
-/// Rank 0 sends more than rank 1 expects if there are at least 5 ranks.
+/// A faulty program: with 5 ranks or more, rank 0 sends more than rank 1 expects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Mistaken {
@@ -209,7 +210,7 @@ fn a_generator_whose_receive_expects_other_bytes_is_found_out_at_another_number_
     assert!(said.contains("mistaken of 5 ranks: bytes from 0 to 1") && said.contains("16"), "{said}");
 }
 
-/// If there are at least 6 ranks, the last one receives nothing.
+/// A faulty algorithm: with 6 ranks or more, the last rank receives nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct ForgetsTheLast {}
 
@@ -239,7 +240,7 @@ fn an_algorithm_that_leaves_a_rank_without_its_data_is_found_out() {
     assert!(said.contains(r#"{"forgets_the_last":{}} broadcast 6 ranks: wrong data in byte 0 at rank 1"#), "{said}");
 }
 
-/// Its links are off in cycle 0, although it declares that they are always on.
+/// A faulty policy: its links are off in cycle 0, although it declares that they are always on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Secret {}
 
@@ -274,7 +275,7 @@ fn a_policy_in_a_state_that_it_does_not_declare_is_found_out() {
     assert!(said.contains("`states` of the policy does not declare"), "{said}");
 }
 
-/// Its routers are not connected as its groups declare.
+/// A faulty topology: its routers are not connected in the way that its groups declare.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Pretends {}
 
@@ -307,6 +308,6 @@ fn two_models_of_one_name_are_found_out() {
     static OTHER: AddedPattern = AddedPattern::new::<Answer>("answers", ());
     let said = words(|| _ = in_order::<PatternConfig, _>([&ONE, &OTHER].into_iter()));
     assert_eq!(said, "answers is added twice: choose another name for one of them");
-    // a name that a registered model already has does not compile
+    // `add_model!` uses `is_taken` to refuse, at compile time, a name that a registered model has
     assert!(is_taken("uniform", PatternConfig::NAMES) && !is_taken("answer", PatternConfig::NAMES));
 }

@@ -1,4 +1,4 @@
-//! Points that accept too little because the power policy keeps links dark.
+//! Finds points that accept too little load because the power policy keeps links dark.
 
 use super::words;
 use crate::facts::Facts;
@@ -20,44 +20,44 @@ weft_units::codes! {
                 links.";
 }
 
-/// If no channel of an overloaded network is busier than this \[share of the window\], its bandwidth is not the limit.
+/// If no channel of an overloaded network is used more than this share of the window, bandwidth is not the limit.
 const IDLE: f64 = 0.5;
-/// Links that were dark for at least this share of their cycles explain an overload, even if no other point is available for comparison.
+/// If links were dark for at least this share of their cycles, they explain an overload even without another point for comparison.
 const DARK: f64 = 0.2;
-/// If a network accepts less than this share of the offered load, it has collapsed.
+/// A network that accepts less than this share of the offered load has collapsed.
 const COLLAPSED_BELOW: f64 = 0.5;
 
-/// Shares of the cycles of links that a policy manages.
+/// Use of the links that a policy manages, as shares of their cycles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Links {
     pub on: f64,
     pub off: f64,
-    /// Share of cycles in which links were off or switching; 0 if no link ever switched.
+    /// Share of the cycles in which links were off or switching; 0 if no link ever switched.
     pub dark: f64,
-    /// Share of the window in which the busiest channel carries flits.
+    /// Share of the window in which the busiest channel carried flits.
     pub busiest: f64,
 }
 
-/// Names of points and policies that the sentence about a collapse uses.
+/// The names and facts that the sentence about a collapse needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Names<'a> {
-    /// The name of the point, with the number of similar points.
+    /// The name of the point, and the number of similar points.
     pub place: &'a str,
     pub policy: &'a str,
-    /// The policy under which the network carries the same load, if such a point was run.
+    /// A policy under which the network carries the same load; `None` if no such point was run.
     pub carried_under: Option<&'a str>,
-    /// True if the policy switches off links that receive no flits.
+    /// Whether the policy switches off links that receive no flits.
     pub goes_off_idle: bool,
 }
 
-/// True if a point is overloaded although no channel is busy, because links were dark. `beside`: the point with the same load and with
-/// links that are always on, if there is one.
+/// Whether a point is overloaded because links were dark, although no channel is busy. `beside`: the point with the same load and always-on
+/// links, if the sweep has one.
 pub fn is_held_back(point: &Facts, links: Links, beside: Option<&Facts>) -> bool {
     let is_idle = links.dark != 0.0 && links.busiest < IDLE && point.is_over();
     is_idle && beside.map_or(links.dark >= DARK, |beside| beside.flaws().is_empty())
 }
 
-/// The loads that show that a point is overloaded: those of its worst phase, or of the window.
+/// The accepted and offered loads that show the overload of a point: those of its worst phase, or of its window.
 struct Loads {
     accepted: f64,
     of: f64,
@@ -78,7 +78,7 @@ impl Loads {
     }
 }
 
-/// The diagnosis of a point whose load is not carried because of dark links.
+/// The diagnosis of a point that does not carry its load because of dark links.
 pub fn diagnosis(point: &Facts, links: Links, names: Names) -> Diagnosis {
     let loads = Loads::of(point);
     let has_collapsed = loads.accepted < COLLAPSED_BELOW * loads.of;

@@ -1,4 +1,4 @@
-//! Load curves: contradictions between the results of two loads, and the saturation load of a curve.
+//! Judges load curves: finds contradictions between the results of two loads, and the saturation load of a curve.
 
 use super::words;
 use crate::facts::Facts;
@@ -16,16 +16,16 @@ weft_units::codes! {
                 holds.";
 }
 
-/// Two points of a curve with results that contradict each other.
+/// Two points of a curve whose results contradict each other: a load is saturated, but a higher load is carried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contradiction {
-    /// Indices of the lowest saturated point and of the highest carried point.
+    /// Index of the lowest saturated point, and index of the highest carried point.
     pub points: [usize; 2],
     pub diagnosis: Diagnosis,
 }
 
-/// Finds the contradiction between the points of one network, ordered by load. `network`: its coordinates as text; empty if the sweep
-/// varies only the load.
+/// Finds the contradiction among the points of one network, which are in the order of their loads. `network`: text that identifies this
+/// network in the sweep; empty if the sweep varies only the load.
 pub fn not_monotonic(points: &[(f64, &Facts)], network: &str) -> Option<Contradiction> {
     let with = |holds: fn(&Facts) -> bool| (0..points.len()).filter(move |&point| holds(points[point].1));
     let by_load = |a: &usize, b: &usize| points[*a].0.total_cmp(&points[*b].0);
@@ -48,7 +48,8 @@ pub fn not_monotonic(points: &[(f64, &Facts)], network: &str) -> Option<Contradi
     Some(Contradiction { points: [low, high], diagnosis })
 }
 
-/// True if at least half of the runs of a load (one run per seed) are saturated. `None` if the runs with an unknown verdict would decide.
+/// Whether at least half of the runs of a load (one run per seed) are saturated. `None` if the answer depends on runs with an unknown
+/// verdict.
 pub fn is_too_much(runs: &[&Facts]) -> Option<bool> {
     let count = |holds: fn(&Facts) -> bool| runs.iter().filter(|run| holds(run)).count();
     let votes = count(|run| run.is_over() || run.is_lossy() || run.is_above_bound());
@@ -59,29 +60,29 @@ pub fn is_too_much(runs: &[&Facts]) -> Option<bool> {
     if 2 * (votes + open) >= runs.len() { None } else { Some(false) }
 }
 
-/// The loads of a curve, with a verdict on each.
+/// The loads of a curve, with the verdict on each load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Curve<'a> {
-    /// Loads in order; for each load, true if it is too high for the network, `None` if that is not known.
+    /// The loads in ascending order; for each load, whether it is too high for the network (`None` if unknown).
     pub loads: &'a [(f64, Option<bool>)],
-    /// Loads at which more than 3 % of the packets are dropped, with the largest dropped share of the runs at each load.
+    /// Loads at which more than 3 % of the packets were dropped, each with the largest dropped share among its runs.
     pub dropped: &'a [(f64, f64)],
-    /// True for a closed loop: the sources send more slowly if the network delivers more slowly.
+    /// Whether the curve is of a closed loop: sources send less if the network delivers more slowly.
     pub is_closed_loop: bool,
-    /// True if the engine warned that the network may not carry loads between those that were run.
+    /// Whether the engine warned that the network may not carry loads between those that were run.
     pub is_warned: bool,
 }
 
-/// Saturation of a curve, as far as its loads show it.
+/// The saturation load of a curve, as far as the loads that were run show it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Saturation {
-    /// The highest load that the network carries in every run at that load.
+    /// The highest load that the network carried in every run with that load.
     pub steady: Option<f64>,
-    /// The lowest load that is too high for the network.
+    /// The lowest load that was too high for the network.
     pub over: Option<f64>,
-    /// For a curve without a saturated load: the lowest load above `steady` that has no verdict.
+    /// For a curve without a saturated load: the lowest load above `steady` without a verdict.
     pub open_from: Option<f64>,
-    /// The flaw, as a part of a sentence.
+    /// The finding as a part of a sentence.
     pub what: String,
 }
 

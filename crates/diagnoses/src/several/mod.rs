@@ -1,4 +1,4 @@
-//! Judgements on several points of a sweep: dark links, loads that contradict each other, comparisons, saturation.
+//! Judges several points of a sweep together: dark links, contradictions between loads, comparisons, and saturation.
 
 pub mod collapse;
 pub mod curve;

@@ -1,4 +1,4 @@
-//! Reasons against a comparison of two points.
+//! The reasons why two points cannot be compared.
 
 use super::windows;
 use super::words;
@@ -26,7 +26,7 @@ weft_units::codes! {
                 faults.";
 }
 
-/// A reason against a comparison of two points.
+/// A reason why two points cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Obstacle {
     pub code: &'static Code,
@@ -42,18 +42,18 @@ pub static LOADS_DIFFER: Obstacle = Obstacle { code: &UNEQUAL_WORK, what: words:
 pub static MESSAGES_DIFFER: Obstacle = Obstacle { code: &UNEQUAL_PROGRAMS, what: words::MESSAGES_DIFFER };
 static FAULTS_DIFFER: Obstacle = Obstacle { code: &OTHER_FAULTS, what: words::FAULTS_DIFFER };
 
-/// A side of a comparison: a point, or the mean of its seeds.
+/// A side of a comparison: a point, or the mean of a point's seeds.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     pub point: &'a Facts,
-    /// The finished runs of this side: one for a point, or one for each seed.
+    /// The finished runs of this side: one run, or one run per seed.
     pub runs: &'a [&'a Facts],
-    /// True if latency, accepted load and links were measured.
+    /// Whether latency, accepted load and links of this side were measured.
     pub is_measured: bool,
 }
 
 impl Side<'_> {
-    /// Reasons against any comparison with this side, the worst first.
+    /// The reasons why this side cannot be compared with any other, worst first.
     fn flaws(&self) -> Vec<Obstacle> {
         let flaws = self.point.obstacles();
         if flaws.is_empty() && !self.is_measured {
@@ -63,9 +63,10 @@ impl Side<'_> {
     }
 }
 
-/// The diagnosis of `pairs` pairs out of `of` pairs that cannot be compared, all for the same reason.
+/// The diagnosis for `pairs` of the `of` pairs, which cannot be compared for the reason `code`.
 ///
-/// `runs`: the runs of both sides of these pairs. `None` if a flaw of a point is the reason, because the point has its own diagnosis.
+/// `runs`: the runs on both sides of these pairs. `None` if a flaw of a point is the reason, because that point already has its own
+/// diagnosis.
 pub fn not_compared(code: &str, pairs: usize, of: usize, runs: &[&Facts]) -> Option<Diagnosis> {
     let reasons = [
         (&LOADS_DIFFER, Remedy::new(words::SAME_LOADS)),
@@ -83,7 +84,7 @@ pub fn not_compared(code: &str, pairs: usize, of: usize, runs: &[&Facts]) -> Opt
     })
 }
 
-/// Reasons against a comparison of power and latency; empty if the two can be compared.
+/// The reasons why power and latency of the two sides cannot be compared; empty if they can.
 pub fn obstacles(own: Side, reference: Side) -> Vec<Obstacle> {
     let flaws = own.flaws();
     let flaws = if flaws.is_empty() { reference.flaws() } else { flaws };
@@ -98,10 +99,10 @@ pub fn obstacles(own: Side, reference: Side) -> Vec<Obstacle> {
     if is_same { Vec::new() } else { vec![LOADS_DIFFER] }
 }
 
-/// The reason against a comparison of means over seeds; `None` if they can be compared.
+/// The reason why the means of the sides over their seeds cannot be compared; `None` if they can.
 ///
-/// `accepted`: the mean of each side. `is_accepted`: true if the accepted loads themselves are compared; saturated points have these as
-/// well.
+/// `accepted`: the mean accepted load of each side. `is_accepted`: whether the comparison is about accepted loads, which saturated points
+/// also have.
 pub fn unequal(
     runs: &[&Facts],
     accepted: &[Option<f64>],

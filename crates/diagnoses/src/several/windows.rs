@@ -1,4 +1,5 @@
-//! Points whose windows cover different cycles. By chance, their sources offered different loads. Different faults may also be active.
+//! Finds compared points whose windows cover different cycles. Because of this, their sources may have offered different loads by chance.
+//! In addition, different faults may have been active in the two windows.
 
 use super::words;
 use crate::facts::Facts;
@@ -13,22 +14,23 @@ weft_units::codes! {
         helps: "Write a fixed `measure.warmup` for all points, and no `measure.stop`.";
 }
 
-/// If the batches of a run are complete after this share of its cycles, they ended the run. The engine checks this only every few cycles.
+/// If a run's batches are complete after at least this share of its cycles, the batches ended the run. The share is below 1 because the
+/// engine checks for the end only every few cycles.
 const ENDED: f64 = 0.97;
 
 impl Facts {
-    /// True if a run ends because its batches are complete, and not after a fixed time.
+    /// Whether the run ended because its batches were complete, and not after a fixed time.
     pub fn ends_with_its_work(&self) -> bool {
         let cycles = self.warmup_cycles.unwrap_or(0.0) + self.window_cycles.unwrap_or(0.0);
         self.completion_cycles.is_some_and(|completed| completed >= ENDED * cycles)
     }
 
-    /// True if links or routers fail during a run.
+    /// Whether links or routers failed during the run.
     pub fn is_failing(&self) -> bool {
         self.has_fault_parts || self.dropped_packets.is_some_and(|dropped| dropped > 0.0)
     }
 
-    /// True if a run sends the same packets for every length of its window: batches and programs.
+    /// Whether the run sends the same packets whatever the length of its window is: batches, programs and closed loops.
     fn has_its_packets(&self) -> bool {
         self.ends_with_its_work() || self.is_closed_loop
     }
@@ -38,25 +40,25 @@ impl Facts {
     }
 }
 
-/// Warm-up and window of each run, in order.
+/// Warm-up and window of each run, sorted.
 fn windows(runs: &[&Facts]) -> Vec<(f64, f64)> {
     let mut all: Vec<_> = runs.iter().map(|run| (run.begin(), run.window_cycles.unwrap_or(0.0))).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     all
 }
 
-/// True if parts fail in runs whose windows cover different cycles than the windows of the reference.
+/// Whether parts fail in runs whose windows cover other cycles than the windows of the reference.
 pub fn faults_differ(own: &[&Facts], reference: &[&Facts]) -> bool {
     windows(own) != windows(reference) && own.iter().chain(reference).any(|run| run.is_failing())
 }
 
-/// The setting with which the windows of all runs begin in the same cycle.
+/// The setting of `measure.warmup` that makes all windows begin in the same cycle.
 fn fixed_warmup(runs: &[&Facts]) -> String {
     let longest = runs.iter().copied().reduce(|a, b| if b.begin() > a.begin() { b } else { a });
     longest.map_or_else(String::new, |run| words::fixed_warmup(run.span(run.begin())))
 }
 
-/// Settings with which the windows of runs with faults cover the same cycles.
+/// The remedy for runs with faults: settings with which all windows cover the same cycles.
 pub fn common_warmup(runs: &[&Facts]) -> Remedy {
     Remedy::new(words::common_warmup(&fixed_warmup(runs)))
 }
@@ -65,9 +67,10 @@ fn mean(runs: &[&Facts], of: impl Fn(&Facts) -> f64) -> f64 {
     runs.iter().map(|run| of(run)).sum::<f64>() / runs.len() as f64
 }
 
-/// The diagnosis of compared points whose windows cover different cycles and were offered different loads; `None` if there are none.
+/// The diagnosis of compared points that were offered different loads because their windows cover different cycles; `None` if there are
+/// none.
 ///
-/// Each pair has the runs of its two sides.
+/// Each pair has the runs of one side and the runs of the other side.
 pub fn other_windows(pairs: &[[Vec<&Facts>; 2]]) -> Option<Diagnosis> {
     let is_judged = |pair: &&[Vec<&Facts>; 2]| {
         pair.iter().flatten().all(|run| run.offered_load.is_some() && !run.has_its_packets())

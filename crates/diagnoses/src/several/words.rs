@@ -1,4 +1,4 @@
-//! The sentences about several points.
+//! The templates of the sentences about several points.
 
 use super::collapse::{Links, Names};
 use super::curve::{Curve, Saturation};
@@ -6,10 +6,10 @@ use crate::facts::Facts;
 use crate::format::{Span, general};
 use crate::words::{LOADS, loads};
 
-/// Largest number of loads in a list.
+/// Maximum number of loads that a sentence lists.
 const LISTED: usize = 6;
 const OTHERS: &str = "the network may not carry other loads (see the warning)";
-// Links that a policy switches off because they receive no flits wake for a packet that waits for them. Links that are off for another
+// If a policy switches off links because they receive no flits, these links wake for a waiting packet. Links that are off for another
 // reason may stay off.
 const WAITING: &str = "packets wait for links that are not on, and block the packets behind them; the next links therefore get no flits \
                        and go to sleep, too";
@@ -27,7 +27,7 @@ pub(super) fn not_compared(pairs: usize, of: usize, why: &str) -> String {
     format!("not compared, {pairs} of {of} pairs of points: {why}")
 }
 
-/// The sentence about the accepted part of a load that is too high.
+/// The sentence about the part of a too high load that the network accepts.
 pub(super) fn carried(place: &str, phase: Option<f64>, has_collapsed: bool, accepted: f64, of: f64) -> String {
     let head = if has_collapsed { "Collapse" } else { "Overload while links are dark" };
     let phase = phase.map_or_else(String::new, |phase| format!(", phase {phase} of the load"));
@@ -100,7 +100,7 @@ pub(super) fn other_windows(apart: usize, of: usize, warmups: [f64; 2], offered:
     )
 }
 
-/// The loads that the network carries, listed singly if there are few.
+/// The loads that the network carries, as text: listed if there are few.
 fn not_at(carried: &[f64]) -> String {
     let of = |load: &f64| general(*load, 4);
     match carried {
@@ -111,7 +111,7 @@ fn not_at(carried: &[f64]) -> String {
     }
 }
 
-/// The sentence about the saturation load of a curve. `carried`: the loads that the network carries, in ascending order.
+/// The text about the saturation load of a curve. `carried`: the loads that the network carries, in ascending order.
 pub(super) fn saturation(curve: &Curve, found: &Saturation, carried: &[f64]) -> String {
     let of = |load: f64| general(load, 4);
     let below = |steady| if curve.is_warned { not_at(carried) } else { format!("not up to {}", of(steady)) };

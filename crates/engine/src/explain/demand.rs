@@ -1,13 +1,13 @@
-//! The traffic matrix between routers, for analyses without simulation.
+//! Computes the traffic matrix between routers, for analyses that need no simulation.
 
 use crate::network::spec::Spec;
 use weft_units::Refusal;
 
-/// The most entries of a matrix (4,096 routers); a larger matrix is refused.
+/// Maximum number of entries in a matrix (4,096 routers); Weft refuses a larger matrix.
 const MAX_ENTRIES: usize = 1 << 24;
 
-/// Flits per cycle that the terminals of each router (row) offer to the terminals of each router (column) in the first phase of every job,
-/// without replies. The diagonal contains the traffic between terminals of the same router.
+/// The offered flits per cycle from the terminals of each router (row) to the terminals of each router (column). Only the first phase of
+/// every job counts, without replies. The diagonal has the traffic between terminals of the same router.
 pub fn demand(spec: &Spec) -> Result<Vec<Vec<f64>>, Refusal> {
     let graph = &*spec.graph;
     let routers = graph.routers() as usize;

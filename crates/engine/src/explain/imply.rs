@@ -1,8 +1,8 @@
-//! Predictions from a spec before it runs: zero-load latency, mean hops, and the load at which a channel is full. The predictions are
-//! computed from the traffic patterns of the first phases and from the paths of the routing. For an adaptive routing these are the paths in
-//! an idle network. Means are over packets, including replies.
+//! Predictions about a spec before it runs: zero-load latency, mean hops, and the load at which the busiest channel is full. The
+//! predictions follow from the traffic patterns of the jobs' first phases and from the paths of the routing. For an adaptive routing, they
+//! use the paths that packets take in an idle network. Each mean is over all packets, including replies.
 //!
-//! All paths are followed if this takes few enough steps. Otherwise only a sample of the paths is followed ([`sample`]), and the results
+//! If it takes few enough steps, the code follows all paths. Otherwise it follows only a sample of the paths ([`sample`]), and the results
 //! have sampling errors.
 
 mod accepted;
@@ -33,66 +33,68 @@ use weft_kernel::net::Net;
 use weft_topology::Peer;
 use weft_units::{Refusal, Remark, words};
 
-/// The most steps, of about 30 ns each. If following all paths needs more steps, only a sample of them is followed.
+/// Maximum number of steps for all paths; a step takes about 30 ns. If more steps are needed, the code follows only a
+/// sample of the paths.
 const MAX_STEPS: u64 = 1 << 23;
-/// Number of steps that a hop counts if packets choose at random at every router.
+/// Number of steps that one hop counts as, if packets choose at random at every router.
 const STEPS_OF_CHOICE: u64 = 4;
 
-/// Predictions for a scenario before it runs (for `weft check`).
+/// The predictions about a scenario before it runs, for `weft check`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Implied {
-    /// Mean packet latency without contention, over the pairs of the pattern [cycles]; `None` if no terminal sends in the first phase.
+    /// Mean packet latency without contention [cycles], over the pairs of the traffic pattern; `None` if no terminal sends in the first
+    /// phase.
     pub zero_load_latency: Option<f64>,
-    /// Mean number of links between routers that the pattern's packets cross without contention; `None` in the same case.
+    /// Mean number of links between routers that packets cross without contention; `None` if no terminal sends in the first phase.
     pub mean_hops: Option<f64>,
-    /// Load [flits/terminal/cycle] of the busiest terminal, without its replies, at which the busiest channel is full; `None` in the same
-    /// case.
+    /// Load of the busiest terminal, without its replies, at which the busiest channel is full [flits/terminal/cycle]. `None` if no
+    /// terminal sends in the first phase.
     pub channel_load_bound: Option<f64>,
-    /// Upper bound on the accepted load, from the links to the terminals alone [flits/terminal/cycle, mean over the terminals of all jobs].
-    /// `None` if the bound is not below the offered load, or is not known.
+    /// Upper bound on the accepted load [flits/terminal/cycle, mean over the terminals of all jobs] that follows from the links to the
+    /// terminals alone. `None` if this bound is not below the offered load, or is unknown.
     pub accepted_load_bound: Option<f64>,
-    /// The kind of paths for which the channel-load bound holds.
+    /// The kind of paths for which `channel_load_bound` is valid.
     pub bound_of: BoundOf,
-    /// Whether packets have replies: hops, latency and bound then include the replies.
+    /// Whether packets have replies. If packets have replies, hops, latency and bound include the replies.
     pub has_replies: bool,
-    /// Errors of these numbers; `None` if all paths were followed, or no terminal sends.
+    /// Sampling errors of these predictions; `None` if all paths were followed, or if no terminal sends.
     pub sampled: Option<Sampled>,
-    /// VC classes of the routing for each link class, in the order of the graph's classes; two classes that share their VCs count once.
+    /// Number of VC classes of the routing on each link class, by number of the link class; two classes that share their VCs count once.
     pub vc_classes: Vec<u8>,
-    /// For each link class, the number of VCs from which packets of a VC class can choose: the smallest number over all VC classes, except
-    /// classes of rings that declare their number of VCs.
+    /// For each link class, the least number of VCs that a VC class has there. Rings that declare their number of VCs do not count.
     pub vcs_of_class: Vec<u8>,
-    /// Number of VCs that each message class may use, by message class and link class.
+    /// Number of VCs that each message class may use on each link class.
     pub vcs_of_messages: Vec<Vec<u8>>,
     /// Whether the routing reads queues to choose a path.
     pub reads_queues: bool,
-    /// Bias toward the minimal path [flits], if the routing counts flits and credits in flight as part of a queue.
+    /// Bias toward the minimal path [flits], if the routing counts flits and credits in flight as a part of a queue.
     pub bias_of_used_credits: Option<i32>,
-    /// Links that are broken from the start, if the paths behind these numbers use them as if they worked.
+    /// Links that are broken from the start, if these predictions treat them as working.
     pub broken_links: Option<BrokenLinks>,
-    /// Remarks of the routing about its parameters.
+    /// Remarks of the routing about its parameters, which users see as hints.
     pub hints: Vec<Remark>,
 }
 
-/// Links that are broken from the start but are treated as working.
+/// Links that are broken from the start and that the predictions treat as working.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrokenLinks {
     pub links: usize,
-    /// Whether these links count as working because some terminals would otherwise be cut off. If not, the reason is that the routing has
-    /// no tables without them.
+    /// Whether the reason is that some terminals would otherwise be cut off. If false, the reason is that the routing has no tables for the
+    /// network without these links.
     pub cut_off: bool,
 }
 
 words! {
-    /// The paths to which a channel-load bound belongs.
+    /// The kind of paths for which a channel-load bound is valid.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum BoundOf {
-        /// Paths of packets that do not depend on the queues.
+        /// The paths that packets always take, independent of queues.
         FixedPaths = "fixed_paths",
-        /// Paths that packets choose while all queues are empty. Under load packets may choose other paths, and the network may
+        /// The paths that packets take while all queues are empty. Under load packets may choose other paths, and the network may
     /// carry more or less.
         EmptyQueues = "empty_queues",
-        /// The minimal paths that load all channels over a cut evenly: no choice of minimal paths carries more.
+        /// The best choice of minimal paths, which loads all channels of a cut evenly: no other choice of minimal paths
+        /// carries more.
         BestChoice = "best_choice",
     }
 }
@@ -107,7 +109,7 @@ impl BoundOf {
     }
 }
 
-/// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies), and returns the predictions for it.
+/// Checks that the spec can run (sizes, VC counts, dependency cycles), and returns the predictions about it.
 pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let mut net = assemble::net(spec)?;
     let policy = policy::build(spec)?;
@@ -126,7 +128,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     implied.bias_of_used_credits = net.routing.bias_of_used_credits();
     implied.broken_links = broken_links;
     implied.hints = net.routing.hints(&|link, class| net.links[link].room_of(class));
-    // in an idle network the fewest links are on; at high load all links may be on
+    // the latency is for an idle network, where the fewest links are on; for the bound, all links can be on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
         let full = Walker::new(spec, &net).imply(Vec::new());
         implied.channel_load_bound = full.channel_load_bound;
@@ -135,7 +137,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     Ok(implied)
 }
 
-/// Computes [`Implied::vcs_of_class`] for a link class.
+/// Computes an entry of [`Implied::vcs_of_class`], for one link class.
 fn vcs_of_class(net: &Net, link: usize) -> u8 {
     let own = |class: u8| {
         let is_own = |entry: &RingEntry| entry.vcs.is_some() && (entry.enter == class || entry.move_on == class);
@@ -147,7 +149,7 @@ fn vcs_of_class(net: &Net, link: usize) -> u8 {
     classes.flat_map(of_class).min().unwrap_or(0)
 }
 
-/// Number of VCs that each message class may use, by link class.
+/// Computes [`Implied::vcs_of_messages`]: by message class and link class, the number of VCs that the class may use.
 fn vcs_of_messages(net: &Net) -> Vec<Vec<u8>> {
     let on_link = |of: usize, link: usize| {
         let classes = 0..net.needs.classes[link].max(1);
@@ -161,13 +163,14 @@ fn reads_queues(net: &Net) -> bool {
     net.needs.sensor.is_some() || net.needs.sees_grants
 }
 
-/// Sums over the packets followed so far, for means.
+/// Sums over the packets that were followed so far, from which means are computed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Means {
-    /// Packets per cycle ([`Walker::packets`]).
+    /// Number of packets per cycle, in the unit of [`Walker::packets`].
     weight: f64,
     hops: f64,
-    /// Cycles on links between routers, time for the flits of a packet, and time added by slow links and by waits for credits.
+    /// Sum of cycles: latency of the links between routers, time for the flits of a packet, and delays by slow links and by waits for
+    /// credits.
     wire: f64,
 }
 
@@ -182,58 +185,58 @@ impl Means {
     }
 }
 
-/// Packets from one router to another, or from one terminal to another if paths depend on terminals.
+/// The packets from one router to another, or from one terminal to another if paths depend on terminals.
 struct Flow {
     /// The router of the source terminal.
     from: u32,
     packet: Packet,
-    /// Index of the length of its packets ([`Walker::lengths`]).
+    /// Index in [`Walker::lengths`] of the length of these packets.
     length: u16,
-    /// Flits per cycle when the busiest terminal offers 1.
+    /// Flits per cycle of this flow when the busiest terminal offers 1.
     rate: f64,
 }
 
-/// A share of the packets to one destination, at some router of their path.
+/// A part of the packets to one destination, at some router on their path.
 struct Part {
-    /// The router at which this share is.
+    /// The router at which these packets are now.
     at: u32,
     packet: Packet,
-    /// Packet length [flits], the same as in [`Flow`].
+    /// Index of the packet length, as in [`Flow`].
     length: u16,
-    /// Flits per cycle, or a share of the flow's rate.
+    /// Flits per cycle of this part, or its share of the flow's rate.
     rate: f64,
-    /// The links between routers that the packets have crossed ([`Sequences`]).
+    /// The sequence of links between routers that these packets have crossed ([`Sequences`]).
     links: u32,
 }
 
 struct Walker<'a> {
     spec: &'a Spec,
     net: &'a Net,
-    /// Load of the busiest terminal in the first phases.
+    /// Load of the busiest terminal in the first phases of the jobs.
     peak: f64,
-    /// The different lengths of all packets and replies [flits].
+    /// The different lengths of packets and replies [flits].
     lengths: Vec<u32>,
-    /// The possible outcomes of the random choices that packets make once, for their whole path.
+    /// Packet numbers, one for each possible outcome of the random choices that packets make once for their whole path.
     draws: Vec<u32>,
-    /// For each job, by rank: the router of the terminal, and the flat index of the terminal's port.
+    /// For each job and rank, the router of the terminal, and the index of the terminal's port among all ports.
     receivers: Vec<Vec<(u32, usize)>>,
-    /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1. If packets have replies, the
-    /// injection channels of all terminals follow.
+    /// Flits per cycle on each channel when the busiest terminal offers 1, by the sender's port among all ports. If packets have replies,
+    /// the loads of the injection channels of all terminals follow in the list.
     load: Vec<f64>,
-    /// The same load for every channel between routers, separately for each of the `vc_classes`. The list is empty unless the caller needs
-    /// it.
+    /// For each channel between routers, its load on each of the `vc_classes` VC classes. The list is empty if the caller does not need
+    /// these loads.
     load_of_class: Vec<f64>,
     vc_classes: usize,
     sequences: Sequences<'a>,
-    /// Used in place of the channels between routers if heads choose among minimal paths. The load of a channel then depends on the choices
-    /// of heads, but the load of a cut does not.
+    /// The loads of cuts, used in place of the loads of channels if heads choose among minimal paths. For these routings the load of a
+    /// channel depends on the choices of heads, but the load of a cut does not.
     cuts: Option<Cuts>,
-    /// Number of steps so far, and the most steps allowed.
+    /// Number of steps so far, and number of steps that are allowed so far.
     steps: u64,
     allowed: u64,
-    /// The most steps of the whole walk.
+    /// Maximum number of steps for the whole walk.
     most: u64,
-    /// The most parts into which a packet that chooses again at a router is split; beyond this number it chooses at random.
+    /// Maximum number of parts into which packets that choose again at a router are split. Beyond this number the choice is random.
     parts: usize,
     rng: Pcg32,
 }
@@ -301,29 +304,29 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Mean packet latency without contention, computed from these means [cycles].
+    /// Mean packet latency without contention [cycles], computed from `means`.
     fn latency(&self, means: Means) -> f64 {
         let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay - 1;
         means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + fixed as f64 + turnaround(self.spec)
     }
 
-    /// Number of flits of a packet.
+    /// Number of flits of a packet whose length has index `length`.
     fn flits(&self, length: u16) -> f64 {
         f64::from(self.lengths[usize::from(length)])
     }
 
-    /// Packets per cycle for this number of flits per cycle, in units of packets of the first length. If there is only one length, no
-    /// division takes place.
+    /// Converts flits per cycle to packets per cycle, in units of packets of the first length. If all packets have the same length, the
+    /// result equals `flits`.
     fn packets(&self, flits: f64, length: u16) -> f64 {
         flits * f64::from(self.lengths[0]) / self.flits(length)
     }
 
-    /// The index of this packet length [flits].
+    /// The index in `lengths` of the packet length `flits` [flits].
     fn length(&self, flits: u32) -> u16 {
         self.lengths.iter().position(|&length| length == flits).unwrap_or(0) as u16
     }
 
-    /// Converts the loads of channels to shares of their rates.
+    /// Converts the load of each channel to a share of the channel's rate.
     fn weigh_by_rates(&mut self) {
         let rates = &self.net.common.rates;
         if rates.iter().all(|&rate| rate == Rate::ONE) {
@@ -336,18 +339,18 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Share of its rate that the injection channel of the busiest terminal carries when this terminal offers 1.
+    /// The load of the busiest terminal's injection channel, as a share of its rate, when this terminal offers 1.
     fn of_source(&self) -> f64 {
         1.0 / self.net.common.rates[0].per_cycle()
     }
 
-    /// Follows the packets of every router that sends; `None` if this takes too many steps.
+    /// Follows the packets of every router that sends; `None` if this needs too many steps.
     fn walk_all(&mut self) -> Option<Means> {
         let senders = self.senders();
         let mut means = Means::default();
         let mut by_target: BTreeMap<u64, Vec<Flow>> = BTreeMap::new();
         for (done, &from) in (1..).zip(&senders) {
-            // each sender gets an equal share of the steps, so that the walk stops early if the network is too large
+            // each sender may use an equal share of the steps, so the walk stops early if the network is too large
             self.allowed = self.most / senders.len() as u64 * done;
             for flow in self.flows(from) {
                 self.steps += 2;
@@ -374,8 +377,8 @@ impl<'a> Walker<'a> {
         Some(means)
     }
 
-    /// Follows all packets to a router, or to a terminal if paths depend on terminals. Returns packets per cycle, mean hops and mean cycles
-    /// ([`Means::wire`]); `None` if this takes too many steps.
+    /// Follows all packets to one router, or to one terminal if paths depend on terminals. Returns packets per cycle, mean hops and mean
+    /// cycles ([`Means::wire`]); `None` if this needs too many steps.
     fn walk_to(&mut self, flows: Vec<Flow>) -> Option<(f64, (f64, f64))> {
         let (mut parts, mut packets) = (Vec::with_capacity(flows.len()), 0.0);
         for Flow { from, packet, length, rate } in flows {
@@ -393,18 +396,18 @@ impl<'a> Walker<'a> {
         (self.steps <= self.allowed).then_some((packets, (hops / packets, wire / packets)))
     }
 
-    /// Routers with terminals that send.
+    /// The routers that have at least one terminal that sends.
     fn senders(&self) -> Vec<u32> {
         let sends = |&router: &u32| self.sources(router).any(|(_, _, load)| load > 0.0);
         (0..self.spec.graph.routers()).filter(sends).collect()
     }
 
-    /// The packets that the terminals of a router send, and the replies to them. These packets are added to the loads of the channels to
-    /// and from the terminals.
+    /// The flows of the packets that the terminals of router `from` send, and of the replies to these packets. The function also adds these
+    /// packets to the loads of the channels to and from the terminals.
     fn flows(&mut self, from: u32) -> Vec<Flow> {
         let (spec, net) = (self.spec, self.net);
         let mut flows = Vec::new();
-        // indexed by length, direction (away from this router, then back to it), and the other router
+        // rates by length, direction (away from this router or back to it), and the other router
         let mut between = vec![vec![0.0; spec.graph.routers() as usize]; 2 * self.lengths.len()];
         for (source, j, load) in self.sources(from) {
             let (job, rate) = (&spec.traffic.jobs[j], load / self.peak);
@@ -447,8 +450,8 @@ impl<'a> Walker<'a> {
         flows
     }
 
-    /// Adds the flits per cycle that a terminal of job `j` sends to the terminal of a rank, and the flits of the replies, to the loads of
-    /// the channels of both terminals. Returns the flits per cycle of the replies.
+    /// Adds the flits per cycle that terminal `source` of job `j` sends to rank `rank`, and those of the replies, to the loads of both
+    /// terminals' channels. Returns the flits per cycle of the replies.
     fn exchange(&mut self, j: usize, (source, rank): (u32, u32), rate: f64) -> f64 {
         let job = &self.spec.traffic.jobs[j];
         self.load[self.receivers[j][rank as usize].1] += rate;
@@ -465,13 +468,14 @@ impl<'a> Walker<'a> {
         replied
     }
 
-    /// Adds flits to the load of the injection channel of a terminal, if packets have replies.
+    /// Adds flits per cycle to the load of a terminal's injection channel, if packets have replies.
     fn add_injected(&mut self, terminal: u32, rate: f64) {
         let ports = self.load.len() - self.spec.graph.terminals() as usize;
         self.load[ports + terminal as usize] += rate;
     }
 
-    /// The terminals of a router that belong to jobs, each with its job and its load in the job's first phase.
+    /// The terminals of the router that belong to jobs. Each terminal has the number of its job, and its load in the
+    /// first phase of that job.
     fn sources(&self, router: u32) -> impl Iterator<Item = (u32, usize, f64)> + use<'a> {
         let (spec, net) = (self.spec, self.net);
         let terminals = spec.graph.ports(router).iter().filter_map(|port| match port.peer {
@@ -484,15 +488,15 @@ impl<'a> Walker<'a> {
         })
     }
 
-    /// The packet as its source creates it.
+    /// The packet as its source terminal creates it.
     fn packet(&self, src: u32, dst: u32) -> Packet {
         let (router, port) = self.net.terminal_at[dst as usize];
         let dest = self.net.coords[router as usize];
         Packet { src, dst, dst_port: port, dest, target: dest, ..Packet::default() }
     }
 
-    /// Adds packets of a flow, at this rate in flits per cycle, to the cuts that they cross. Returns their number of hops and cycles
-    /// ([`Means::wire`]).
+    /// Adds the packets of a flow, with this rate in flits per cycle, to the loads of the cuts that they cross. Returns the number of hops
+    /// of these packets, and their cycles ([`Means::wire`]).
     fn cross_cuts(&mut self, flow: &Flow, rate: f64) -> (f64, f64) {
         let (mut hops, mut wire, mut sequence) = (0.0, 0.0, NO_LINKS);
         if let Some(cuts) = &mut self.cuts {
@@ -507,19 +511,20 @@ impl<'a> Walker<'a> {
         (hops, wire)
     }
 
-    /// The possible states of the packet when it leaves its source, all equally likely.
+    /// The packet as it can leave its source: one packet per outcome of random choices, all equally likely.
     fn starts(&self, from: u32, packet: Packet) -> Outcomes<'_> {
         self.net.routing.starts(self.net.coords[from as usize], packet, &self.draws)
     }
 
-    /// Follows packets to one destination after their random choices at the source. Each entry consists of the router, the packet, and its
-    /// rate. The packets are added to the loads of the channels on their paths. If a packet chooses again at a router, it is split into
-    /// parts. Parts that meet at a router after the same number of hops, and have the same hops left, are joined. Returns two sums over
-    /// packets per cycle: the sum of hops, and the sum of cycles ([`Means::wire`]).
+    /// Follows packets to one destination after their sources have made their random choices. `parts`: for each of these packets, its
+    /// router, the packet, and its rate. The function adds the packets to the loads of the channels on their paths. If a packet chooses
+    /// again at a router, it becomes several parts with smaller rates. Parts become one part if they meet at a router after the same number
+    /// of hops and have the same hops left. Returns two sums over the packets: hops times packets per cycle, and cycles ([`Means::wire`])
+    /// times packets per cycle.
     fn walk(&mut self, mut parts: Vec<Part>) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);
-        // number of choices that were listed but not taken
+        // number of hops that `idle_steps` listed but that packets do not take
         let mut listed = 0;
         let mut next: Vec<Part> = Vec::new();
         while !parts.is_empty() {
@@ -573,7 +578,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// The router and the port of each job's terminals, by rank.
+/// For each job and rank, the router of the terminal, and the index of its port.
 fn receivers(spec: &Spec) -> Vec<Vec<(u32, usize)>> {
     let place = |&terminal: &u32| {
         let (router, port) = spec.graph.terminal_at(terminal);
@@ -582,12 +587,13 @@ fn receivers(spec: &Spec) -> Vec<Vec<(u32, usize)>> {
     spec.traffic.jobs.iter().map(|job| job.terminals.iter().map(place).collect()).collect()
 }
 
-/// Whether packets of at least one job have replies.
+/// Whether packets of at least one job get replies.
 fn has_replies(spec: &Spec) -> bool {
     spec.traffic.jobs.iter().any(|job| job.workload.model().reply_flits().is_some())
 }
 
-/// Mean number of cycles that packets wait before they may leave, in the first phases. The mean includes replies; only replies wait.
+/// Mean number of cycles that packets of the first phases must wait before they may leave. The mean is over packets and replies, but only
+/// replies wait.
 fn turnaround(spec: &Spec) -> f64 {
     let (mut cycles, mut all) = (0.0, 0.0);
     for job in &spec.traffic.jobs {
@@ -601,7 +607,7 @@ fn turnaround(spec: &Spec) -> f64 {
     cycles / all
 }
 
-/// The different lengths of the packets and replies of these jobs [flits].
+/// The different lengths of the jobs' packets and replies [flits].
 fn lengths(jobs: &[Job]) -> Vec<u32> {
     let own = |job: &Job| job.packets.shares().iter().map(|&(flits, _)| flits).collect::<Vec<_>>();
     let of_job = |job: &Job| own(job).into_iter().chain(job.workload.model().reply_flits());
@@ -611,8 +617,8 @@ fn lengths(jobs: &[Job]) -> Vec<u32> {
     lengths
 }
 
-/// Joins the parts that are at the same router and have the same hops left. Their source and number must also agree, because
-/// random choices are hashes of them.
+/// Joins parts that are at the same router and have the same hops left. The parts must also have the same source and packet number, because
+/// these decide random choices.
 fn join(parts: &mut Vec<Part>) {
     let key =
         |part: &Part| (part.at, part.length, part.packet.src, part.packet.seq, part.packet.route_state(), part.links);
@@ -628,7 +634,7 @@ fn join(parts: &mut Vec<Part>) {
     }
 }
 
-/// A packet to the router at these coordinates, for paths that do not depend on terminals.
+/// A packet to the router with coordinates `dest`, for paths that do not depend on terminals.
 fn between_routers(dest: u64) -> Packet {
     Packet { target: dest, dest, ..Packet::default() }
 }

@@ -1,4 +1,4 @@
-//! The paths that a packet may take from one terminal to another, and the costs that an adaptive routing compares at each choice.
+//! Explains the paths that a packet may take from one terminal to another, and the costs that an adaptive routing compares at each choice.
 
 use crate::explain::serial;
 use crate::network::assemble;
@@ -12,38 +12,38 @@ use weft_api::walk::{Cost, Step};
 use weft_kernel::net::Net;
 use weft_units::Refusal;
 
-/// The most paths that are listed; and the most paths that are followed to count them.
+/// Maximum number of paths in the list, and maximum number of paths that are followed to count them.
 const LISTED: usize = 64;
 const FOLLOWED: u64 = 100_000;
-/// The most choices that are listed.
+/// Maximum number of choices in the list.
 const CHOICES: usize = 16;
 
-/// The hops of a routing between two terminals.
+/// The explanation of a routing's hops between two terminals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     pub routing: String,
     pub from: Place,
     pub to: Place,
-    /// Number of links between routers on a shortest path.
+    /// Number of links between routers on a shortest path between the terminals.
     pub distance: u32,
-    /// For each link class, the VC classes that the routing needs, with the VCs of the first message class.
+    /// For each link class, the VC classes that the routing needs, with their VCs in the first message class.
     pub vc_classes: Vec<VcClasses>,
-    /// The same data for each message class, with its name; empty if there are no message classes.
+    /// For each message class, its name and the same data; empty if the spec has no message classes.
     pub message_classes: Vec<MessageVcs>,
-    /// At most 64 paths; the shortest come first, then the most likely.
+    /// The paths, at most 64: shortest first, and among equal lengths most likely first.
     pub paths: Vec<Path>,
-    /// Number of different paths; a lower bound if `all_counted` is false.
+    /// Number of different paths; if `all_counted` is false, there may be more.
     pub path_count: u64,
     pub all_counted: bool,
-    /// The choices of an adaptive routing on these paths, at most 16.
+    /// The choices that an adaptive routing makes on these paths, at most 16.
     pub choices: Vec<ChoiceAt>,
-    /// Length of the packet for which the latencies are computed: the longest that the terminal sends [flits].
+    /// Length of the packet whose latencies are shown [flits]: the longest packet that the source terminal sends.
     pub packet_flits: u32,
-    /// Number of different lengths of the packets of the terminal.
+    /// Number of different packet lengths that the source terminal sends.
     pub packet_lengths: usize,
 }
 
-/// The VCs of a message class.
+/// The VCs of a message class on each link class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MessageVcs {
     pub class: String,
@@ -62,19 +62,19 @@ pub struct Place {
 pub struct VcClasses {
     pub links: String,
     pub classes: u8,
-    /// The VCs of each VC class.
+    /// For each VC class, the numbers of its VCs.
     pub vcs: Vec<Vec<u8>>,
 }
 
-/// A path. The latency of a path includes the terminal links, but its hops do not.
+/// A path from terminal to terminal. Its latency includes the terminal links, but its hops do not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Path {
     pub hops: Vec<PathHop>,
-    /// Whether the path is as short as a shortest path, or minimal by the rules of the routing.
+    /// Whether the path has the length of a shortest path, or is minimal by the rules of the routing.
     pub minimal: bool,
-    /// Share of packets for which an oblivious routing takes the path; `None` if queues decide.
+    /// Share of packets that take the path under an oblivious routing; `None` if the choice depends on queues.
     pub probability: Option<f64>,
-    /// Cycles from creation to delivery of the tail, without contention.
+    /// Number of cycles from the creation of the packet to the delivery of its tail, without contention.
     pub zero_load_latency: u64,
 }
 
@@ -82,21 +82,22 @@ pub struct Path {
 pub struct PathHop {
     pub router: u32,
     pub port: u32,
-    /// Name of the link class.
+    /// Name of the hop's link class.
     pub link: String,
     pub class: u8,
-    /// The VCs of the VC class; the packet may take any VC of this class. If there are message classes, the VCs of the first one.
+    /// The VCs of the hop's VC class; the packet may take any of them. If the spec has message classes, these are the VCs of the first one.
     pub vcs: Vec<u8>,
     pub next_router: u32,
 }
 
-/// The costs that the routing compares at a router, before it chooses the hop with index `hop`. The hop of least cost wins.
+/// A choice of the routing at a router: the costs that it compares before it chooses the hop with index `hop`. The routing takes the hop of
+/// least cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChoiceAt {
     pub router: u32,
     pub hop: u32,
     pub rule: String,
-    /// At most 64 of the `candidate_count` candidates.
+    /// The hops that the routing compares, at most 64 of all `candidate_count`.
     pub candidates: Vec<Candidate>,
     pub candidate_count: u32,
 }
@@ -106,13 +107,13 @@ pub struct Candidate {
     pub port: u32,
     pub next_router: Option<u32>,
     pub class: u8,
-    /// The cost in words; q(...) is the congestion of an output in flits.
+    /// The cost as a formula; q(...) is the congestion of an output in flits.
     pub cost: String,
-    /// The cost in an idle network [flits].
+    /// The value of this cost in an idle network [flits].
     pub zero_load: i64,
 }
 
-/// Computes the paths from one terminal to another under the routing of the spec.
+/// Explains the paths from terminal `from` to terminal `to` under the routing of the spec.
 pub fn explain(spec: &Spec, from: u32, to: u32) -> Result<Explanation, Refusal> {
     let terminals = spec.graph.terminals();
     for (key, terminal) in [("from", from), ("to", to)] {
@@ -137,13 +138,14 @@ pub fn explain(spec: &Spec, from: u32, to: u32) -> Result<Explanation, Refusal> 
     Ok(explainer.explanation(from, to, &net.needs.classes))
 }
 
-/// (router, port, VC class) for each hop.
+/// The hops of a path: (router, port, VC class) for each hop.
 type Hops = Vec<(u32, u16, u8)>;
 
 struct Explainer<'a> {
     spec: &'a Spec,
     net: &'a Net,
-    /// The paths found, by length, each with its probability and whether the packet took no detour.
+    /// The paths found so far, by length and hops. Each path has its probability, and whether the packet took no
+    /// detour.
     found: BTreeMap<(usize, Hops), (Option<f64>, bool)>,
     choices: Vec<ChoiceAt>,
     followed: u64,
@@ -164,7 +166,8 @@ impl Explainer<'_> {
         }
     }
 
-    /// Follows the packet from router `at` to its terminal; the packet has taken `hops` with probability `share`.
+    /// Follows a packet from router `at` to its terminal. `hops`: its earlier hops; `share`: the probability of these
+    /// hops.
     fn follow(&mut self, at: u32, packet: Packet, share: Option<f64>, hops: &mut Hops) {
         if self.followed >= FOLLOWED {
             return;
@@ -214,7 +217,7 @@ impl Explainer<'_> {
         self.choices.push(ChoiceAt { router, hop, rule, candidates, candidate_count: choices.len() as u32 });
     }
 
-    /// A cost as text, for example `q(port 9 of router 4) * 3 + 2`.
+    /// The formula of a cost as text, for example `q(port 9 of router 4) * 3 + 2`.
     fn words(&self, router: u32, cost: Cost) -> String {
         let coords = &self.net.coords;
         let owner = if coords[router as usize] == cost.at { None } else { self.router_at(cost.at, router) };
@@ -223,7 +226,7 @@ impl Explainer<'_> {
         format!("q(port {}{owner}) * {}{bias}", cost.port, cost.hops)
     }
 
-    /// The router with these coordinates in the plane that contains router `near`.
+    /// The router with these coordinates in the same plane as router `near`.
     fn router_at(&self, coords: u64, near: u32) -> Option<u32> {
         let (planes, all) = (self.spec.graph.planes(), &self.net.coords);
         let routers = (near % planes..all.len() as u32).step_by(planes as usize);
@@ -256,12 +259,12 @@ impl Explainer<'_> {
             vc_classes: vc_classes(number),
         };
         let distance = self.spec.graph.distances_from(from.router)[to.router as usize];
-        // paths of equal length keep the order of their ports
+        // paths with equal length and probability keep the order of their ports
         let mut found: Vec<_> = self.found.iter().collect();
         found.sort_by(|((a, _), (of_a, _)), ((b, _), (of_b, _))| {
             a.cmp(b).then(of_b.unwrap_or(0.0).total_cmp(&of_a.unwrap_or(0.0)))
         });
-        // there may be a hundred thousand paths: those after the limit are only counted
+        // there may be a hundred thousand paths, so those after the limit are counted but not described
         found.truncate(LISTED);
         let path = |((_, hops), found): (&(usize, Hops), &_)| self.path(hops, *found, distance, flits);
         let paths: Vec<Path> = found.into_iter().map(path).collect();
@@ -304,7 +307,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// The VCs of a VC class that belong to the first message class.
+    /// The VCs of a VC class in the first message class.
     fn vcs(&self, link: usize, class: u8) -> Vec<u8> {
         self.vcs_for(0, link, class)
     }

@@ -1,8 +1,9 @@
-//! The time that a lone packet takes over a path, from its creation to the delivery of its tail.
+//! Computes the time that a packet takes over a path if it meets no other packet, from its creation to the delivery of
+//! its tail.
 //!
-//! If all links carry one flit per cycle and buffers cover the credit round trip, a packet of P flits takes P - 1 cycles more than its
-//! head. For other links, and for a worm longer than the buffers, the flits are followed one by one under the rules of the loop: the rates
-//! of links, credits, and one grant per step.
+//! If all links carry one flit per cycle and buffers cover the credit round trip, the tail of a packet of P flits arrives P - 1 cycles
+//! after the head. For other links, and for a wormhole packet longer than a buffer, the code follows each flit under the rules of the loop:
+//! link rates, credits, and one grant per allocation step.
 
 use crate::network::spec::Spec;
 use std::collections::HashMap;
@@ -11,25 +12,25 @@ use weft_api::state::link_class::Link;
 use weft_api::state::rate::{Pace, Rate};
 use weft_kernel::net::Net;
 
-/// The sequences of link classes that packets cross. Each sequence has a number, and a number of cycles that it adds to the latency of a
-/// packet. If no sequence adds any, there is only sequence 0.
+/// The sequences of link classes that packets cross, with the cycles that each sequence adds to the latency. Each different sequence has a
+/// number. If no sequence adds cycles, only sequence 0 is used.
 #[derive(Debug)]
 pub struct Sequences<'a> {
     spec: &'a Spec,
     net: &'a Net,
-    /// Whether flits have to be followed one by one.
+    /// Whether the code must follow each flit, because sequences can add cycles.
     followed: bool,
-    /// Lengths of packets \[flits\].
+    /// The different packet lengths \[flits\].
     lengths: Vec<u32>,
-    /// For each sequence, the classes of its links between routers.
+    /// For each sequence, the classes of its links between routers, in order.
     links: Vec<Vec<u8>>,
-    /// For each sequence and a link class that follows it: the longer sequence.
+    /// For a sequence and the class of the next link, the sequence with that link at its end.
     longer: HashMap<(u32, u8), u32>,
-    /// For each sequence and length, the cycles that it adds.
+    /// For a sequence and a packet length, the cycles that the sequence adds.
     adds: HashMap<(u32, u16), u64>,
 }
 
-/// Number of the sequence without links between routers.
+/// Number of the empty sequence, without links between routers.
 pub const NO_LINKS: u32 = 0;
 
 impl<'a> Sequences<'a> {
@@ -39,7 +40,7 @@ impl<'a> Sequences<'a> {
         Self { spec, net, followed, lengths, links: vec![Vec::new()], longer: HashMap::new(), adds: HashMap::new() }
     }
 
-    /// The sequence that results if a link of this class follows sequence `before`.
+    /// The sequence that consists of sequence `before` and then a link of class `class`.
     pub fn after(&mut self, before: u32, class: u8) -> u32 {
         if !self.followed {
             return NO_LINKS;
@@ -53,8 +54,8 @@ impl<'a> Sequences<'a> {
         })
     }
 
-    /// Cycles that the sequence, between two terminal links, adds to the time that a packet of length number `length` takes over links of
-    /// rate 1 with large buffers.
+    /// Number of cycles that the sequence, between two terminal links, adds for a packet with length index `length`, compared with links of
+    /// rate 1 and large buffers.
     pub fn adds(&mut self, sequence: u32, length: u16) -> f64 {
         if !self.followed {
             return 0.0;
@@ -65,7 +66,8 @@ impl<'a> Sequences<'a> {
     }
 }
 
-/// Whether a lone worm of `flits` flits may wait for credits of a link. Paced links are not considered here: [`cycles`] handles them.
+/// Whether a wormhole packet of `flits` flits, without other packets, may have to wait for credits of a link. The function ignores waits
+/// for slow links, which [`cycles`] includes.
 pub fn waits_for_credits(net: &Net, flits: u32) -> bool {
     let starves = |(link, &returns): (&Link, &u64)| {
         let round_trip = net.router.after_grant + 1 + link.latency + returns;
@@ -75,15 +77,15 @@ pub fn waits_for_credits(net: &Net, flits: u32) -> bool {
     wormhole && net.links.iter().zip(&net.credit_returns).any(starves)
 }
 
-/// Cycles from creation to delivery, if the links between routers have rate 1 and the buffers are large.
+/// Number of cycles from creation to delivery of a packet, if all links have rate 1 and the buffers are large.
 fn without_waiting(spec: &Spec, links: &[u8], flits: u32) -> u64 {
     let wire: u64 = links.iter().chain(&[0, 0]).map(|&class| spec.links[usize::from(class)].latency).sum();
     let routers = links.len() as u64 + 1;
     wire + routers * spec.router.delay + spec.router.ejection_delay + u64::from(flits) - 1
 }
 
-/// Cycles from the creation of a packet of `flits` flits to its delivery, over links of these classes between two terminal links, without
-/// other packets.
+/// Number of cycles from the creation of a packet of `flits` flits to its delivery without contention. `links`: the classes of the links
+/// between routers.
 pub fn cycles(spec: &Spec, net: &Net, links: &[u8], flits: u32) -> u64 {
     if net.rates.is_none() && !waits_for_credits(net, flits) {
         return without_waiting(spec, links, flits);
@@ -92,7 +94,7 @@ pub fn cycles(spec: &Spec, net: &Net, links: &[u8], flits: u32) -> u64 {
     let mut channels: Vec<Channel> = classes.map(|&class| Channel::new(net, class, flits)).collect();
     let (mut now, mut arrival) = (0, 0);
     for flit in 0..flits as usize {
-        // a terminal sends at most one flit per cycle
+        // a terminal sends no more than one flit per cycle
         (now, arrival) = channels[0].inject(net, flit, now);
         for k in 1..channels.len() {
             let (before, rest) = channels.split_at_mut(k);
@@ -101,25 +103,25 @@ pub fn cycles(spec: &Spec, net: &Net, links: &[u8], flits: u32) -> u64 {
             before.free_place(net, flit, grant);
             arrival = next;
         }
-        // the buffer of a terminal is free again at once
+        // the buffer of a terminal frees the slot of a flit at once
         channels[links.len() + 1].free_place(net, flit, arrival);
         now += 1;
     }
     arrival + net.router.ejection_delay
 }
 
-/// A channel on the path of a lone packet.
+/// A channel on the path of the packet, which meets no other packets.
 struct Channel {
     class: u8,
     pace: Pace,
     paced: bool,
-    /// The cycle in which the link can take the next flit (`OutputUnit::next_free`).
+    /// The first cycle in which the link can take the next flit (`OutputUnit::next_free`).
     next_free: u64,
-    /// For each place in the buffer at the far end, the cycle from which it can be used again.
+    /// For each slot in the buffer at the far end, the cycle from which a flit can use it again.
     places: Vec<u64>,
-    /// Number of allocation steps since cycle 0 until the first one in which the switch may give a flit to the channel.
+    /// The first allocation step, counted from cycle 0, in which the switch may pass a flit to the channel.
     next_step: u64,
-    /// The cycle in which the next flit of the VC begins to leave, if the router limits the rate of its inputs (`input_speedup`).
+    /// The cycle in which the next flit of the VC may leave, if the router limits the flits that leave an input (`input_speedup`).
     opens: u64,
 }
 
@@ -131,8 +133,8 @@ impl Channel {
         Self { class, pace, paced: link.paced, next_free: 0, places, next_step: 0, opens: 0 }
     }
 
-    /// The cycle in which the terminal sends this flit, and the cycle in which the flit arrives. The terminal has sent the packet's earlier
-    /// flits before cycle `now`.
+    /// The cycle in which the terminal sends flit number `flit`, and the cycle in which this flit arrives. The terminal sends the packet's
+    /// earlier flits before cycle `now`.
     fn inject(&mut self, net: &Net, flit: usize, now: u64) -> (u64, u64) {
         let mut now = now.max(self.place(flit));
         let mut depart = now;
@@ -144,11 +146,11 @@ impl Channel {
         (now, depart + self.latency(net))
     }
 
-    /// For a flit that has arrived over a link of class `before` in cycle `arrival` and crosses the switch to this channel: the cycle of
-    /// its grant, and the cycle of its arrival at the far end.
+    /// For a flit that arrives over a link of class `before` in cycle `arrival` and crosses the switch to this channel: the cycle of its
+    /// grant, and the cycle in which it arrives at the far end.
     fn cross(&mut self, net: &Net, before: u8, flit: usize, arrival: u64) -> (u64, u64) {
         let speedup = u64::from(net.router.speedup);
-        // if VC allocation is a separate stage, a head gets its VC in the step before
+        // if VC allocation is a separate stage, a head gets its VC in an earlier step
         let own_stage = u64::from(flit == 0 && net.router.vc_realloc);
         let step = (arrival.max(self.place(flit)) * speedup + own_stage).max(self.next_step);
         let grant = step / speedup;
@@ -165,7 +167,7 @@ impl Channel {
         (grant, depart + self.latency(net))
     }
 
-    /// The same as `Fabric::depart_paced`.
+    /// The cycle in which the flit leaves on a paced link, by the same rules as `Fabric::depart_paced`.
     fn depart_paced(&mut self, net: &Net, before: u8, (grant, earliest): (u64, u64), speedup: u64) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let mut ready = rates.ready((before, Rate::ONE), (self.class, &self.pace), earliest);
@@ -185,12 +187,12 @@ impl Channel {
         depart
     }
 
-    /// The cycle in which the buffer at the far end has a place for this flit.
+    /// The cycle in which the buffer at the far end has a slot for flit number `flit`.
     fn place(&self, flit: usize) -> u64 {
         self.places[flit % self.places.len()]
     }
 
-    /// Records that this flit has left its place in cycle `at`.
+    /// Records that flit number `flit` has left its slot in cycle `at`.
     fn free_place(&mut self, net: &Net, flit: usize, at: u64) {
         let place = flit % self.places.len();
         self.places[place] = at + net.credit_returns[usize::from(self.class)];

@@ -1,4 +1,4 @@
-//! Builds the network of a spec. All memory that the loop needs is allocated here.
+//! Assembles the network of a spec. This code allocates all memory that the loop needs.
 
 use crate::network::bubbles;
 use crate::network::classes::VcSets;
@@ -37,15 +37,15 @@ mod parameters;
 mod partition;
 mod rules;
 
-/// Purpose of the hashes that routings use for random choices; the lower numbers are for workloads.
+/// Purpose of the hashes for random choices of routings; lower numbers are purposes of workloads.
 const ROUTES: u64 = 3;
 
-/// Builds and checks all data that blocks only read and never write.
+/// Builds and checks the data of the network that blocks read but never write.
 pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     net_with(spec, routing(spec)?.into(), jobs)
 }
 
-/// The same as `net`, with a given routing, and with the jobs that `jobs` builds after the traffic has been checked.
+/// The same as `net`, but with a given routing. `jobs` builds the jobs after the traffic has been checked.
 pub(crate) fn net_with(
     spec: &Spec,
     routing: Arc<dyn AnyRouting>,
@@ -100,14 +100,15 @@ pub(crate) fn net_with(
         single: common.single,
         times: rules::times(spec, &router)?,
         router,
-        // similar seeds must not produce similar random numbers
+        // the seed is mixed, because similar seeds must not give similar random numbers
         seed: mix(spec.seed, ROUTES, 0),
         needs,
         common,
     })
 }
 
-/// The routing of a network, and the routings that replace it while parts fail. All have been checked on links with enough VCs.
+/// The needs of a network's routing, and the routings that replace it while links or routers fail. All these routings have been checked,
+/// and the links have enough VCs for them.
 struct Routed {
     needs: Needs,
     tables: Vec<Tables>,
@@ -116,7 +117,7 @@ struct Routed {
 }
 
 impl Routed {
-    /// Refuses a spec that can't run, or whose packets could deadlock.
+    /// Builds the routings for all faults of the spec. Refuses a spec that cannot run, or whose packets could deadlock.
     fn of(spec: &Spec, routing: &dyn AnyRouting) -> Result<Self, Refusal> {
         let mut needs = routing.needs();
         let tables = rebuild::tables(spec, routing)?;
@@ -136,7 +137,7 @@ impl Routed {
 
 /// Refuses a spec that can't run, or whose packets could deadlock.
 fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
-    // paths stay in their plane, and all planes have the same graph
+    // check one plane: paths stay in their plane, and all planes have the same graph
     let (graph, name) = (spec.graph.plane(), spec.routing.name());
     refuse_across_planes(spec, needs)?;
     dependency::refuse_misfit(graph, routing, name)?;
@@ -155,8 +156,8 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
     parameters::refuse_worms(spec, &routing.proof())
 }
 
-/// Refuses routings that use numbers of other routers in a network of planes: several routers would have the same number, one in each
-/// plane.
+/// Refuses a routing that uses the numbers of other routers in a network of several planes, because routers of different planes would have
+/// the same number.
 fn refuse_across_planes(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     let name = spec.routing.name();
     if spec.graph.planes() == 1 || !(needs.reads_group || needs.posts.is_some() || pairs::rebuilds(spec)) {
@@ -173,13 +174,13 @@ fn refuse_across_planes(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     Err(Refusal::new(format!("routing.{name}"), what, help))
 }
 
-/// For each link class, the longest time until the credit for a flit on one of its channels returns \[cycles\].
+/// For each link class, the longest time \[cycles\] until the credit for a flit on one of its channels returns.
 fn credit_returns(spec: &Spec, links: &[Link]) -> Vec<u64> {
     let of = |back: Vec<u8>| back.into_iter().map(|class| links[usize::from(class)].credit_latency).max().unwrap_or(0);
     spec.ways_back().into_iter().map(of).collect()
 }
 
-/// Data of all routers that allocators and routings may read.
+/// The data of all routers that allocators and routings can read.
 fn common(spec: &Spec, class_bits: u32, needs: &Needs, links: &[Link]) -> Result<Common, Refusal> {
     let board = |posts| Board::new(posts, spec.graph.routers() as usize, spec.cycle_fs, spec.routing.name());
     Ok(Common {
@@ -196,15 +197,15 @@ fn common(spec: &Spec, class_bits: u32, needs: &Needs, links: &[Link]) -> Result
     })
 }
 
-/// Number of bits of a VC class in a route key. If a path may become longer while a packet is in flight (`rebuilds`), the bits also provide
-/// one class above the allowed ones; it marks a packet whose path is too long (`kernel/src/broken.rs`).
+/// Number of bits that store a VC class in a route key. If paths can become longer while a packet is in flight (`rebuilds`), one more class
+/// is needed. The additional class marks a packet whose path is too long (`kernel/src/broken.rs`).
 fn class_bits(needs: &Needs, rebuilds: bool, sets: &VcSets) -> u32 {
     let most = usize::from(needs.classes.iter().copied().max().unwrap_or(1) + u8::from(rebuilds));
     let all = if sets.are_finer() { sets.vc_classes() } else { most };
     all.next_power_of_two().ilog2()
 }
 
-/// Computes hops ahead with the routing, on the finer VC classes if there are any.
+/// The form of the routing that computes hops ahead. If the network has finer VC classes, the hops use these.
 pub(crate) fn ahead(routing: &Arc<dyn AnyRouting>, refined: Option<&Arc<Refined>>) -> Box<dyn Ahead> {
     let ahead = routing.clone().ahead();
     match refined {
@@ -213,12 +214,12 @@ pub(crate) fn ahead(routing: &Arc<dyn AnyRouting>, refined: Option<&Arc<Refined>
     }
 }
 
-/// The jobs of the spec, with their workloads.
+/// Builds the jobs of the spec with their workloads.
 pub(crate) fn jobs(spec: &Spec) -> Result<Vec<NetJob>, Refusal> {
     spec.traffic.jobs.iter().enumerate().map(|(j, job)| net_job(spec, j, job)).collect()
 }
 
-/// Job number `index` in the form that the loop needs.
+/// Builds job number `index` in the form that the loop uses.
 fn net_job(spec: &Spec, index: usize, job: &Job) -> Result<NetJob, Refusal> {
     let (model, classes) = (job.workload.model(), spec.classes_of(job));
     let wanted = spec.recordings.iter().map(|asked| asked.model.wants()).fold(Wanted::default(), Wanted::or);
@@ -227,7 +228,7 @@ fn net_job(spec: &Spec, index: usize, job: &Job) -> Result<NetJob, Refusal> {
     Ok(NetJob { workload: model.build(&site)?, classes, hears_packets: model.awaits().is_some() })
 }
 
-/// Whether the run watches packets. Refuses watched packets of terminals that do not exist.
+/// Whether the user watches packets in this run. Refuses watched packets of terminals that the network does not have.
 fn watches(spec: &Spec) -> Result<bool, Refusal> {
     let terminals = spec.graph.terminals();
     if let Watched::Packets(names) = &spec.watched
@@ -240,7 +241,7 @@ fn watches(spec: &Spec) -> Result<bool, Refusal> {
     Ok(!matches!(&spec.watched, Watched::Nobody | Watched::First(0)))
 }
 
-/// The most cycles from the grant of a tail at its last router to its delivery.
+/// Maximum number of cycles from the grant of a tail at its last router to its delivery.
 pub(crate) fn lookahead(spec: &Spec) -> Result<u64, Refusal> {
     let flits = |link: &LinkClass| u64::from(link.buffer) * u64::from(link.vcs);
     let flit = |link: &LinkClass| link.rate.cycles_per_flit();

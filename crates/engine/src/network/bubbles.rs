@@ -1,9 +1,9 @@
-//! Rings that keep a bubble (Carrion et al. 1997, Puente et al. 2001): the conditions for a run.
+//! The conditions under which rings keep a bubble, that is, free space for one packet (Carrion et al. 1997, Puente et
+//! al. 2001).
 //!
-//! A packet that enters a ring must leave room for one more packet in the buffer that it enters. A packet that moves on inside the ring
-//! frees as much room as it needs. Therefore there is always room for a packet somewhere in the ring, and the packet just before this room
-//! can move. This argument counts whole packets. This argument is valid if each packet fits into one buffer and all packets have the same
-//! length.
+//! A packet may enter a ring only if the next buffer keeps room for one more packet. A packet that moves on inside the ring frees as much
+//! room as it takes. Therefore some buffer of the ring always has room for a packet, and the packet before this buffer can move. This
+//! argument counts room in whole packets. The argument is valid if each packet fits into one buffer and all packets have the same length.
 
 use crate::network::routing::routing;
 use crate::network::spec::{FlowControl, Spec};
@@ -11,14 +11,14 @@ use weft_api::routing::{Needs, RingEntry};
 use weft_api::walk::Proof;
 use weft_units::Refusal;
 
-/// Number of free flit slots that an output VC must have before a head may take it to enter a ring: room for the packet and the bubble.
+/// Number of free flit slots that an output VC needs before a head may take it to enter a ring: room for the packet and for the bubble.
 pub(crate) fn room_to_enter(spec: &Spec) -> u32 {
     spec.traffic.longest().saturating_mul(2)
 }
 
 impl Spec {
-    /// For each link class, the room that virtual cut-through needs in every buffer [flits]; and whether the routing also works with worms,
-    /// which need less. Refuses a network that the routing does not support.
+    /// For each link class, the buffer size that virtual cut-through needs [flits]; and whether the routing also works with wormhole flow
+    /// control, which needs less. The method refuses a network on which the routing does not work.
     pub fn least_buffers(&self) -> Result<(Vec<u32>, bool), Refusal> {
         let routing = routing(self)?;
         let needs = routing.needs();
@@ -31,7 +31,7 @@ impl Spec {
     }
 }
 
-/// Refuses a routing whose ring entries contradict each other.
+/// Refuses a routing whose declared ring entries contradict each other.
 pub(crate) fn refuse_misfit(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     let entries = &needs.ring_entries;
     let wrong = |entry: &RingEntry| {
@@ -52,7 +52,7 @@ pub(crate) fn refuse_misfit(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     Err(Refusal::new(format!("routing.{name}"), what, help))
 }
 
-/// Refuses runs in which the rings of the routing would lose their bubbles, or in which no packet could enter the rings.
+/// Refuses runs in which the rings of the routing would lose their bubbles, or in which packets could never enter the rings.
 pub(crate) fn refuse_lost(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     if needs.ring_entries.is_empty() {
         return Ok(());
@@ -93,11 +93,11 @@ pub(crate) fn refuse_lost(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     refuse_mute_sources(spec, needs)
 }
 
-/// Refuses runs in which no packet could leave its source, because the routing requires more free room behind the first hop than buffers
-/// have.
+/// Refuses runs in which packets could never leave their source, because the routing requires more free room behind the first hop than
+/// buffers have.
 fn refuse_mute_sources(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
     let (wanted, longest) = (needs.free_beside_first, u64::from(spec.traffic.longest()));
-    // no packet begins its path on the links of a separate ring
+    // a packet never takes the links of a separate ring as its first hop
     let is_first = |class: &usize| needs.ring_entries_on(*class).all(|entry| entry.enter != 0);
     let smallest = (1..spec.links.len()).filter(is_first).min_by_key(|&class| spec.links[class].buffer);
     let Some(class) = smallest.filter(|_| wanted > 0) else { return Ok(()) };

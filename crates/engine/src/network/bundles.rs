@@ -1,9 +1,10 @@
-//! The accounts of bundles (named sets of channels). For each bundle an account counts the cycles of the window in which all its channels
-//! were off at once.
+//! Accounts of bundles (named sets of channels): for how many cycles each bundle was asleep. The account of a bundle counts the cycles of
+//! the window in which all channels of the bundle were off at once.
 //!
-//! A bundle sleeps while its part in every block is dark. Each block records the changes of its parts. Between two advances, when all
-//! blocks are at the same cycle, the records are merged in order of time. Records of the same cycle may come in any order: a bundle that
-//! sleeps from a cycle to the same cycle has slept for 0 cycles. Therefore the accounts do not depend on the division into blocks.
+//! A bundle is asleep while its channels in every block are dark. Each block records when all its channels of a bundle have become dark,
+//! and when one of them is on again. Between two advances, when all blocks are at the same cycle, the records of all blocks are merged in
+//! the order of time. Records of the same cycle may be in any order: if a bundle sleeps from a cycle to the same cycle, 0 cycles are added.
+//! Therefore the accounts do not depend on the division into blocks.
 
 use crate::network::rows;
 use crate::network::simulation::Simulation;
@@ -13,16 +14,16 @@ use weft_api::state::LinkState;
 use weft_kernel::bundles::{Bundles, Note};
 use weft_kernel::face::AnyBlock;
 
-/// The channels of all bundles.
+/// For each channel, the bundles that it belongs to.
 pub(crate) struct Members {
     first_links: Vec<u32>,
-    /// For each row of the table of channels, the first index of its bundles in `of`; the last entry is the end.
+    /// For each row of the table of channels, the index in `of` of its first bundle; the last entry is the end.
     first: Vec<u32>,
     of: Vec<u32>,
 }
 
 impl Members {
-    /// `None` if nothing has to be counted.
+    /// Makes the table of the spec's bundles; `None` if the spec has no bundles.
     pub fn new(spec: &Spec) -> Option<Self> {
         if spec.bundles.is_empty() {
             return None;
@@ -40,7 +41,8 @@ impl Members {
         Some(Self { first_links, first, of: pairs.into_iter().map(|(_, bundle)| bundle).collect() })
     }
 
-    /// The parts of the bundles in a block. The channels of the block must be in their states of cycle 0.
+    /// The channels of each bundle that are in this block. When this is called, the channels of the block must have the
+    /// states of cycle 0.
     pub fn of_block(&self, block: &dyn AnyBlock) -> Bundles {
         let of = |row: Option<u32>| {
             let place = |row: u32| self.first[row as usize] as usize;
@@ -51,34 +53,34 @@ impl Members {
     }
 }
 
-/// The accounts of all bundles; empty if nothing has to be counted.
+/// The accounts of all bundles; empty if the spec has no bundles.
 #[derive(Debug, Default, Kept)]
 pub(crate) struct SleepAccounts {
     #[kept(each)]
     accounts: Vec<SleepAccount>,
-    /// Scratch memory: the records of all blocks.
+    /// Scratch memory for the records of all blocks.
     #[kept(scratch)]
     notes: Vec<Note>,
 }
 
 #[derive(Debug, Clone, Copy, Kept)]
 struct SleepAccount {
-    /// Number of parts that are not dark.
+    /// Number of blocks in which not all channels of the bundle are dark.
     lit: u32,
-    /// The cycle since which all parts are dark, or the beginning of the window.
+    /// The cycle from which all channels are dark; the beginning of the window if that is later.
     since: u64,
-    /// Number of cycles asleep before `since`.
+    /// Number of cycles of the window in which the bundle slept before cycle `since`.
     asleep: u64,
 }
 
 impl SleepAccounts {
-    /// A bundle without channels counts as never asleep.
+    /// Makes accounts for the spec's bundles; a bundle without channels never counts as asleep.
     pub fn new(spec: &Spec) -> Self {
         let account = |rows: &Vec<u32>| SleepAccount { lit: u32::from(rows.is_empty()), since: 0, asleep: 0 };
         Self { accounts: spec.bundles.iter().map(account).collect(), notes: Vec::new() }
     }
 
-    /// For each bundle, the cycles of the window that it has slept before cycle `now`.
+    /// For each bundle, the number of cycles of the window before cycle `now` in which it was asleep.
     pub fn at(&self, now: u64) -> Vec<u64> {
         let asleep = |account: &SleepAccount| match account.lit {
             0 => account.asleep + now - account.since,
@@ -100,7 +102,7 @@ impl SleepAccounts {
 }
 
 impl Simulation {
-    /// Starts the window in the current cycle.
+    /// Starts the window of the accounts in the current cycle.
     pub(crate) fn open_bundles(&mut self) {
         self.bundles.accounts.iter_mut().for_each(|account| account.since = self.now);
         for bundles in self.blocks.iter_mut().map(|block| &mut block.policy_mut().power.bundles) {
@@ -111,20 +113,21 @@ impl Simulation {
         }
     }
 
-    /// Updates the accounts up to the current cycle.
+    /// Updates the accounts with the records of all blocks, up to the current cycle.
     pub(crate) fn settle_bundles(&mut self) {
         if self.bundles.accounts.is_empty() {
             return;
         }
         let mut notes = std::mem::take(&mut self.bundles.notes);
         self.blocks.iter_mut().for_each(|block| notes.append(&mut block.policy_mut().power.bundles.notes));
-        // the sort is stable: records of a block within a cycle stay in order
+        // the sort is stable, so records of the same block and cycle stay in order
         notes.sort_by_key(|note| note.cycle);
         notes.drain(..).for_each(|note| self.bundles.enter(note));
         self.bundles.notes = notes;
     }
 
-    /// Ends the window before the current cycle. Returns the number of cycles that each bundle has slept in the window.
+    /// Ends the window of the accounts before the current cycle. Returns, for each bundle, the number of cycles of the
+    /// window in which it was asleep.
     pub(crate) fn close_bundles(&mut self) -> Vec<u64> {
         self.settle_bundles();
         self.blocks.iter_mut().for_each(|block| block.policy_mut().power.bundles.notes_taken = false);

@@ -1,16 +1,18 @@
-//! Upper bound on the accepted load from the links to the terminals. The bound is valid for every routing, buffer size and number of VCs.
+//! Upper bound on the accepted load that follows from the links to the terminals. The bound is valid for every routing, buffer size and
+//! number of VCs.
 
 use super::has_replies;
 use crate::network::spec::Spec;
 
-/// The most pairs of terminals whose demand is added up.
+/// Maximum number of pairs of terminals for which the bound is computed.
 const MAX_PAIRS: u64 = 1 << 24;
-/// Sums of shares have rounding errors. Loads whose relative difference is below this value count as equal.
+/// Tolerance for rounding errors in sums of loads. Two loads count as equal if their relative difference is below this
+/// value.
 const ROUNDING: f64 = 1e-9;
 
-/// Upper bound on the accepted load in the first phases [flits/terminal/cycle, mean over the terminals of all jobs]. Each destination
-/// accepts the flits that are sent to it, but at most the rate of its link. Returns `None` if no destination limits the load. The bound is
-/// not known for traffic with replies, for batches, or for more than [`MAX_PAIRS`] pairs.
+/// Upper bound on the accepted load [flits/terminal/cycle, mean over the terminals of all jobs] in the first phases of the jobs. Each
+/// destination accepts the flits that terminals send to it, but at most the rate of its link. Returns `None` if no destination limits the
+/// load. The bound is also `None` for traffic with replies, for batches, and for more than [`MAX_PAIRS`] pairs, because it is unknown.
 pub(super) fn bound(spec: &Spec) -> Option<f64> {
     let jobs = &spec.traffic.jobs;
     let pairs: u64 = jobs.iter().map(|job| (job.terminals.len() as u64).pow(2)).sum();

@@ -1,32 +1,34 @@
-//! Bounds for routings that choose among minimal paths on a grid. In each dimension a packet crosses the cuts between its coordinates, on
-//! every path. In the best case the channels of a cut share its load evenly.
+//! Bounds on the load for routings that choose among minimal paths on a grid. On every minimal path, a packet crosses the same cuts in each
+//! dimension: those between its coordinates. In the best case the channels of a cut share the cut's load evenly.
 
 use weft_api::state::rate::Rate;
 use weft_models::routing::on_grid::{Grid, Line};
 use weft_topology::Graph;
 
-/// The load of every cut. A cut is the set of channels of one dimension and direction that leave the routers with the same coordinate.
+/// The loads of all cuts of a grid. A cut is the set of channels in one dimension and direction that leave all routers with the same
+/// coordinate in that dimension.
 #[derive(Clone)]
 pub(super) struct Cuts {
     grid: Grid,
-    /// Class of the links of each dimension.
+    /// For each dimension, the class of its links.
     classes: Vec<u8>,
-    /// For each class, number of parallel links between two routers.
+    /// For each link class, the number of parallel links between two routers.
     trunk_widths: Vec<u32>,
-    /// For each cut (by [`index`]), the packets that must cross it.
+    /// For each cut (by [`index`]), the load of the packets that must cross it.
     forced: Vec<f64>,
-    /// For each cut, the packets that go exactly half way round a ring: they cross either this cut, upward, or the opposite cut, downward.
+    /// For each cut, the load of packets that go exactly half way round a ring. These packets cross either this cut upward, or the opposite
+    /// cut downward.
     either: Vec<f64>,
 }
 
-/// Index of the cut that leaves coordinate `own` of dimension `d`. `way` is the target coordinate on a fully connected line; otherwise 1
-/// for up and 0 for down.
+/// Index of the cut of the channels that leave coordinate `own` in dimension `d`. `way`: on a fully connected line, the coordinate to which
+/// the channels lead; otherwise 1 for up and 0 for down.
 fn index(d: usize, own: u8, way: u8) -> usize {
     d << 16 | usize::from(own) << 8 | usize::from(way)
 }
 
 impl Cuts {
-    /// `None` if the graph is not a grid.
+    /// Makes the cuts of a grid, without load; `None` if the graph is not a grid.
     pub fn of(graph: &Graph) -> Option<Self> {
         let grid = Grid::of(graph)?;
         let places = usize::from(grid.dims) << 16;
@@ -36,8 +38,8 @@ impl Cuts {
         Some(Self { grid, classes, trunk_widths, forced: vec![0.0; places], either: vec![0.0; places] })
     }
 
-    /// Adds the traffic between two routers to the cuts. Calls `links` for each dimension with its link class and the number of links to
-    /// cross.
+    /// Adds the traffic between two routers to the loads of the cuts that it crosses. Calls `links` for each dimension that differs, with
+    /// its link class and the number of links to cross.
     pub fn cross(&mut self, from: u64, to: u64, rate: f64, mut links: impl FnMut(u8, u32)) {
         for d in self.grid.differences(from, to) {
             let (mut own, c) = (Grid::coordinate(from, d), Grid::coordinate(to, d));
@@ -58,7 +60,7 @@ impl Cuts {
         }
     }
 
-    /// Load of the busiest channel, as a share of its rate, if packets choose their paths optimally. `rates`: the rate of each link class.
+    /// The load of the busiest channel, as a share of its rate, if packets choose the best paths. `rates`: the rate of each link class.
     pub fn busiest(&self, rates: &[Rate]) -> f64 {
         let mut busiest: f64 = 0.0;
         for d in 0..usize::from(self.grid.dims) {
@@ -70,7 +72,8 @@ impl Cuts {
             busiest = forced.iter().map(|load| load / channels).fold(busiest, f64::max);
             if self.grid.line == Line::Ring && width.is_multiple_of(2) {
                 for own in 0..width {
-                    // a packet from a to a + width / 2 crosses either x upward, for each x from a on, or the opposite cut downward
+                    // a packet from a to a + width / 2 crosses either the cuts x upward, for each x from a on, or the opposite cuts
+                    // downward
                     let opposite = (u16::from(own) + u16::from(width) / 2 + 1) % u16::from(width);
                     let (up, down) = (index(d, own, 1), index(d, opposite as u8, 0));
                     let pair = self.forced[up] + self.forced[down] + self.either[up];
@@ -82,7 +85,7 @@ impl Cuts {
     }
 }
 
-/// The next coordinate up or down, on a ring of `width` coordinates.
+/// The coordinate after `own`, up or down, on a ring of `width` coordinates.
 fn beside(own: u8, up: bool, width: u8) -> u8 {
     match up {
         true if own + 1 == width => 0,

@@ -1,4 +1,4 @@
-//! Utilisation of the most heavily loaded channel at the loads of a spec, if it is determined by the paths alone.
+//! Computes the utilisation of the busiest channel at the loads of a spec, if the paths alone determine it.
 
 use super::Walker;
 use crate::network::fullest::{Buffers, Fullest};
@@ -9,14 +9,15 @@ use weft_api::workload::Amount;
 use weft_kernel::net::Net;
 use weft_topology::Peer;
 
-/// The most steps, of about 30 ns each. Every run executes these steps, so they must be few compared with the run.
+/// Maximum number of steps; a step takes about 30 ns. The engine executes these steps before every run, so they must be
+/// few compared with the run.
 const MAX_STEPS: u64 = 1 << 18;
 
-/// The channel with the highest utilisation. `None` in these cases: packets choose paths by queues or by the states of links, a part fails,
-/// the load changes or depends on the network, or there are too many paths.
+/// The channel with the highest utilisation under the loads of the spec. `None` in these cases: packets choose paths by queues or by the
+/// states of links, a link or router fails, the load changes or depends on the network, or there are too many paths.
 ///
-/// Only the share of packets on each path matters, not their order. Therefore the channel also exists for a routing that chooses an
-/// intermediate or hops at random for each packet.
+/// The utilisation depends only on the share of packets on each path, not on their order. Therefore the result also exists for a routing
+/// that chooses an intermediate or hops at random for each packet.
 pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
     let needs = &net.needs;
     let paths_are_fixed = needs.decides == Decides::Ahead && needs.sensor.is_none();
@@ -37,28 +38,29 @@ pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
     Some(walker.fullest())
 }
 
-/// Whether a job offers its load as a random process during the whole run.
+/// Whether the job offers its load as a random process with a constant rate during the whole run.
 fn is_steady(spec: &Spec, net: &Net, j: usize, job: &Job) -> bool {
     let one = Amount { packets: 1, flits: job.packets.longest().into() };
-    // a packet of one flit in every cycle is no random load: its queue does not grow when the load equals the capacity
+    // a packet of one flit in every cycle is not random: its queue does not grow even if the load equals the capacity
     let is_random = job.packets.longest() > 1 || job.phases[0].load.iter().all(|&load| load < 1.0);
     let answers = net.jobs[j].workload.in_all(one) != one;
     let follows = spec.traffic.jobs[j].workload.model().follows_network();
     job.batch.is_none() && job.phases.len() == 1 && is_random && !answers && !follows
 }
 
-/// A channel whose buffers are shorter than the round trip of a credit.
+/// A channel whose rate is limited by its buffers, which are shorter than the round trip of a credit.
 #[derive(Debug, Clone, Copy)]
 struct ByBuffers {
-    /// Mean offered load of the channel as a share of its rate, the same as in [`Fullest`].
+    /// Mean offered load of the channel as a share of its rate, as in [`Fullest`].
     share: f64,
-    /// The highest rate that its buffers allow [flits/cycle].
+    /// The highest rate that the channel's buffers allow [flits/cycle].
     rate: f64,
     buffers: Buffers,
 }
 
 impl ByBuffers {
-    /// The more heavily used of two channels of a link class; the buffer length is the longest that one of them needs.
+    /// The channel with the higher utilisation of two channels of a link class. The result has the longer of the two
+    /// required buffer lengths.
     fn worse(self, other: Self) -> Self {
         let fuller = if other.share > self.share { other } else { self };
         let needed = self.buffers.needed.max(other.buffers.needed);
@@ -67,7 +69,7 @@ impl ByBuffers {
 }
 
 impl Walker<'_> {
-    /// The most heavily used channel of all paths that were followed.
+    /// The channel with the highest utilisation on all paths that were followed.
     fn fullest(&self) -> Fullest {
         let (graph, rates) = (&self.spec.graph, &self.net.common.rates);
         let rate = |class: u8| rates[usize::from(class)].per_cycle();
@@ -90,8 +92,8 @@ impl Walker<'_> {
         Fullest { share, rate, buffers: short.into_iter().map(|by| by.buffers).collect() }
     }
 
-    /// The utilisation of a channel of a class as limited by the buffers of a VC class; `None` if these buffers are large enough to keep
-    /// the link busy. `back`: class of the opposite channel; `load`: load of this VC class [flits/cycle].
+    /// The utilisation of a channel if the buffers of one VC class limit its rate; `None` if these buffers are long enough. `class`: class
+    /// of the channel's link. `back`: class of the opposite channel. `load`: load of this VC class [flits/cycle].
     fn by_buffers(&self, [class, back]: [usize; 2], vc_class: u8, load: f64) -> Option<ByBuffers> {
         let (link, round_trip) = (&self.net.links[class], self.spec.credit_round_trip(class, back));
         let needed = self.spec.links[class].rate.most_flits_in(round_trip);

@@ -1,14 +1,14 @@
-//! A sample of the paths, for networks with too many paths to follow.
+//! Follows a sample of the paths, in networks with too many paths to follow all.
 //!
-//! The sample is taken eight times, each time from every router that sends. The destinations and intermediates of a sample are at equal
-//! distances in the list of all of them. The positions are shifted from router to router by a fixed step (a rank-1 lattice, shifted at
-//! random: I. H. Sloan, S. Joe, "Lattice Methods for Multiple Integration", 1994). All destinations and intermediates therefore occur about
-//! equally often, and the loads of channels have far less noise than with independent random choices. The error of the mean is computed
-//! from the spread of the eight samples.
+//! The code takes eight samples, each with paths from every router that sends. The destinations and intermediates of a sample have equal
+//! distances in the list of all destinations or intermediates. A fixed step shifts these positions from router to router (a rank-1 lattice,
+//! shifted at random: I. H. Sloan, S. Joe, "Lattice Methods for Multiple Integration", 1994). Therefore all destinations and intermediates
+//! occur about equally often, and the loads of channels have far less noise than with independent random choices. The error of a mean
+//! follows from the spread of the eight samples.
 //!
-//! The load of the busiest channel of a sample is too high on average, because this channel is the busiest partly by chance. The channel
-//! that is busiest in seven samples has a load in the eighth that is too low on average, because another channel may have a higher load.
-//! The estimate is the midpoint of the two values, and its interval extends beyond both.
+//! In one sample, the load of the busiest channel is too high on average, because this channel is the busiest partly by chance. Take the
+//! channel that is busiest in seven samples. Its load in the eighth sample is too low on average, because another channel may have a higher
+//! load. The estimate is the midpoint between these two values, and its interval extends beyond both values.
 
 use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers};
 use crate::explain::serial::NO_LINKS;
@@ -19,21 +19,21 @@ use weft_traffic::below;
 use weft_units::gcd;
 
 const SAMPLES: usize = 8;
-/// The most steps of all samples together.
+/// Maximum number of steps of all samples together.
 const STEPS: u64 = MAX_STEPS / 2;
 /// Student's t for 95 % and the 7 degrees of freedom of 8 samples.
 const T95: f64 = 2.365;
-/// The most parts into which the walk splits a packet that chooses again at a router.
+/// Maximum number of parts into which the walk splits a packet that chooses again at each router.
 const MAX_PARTS: u64 = 256;
-/// Number of routers whose destinations are counted, to decide whether the lists of all routers are short enough.
+/// Number of routers whose destinations are counted, to decide whether lists for all routers are short enough.
 const PROBES: usize = 4;
 
-/// The random numbers of all samples. The numbers are the same for the same scenario.
+/// The stream of random numbers for all samples. The seed is fixed, so the same scenario always gets the same sample.
 pub(super) fn stream() -> Pcg32 {
     weft_traffic::stream(0x5a, 0, 0)
 }
 
-/// Draws a random index of the list, with probabilities in proportion to the weights.
+/// Draws a random index of the list `weights`, with probabilities in proportion to the weights.
 pub(super) fn draw(rng: &mut Pcg32, weights: &[f64]) -> usize {
     if weights.iter().all(|&weight| weight == weights[0]) {
         return below(rng, weights.len() as u32) as usize;
@@ -46,21 +46,21 @@ pub(super) fn draw(rng: &mut Pcg32, weights: &[f64]) -> usize {
     weights.iter().position(is_it).unwrap_or(weights.len() - 1)
 }
 
-/// Errors of the numbers that come from a sample of the paths.
+/// Sampling errors of the predictions, if only a sample of the paths was followed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampled {
-    /// Number of paths that were followed.
+    /// Number of paths in the sample.
     pub paths: u64,
-    /// Standard error of the zero-load latency, from the spread of the samples [cycles].
+    /// Standard error of the zero-load latency [cycles], from the spread of the eight samples.
     pub zero_load_latency_error: f64,
-    /// Standard error of the mean hops.
+    /// Standard error of the mean number of hops.
     pub mean_hops_error: f64,
-    /// 95 % confidence interval of the channel-load bound [flits/terminal/cycle].
+    /// 95 % confidence interval of the load at which the busiest channel is full [flits/terminal/cycle].
     pub channel_load_bound: (f64, f64),
 }
 
 impl Sampled {
-    /// The errors of the result, if the bound and the means come from different walks.
+    /// The sampling errors of predictions whose bound and means come from different walks.
     pub(super) fn with_bound_of(means: Option<Self>, bound: Option<Self>, value: Option<f64>) -> Option<Self> {
         let some = means.or(bound)?;
         let exact = value.unwrap_or(1.0);
@@ -73,30 +73,30 @@ impl Sampled {
     }
 }
 
-/// Result of one sample.
+/// The result of one of the samples.
 #[derive(Clone)]
 struct Sample {
     means: Means,
     load: Vec<f64>,
     cuts: Option<Cuts>,
-    /// The offset of the sample's lattice, and the step by which the lattice is shifted from router to router.
+    /// The offset of the sample's lattice, and the step that shifts the lattice from router to router.
     shift: f64,
     step: usize,
-    /// The offset of its intermediates, independent of its destinations.
+    /// The offset for intermediates, which is independent of that for destinations.
     start: f64,
 }
 
-/// Counts of the paths that were followed.
+/// Counts of the paths that a sample followed.
 #[derive(Default)]
 struct Followed {
     pairs: u64,
-    /// Number of paths between these pairs, and number of them that were followed.
+    /// Number of paths between the followed pairs, and number of these paths that were followed.
     starts: u64,
     paths: u64,
 }
 
 impl Walker<'_> {
-    /// Predictions from a sample of the paths.
+    /// The predictions from eight samples of the paths.
     pub(super) fn sample(mut self, unknown: Implied) -> Implied {
         let senders = self.senders();
         let lists = self.can_list(&senders);
@@ -141,8 +141,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Number of destinations for each router and of paths for each destination, for a sample that takes about this number of steps. The
-    /// two numbers are about equal, because too few destinations cause as large errors in the loads of channels as too few paths.
+    /// Number of destinations per router, and number of paths per destination, for a sample that takes about `steps` steps. The two numbers
+    /// are about equal: too few destinations and too few paths cause equally large errors in the loads of channels.
     fn plan(&mut self, senders: &[u32], lists: bool, steps: u64) -> (usize, usize) {
         let mut scratch = self.begin(0, senders.len());
         self.swap(&mut scratch);
@@ -162,7 +162,7 @@ impl Walker<'_> {
     }
 
     fn begin(&mut self, k: usize, senders: usize) -> Sample {
-        // offsets that are multiples of the golden ratio spread a few points evenly
+        // multiples of the golden ratio are spread evenly, even if there are only a few
         let golden = (k + 1) as f64 * 0.618_033_988_749_895;
         let mut step = (golden.fract() * senders as f64) as usize;
         while gcd(step as u128, senders as u128) != 1 {
@@ -179,13 +179,13 @@ impl Walker<'_> {
         }
     }
 
-    /// Exchanges the loads of the walker with those of a sample.
+    /// Exchanges the loads that the walker adds up with those of a sample.
     fn swap(&mut self, sample: &mut Sample) {
         std::mem::swap(&mut self.load, &mut sample.load);
         std::mem::swap(&mut self.cuts, &mut sample.cuts);
     }
 
-    /// Whether the destinations of all terminals can be listed with few enough steps.
+    /// Whether few enough steps are needed to list the destinations of all terminals.
     fn can_list(&self, senders: &[u32]) -> bool {
         let (mut probed, mut destinations, mut sources) = (0, 0, 0);
         for &router in senders.iter().step_by(senders.len().div_ceil(PROBES)) {
@@ -200,7 +200,7 @@ impl Walker<'_> {
         destinations / sources.max(1) * in_all / 8 <= MAX_STEPS
     }
 
-    /// Packets of random terminals of a router to random destinations, if these can't be listed.
+    /// Flows from random terminals of a router to random destinations, used if the destinations cannot be listed.
     fn draw_flows(&mut self, from: u32, count: usize) -> Vec<Flow> {
         let (spec, net) = (self.spec, self.net);
         let sources: Vec<_> = self.sources(from).collect();
@@ -240,7 +240,7 @@ impl Walker<'_> {
         flows
     }
 
-    /// Follows at most `most` of the paths of a flow; returns their mean hops and mean cycles ([`Means::wire`]).
+    /// Follows at most `paths` paths of a flow. Returns their mean hops and mean cycles ([`Means::wire`]).
     fn follow(&mut self, flow: &Flow, rate: f64, (paths, start): (usize, f64), followed: &mut Followed) -> (f64, f64) {
         let mut mean = (0.0, 0.0);
         followed.pairs += 1;
@@ -248,7 +248,7 @@ impl Walker<'_> {
             mean = self.cross_cuts(flow, rate);
             (followed.starts, followed.paths) = (followed.starts + 1, followed.paths + 1);
         } else {
-            // for each pair, the intermediates begin at another place of their list
+            // for each pair, start at another position in the list of intermediates
             let begin = (start + followed.pairs as f64 * 0.618_033_988_749_895).fract();
             let (picked, all) = self.pick_starts(flow.from, flow.packet, paths, begin);
             let (each, packets) = (rate / picked.len() as f64, self.packets(rate, flow.length));
@@ -263,8 +263,9 @@ impl Walker<'_> {
         mean
     }
 
-    /// At most `most` of the possible packets of a source for this packet, at equal distances in the list of all, and the length of that
-    /// list. The other packets are never created, because a network may have tens of thousands of intermediates.
+    /// At most `most` of the outcomes of the source's random choices for this packet, at equal distances in the list of all, and the length
+    /// of that list. The function does not create the packets of other outcomes, because a network may have tens of thousands of
+    /// intermediates.
     pub(super) fn pick_starts(&self, from: u32, packet: Packet, most: usize, begin: f64) -> (Vec<Packet>, usize) {
         let starts = self.starts(from, packet);
         let (all, count) = (starts.count(), starts.count().min(most));
@@ -272,7 +273,7 @@ impl Walker<'_> {
         ((0..count).map(|k| starts.nth(place(k))).collect(), all)
     }
 
-    /// The bound and its interval, as described at the head of this file.
+    /// The bound on the load and its confidence interval, as the head of this file describes.
     fn bound(&self, samples: &[Sample]) -> (f64, (f64, f64)) {
         let (low, load, high) = if self.cuts.is_some() {
             let rates: &[Rate] = &self.net.common.rates;
@@ -282,7 +283,7 @@ impl Walker<'_> {
         } else {
             busiest(samples)
         };
-        // these channels, and the injection channel of the busiest terminal, were not sampled
+        // no sample is needed for these channels, and for the injection channel of the busiest terminal
         let exact = self.load.iter().copied().fold(self.of_source(), f64::max);
         let bound = |load: f64| 1.0 / load.max(exact);
         (bound(load), (bound(high), bound(low)))
@@ -294,7 +295,7 @@ impl Walker<'_> {
     }
 }
 
-/// Estimate of the load of the busiest channel, its lowest likely value, and its highest likely value.
+/// Load of the busiest channel: the lowest likely value, the estimate, and the highest likely value.
 fn busiest(samples: &[Sample]) -> (f64, f64, f64) {
     let channels = samples[0].load.len();
     let sums: Vec<f64> = (0..channels).map(|c| samples.iter().map(|sample| sample.load[c]).sum()).collect();
@@ -307,7 +308,8 @@ fn busiest(samples: &[Sample]) -> (f64, f64, f64) {
     ((other - T95 * other_error).min(load), load, (naive + T95 * naive_error).max(load))
 }
 
-/// Picks flows at equal distances in the running sum of all rates; each gets an equal share of the sum.
+/// Picks `count` flows at equal distances in the running sum of all rates. Each picked flow gets an equal share of the
+/// sum.
 fn pick(flows: &[Flow], count: usize, offset: f64) -> Vec<(&Flow, f64)> {
     let total: f64 = flows.iter().map(|flow| flow.rate).sum();
     let each = total / count as f64;
@@ -322,7 +324,7 @@ fn pick(flows: &[Flow], count: usize, offset: f64) -> Vec<(&Flow, f64)> {
     picked
 }
 
-/// The mean, and the standard error of the mean.
+/// The mean of the values, and its standard error.
 fn mean_and_error(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = values.clone().count() as f64;
     let mean = values.clone().sum::<f64>() / count;

@@ -1,4 +1,5 @@
-//! Tests that the walk over an idle network takes the same hops as the routing, and that hops not taken cost no work.
+//! Tests that predictions follow the hops that the routing takes in an idle network, and that other hops cost few
+//! steps.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -9,18 +10,19 @@ use weft_api::walk::Step;
 use weft_models::routing::RoutingConfig;
 use weft_topology::Graph;
 
-/// The first step, and all steps after it that have equal cost and agree with it in whether they are detours.
+/// The first step, and all steps that have the same cost and are detours if and only if the first one is.
 fn equal_to_first(steps: &[Step]) -> Vec<String> {
     let cost = |step: &Step| (step.cost.map(|cost| (cost.hops, cost.bias)), step.after.flags & DETOUR);
     let first = steps.first().map(cost);
     steps.iter().take_while(|step| Some(cost(step)) == first).map(|step| format!("{step:?}")).collect()
 }
 
-/// Follows a packet by its first steps; `first_steps` must return all these steps, and few others.
+/// Follows a packet by its first step at each router. `first_steps` must return all steps that are equal to the first,
+/// and few others.
 fn follow(graph: &Graph, routing: &dyn AnyRouting, from: u32, mut packet: Packet) {
     let coords = routing.coordinates(graph);
     let mut at = from;
-    // two legs may cross the whole network twice; in a row of three routers these are four links
+    // two legs can cross the network twice; in a row of three routers these are four links
     for _ in 0..graph.routers().max(2 * graph.diameter() + 1) {
         let here = coords[at as usize];
         let (all, first) = (routing.steps(here, &packet, 1), routing.first_steps(here, &packet, 1));
@@ -40,7 +42,7 @@ fn first_steps_are_the_first_of_all_steps() {
     let mut followed = 0;
     for example in RoutingConfig::examples() {
         for (_, graph) in small_networks().iter().filter(|(_, graph)| example.config.fits(graph)) {
-            // a table fits only one graph
+            // a routing table fits only one graph, so this routing refuses the others
             let Ok(routing) = example.config.build(graph) else { continue };
             if routing.needs().sees_terminals {
                 continue; // its paths belong to pairs of terminals, and it makes no choices
@@ -62,7 +64,7 @@ fn first_steps_are_the_first_of_all_steps() {
     assert!(followed > 1000, "{followed}");
 }
 
-/// The ports of the path that `next` returns.
+/// The output ports on the path of a packet, from repeated calls of `next`.
 fn path(graph: &Graph, routing: &dyn AnyRouting, from: u32, mut packet: Packet) -> Vec<u16> {
     let (coords, mut at, mut ports) = (routing.coordinates(graph), from, Vec::new());
     while let Some(hop) = routing.take_next(coords[at as usize], &mut packet, 1)
@@ -94,7 +96,7 @@ fn the_outcomes_at_a_source_are_what_it_draws() {
                 if count > 300 {
                     continue;
                 }
-                // 6,000 draws miss one of 300 outcomes with a probability of 300 exp(-6000 / 300) = 6e-7
+                // 6,000 random packets miss one of 300 outcomes with a probability of 300 exp(-6000 / 300) = 6e-7
                 let drawn = (0..6000).map(|seq| {
                     let mut packet = Packet { seq, ..created };
                     routing.inject(&mut packet, 1);
@@ -121,7 +123,7 @@ fn a_sample_makes_only_the_packets_that_it_follows() {
     let walker = Walker::new(&spec, &net);
     let (picked, all) = walker.pick_starts(0, between_routers(net.coords[200]), 3, 0.5);
     assert_eq!(all, spec.graph.routers() as usize);
-    // the middles of the thirds of 264 routers
+    // three outcomes of 264 routers: the router in the middle of each third
     let middles = [44, 132, 220].map(|router: usize| net.coords[router]);
     assert_eq!(picked.iter().map(|packet| packet.target).collect::<Vec<_>>(), middles);
 }
@@ -136,7 +138,7 @@ fn all_paths_of_ugal_in_a_dragonfly_are_followed_without_its_detours() {
         let net = assemble::net(&spec).expect("a network");
         let mut walker = Walker::new(&spec, &net);
         let means = walker.walk_all().expect("few enough steps");
-        // a pair is one start; there are at most two choices, because the adaptive routing chooses again, and one step for each other hop
+        // steps for each pair: one for the start, two choices at most (the adaptive routing chooses again), and one for each other hop
         let most = u64::from(spec.graph.routers()).pow(2) * (1 + 2 * STEPS_OF_CHOICE + 3);
         assert!(walker.steps <= most, "{routing}: {} steps, {} hops", walker.steps, means.hops);
     }

@@ -1,4 +1,4 @@
-//! Sets up the policy in the blocks: its agents, their control packets, and the faults that the blocks detect.
+//! Sets up the power policy in each block: its agents, their control packets, and the faults that the block detects.
 
 use super::builder::Builder;
 use crate::network::failures::{Fault, OwnEnd};
@@ -15,7 +15,7 @@ use weft_kernel::parts::faults::Faults;
 use weft_topology::{Peer, Port, Trunk};
 
 impl Builder<'_> {
-    /// The failures and repairs that the ends of links in this block detect.
+    /// The failures and repairs of links and routers that the channels of this block detect.
     pub(super) fn faults(&self, routers: &[RouterPlace], ports: &[Planned]) -> Faults {
         if !self.net.faults.repair.any() {
             return Faults::default();
@@ -23,14 +23,14 @@ impl Builder<'_> {
         let events = (0..).zip(ports).flat_map(|(channel, port)| {
             let from = routers[port.router as usize].id;
             let number = (channel - self.division.base(from)) as u16;
-            // the router at the far end; a link to a terminal fails with its own router, unless the policy itself
-            // replaces failed links
+            // the router at the far end; a terminal's link fails with its router, except under a policy that replaces
+            // failed links
             let to = match port.far {
                 Far::Here { router, .. } | Far::Away { router, .. } => Some(router),
                 Far::Terminal(_) => (self.net.faults.repair != Repair::ByPolicy).then_some(from),
                 Far::Nowhere => None,
             };
-            // a link has the class of either of its channels
+            // a fault that names the link class of one channel also names the opposite channel
             let named = move |f: &&Fault, to| f.names(from, to, port.back) && !f.names(from, to, port.class);
             let trunk = self.spec.graph.trunk(from, number);
             let member = trunk.members().position(|member| member == number).unwrap_or(0) as u16;
@@ -45,7 +45,7 @@ impl Builder<'_> {
         Faults::new(events.collect(), ports.len(), routers.len(), self.allocator.width().vcs())
     }
 
-    /// The block in the form that the service for control packets needs. `queue`: the most packets that may wait for one link.
+    /// The data about the block that control packets need. `queue`: maximum number of control packets that wait for one link.
     fn place(&self, queue: u64) -> Place {
         let longest = self.net.links.iter().map(|l| 2 * l.latency + l.credit_latency + u64::from(l.capacity)).max();
         Place {
@@ -55,7 +55,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Sets up the policy in a block: link states in cycle 0, control packets and agents.
+    /// Sets up the policy in a block: link states of cycle 0, control packets and agents.
     pub(super) fn add_policy(&self, block: &mut dyn AnyBlock) {
         self.switch_off(block);
         let router = |r: RouterPlace| RouterSite { id: r.id, coords: self.net.coords[r.id as usize], base: r.base };
@@ -71,7 +71,8 @@ impl Builder<'_> {
             managed: self.manages(&out),
             buffer: self.net.links[usize::from(out.class)].capacity,
         };
-        // agents have entries only for the channels that they manage, so other networks need no memory for such entries
+        // agents have entries for injection channels only if the policy manages these, so other networks need no memory
+        // for them
         let injection = |out: Output<'_>| {
             let id = block.interfaces().terminals[out.router as usize].id;
             let router = self.division.number(self.spec.graph.terminal_at(id).0);
@@ -99,7 +100,7 @@ impl Builder<'_> {
         self.spec.managed[usize::from(out.class)] && out.kind != ChannelEnd::Unused
     }
 
-    /// Sets the state of all links that are not on in cycle 0, and enters these links in the link-state tables of the routers.
+    /// Sets the states of links that are not on in cycle 0, and records these states in the link-state tables of the routers.
     fn switch_off(&self, block: &mut dyn AnyBlock) {
         for o in 0..block.inputs() {
             let out = block.output(o);

@@ -1,4 +1,4 @@
-//! Describes the blocks of a network; the kernel builds them from this description.
+//! Describes the blocks of a network, so that the kernel can build them.
 
 use super::division::Division;
 use super::parameters;
@@ -79,7 +79,7 @@ impl Builder<'_> {
         block
     }
 
-    /// The ports of the routers of this block.
+    /// The ports of the block's routers, with the far end of each.
     fn ports(&self, routers: &[views::Place]) -> Vec<Port> {
         let graph = &*self.spec.graph;
         let far = |peer| match peer {
@@ -109,7 +109,7 @@ impl Builder<'_> {
         ports
     }
 
-    /// The terminals at these ports, in the order of the ports. The injection channels of the terminals follow the ports.
+    /// The terminals at these ports, in the order of the ports. Injection channels of terminals have the indices after those of the ports.
     fn terminals(&self, ports: &[Port]) -> Vec<Terminal> {
         let ids = ports.iter().filter_map(|port| match port.far {
             Far::Terminal(t) => Some(t),
@@ -118,25 +118,25 @@ impl Builder<'_> {
         (ports.len() as u32..).zip(ids).map(|(out, id)| self.terminal(id, out)).collect()
     }
 
-    /// The link class of each channel that leaves one of the ports or terminals.
+    /// The link class of each channel that leaves a port or a terminal.
     fn classes(ports: &[Port], terminals: usize) -> impl Iterator<Item = u8> + '_ {
         ports.iter().map(|port| port.class).chain(std::iter::repeat_n(0, terminals))
     }
 
-    /// Computes the most events that can be in flight at once, to reserve memory for them. If the number is far above that of any real run,
-    /// a smaller but generous number is used.
+    /// Maximum numbers of events that can be in flight at once, for which memory is reserved. If such a maximum is far above the number of
+    /// any real run, a smaller but still generous number is used.
     fn room(&self, ports: &[Port], terminals: usize) -> Room {
         let (net, spec) = (self.net, self.spec);
         let per_channel = |class: u8| net.links[usize::from(class)].capacity as usize;
         let shortest = spec.traffic.lengths().min().unwrap_or(1) as usize;
         let buffered = ports.iter().map(|port| per_channel(port.back)).sum::<usize>() / shortest;
-        // flits on the link, and flits staged before it: in overload 16 were too few
+        // flits on the link, and flits that wait before it: room for 16 waiting flits was too little under overload
         let on_wire = |class: u8| {
             let link = &net.links[usize::from(class)];
             (link.latency + net.router.after_grant + 32).min(u64::from(link.capacity)) as usize
         };
         let control = self.policy.control().map_or(0, |plan| plan.queue);
-        // credits return on the opposite channel, which may have another class
+        // credits return on the opposite channel, whose link class may be another one
         let credit = self.longest(|l| l.credit_latency);
         let longest = self.longest(|l| l.latency + credit + u64::from(l.capacity));
         let flit = net.common.rates.iter().map(|rate| rate.cycles_per_flit()).max().unwrap_or(1);
@@ -150,18 +150,18 @@ impl Builder<'_> {
         }
     }
 
-    /// The most cycles by which flits on a channel in its slowest mode arrive later than at the full rate.
+    /// Maximum number of extra cycles that flits on a channel need in its slowest mode, compared with the full rate.
     fn slowed(&self) -> u64 {
         let of_class = |(c, link): (usize, &LinkClass)| parameters::slowed(self.spec, c, link);
         self.spec.links.iter().enumerate().map(of_class).max().unwrap_or(0)
     }
 
-    /// The most deliveries in flight that sources will be notified of. Each terminal receives at most one tail per cycle.
+    /// Maximum number of deliveries in flight of which sources will be notified. A terminal receives at most one tail per cycle.
     fn to_deliver(&self, terminals: usize) -> usize {
         if self.net.tells { 64 * terminals } else { 0 }
     }
 
-    /// The largest value of `of` over all link classes.
+    /// Maximum of `of` over all link classes.
     fn longest(&self, of: impl Fn(&Link) -> u64) -> u64 {
         self.net.links.iter().map(of).max().unwrap_or(0)
     }
@@ -178,7 +178,7 @@ impl Builder<'_> {
             next_act: sources.iter().map(|sources| sources.all().next_act()).min().unwrap_or(NOT_DUE),
             terminal_of,
             busy: Active::new(terminals.len()),
-            // a terminal with queues may already have set an alarm for a later cycle
+            // a terminal with queues may set a second alarm while an alarm for a later cycle is still in the wheel
             alarms: Wheel::new(1024, if queues.each > 0 { 4 } else { 1 } * terminals.len() + 1),
             queues,
             limits: Limits::default(),
@@ -189,7 +189,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The terminals of the sources of each job, in the order in which `sources` and `streams` number the sources.
+    /// For each job, the terminals of its sources, in the order of the sources in `sources` and `streams`.
     fn terminal_of(&self, terminals: &[Terminal]) -> Vec<Vec<u32>> {
         let is_in =
             |t: usize, j: usize| self.net.places.of(terminals[t].id).iter().any(|&(of, _)| usize::from(of) == j);
@@ -220,7 +220,7 @@ impl Builder<'_> {
         self.net.shortcuts.has(Kind::Streams)
     }
 
-    /// The trunk of each output of a router.
+    /// For each output of the routers, its trunk.
     fn trunks(&self) -> Vec<Trunk> {
         let graph = &*self.spec.graph;
         if !graph.has_trunks() {
@@ -230,7 +230,7 @@ impl Builder<'_> {
         self.division.routers(self.b).iter().copied().flat_map(ports).collect()
     }
 
-    /// Mailboxes for every block, with memory for all items that can be sent to it in one window.
+    /// The mailbox to each other block, with memory for all items that can be sent to that block in one window.
     fn outbox(&self, ports: &[Port]) -> Vec<Mail> {
         let net = self.net;
         let blocks = self.division.blocks();
@@ -242,10 +242,10 @@ impl Builder<'_> {
         }
         let mut outbox = vec![Mail::default(); blocks];
         for (mail, channels) in outbox.iter_mut().zip(channels) {
-            // A window is at most as long as the latency of a link, and each input or output passes at most one flit per allocation step.
+            // a window is at most as long as the latency of a link, and each input or output passes at most one flit per allocation step
             let steps = self.longest(|l| (l.latency + net.router.after_grant) * u64::from(net.router.speedup));
             let most = channels * steps.min(self.longest(|l| 2 * u64::from(l.capacity))) as usize;
-            // if runs are short, every second flit is followed by an event for the end of its run
+            // if runs of body flits are short, every second flit is followed by an event for the end of its run
             let events = if self.has_streams() { most + most / 2 } else { most };
             *mail = Mail::with_capacity(MailRoom {
                 flits: events,
@@ -291,7 +291,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds the sources of the terminals of each job. Numbers the terminals, and sets when each source is first due.
+    /// For each job, builds the sources of its terminals in this block. The function also numbers the terminals'
+    /// sources, and sets when each source is first due.
     fn sources(&self, terminals: &mut [Terminal]) -> Vec<JobSources> {
         let of_job = |(j, job): (usize, &NetJob)| {
             let mut here: Vec<&mut Terminal> = terminals.iter_mut().filter(|t| usize::from(t.job) == j).collect();
@@ -305,7 +306,7 @@ impl Builder<'_> {
         self.net.jobs.iter().enumerate().map(of_job).collect()
     }
 
-    /// Builds the sources of the terminals of each job, and the queues that the sources fill.
+    /// For each job, builds the sources of its terminals in this block, and the queues of the network interfaces.
     fn streams(&self, terminals: &[Terminal], rules: &InterfaceRules) -> (Vec<JobSources>, Queues) {
         let mut streams = vec![Vec::new(); terminals.len()];
         let of_job = |(j, job): (usize, &NetJob)| {

@@ -1,27 +1,27 @@
-//! The routers of each block, and the order of routers that is cut into blocks.
+//! Determines the routers of each block. The routers are put into an order, and the order is cut into blocks.
 //!
-//! In most networks this is the order of the routers' numbers. A tree numbers its routers level by level, so cuts between numbers would put
-//! all leaves into one block and all routers above them into another. Therefore the subtrees below the top are assigned to the blocks in
-//! turn, each with its share of the top routers. Ranks of a program that send at the same time are often neighbours. With this assignment
-//! all blocks then have work at the same time.
+//! In most networks this order is the order of router numbers. A tree numbers its routers level by level, so this order would put all
+//! leaves into one block and the routers above them into another. Therefore the blocks of a tree get the subtrees below the top in turn,
+//! each with its share of the top routers. This division also helps programs, whose ranks that send at the same time are often neighbours.
+//! With the subtrees in turn, all blocks have work at these times.
 
 use std::sync::Arc;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_topology::{Graph, Levels, Structure, Tree};
 
-/// The routers of each block, in ascending order.
+/// The division of a network: the routers of each block, in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Division {
-    /// The routers of the first block, then the routers of the next block, and so on.
+    /// All routers: first those of block 0, then those of block 1, and so on.
     routers: Vec<u32>,
-    /// The index at which the routers of each block begin, and the end of the last block.
+    /// For each block, the index in `routers` of its first router; the last entry is the end.
     first: Vec<usize>,
-    /// For each router, its block, and the index of its first port among the ports of the block.
+    /// For each router, its block, and the index of its first port within the block.
     places: Arc<[(u32, u32)]>,
 }
 
 impl Division {
-    /// `block_of`: the block of each router. `None` if a block other than the last has no router.
+    /// `block_of`: for each router, its block. Returns `None` if a block other than the last has no router.
     fn of(graph: &Graph, block_of: &[u32]) -> Option<Self> {
         let blocks = block_of.iter().max().map_or(0, |&last| last as usize + 1);
         let (mut routers, mut first) = (vec![Vec::new(); blocks], vec![0]);
@@ -43,33 +43,33 @@ impl Division {
         self.first.len() - 1
     }
 
-    /// The routers of a block.
+    /// The routers of block number `block`.
     pub fn routers(&self, block: usize) -> &[u32] {
         &self.routers[self.first[block]..self.first[block + 1]]
     }
 
-    /// The index of a router among those of its block.
+    /// The index of the router among the routers of its block.
     pub fn number(&self, router: u32) -> u32 {
         let routers = self.routers(self.block(router) as usize);
         routers.binary_search(&router).expect("a router of its block") as u32
     }
 
-    /// The block of a router.
+    /// The block that contains the router.
     pub fn block(&self, router: u32) -> u32 {
         self.places[router as usize].0
     }
 
-    /// The index of a router's first port among the ports of its block.
+    /// The index of the router's first port within its block.
     pub fn base(&self, router: u32) -> u32 {
         self.places[router as usize].1
     }
 
-    /// For each router, its block and the index of its first port there.
+    /// For each router, its block and the index of its first port in the block.
     pub fn places(&self) -> &Arc<[(u32, u32)]> {
         &self.places
     }
 
-    /// For each channel that leaves a router, its block and its number there.
+    /// For each channel that leaves a router, its block and its index in the block.
     pub fn channels(&self, graph: &Graph) -> Vec<(u32, u32)> {
         let of_router = |router: u32| {
             (0..graph.ports(router).len() as u32).map(move |port| (self.block(router), self.base(router) + port))
@@ -77,7 +77,7 @@ impl Division {
         (0..graph.routers()).flat_map(of_router).collect()
     }
 
-    /// Writes the division in the form that [`Self::read`] reads.
+    /// Writes the division into a checkpoint, from which [`Self::read`] reads it.
     pub fn keep(&self, to: &mut Writer) {
         self.places.iter().map(|place| place.0).collect::<Vec<_>>().keep(to);
     }
@@ -90,16 +90,17 @@ impl Division {
     }
 }
 
-/// The routers of a network, in the order that is cut into blocks.
+/// The order of a network's routers that is cut into blocks, and its units.
 #[derive(Debug)]
 pub(super) struct Order {
     pub routers: Vec<u32>,
-    /// The places at which units begin (rows, groups, subtrees), and the end. A unit is best put into a block as a whole.
+    /// Positions in the order at which units begin (rows, groups, subtrees); the last entry is the end. If possible, a unit is not divided
+    /// between blocks.
     pub units: Vec<u32>,
 }
 
 impl Order {
-    /// The order of the routers for a division into this number of blocks.
+    /// The order of the routers for a division into `blocks` blocks.
     pub fn of(graph: &Graph, blocks: usize) -> Self {
         match graph.plane().structure() {
             Structure {
@@ -126,7 +127,7 @@ impl Order {
             let (position, size) = (before[level as usize], u64::from(levels.size(level)));
             before[level as usize] += 1;
             let subtree = position * subtrees / size;
-            // routers above each other get neighbouring places
+            // this share puts routers that are above each other next to each other in the order
             let share = (2 * position + 1) * u64::from(u32::MAX) / size;
             places.push(((subtree % turns, subtree), share, level, router));
         }
@@ -141,7 +142,7 @@ impl Order {
         Self { routers: routers.collect(), units }
     }
 
-    /// Cuts the order at these places: the beginning of each block, and the end of the last one.
+    /// Cuts the order at the positions `bounds`: the beginning of each block, and the end of the last block.
     pub fn divide(&self, graph: &Graph, bounds: &[u32]) -> Division {
         let mut block_of = vec![0; self.routers.len()];
         for (block, both) in (0..).zip(bounds.windows(2)) {
@@ -152,14 +153,14 @@ impl Order {
         Division::of(graph, &block_of).expect("each block has a router")
     }
 
-    /// The place of each router in the order.
+    /// For each router, its position in the order.
     pub fn place_of(&self) -> Vec<u32> {
         let mut place_of = vec![0; self.routers.len()];
         (0..).zip(&self.routers).for_each(|(place, &router)| place_of[router as usize] = place);
         place_of
     }
 
-    /// The index of the unit of each router.
+    /// For each router, the index of its unit.
     pub fn unit_of(&self) -> Vec<u32> {
         let mut unit_of = vec![0; self.routers.len()];
         for (unit, both) in (0..).zip(self.units.windows(2)) {

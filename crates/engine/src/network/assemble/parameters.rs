@@ -1,4 +1,4 @@
-//! Refuses parameters of routers and links that are incompatible.
+//! Computes parameters of routers and links for the loop, and refuses values that are incompatible.
 
 use crate::network::bubbles;
 use crate::network::classes::{VcSets, are_vcs};
@@ -11,16 +11,16 @@ use weft_api::walk::Proof;
 use weft_kernel::parts::pace::Rates;
 use weft_units::{Cycles, Refusal};
 
-/// Number of flits that may wait after the switch for a slow link, which carries less than one flit per cycle. While a flit waits, another
-/// one crosses the switch. Therefore the link is never idle because a grant is missing.
+/// Number of flits that may wait after the switch for a slow link, which carries less than one flit per cycle. While one flit waits, the
+/// next can cross the switch. Therefore the link is never idle because of a missing grant.
 const STAGED: u32 = 2;
 
-/// Longest delay of a link or a router [cycles]: the wheels need a slot for each cycle that an event can be ahead.
+/// Maximum delay of a link or a router [cycles], because wheels have a slot for each cycle that an event can be ahead.
 const MAX_DELAY: Cycles = 1 << 20;
 
-/// Refuses wormhole flow control with a routing that relies on an escape. An escape only helps packets at the head of a queue. With virtual
-/// cut-through every blocked packet is at the head of a queue, or waits behind a packet at the head. A worm may be blocked behind the tail
-/// of another worm, whose head is blocked elsewhere.
+/// Refuses wormhole flow control with a routing that needs escape paths. An escape path helps only packets at the head of a queue. Under
+/// virtual cut-through, every blocked packet is at the head of a queue, or waits behind the packet there. Under wormhole flow control, a
+/// packet may be blocked behind the tail of another packet whose head is blocked elsewhere.
 pub(super) fn refuse_worms(spec: &Spec, proof: &Proof) -> Result<(), Refusal> {
     let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
     if worms && matches!(proof, Proof::Escapes | Proof::EscapeRings(_)) && !spec.allow_dependency_cycle {
@@ -45,11 +45,12 @@ pub(super) fn by_age(spec: &Spec) -> Result<bool, Refusal> {
             "set router.vc_realloc to 0, or priority to round_robin",
         ));
     }
-    // VC allocation as a separate stage is always round robin; priorities of classes then have an effect only in network interfaces
+    // a separate stage of VC allocation always works in round-robin order; priorities of classes then affect only network interfaces
     Ok(by_age || spec.has_priorities() && spec.router.vc_realloc == 0)
 }
 
-/// Refuses a limit that some packets of the run do not meet.
+/// Returns the limit on the flits that leave an input, and refuses a limit that does not work for some packets of the
+/// run.
 pub(super) fn input_speedup(spec: &Spec) -> Result<InputSpeedup, Refusal> {
     let (speedup, longest) = (spec.router.input_speedup, spec.traffic.longest());
     if speedup == InputSpeedup::One && longest > 1 {
@@ -86,10 +87,11 @@ pub(super) fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
     Ok(spec.router.hold_switch)
 }
 
-/// Cycles from the grant to the first cycle on the link, chosen so that a head flit without contention spends `delay` cycles in a router.
+/// Number of cycles from a grant until the flit is on the link. With this number, a head without contention spends `delay` cycles in a
+/// router.
 pub(super) fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
     let router = &spec.router;
-    // if VC allocation is a separate stage, the grant comes one step after the arrival; this is a cycle at speedup 1
+    // if VC allocation is a separate stage, the grant is one step after the arrival; at speedup 1 a step is a cycle
     let waits = u64::from(router.vc_realloc > 0 && router.speedup == 1);
     router.delay.checked_sub(waits).ok_or_else(|| {
         Refusal::new(
@@ -100,7 +102,7 @@ pub(super) fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
     })
 }
 
-/// The part of the router delay that a head waits again after the packet in front of it has left.
+/// The part of the router delay that a head waits after the packet before it has left the VC.
 pub(super) fn routing_delay(spec: &Spec) -> Result<u64, Refusal> {
     let router = &spec.router;
     if router.routing_delay > router.delay {
@@ -114,12 +116,12 @@ pub(super) fn routing_delay(spec: &Spec) -> Result<u64, Refusal> {
     Ok(router.routing_delay)
 }
 
-/// Number of free flit slots that a buffer must have before a packet may be sent into it.
+/// Number of free flit slots that a buffer must have before a head may take it.
 pub(super) fn room(spec: &Spec) -> u32 {
     if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.longest() } else { 1 }
 }
 
-/// Link class `c` in the form that the loop uses.
+/// Properties of link class `c` in the form that the loop uses.
 pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> Result<Link, Refusal> {
     let (link, classes, name) = (&spec.links[c], sets.least_vcs(c, needed), &spec.graph.class_names()[c]);
     check_buffer(spec, link, &sets.needs_in_words(spec, c, needed), classes, name)?;
@@ -150,7 +152,7 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> R
     })
 }
 
-/// Size of a VC that contains a buffer for each of `destinations` [flits].
+/// Size [flits] of a VC that has a separate buffer for each of `destinations` destinations.
 fn vc_buffer(link: &LinkClass, destinations: u32, name: &str) -> Result<u16, Refusal> {
     let all = u64::from(link.buffer) * u64::from(destinations);
     u16::try_from(all).map_err(|_| {
@@ -164,14 +166,14 @@ fn vc_buffer(link: &LinkClass, destinations: u32, name: &str) -> Result<u16, Ref
     })
 }
 
-/// Whether links of class `c` have limits other than credits and one flit per cycle.
+/// Whether channels of class `c` are limited by more than credits and one flit per cycle.
 fn is_paced(spec: &Spec, c: usize) -> bool {
     let slows = spec.managed[c] && spec.slowest_mode() != Rate::ONE;
     spec.links[c].rate != Rate::ONE || slows || spec.router.output_buffer.is_some()
 }
 
-/// Extra cycles for the waiting flits of a channel of class `c`, and for the next flits that cross it, in its slowest mode. The result is 0
-/// if there is no slower mode.
+/// Maximum number of extra cycles for the waiting flits of a channel of class `c`, and for the flits after them, in the channel's slowest
+/// mode. The result is 0 if no mode is slower than the full rate.
 pub(crate) fn slowed(spec: &Spec, c: usize, link: &LinkClass) -> u64 {
     let slowest = spec.slowest_mode();
     if !spec.managed[c] || slowest == Rate::ONE {
@@ -181,7 +183,7 @@ pub(crate) fn slowed(spec: &Spec, c: usize, link: &LinkClass) -> u64 {
     (u64::from(staged(spec, c).min(capacity)) + 3) * link.rate.times(slowest).cycles_per_flit()
 }
 
-/// The most flits that may wait for a link of class `c`.
+/// Maximum number of flits that may wait after the switch for a link of class `c`.
 fn staged(spec: &Spec, c: usize) -> u32 {
     match spec.router.output_buffer {
         Some(flits) => flits,
@@ -190,7 +192,8 @@ fn staged(spec: &Spec, c: usize) -> u32 {
     }
 }
 
-/// The rates of the links, if at least one link is paced. Refuses rates at which routers and terminals cannot send.
+/// The rates of all link classes; `None` if no link needs pacing. The function refuses rates at which routers or
+/// terminals cannot send.
 pub(super) fn rates(spec: &Spec) -> Result<Option<Rates>, Refusal> {
     if !(0..spec.links.len()).any(|c| is_paced(spec, c)) {
         return Ok(None);
@@ -203,7 +206,7 @@ pub(super) fn rates(spec: &Spec) -> Result<Option<Rates>, Refusal> {
     Ok(Some(Rates::new(of, staged)))
 }
 
-/// Refuses a rate at which a terminal or a crossbar cannot send.
+/// Refuses a link rate at which a terminal or a crossbar cannot send.
 fn check_rate(spec: &Spec, link: &LinkClass, class: usize) -> Result<(), Refusal> {
     let path = format!("links.{}.bandwidth", spec.graph.class_names()[class]);
     let speedup = u32::from(spec.router.speedup);
@@ -227,8 +230,7 @@ fn check_rate(spec: &Spec, link: &LinkClass, class: usize) -> Result<(), Refusal
     Err(Refusal::new(path, format!("{} flits per cycle, but {feeder}", link.rate.per_cycle()), help))
 }
 
-/// Refuses fewer VCs than the classes of the routing and their lanes need (`needed`, in words), and a buffer that is too small for a
-/// packet.
+/// Refuses too few VCs for the routing's classes and their lanes (`needed` describes these), and a buffer that is too small for a packet.
 fn check_buffer(spec: &Spec, link: &LinkClass, needed: &str, classes: u8, name: &str) -> Result<(), Refusal> {
     let path = |key: &str| format!("links.{name}.{key}");
     if link.vcs < classes {
@@ -272,7 +274,8 @@ fn check_delays(spec: &Spec, link: &LinkClass, name: &str) -> Result<(), Refusal
     Ok(())
 }
 
-/// For each VC class, its VCs on links of class `c`. Each set of VCs (`ranges`) contains all VC classes of the routing.
+/// For each finer VC class, the mask of its VCs on links of class `c`. `ranges`: for each set of VCs, its first VC and
+/// its number of VCs. Each set contains all VC classes of the routing.
 fn vcs_of_sets(c: usize, needed: &Needs, sets: &VcSets, ranges: &[(u32, u32)]) -> [u16; 16] {
     let (mut all, each) = ([0u16; 16], usize::from(sets.links()[c].each));
     for (set, &(from, size)) in ranges.iter().enumerate() {
@@ -283,11 +286,11 @@ fn vcs_of_sets(c: usize, needed: &Needs, sets: &VcSets, ranges: &[(u32, u32)]) -
     all
 }
 
-/// For each VC class of the routing, its VCs on links of class `c`. Classes, and the lanes of each class, get equal shares of the VCs that
-/// packets may use. A class on which packets enter rings has the same VCs as the class on which they move on.
+/// For each finer VC class of one set, the mask of its VCs on links of class `c`. VC classes, and the lanes of each class, get equal shares
+/// of the `usable` VCs. A class on which packets enter a ring has the same VCs as the class on which they continue in the ring.
 fn vcs_of(c: usize, needed: &Needs, sets: &VcSets, usable: u32) -> [u16; 16] {
     let mut vcs_of = [0u16; 16];
-    // counted down from the highest VC: the VCs of rings that declare their number
+    // rings that declare their number of VCs get the highest VCs, in descending order
     let mut usable = usable;
     for (entry, vcs) in needed.ring_entries_on(c).filter_map(|entry| Some((entry, u32::from(entry.vcs?)))) {
         vcs_of[usize::from(entry.move_on)] = ((1u32 << usable) - (1u32 << (usable - vcs))) as u16;

@@ -1,4 +1,4 @@
-//! Divides the routers into blocks.
+//! Divides the routers of a network into blocks of about equal work.
 
 use super::division::{Division, Order};
 use crate::network::jobs::Job;
@@ -9,25 +9,25 @@ use weft_api::state::Packet;
 use weft_topology::{Graph, Link};
 use weft_units::Refusal;
 
-/// The division into blocks: the routers of every block. The division depends only on the spec and the number of blocks. `whole_groups`:
-/// routers read the queues of their group, so each group must be in one block, and there can't be more blocks than groups.
+/// Divides the network into `blocks` blocks. The result depends only on the spec and the number of blocks. `whole_groups`: whether the
+/// routing reads the queues of a group. If true, each group must be in one block, and there cannot be more blocks than groups.
 ///
-/// Blocks have about equal work, estimated from the ports of their routers and the terminals of programs ([`work`]).
+/// Work is estimated from the ports of the routers and from the terminals of programs ([`work`]).
 pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Division {
     partition_by(spec, blocks, whole_groups, &work(spec))
 }
 
-/// The same division, for a given work of each router.
+/// Divides the network in the same way, with a given amount of work for each router.
 pub(crate) fn partition_by(spec: &Spec, blocks: usize, whole_groups: bool, work: &[u64]) -> Division {
     let order = Order::of(&spec.graph, blocks);
     order.divide(&spec.graph, &bounds_in(&order, spec, blocks, whole_groups, work))
 }
 
-/// The place in the order at which each block begins, and the end of the last block.
+/// For each block, the position of its first router in the order; the last entry is the end.
 ///
-/// A unit (a row, a group) is not split if there are enough units for all blocks. Units are split if whole units leave more than the share
-/// [`IDLE_SHARE`] of the time idle, and the split costs nothing. The split costs nothing if the links inside a unit are as long as those
-/// between units: blocks then do not wait for each other more often.
+/// If there are enough units (rows, groups) for all blocks, no unit is divided. Units are divided if whole units would leave more than the
+/// share [`IDLE_SHARE`] of the time idle, and if the division costs nothing. A division costs nothing if links inside units are as long as
+/// links between units, because blocks then do not wait for each other more often.
 fn bounds_in(order: &Order, spec: &Spec, blocks: usize, whole_groups: bool, work: &[u64]) -> Vec<u32> {
     let graph = &*spec.graph;
     let units = order.units.len() as u32 - 1;
@@ -49,8 +49,8 @@ fn bounds_in(order: &Order, spec: &Spec, blocks: usize, whole_groups: bool, work
     with_whole_nodes(spec, with_notes_at_once, bounds, (order, steps))
 }
 
-/// Cycles after which terminals of the same node affect each other: the minimum over the jobs that have a node in several of these blocks.
-/// `None` if no node is split.
+/// Number of cycles after which terminals of one node affect each other: the minimum over jobs with a node that is divided between blocks.
+/// `None` if no node is divided.
 pub(crate) fn notes_after(spec: &Spec, division: &Division) -> Option<u64> {
     let block = |terminal: u32| division.block(spec.graph.terminal_at(terminal).0);
     let is_divided = |node: &[u32]| node.iter().any(|&terminal| block(terminal) != block(node[0]));
@@ -58,14 +58,14 @@ pub(crate) fn notes_after(spec: &Spec, division: &Division) -> Option<u64> {
     jobs.filter_map(|job| job.workload.model().notes_after(spec.cycle_fs)).min()
 }
 
-/// The terminals of each node of a job, if a node has several.
+/// For a job whose nodes have several terminals, the terminals of each node; otherwise empty.
 fn nodes<'a>(spec: &Spec, job: &'a Job) -> impl Iterator<Item = &'a [u32]> {
     let together = job.workload.model().terminals_together(spec.graph.planes()) as usize;
     job.terminals.chunks(together.max(1)).filter(move |_| together > 1)
 }
 
-/// Moves the bounds between blocks down to `steps` that split no node of these jobs. If there are too few such steps, the result has fewer
-/// blocks.
+/// Moves each bound between blocks down to a position in `steps` at which no node of these jobs is divided. If there are too few of these
+/// positions, the result has fewer blocks.
 fn with_whole_nodes<'a>(
     spec: &Spec,
     jobs: impl Iterator<Item = &'a Job>,
@@ -73,7 +73,7 @@ fn with_whole_nodes<'a>(
     (order, steps): (&Order, &[u32]),
 ) -> Vec<u32> {
     let place_of = order.place_of();
-    // indexed by place in the order: nodes that begin before the place and end there or later
+    // by position in the order: the number of nodes that have terminals both before it and at or after it
     let mut divided = vec![0i32; place_of.len() + 1];
     for node in jobs.flat_map(|job| nodes(spec, job)) {
         let places = node.iter().map(|&terminal| place_of[spec.graph.terminal_at(terminal).0 as usize]);
@@ -95,11 +95,11 @@ fn with_whole_nodes<'a>(
     bounds
 }
 
-/// Number of ports whose work equals that of a terminal with an active source, such as a program.
+/// A terminal with an active source, such as a program, counts as much work as this number of ports.
 const PORTS_PER_ACTIVE_TERMINAL: u64 = 16;
 
-/// The work of each router, as estimated before a run. A port counts 1, because it moves the flits. A terminal of a program counts
-/// [`PORTS_PER_ACTIVE_TERMINAL`] in addition.
+/// The estimated work of each router, before a run. A port counts 1, for the flits that it moves. A terminal of a program counts
+/// [`PORTS_PER_ACTIVE_TERMINAL`] more.
 fn work(spec: &Spec) -> Vec<u64> {
     let graph = &*spec.graph;
     let ports = |router: u32| u64::from(graph.port_base(router + 1) - graph.port_base(router));
@@ -111,7 +111,7 @@ fn work(spec: &Spec) -> Vec<u64> {
     work
 }
 
-/// The total work of the routers before each router, and before the end.
+/// For each position, the sum of the work before it; the last entry is the whole work.
 fn before(work: impl Iterator<Item = u64>) -> Vec<u64> {
     let sum = |sum: &mut u64, own: u64| {
         *sum += own;
@@ -120,17 +120,17 @@ fn before(work: impl Iterator<Item = u64>) -> Vec<u64> {
     std::iter::once(0).chain(work.scan(0, sum)).collect()
 }
 
-/// If the work of the largest block exceeds the mean by more than this share, units are split.
+/// Units are divided if the work of the largest block exceeds the mean by more than this share.
 const IDLE_SHARE: f64 = 0.05;
 
-/// Bounds of `blocks` blocks of about equal work; each bound is at the beginning of one of the `units`. `work`: the work before each router
-/// and before the end.
+/// Bounds of `blocks` blocks with about equal work. Each bound is the beginning of one of `units`. `work`: for each position, the sum of
+/// the work before it, as [`before`] returns it.
 fn bounds(work: &[u64], blocks: u32, units: &[u32]) -> Vec<u32> {
     let (count, all) = (units.len() as u32 - 1, work[work.len() - 1]);
     let mut bounds = vec![0];
     for b in 1..blocks {
         let due = u64::from(b) * all / u64::from(blocks);
-        // the last unit that does not begin later; each block has at least one unit
+        // the last unit that begins at or before the due work; each block gets at least one unit
         let unit =
             units[..count as usize].partition_point(|&first| work[first as usize] <= due).saturating_sub(1) as u32;
         bounds.push(unit.clamp(bounds[b as usize - 1] + 1, count - (blocks - b)));
@@ -139,7 +139,8 @@ fn bounds(work: &[u64], blocks: u32, units: &[u32]) -> Vec<u32> {
     bounds.into_iter().map(|unit| units[unit as usize]).collect()
 }
 
-/// The work of the largest block divided by the mean, minus 1: the share of time for which the other blocks wait.
+/// Imbalance: the work of the largest block divided by the mean, minus 1. The other blocks wait for about this share of
+/// the time.
 fn uneven(work: &[u64], bounds: &[u32]) -> f64 {
     let of_block = |both: &[u32]| work[both[1] as usize] - work[both[0] as usize];
     let largest = bounds.windows(2).map(of_block).max().unwrap_or(0);
@@ -147,8 +148,8 @@ fn uneven(work: &[u64], bounds: &[u32]) -> f64 {
     largest as f64 * (bounds.len() - 1) as f64 / all as f64 - 1.0
 }
 
-/// Whether a link between routers of the same unit is shorter than all links between units. Cutting such a link would shorten the windows
-/// in which blocks run independently.
+/// Whether some link between routers of the same unit is shorter than all links between units. If units were divided, this link would
+/// shorten the windows in which blocks run independently.
 fn is_closer_inside(spec: &Spec, unit_of: &[u32]) -> bool {
     let alone = |class: u8| {
         let link = &spec.links[usize::from(class)];
@@ -162,41 +163,42 @@ fn is_closer_inside(spec: &Spec, unit_of: &[u32]) -> bool {
     shortest(true) < shortest(false)
 }
 
-/// Default number of blocks for this number of threads. The number depends on the size of the network, and is a multiple of the number of
-/// threads.
+/// Default number of blocks for a run with `threads` threads. The number depends on the size of the network, and is a multiple of the
+/// number of threads.
 pub(crate) fn usual_blocks(graph: &Graph, threads: usize) -> usize {
     blocks_by_size(graph).next_multiple_of(threads.max(1))
 }
 
-/// The largest number of blocks. More blocks would cost memory and time at the barrier, and no machine has as many cores.
+/// Maximum number of blocks. More blocks would cost memory and time at barriers, and no machine has more cores than this.
 const MAX_BLOCKS: usize = 4096;
 
-/// Number of bytes of a second-level cache that a network may fill.
+/// The part of a second-level cache that the data of a network may fill [bytes].
 const CACHE: u64 = 3 << 19;
 
-/// Whether the state of the ports and the packets in flight together exceed the second-level cache.
+/// Whether the state of the ports, together with the packets in flight, is larger than the second-level cache.
 pub(super) fn is_larger_than_cache(spec: &Spec) -> bool {
     let of_ports = port_bytes(&spec.graph);
-    // if the ports alone are too large, distances are not computed
+    // if the ports alone are too large, the packets in flight (which need distances) are not computed
     of_ports > CACHE || of_ports + (packets_under_way(spec) * size_of::<Packet>() as f64) as u64 > CACHE
 }
 
-/// Number of bytes of the input and output units.
+/// Size of all input and output units of the routers [bytes].
 fn port_bytes(graph: &Graph) -> u64 {
     u64::from(graph.port_base(graph.routers())) * 192
 }
 
-/// The largest number of blocks that is chosen by size. Each pair of blocks has memory for mail, which would exceed the state of the ports
-/// with more blocks.
+/// Maximum number of blocks that [`blocks_by_size`] returns. Each pair of blocks needs memory for mail. With more blocks, the memory for
+/// mail would exceed the state of the ports.
 const MOST_BY_SIZE: usize = 256;
 
-/// Number of blocks for which the state of a block fits into the second-level cache, if the whole network does not fit.
+/// Number of blocks with which the state of each block fits into the second-level cache; 1 for a small network.
 fn blocks_by_size(graph: &Graph) -> usize {
     let bytes = port_bytes(graph);
     if bytes < 8 << 20 { 1 } else { ((bytes / (768 << 10)) as usize).min(MOST_BY_SIZE) }
 }
 
-/// Refuses interleaved groups with a routing that reads the queues of its group: each group must be in one block.
+/// Refuses groups whose routers do not have consecutive numbers, if the routing reads the queues of its group: each
+/// group must be in one block.
 pub(super) fn refuse_split_groups(graph: &Graph, needs: &Needs, name: &str) -> Result<(), Refusal> {
     let together = graph.structure().groups.as_ref().is_some_and(|groups| groups.run().is_some());
     if needs.reads_group && !together {
@@ -215,7 +217,7 @@ mod tests {
     use super::*;
     use weft_topology::{GraphBuilder, Groups, Peer, Port, Structure};
 
-    /// Four routers in a ring; router r is in group r mod 2 (interleaved) or r / 2.
+    /// A ring of four routers; router r is in group r mod 2 (interleaved) or in group r / 2.
     fn two_groups(interleaved: bool) -> Graph {
         let mut builder = GraphBuilder::new("pairs", ["side"]);
         let port = |peer, class| Port { peer, class };
@@ -243,7 +245,7 @@ mod tests {
         Spec::new(&topology, serde_json::from_str(routing).expect("a routing")).expect("a spec")
     }
 
-    /// The first router of each block, and the end of the last block, for a network that is divided in the order of its numbers.
+    /// For a network that is divided in the order of router numbers: the first router of each block, and the end.
     fn firsts(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u32> {
         let division = partition(spec, blocks, whole_groups);
         let all: Vec<u32> = (0..division.blocks()).flat_map(|block| division.routers(block)).copied().collect();
@@ -252,7 +254,7 @@ mod tests {
         firsts.chain([spec.graph.routers()]).collect()
     }
 
-    /// The work before each router, and the beginnings of units of `grain` routers.
+    /// The sums of work before each router, and the beginnings of units of `grain` routers.
     fn work_and_units(spec: &Spec, grain: usize) -> (Vec<u64>, Vec<u32>) {
         let routers = spec.graph.routers();
         (before(work(spec).into_iter()), (0..routers).step_by(grain).chain([routers]).collect())
@@ -263,10 +265,10 @@ mod tests {
         let spec = spec(r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 1}}"#, r#"{"dimension_order": {}}"#);
         let (work, rows) = work_and_units(&spec, 22);
         let (_, single) = work_and_units(&spec, 1);
-        // 22 rows on 16 blocks: the largest block has two rows, and the mean is 22 / 16 = 1.375
+        // 22 rows in 16 blocks: the largest block has two rows, and the mean is 22 / 16 = 1.375
         assert!((uneven(&work, &bounds(&work, 16, &rows)) - (2.0 / 1.375 - 1.0)).abs() < 1e-9);
         let split = firsts(&spec, 16, false);
-        // the largest block has 31 routers, and the mean is 484 / 16 = 30.25
+        // if rows are divided, the largest block has 31 routers, and the mean is 484 / 16 = 30.25
         assert!((uneven(&work, &split) - (31.0 / 30.25 - 1.0)).abs() < 1e-9, "{split:?}");
         assert_eq!(firsts(&spec, 11, false), bounds(&work, 11, &rows), "two rows each");
         assert_eq!(firsts(&spec, 30, false), bounds(&work, 30, &single), "more blocks than rows");
@@ -290,7 +292,7 @@ mod tests {
 
     #[test]
     fn blocks_have_as_many_ports_and_each_has_a_router() {
-        // a fat tree whose levels have routers of different sizes, as products have
+        // a tree whose levels have routers with different numbers of ports, as real products have
         let spec = spec(r#"{"k_ary_n_tree": {"k": 4, "n": 3}}"#, r#"{"up_down": {}}"#);
         for blocks in 1..=spec.graph.routers() {
             let division = partition(&spec, blocks as usize, false);
@@ -317,11 +319,12 @@ mod tests {
         job.workload =
             serde_json::from_str(&format!(r#"{{"programs": {{"program": {program}}}}}"#)).expect("a workload");
         job.terminals.truncate(4);
-        // half of the work is (4 x (5 + 16) + 12 x 5) / 2 = 72; each of the first routers has 21
+        // half of the work is (4 x (5 + 16) + 12 x 5) / 2 = 72, and each of the first four routers has 21
         assert_eq!(firsts(&spec, 2, false), [0, 3, 16]);
     }
 
-    /// The tree has pods of 2 leaves and 2 routers above them, and 4 top routers: each block gets every second pod, and half of the top.
+    /// Tests a tree with pods of 2 leaves and 2 routers above them, and with 4 top routers. Each block gets every second pod, and half of
+    /// the top routers.
     #[test]
     fn pods_of_a_tree_are_dealt_out_in_turns() {
         let tree = spec(r#"{"fat_tree": {"k": 4}}"#, r#"{"up_down": {}}"#);
@@ -347,16 +350,16 @@ mod tests {
             spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
             (notes_after(&spec, &partition(&spec, 2, false)), firsts(&spec, 2, false))
         };
-        // two routers: each node has one terminal at each router
+        // two routers: each node has a terminal at each router, so a cut divides all nodes
         let single = r#"{"single_router": {"terminals": 4}}"#;
         assert_eq!(halves(single, "0ns"), (None, vec![0, 2]));
         assert_eq!(halves(single, "30cycles"), (Some(30), vec![0, 1, 2]));
-        // four routers: the first two routers have the first two nodes
+        // four routers: the first two nodes are at the first two routers, so a cut between the pairs divides no node
         let pair = r#"{"hyperx": {"widths": [2], "terminals_per_router": 2}}"#;
         assert_eq!(halves(pair, "30cycles"), (None, vec![0, 2, 4]));
     }
 
-    /// Nodes have two terminals, and groups have 3: only every second bound between groups splits no node.
+    /// Tests nodes of two terminals in groups of 3 routers: only every second bound between groups divides no node.
     #[test]
     fn groups_stay_whole_where_nodes_do() {
         let dragonfly =
@@ -369,7 +372,7 @@ mod tests {
         assert_eq!(firsts(&spec, 4, false), [0, 2, 6, 8, 12], "bounds at 0, 3, 6, 9 and 12, moved by a router");
     }
 
-    /// Packets on long links fill a cache that is larger than the state of the ports.
+    /// Tests that packets on long links count as state: they fill a cache that is larger than the state of the ports.
     #[test]
     fn packets_under_way_count_as_state() {
         let dragonfly =

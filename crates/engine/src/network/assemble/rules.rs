@@ -1,5 +1,5 @@
-//! Builds parts of `Net`: the rules of routers and faults, the slow paths and the times. Also collects the properties by which shortcuts
-//! are selected.
+//! Builds some fields of `Net`: the rules of routers and faults, the slow paths and the times. This file also collects the properties of a
+//! run that decide which shortcuts it uses.
 
 use super::{lookahead, parameters, partition};
 use crate::network::classes::VcSets;
@@ -14,7 +14,7 @@ use weft_kernel::net::{FaultRules, NetJob, Repair, RouterRules, SlowPaths, Table
 use weft_kernel::shortcuts::facts::Facts;
 use weft_units::Refusal;
 
-/// The rules of the routers. `paced`: at least one link is paced.
+/// The rules of the routers in the form that the loop uses. `paced`: whether at least one link needs pacing.
 pub(super) fn router(spec: &Spec, needs: &Needs, common: &Common, paced: bool) -> Result<RouterRules, Refusal> {
     let router = &spec.router;
     let input_speedup = parameters::input_speedup(spec)?;
@@ -52,8 +52,8 @@ pub(super) fn faults(spec: &Spec, routing: &dyn AnyRouting, tables: Vec<Tables>)
     }
 }
 
-/// The properties by which the shortcuts are selected. `watches`: the run watches packets. `paced`: at least one link is paced.
-/// `maps_queues`: queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
+/// The properties of a run that decide which shortcuts it uses. `watches`: whether the user watches packets. `paced`: whether at least one
+/// link needs pacing. `maps_queues`: whether queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
 pub(super) fn facts<'a>(
     spec: &Spec,
     needs: &'a Needs,
@@ -87,7 +87,8 @@ pub(super) fn facts<'a>(
     facts
 }
 
-/// The slow paths that a run needs. `terminals_paced`: the links of terminals are paced.
+/// The slow paths of the loop that a run needs, because rare features are on. `terminals_paced`: whether the links of
+/// terminals need pacing.
 pub(super) fn slow_paths(
     spec: &Spec,
     jobs: &[NetJob],
@@ -96,13 +97,13 @@ pub(super) fn slow_paths(
     terminals_paced: bool,
 ) -> SlowPaths {
     let &Facts { needs, watches, paced_links: paced, .. } = facts;
-    // counted for each job, because there are several jobs, or because a workload reports latencies separately
+    // whether packets are counted for each job: there are several jobs, or a workload reports latencies separately
     let by_job =
         jobs.len() > 1 || !spec.classes.is_empty() || jobs.iter().any(|job| !job.workload.latencies().is_empty());
     let hears_packets = jobs.iter().any(|job| job.hears_packets);
     let ends = jobs.iter().any(|job| job.workload.total().is_some() || job.workload.progress().ends());
     let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1) || !spec.faults.is_empty();
-    // a delivery has more effects than additions to the sums
+    // whether a delivery does more than add to the sums
     let does_more = by_job || hears_packets || ends || changes || spec.phases.auto_warmup;
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
     let paths = spec.recordings.iter().any(|asked| asked.model.hears_paths());
@@ -132,8 +133,8 @@ pub(super) fn times(spec: &Spec, router: &RouterRules) -> Result<Times, Refusal>
     })
 }
 
-/// Refuses sources that react to events of other blocks before the blocks have exchanged their mail. The exchange happens at most once per
-/// latency of a link.
+/// Refuses sources that would react to events of other blocks before the blocks have exchanged their mail. The time
+/// between two exchanges can be as long as the latency of a link.
 fn exchanges_in_time(spec: &Spec) -> Result<(), Refusal> {
     let longest = spec.links.iter().map(|link| link.latency).max().unwrap_or(0);
     for (j, job) in spec.traffic.jobs.iter().enumerate() {

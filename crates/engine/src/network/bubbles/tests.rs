@@ -1,4 +1,4 @@
-//! Tests that each direction of each ring has room for a packet in every cycle.
+//! Tests that in every cycle each ring, in each direction, has room for a packet.
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use weft_api::state::{ChannelEnd, NO_REQUEST, NONE};
 use weft_topology::TopologyConfig;
 
-/// Number of VCs, number of packets that fit into the buffer of a VC, and number of flits of a packet.
+/// Parameters of the buffers: number of VCs, number of packets that fit into a VC, and number of flits of a packet.
 type Buffers = (u8, u32, u32);
 
-/// Full load on a torus with one terminal per router.
+/// A spec with full load on a torus with one terminal per router.
 fn full(widths: &str, pattern: &str, dateline: &str, (vcs, packets, flits): Buffers) -> Spec {
     let topology = format!(r#"{{"torus": {{"widths": {widths}, "terminals_per_router": 1}}}}"#);
     let topology: TopologyConfig = serde_json::from_str(&topology).unwrap();
@@ -25,9 +25,9 @@ fn full(widths: &str, pattern: &str, dateline: &str, (vcs, packets, flits): Buff
     spec
 }
 
-/// For each ring, the number of further packets for which it has room, if the buffers behind each channel have room for `in_all` packets. A
-/// ring is identified by its port and by its router with coordinate 0. A packet occupies room from the time its head gets a VC until its
-/// head gets the next VC.
+/// For each ring, the number of packets for which it still has room. `in_all`: the number of packets that fit into the buffers of a
+/// channel. The key of a ring is its port, and the coordinates of its router that has coordinate 0 in the ring's dimension. A packet takes
+/// up room from the time at which its head gets a VC until its head gets the next VC.
 fn places(sim: &Simulation, in_all: i64) -> BTreeMap<(u32, u64), i64> {
     let block = &sim.blocks[0];
     let records = block.records();
@@ -37,7 +37,7 @@ fn places(sim: &Simulation, in_all: i64) -> BTreeMap<(u32, u64), i64> {
     for (o, out) in block.outs().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local) {
         let router = block.router(out.router as usize);
         let port = o as u32 - router.base;
-        // the terminal is at port 0; each dimension has the next two ports
+        // port 0 leads to the terminal, and each dimension has the next two ports
         let line = sim.net.coords[router.id as usize] & !(0xff << ((port - 1) / 2 * 8));
         let input = block.input(out.peer as usize);
         let mut taken = heads_on_links[out.peer as usize];
@@ -54,7 +54,7 @@ fn places(sim: &Simulation, in_all: i64) -> BTreeMap<(u32, u64), i64> {
     places
 }
 
-/// The smallest room (in packets) of any ring, over 5,000 cycles.
+/// The smallest room (in packets) of any ring in any of 5,000 cycles.
 fn fewest(widths: &str, pattern: &str, dateline: &str, buffers: Buffers) -> i64 {
     let spec = full(widths, pattern, dateline, buffers);
     let in_all = i64::from(buffers.0) * i64::from(buffers.1);
@@ -67,7 +67,7 @@ fn fewest(widths: &str, pattern: &str, dateline: &str, buffers: Buffers) -> i64 
     fewest
 }
 
-/// In each of these cases a ring would become full if a packet could enter it whenever there is room for one packet.
+/// Tests cases in which a ring would become full if packets could enter it whenever it has room for one packet.
 #[test]
 fn each_ring_keeps_its_bubble() {
     for (widths, pattern, buffers) in [
