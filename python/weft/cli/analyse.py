@@ -1,4 +1,4 @@
-"""``weft analyse``: analyses that need either no simulation or a finished one."""
+"""``weft analyse`` runs analyses that need either no simulation or a finished one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _LOADS = [round(0.05 * step, 2) for step in range(1, 19)]
 
 
-# Short headings for the columns of wide tables on the screen. A column with an empty heading is only in JSON and CSV.
+# Short headings for the columns of wide tables in the terminal. A column with an empty heading is not shown in the
+# terminal, only in JSON and CSV.
 _HEADS = {
     "random_mean": "mean",
     "random_min": "min",
@@ -97,7 +98,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Make the chosen analysis, print its table, and return the exit status."""
+    """Run the chosen analysis, print its table, and return the exit status."""
     analyse: Callable[[argparse.Namespace], Answered] = options.analyse
     frame, notes = analyse(options)
     if options.json:
