@@ -1,18 +1,18 @@
 """Recomputes the worked examples with which TCEP (ISCA 2018) explains its two observations and its algorithm.
 
 In Fig. 5 a router switches off one of its two links, and the figure shows the loads of all links after that. The text
-of the paper gives only the sums of these loads, 0.55 and 0.7. We assume a minimal flow a from R0 to R1, and a
-non-minimal flow b from R0 to R3 over R2. The text says "over R1", but then the link to R2 would be idle and therefore
-the least used. All links together carry a + 2 b before. They carry 2 a + 2 b without the link R0-R1, and a + 2 b
+of the paper gives only two sums of loads, 0.55 and 0.7. We assume a minimal flow a from R0 to R1, and a non-minimal
+flow b from R0 to R3 over R2. The paper says "over R1", but over R1 the link from R0 to R2 would be idle and therefore
+the least used. All links together carry a + 2 b before. All links carry 2 a + 2 b without the link R0-R1, and a + 2 b
 without R0-R2. Hence a = 0.15 and b = 0.2.
 
 Fig. 6 divides the links of a router into inner and outer ones; the text gives only the sums of their utilisations, 1.9
 and 1.2. The utilisations in `FIG6` are chosen to have these sums, because the text does not print the values of the
 figure.
 
-In Fig. 7 a router requests that another router activates its link to the target of a flow. The text names R6 and R7 as
-the ends of the flow, and R0 and R1 as the routers between them. The other links of `indirect_links` are those of the
-root network (the links of R0, which are always on).
+In Fig. 7 a router requests that another router activates its link to the target of a flow. The text on Fig. 7 names R6
+and R7 as the ends of the flow, and R0 and R1 as the routers between them. The other links of `indirect_links` are those
+of the root network (the links of R0, which are always on).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def indirect_links() -> Active:
 def indirect_request(active: Active, source: int, target: int) -> int:
     """Number of the router that `source` asks to activate a link to the target of a flow (section IV-B).
 
-    This router is the lowest-numbered one over which the flow has no two-hop path yet.
+    The router is the lowest-numbered one over which the flow has no two-hop path yet.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class Partition(NamedTuple):
     Attributes
     ----------
     boundary : int
-        Number of inner links. They are the first ones; the other links are outer.
+        Number of inner links, which are the first links; the other links are outer.
     inner_budget : float
         Further traffic that the inner links can carry [flits/cycle].
     outer_utilisation : float
@@ -141,7 +141,7 @@ class Partition(NamedTuple):
 
 
 def partition(utilisation: Sequence[float], high_water: float = 1.0) -> Partition:
-    """Algorithm 1, corrected.
+    """Runs Algorithm 1 of TCEP, with its error corrected.
 
     Links become inner ones, starting at the hub, until the spare bandwidth of the inner links holds all outer flits.
 

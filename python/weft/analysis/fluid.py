@@ -1,6 +1,6 @@
 """Estimates the load of each channel of a HyperX in which some links are off.
 
-This fluid model assumes progressive adaptive routing.
+The loads come from a fluid model of progressive adaptive routing.
 
 Source: TCEP (ISCA 2018), section IV-E. A packet crosses the dimensions in ascending order. In each dimension the packet
 takes the link to its target coordinate, or two links over another router of the same line. A line is a subnetwork: the
@@ -8,8 +8,7 @@ routers that differ in one coordinate, each linked with all others. Each line is
 does not depend on which links of other lines are on.
 
 In a line, the traffic of every pair of routers with an active link fills this link up to a target load. The rest of the
-traffic of the pair is spread evenly over the two-hop paths with two active links, as if each packet chose one at
-random.
+traffic of a pair is spread evenly over the two-hop paths with two active links, as if each packet chose one at random.
 
 Parameters: demand [flits/cycle] and the target up to which active links are filled. If the bandwidth of a channel is
 not one flit per cycle, demand and target are given as shares of the bandwidth. Guarantees: no flits are lost or added,

@@ -88,8 +88,8 @@ class Run:
         Run time [s]; ``None`` if the point runs neither programs nor batches, because its length is then arbitrary.
     busy, busy_of_tasks : float or None
         Share of the run time in which a core does not wait for messages: `busy` is the mean over all cores of the
-        machine, and cores without a rank count as idle. `busy_of_tasks` is the mean over the ranks. Both are ``None``
-        if the point runs no programs.
+        machine, and cores without a rank count as idle. `busy_of_tasks` is the mean over the ranks. The two shares are
+        ``None`` if the point runs no programs.
     """
 
     fabric: Fabric

@@ -1,14 +1,14 @@
 """Computes the storage and the control packets that TCEP needs at a router.
 
 Source: TCEP (ISCA 2018), sections IV-E, VI-D and VI-E. For each link, a router has eight utilisation counters: two
-directions, minimal and non-minimal traffic, activation and deactivation epoch. It also has one counter of virtual
-utilisation, and a buffer for one request. A request consists of a router number and a type. In an epoch a router sends
-at most one request and one response. The router also broadcasts at most one change of a link to the other routers of
-the subnetwork.
+directions, minimal and non-minimal traffic, activation and deactivation epoch. For each link it also has one counter of
+virtual utilisation, and a buffer for one request. A request consists of a router number and a type. In an epoch a
+router sends at most one request and one response. The router also broadcasts at most one change of a link to the other
+routers of the subnetwork.
 
 The paper says that this storage is 0.7 % of the storage of the YARC router chip, but it does not print the size of that
-storage. `IMPLIED_YARC_BYTES` is the size that follows from this share: 1240 B / 0.007. This value is no evidence for
-the true size. If you know the storage of your router, pass that size instead.
+storage. `IMPLIED_YARC_BYTES` is the size that follows from this share: 1240 B / 0.007. The implied size is no evidence
+for the true size of the storage of YARC. If you know the storage of your router, pass that size instead.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ def most_even(placements: npt.NDArray[np.int64], routers: int) -> npt.NDArray[np
     """Chooses the placement that is spread most evenly over the routers; shape (more, 2).
 
     The placement minimises the largest number of added links at a router. Among placements with the same largest
-    number, it gives an added link to the most routers.
+    number, the chosen one gives an added link to the most routers.
     """
     degrees = np.zeros((len(placements), routers), dtype=np.int64)
     for end in (0, 1):

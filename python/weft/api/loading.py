@@ -39,9 +39,9 @@ def load(
         Values that replace those of the scenario, by dotted path, like ``--set`` on the command line. A value is a
         string, number, list, dict, NumPy array, or a Python function that serves as a model (`weft.pattern`).
     topology : networkx.Graph, optional
-        A network that replaces the topology of the scenario. Its nodes are the routers, in the order of the graph. The
-        node attribute ``terminals`` is the number of terminals of the router. The edge attribute ``class`` names the
-        class of a link. `overrides` reads other attributes: ``{"topology.graph.attributes": {"bandwidth": {"from":
+        A network that replaces the topology of the scenario. The nodes of the graph are the routers, in the same order.
+        The node attribute ``terminals`` is the number of terminals of the router. The edge attribute ``class`` names
+        the class of a link. `overrides` reads other attributes: ``{"topology.graph.attributes": {"bandwidth": {"from":
         "capacity", "unit": "Gb/s"}}}``. In faults, jobs and results, the name of a router is the node of the graph. The
         name is ``str(node)`` if the node is neither a whole number nor a string.
     terminals_per_router : int, optional

@@ -42,7 +42,8 @@ class Results(ResultSet):
     def sweep_diagnoses(self) -> list[dict[str, Any]]:
         """Diagnoses that concern several points together, such as a curve.
 
-        Their form is that of `diagnoses`. The key ``points`` has the row numbers of the points in `frame`.
+        The diagnoses have the form of those in `diagnoses`. The key ``points`` has the row numbers of the points in
+        `frame`.
         """
         return sweep_diagnoses.of(self)
 

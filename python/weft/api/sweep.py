@@ -224,7 +224,8 @@ class Sweep:
         pin : bool
             Pin each thread of all running points to a separate core.
         plain : bool
-            Disable all shortcuts in the engine. Runs are then slower, and their results have the same bytes.
+            Disable all shortcuts in the engine. Without shortcuts runs are slower, and their results have the same
+            bytes.
         watch : callable or False, optional
             Function that the run calls from time to time with the `Status`. By default a notebook shows a progress bar,
             and other environments show nothing. ``False`` shows no bar in notebooks either.
@@ -398,7 +399,7 @@ class Sweep:
         """Search for the saturation load of every curve (combination of the swept values other than the load).
 
         A load is too much if the results of a run at this load are ``saturated``, or if the network gets stuck. The
-        search first runs both ends of the range of loads. Then it halves the range until its ends are at most
+        search first runs both ends of the range of loads. The search then halves the range until its ends are at most
         `tolerance` apart, and runs one more load on each side of the range. Runs are stored in the same way as those of
         `run`, and no stored run is repeated.
 

@@ -21,7 +21,7 @@ _MOST = (1 << 32) - 1
 
 
 def command(commands: Commands, name: str, help: str, example: str) -> argparse.ArgumentParser:
-    """Add a command. The help of the command begins with its line in the list of commands."""
+    """Add a command, whose help begins with its line in the list of commands."""
     description = f"{help[0].upper()}{help[1:]}."
     listed = help.replace("%", "%%")  # argparse expands % in the line of the list, and only there
     return commands.add_parser(name, help=listed, description=description, epilog=f"Example: {example}")
@@ -123,7 +123,7 @@ def packet(text: str) -> str:
 
 
 def word(text: str) -> str:
-    """A name. If the value is the file of a scenario, it is refused."""
+    """A name; the file of a scenario is refused."""
     return _no_scenario(text)
 
 

@@ -332,7 +332,7 @@ def _queueing(facts: dict[str, Any]) -> list[str]:
 def _marking(facts: dict[str, Any]) -> list[str]:
     """Lines with the queue length from which congestion control marks packets, and the port memory.
 
-    There are no lines without such a congestion control.
+    Without a congestion control that marks packets there are no lines.
     """
     shown = facts["congestion_control"]
     if shown is None:

@@ -249,7 +249,10 @@ def _hardware(options: argparse.Namespace) -> Hardware | None:
 
 
 def _number(text: str) -> float:
-    """Reads a number. NaN is refused, because a comparison of NaN with a limit is always false."""
+    """Reads a number, or NaN for other text.
+
+    Callers refuse NaN, because a comparison of NaN with a limit is always false.
+    """
     try:
         return float(text)
     except ValueError:

@@ -85,6 +85,9 @@ def _replay(results: ResultSet, row: int) -> str:
 
 
 def _weft() -> list[str]:
-    """The words that start this program. Its full path is among them, because it may not be on the search path."""
+    """The words that start this program.
+
+    The words contain the full path of the program, because it may not be on the search path.
+    """
     called = Path(sys.argv[0])
     return [sys.argv[0]] if called.stem == "weft" and called.is_file() else [sys.executable, "-m", "weft"]

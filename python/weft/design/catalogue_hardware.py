@@ -38,8 +38,8 @@ class Hardware:
     module_w, terminal_module_w : float
         Power of the module at each end of a cable between routers, and at each end of a terminal's cable [W].
     bit_pj : float
-        Energy per bit that crosses a router [pJ/bit]. This energy is not part of the power of a design, because a
-        design carries no traffic.
+        Energy per bit that crosses a router [pJ/bit]. The energy of bits is not part of the power of a design, because
+        a design carries no traffic.
     """
 
     name: str

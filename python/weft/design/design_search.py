@@ -188,7 +188,9 @@ def _within(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
 def _with_measured(
     frame: pl.DataFrame, topologies: list[dict[str, Any]], which: npt.NDArray[np.bool_], assumed: Assumptions
 ) -> pl.DataFrame:
-    """The frame with measured values for the designs selected by `which`. The partitioner measures their bisections.
+    """The frame with measured values for the designs selected by `which`.
+
+    The partitioner measures the bisections of these designs.
 
     Exact or already measured bisections and costs are kept.
     """

@@ -6,8 +6,8 @@ grid. The length of a cable between two places is their Manhattan distance plus 
 One rule is for grids, and another is for all other networks. On a grid (HyperX, mesh, torus, FleX) each router has a
 separate place, one pitch from the next along every axis, and every cable has the overhead. In other networks a rack
 holds a group, a pod, or a number of routers. Cables inside a rack have one length, and racks fill a grid that is as
-square as possible. Rings are folded, so that their cables are at most two pitches long. These two rules assume that a
-rack is large enough for its routers and terminals.
+square as possible. Rings are folded, so that their cables are at most two pitches long. The rules for grids and for
+other networks assume that a rack is large enough for its routers and terminals.
 
 If the user gives the size of a rack (routers, terminals, or both), the lines, groups or pods of any network fill the
 racks one after the other. The next line, group or pod starts in the rack in which the previous one ended, if this rack

@@ -71,7 +71,7 @@ def finish(drawing: Figure, appearance: Appearance | None = None) -> None:
 def _on_a_page(height: float, panels: Sequence[Axes]) -> float:
     """Height of all panels [inches].
 
-    It is less than `height` if the panels would not fit on a page one below the other.
+    The result is less than `height` if the panels would not fit on a page one below the other.
     """
     rows = [place.get_gridspec().get_geometry()[0] for axes in panels if (place := axes.get_subplotspec()) is not None]
     return min(height, max(_PAGE, _LOW * max(rows, default=1)))

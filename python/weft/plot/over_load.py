@@ -285,8 +285,8 @@ def _highest(curve: Curve, view: View) -> float:
     """The highest latency of a curve that the axis must include; 1 if the curve has no latency.
 
     If the curve rises into saturation, a flawed point, or the last steady point below a saturated one, may have a very
-    high latency. Such a point counts as at most `_CUT` times the lowest latency of the curve, so the line may leave the
-    panel.
+    high latency. The latency of such a point counts as at most `_CUT` times the lowest latency of the curve, so the
+    line may leave the panel.
     """
     over = _over(curve.frame)
     rises = over.shift(-1, fill_value=False) | pl.any_horizontal(*_CROSSED)

@@ -2,8 +2,9 @@
 
 No run can be faster than such a bound. The busiest processor must do its work, the busiest terminal must send or
 receive its bytes, and the fullest channel must carry its flits. The LogGOPS executor also takes the order of the
-operations into account, but on a network without contention. Its run time is an estimate and not a bound, because
-another order of messages can be faster. Weft computes no estimate for a large program unless the user requests it.
+operations into account, but on a network without contention. The run time of the executor is an estimate and not a
+bound, because another order of messages can be faster. Weft computes no estimate for a large program unless the user
+requests it.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ def _check_events(rank_of: dict[Any, int], events: Counter[Any], file: str) -> N
 
 
 def _check(ranks: list[Rank], file: str) -> None:
-    """Refuse an archive in which records of some calls are missing. The error lists these calls."""
+    """Refuse an archive in which records of some calls are missing. The error lists the calls without records."""
     lost = sum((rank.lost for rank in ranks), Counter[str]())
     if lost:
         listed = ", ".join(f"{count} {what}" for what, count in sorted(lost.items()))

@@ -295,7 +295,7 @@ class Reader:
         return number
 
     def _collective(self, event: Any, record: Record, request: int) -> bool:
-        """Store a collective.
+        """Store the record of a collective.
 
         Returns ``False`` for a collective that does not move data, like the creation of a communicator.
         """

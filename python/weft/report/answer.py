@@ -168,7 +168,7 @@ def _warned(sources: Sources, line: Line) -> set[float]:
 def _changes(sources: Sources, line: Line) -> bool:
     """Whether the load changes during the run of the first point of a curve.
 
-    In this case the mean latency of the point belongs to no single load.
+    With a changing load, the mean latency of the point belongs to no single load.
     """
     return any(sources.summaries[point].get("phases") for point in line.points[0])
 

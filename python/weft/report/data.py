@@ -157,7 +157,10 @@ def _half_widths(sources: Sources, line: Line, quantity: Quantity) -> list[float
 
 
 def _histograms(sources: Sources) -> list[dict[str, Any]]:
-    """Packets per latency. If there are too many latencies, neighbouring latencies form one bin with exact edges."""
+    """Number of packets by latency, for each point.
+
+    If there are too many latencies, neighbouring latencies form one bin with exact edges.
+    """
     most = max(20, HISTOGRAM_BYTES // (11 * len(sources)))  # two numbers of up to four bytes each, in base64
     made = []
     for summary in sources.summaries:

@@ -133,9 +133,9 @@ def _grid_words(widths: Sequence[int]) -> str:
 
 
 def _arcs(digits: Ints, x: Floats, y: Floats, start: Ints, end: Ints) -> Floats:
-    """Bends of links.
+    """Bends of the links of a grid.
 
-    Bends of links: a link that passes other routers of its row is bent, and longer links are bent more.
+    A link that passes other routers of its row is bent, and longer links are bent more.
     """
     steps = np.abs(digits[end] - digits[start]).max(axis=1)
     far = steps / max(int(digits.max()), 2)

@@ -157,8 +157,8 @@ class Drawings:
     networks : list of dict
         The different networks of the points.
     channels, frames, histories : dict
-        Three mappings by the number of a point. They have the activity of its channels in the window (and the number of
-        its network), of each channel over time, and of its link classes over time.
+        Three mappings by the number of a point. The mappings have the activity of the point's channels in the window
+        (and the number of its network), of each channel over time, and of its link classes over time.
     unreadable : dict
         Reasons why points could not be drawn.
     crowded_out : int

@@ -27,7 +27,7 @@ def answers(results: ResultSet) -> bool:
 def have_no_load(summaries: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the points send only batches, as fast as the terminals can.
 
-    Such points have no load that an axis could show.
+    Points of batches have no load that an axis could show.
     """
     return all(of_jobs.are_batches(summary) and summary.get("load") in (None, 1) for summary in summaries)
 

@@ -116,7 +116,7 @@ class Series:
     lost : list of Lost
         Runs that have no numbers.
     swept : bool
-        Whether the sweep sets `LOAD`. If so, the user can add more loads.
+        Whether the sweep sets `LOAD`. If the sweep sets the load, the user can add more loads.
     faults : str
         Parts that fail during the runs, as a string; empty if no part fails.
     root, again : str
@@ -187,7 +187,7 @@ class Series:
         Raises
         ------
         UnbillableError
-            If no measurement can be billed. The error names the reason.
+            If no measurement can be billed. The error names the reason why nothing can be billed.
         """
         again = f"run it: {self.again}" if self.again else "run the sweep again: it runs the missing points"
         if nowhere := [each for each in self.lost if each.load is None]:
@@ -209,7 +209,7 @@ class Series:
     def _lost(self, lost: Sequence[Lost]) -> str:
         """Text on the runs of one load for which numbers are missing.
 
-        The text names the seeds of these runs if runs with other seeds have numbers.
+        The text names the seeds of the missing runs if runs with other seeds have numbers.
         """
         first, *more = lost
         others = self.runs.get(first.load) if first.load is not None else any(self.runs.values())
@@ -294,7 +294,7 @@ def _of(found: dict[str, Series], coordinates: Mapping[str, Any], *, by_phase: b
 
 
 def _zipped(found: Mapping[str, Series]) -> list[Series]:
-    """The series.
+    """The series, with `swept` cleared if `zip` sets their loads.
 
     If the series have different loads, `zip` sets the load together with another key, so no load can be added.
     """

@@ -44,7 +44,7 @@ class Pair:
     changes : str
         Text on changes that the scenario of one of the runs makes at given times; empty if there are none.
     units : str
-        ``si`` if the cycles of A and B differ in length. In this case latencies are compared in us, and loads in Gb/s.
+        ``si`` if the cycles of A and B differ in length. With ``si``, latencies are compared in us, and loads in Gb/s.
     """
 
     place: dict[str, Any]
@@ -62,8 +62,8 @@ class Pair:
         are comparable only for equal work, which means equal accepted load.
 
         For a single run, the confidence interval is computed from parts of its window. If the scenario changes
-        something at given times, the parts differ for that reason, and the interval is meaningless. In this case
-        ``unjudged`` names the reason, and the difference is not judged.
+        something at given times, the parts differ for that reason, and the interval is meaningless. If the interval is
+        meaningless, ``unjudged`` names the reason, and the difference is not judged.
         """
         a, b = (self._mean(side, quantity) for side in (self.a, self.b))
         shown = si_units.in_units(quantity, self.units)

@@ -48,8 +48,8 @@ class Curve:
         ``closed_loop`` is true if the load depends on the network. ``phase_loads`` has the loads of the measured phases
         as a string; null if the load does not change. ``flaw`` is the worst flaw of the point
         (`weft.results.soundness`); empty for a sound point. All other columns are numbers of the summary, as means over
-        seeds. They are null if no run measured the number. If links fail, the cost of links that are always on is also
-        null. Columns with the same names plus ``_runs`` have the number of each run.
+        seeds. A number is null if no run measured it. If links fail, the cost of links that are always on is also null.
+        Columns with the same names plus ``_runs`` have the number of each run.
     """
 
     label: str

@@ -3,8 +3,8 @@
 A job can be sound although the network does not carry the load of another job.
 
 If any job of a point is saturated or cut off, the run ends with the window, without a drain. In such a run, a job that
-accepts its load, or is complete, still has a latency. This latency lacks only the packets that were in flight at the
-end of the window.
+accepts its load, or is complete, still has a latency. The latency lacks only the packets that were in flight at the end
+of the window.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def is_batch(job: Mapping[str, Any]) -> bool:
 def are_batches(summary: Summary) -> bool:
     """Whether every job of a point sends a batch, so that the main result is the completion time.
 
-    Such a point has no load.
+    A point of batches has no load.
     """
     return bool(of(summary)) and all(map(is_batch, of(summary)))
 
@@ -46,7 +46,7 @@ def are_batches(summary: Summary) -> bool:
 def signs(summary: Summary) -> list[str]:
     """For each job, the word that replaces a latency without a limit, or the mark after numbers.
 
-    Both are empty for a sound job.
+    The string is empty for a sound job.
     """
     return soundness.verdict(summary).job_signs
 

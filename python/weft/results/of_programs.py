@@ -129,7 +129,7 @@ def _unequal(results: ResultSet) -> list[tuple[str, dict[str, Any]]]:
 def places(results: ResultSet) -> dict[str, dict[str, list[int]]]:
     """Numbers of the points of each policy, grouped by the other coordinates.
 
-    The other coordinates exclude the seed, and coordinates that `zip` changes with the policy.
+    The coordinates by which points are grouped exclude the seed, and coordinates that `zip` changes with the policy.
     """
     if POLICY not in results.coordinates:
         return {}

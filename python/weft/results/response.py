@@ -1,6 +1,6 @@
 """Measures the response of latency to a change of the traffic, and the time until the latency settles.
 
-The same definition is used for all simulators that are compared.
+All compared simulators use the same definition of the response.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class ResultSet:
     def unlisted(self) -> int:
         """Number of points in the folder that the sweep no longer has.
 
-        Such points are in no table, but stay on disk.
+        Points that the sweep no longer has are in no table, but stay on disk.
         """
         return self._store.unlisted()
 

@@ -389,7 +389,7 @@ def _over_seeds(points: Sequence[tuple[dict[str, str], Summary]]) -> list[tuple[
 def always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None:
     """The policy whose links were on in every cycle.
 
-    The result is ``None`` if there is none, or if several but not the default one qualify.
+    The result is ``None`` if no policy or several policies qualify, unless the default one is among them.
     """
     found = [
         policy

@@ -153,8 +153,8 @@ def to_judge(summary: Mapping[str, Any]) -> str:
 def risk(summary: Mapping[str, Any]) -> str | None:
     """Dotted path of the parameter of the power policy about which the engine warned; ``None`` without a warning.
 
-    With such a policy, a network can collapse at a load that this run carries. The result depends on the state of links
-    at the start of the run.
+    With such a policy, a network can collapse at a load that this run carries. Whether the network collapses depends on
+    the state of links at the start of the run.
     """
     return verdict(summary).risk
 
@@ -272,7 +272,8 @@ def counted(summaries: Iterable[Mapping[str, Any]]) -> dict[Flaw, int]:
 def same_work(accepted: Iterable[float | None], packets: Iterable[float | None]) -> bool:
     """Whether points deliver the same load, within 3 % and random variation (three standard deviations).
 
-    This function is the only criterion of equal work. The texts on savings, comparisons, bills and reports use it.
+    `same_work` is the only criterion of equal work. The texts on savings, comparisons, bills and reports use this
+    criterion.
 
     Parameters
     ----------

@@ -42,8 +42,8 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
 
     The table has a line per load, and the series are next to each other.
 
-    It also has the share of packets on minimal paths if some packets took detours, and the share of delivered packets
-    if some were lost.
+    If some packets took detours, the table also has the share of packets on minimal paths. If some were lost, it has
+    the share of delivered packets.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r"\.([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{32}\.")
 _PARTS = ".*.part"
-# Time since the last write after which a writer counts as dead [s]. This time is used for writers on other machines,
+# Time since the last write after which a writer counts as dead [s]. The time is used for writers on other machines,
 # because Weft cannot see whether they still run.
 _ABANDONED_SECONDS = 3600
 

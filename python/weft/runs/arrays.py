@@ -181,8 +181,8 @@ class Cancelled:
     others : int
         Number of valid orders of executors, whose workers end now.
     unasked : str or None
-        Reason why Weft could not cancel the jobs in Slurm; ``None`` if it could. In this case waiting jobs end as soon
-        as they begin.
+        Reason why Weft could not cancel the jobs in Slurm; ``None`` if it could. If the jobs could not be cancelled,
+        waiting jobs end as soon as they begin.
     """
 
     arrays: list[Array]

@@ -93,7 +93,7 @@ class Beacon:
             self._watch(status)
 
     def _write(self, text: str) -> None:
-        """Replace the file.
+        """Replace the content of the beacon file.
 
         No other process writes a file with this name, so dead processes have left no temporary files of it.
         """
@@ -200,7 +200,7 @@ def _alive(path: Path, who: dict[str, Any], now: float) -> bool:
 def now(root: Path) -> float:
     """Current time of the clock with which the file system dates the files of a folder.
 
-    This clock can differ from that of the machine, because a file server has a separate clock.
+    The clock of the file system can differ from that of the machine, because a file server has a separate clock.
     """
     try:
         with TemporaryFile(dir=root) as stamped:

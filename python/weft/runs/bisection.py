@@ -37,9 +37,9 @@ class Verdict(StrEnum):
 class Search:
     """Finds the edge in a list of loads: below the edge all loads are good, and above it all loads are too much.
 
-    The search first requests the lowest and the highest load. Then it repeatedly requests the middle load, until two
-    neighbouring loads differ. Finally it requests one more load on each side of these two, to find out if the edge is
-    sharp.
+    The search first requests the lowest and the highest load. The search then repeatedly requests the middle load,
+    until two neighbouring loads differ. Finally the search requests one more load on each side of these two, to find
+    out if the edge is sharp.
 
     Parameters
     ----------

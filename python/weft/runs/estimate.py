@@ -143,7 +143,7 @@ class Estimate:
 def ends_when_done(point: Point) -> bool:
     """Whether a point runs until its batches or programs are done.
 
-    The number of cycles of such a point is only a limit, which is often far above the real number.
+    The number of cycles of a point that ends by itself is only a limit, which is often far above the real number.
     """
     return at(point.resolved, "measure.stop.complete") is not None
 

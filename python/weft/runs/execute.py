@@ -192,7 +192,9 @@ def execute(
     pinned: Cores | None = None,
     workers: Workers | None = None,
 ) -> None:
-    """Run points. The points with the highest load run first, because they take longest.
+    """Run points in parallel, in threads of this process.
+
+    The points with the highest load run first, because they take longest.
 
     Parameters
     ----------
@@ -220,8 +222,7 @@ def execute(
     pinned : Cores, optional
         Cores to which the threads are pinned. Without this argument, the system can move threads between cores.
     workers : Workers, optional
-        Threads that run these points, and that other sweeps can use as well. In this case the number of these threads
-        replaces `jobs`.
+        Threads that run these points, and that other sweeps can use as well. The number of `workers` replaces `jobs`.
 
     Raises
     ------

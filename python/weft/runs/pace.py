@@ -11,8 +11,8 @@ class Pace:
     """Estimates the speed of a run from its cycle count, which is read from time to time.
 
     In a large network, the cycle count changes only every second or two. Therefore the estimate uses the times at which
-    changes of the count were observed. If it used the time of the last check, the error could be a whole interval
-    between two changes.
+    changes of the count were observed. If the estimate used the time of the last check, the error could be a whole
+    interval between two changes.
     """
 
     def __init__(self) -> None:

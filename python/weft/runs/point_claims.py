@@ -1,4 +1,4 @@
-"""Claims of points. Claims prevent two processes that work in the same folder from running the same point.
+"""Claims points for runs. Claims prevent two processes that work in the same folder from running the same point.
 
 The claims of a point are files ``.claims/HASH/NUMBER``. The claim with the highest number is valid. The content of a
 claim names the run of the point, and the beacon (`weft.runs.beacon`) that shows if this run is alive. A claim of a dead

@@ -1,6 +1,6 @@
 """Records the machine and the duration of a point's run.
 
-These data are stored in `run.json`, separate from the results, because results are equal on every machine.
+Machine and duration are stored in `run.json`, separate from the results, because results are equal on every machine.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _flaw(points: Sequence[Point], store: Store) -> str | None:
 def _risk(curve: Curve, store: Store) -> str | None:
     """Parameter of the power policy about which the engine warned, so that other loads may not be carried.
 
-    The result is ``None`` without a warning.
+    The result is ``None`` if the engine did not warn.
     """
     found = (soundness.risk(store.summary(point.hash)) for points in curve.points.values() for point in points)
     return next(filter(None, found), None)

@@ -174,7 +174,7 @@ class SaturationSearch:
     def table(self) -> pl.DataFrame:
         """The table with a row per curve, which is also written to the folder.
 
-        This method must be called after the last round.
+        The caller must request the table after the last round.
         """
         frame = frame_of([saturation_curve.row(curve, self.store, self.asked.tolerance) for curve in self._curves])
         self.store.replace(of_sweep.FILE, frame.write_csv())

@@ -68,8 +68,8 @@ def pattern(function: Callable[..., Any] | None = None, /, **parameters: Any) ->
     function : callable
         A function like ``destination(source, rng)``, which returns the terminal to which `source` sends its next
         packet. The function can also return ``None`` (this packet is not sent), or a dict of terminals with their
-        weights. Its parameters can be any of ``source``, ``rng`` (a ``numpy.random.Generator``), ``terminals``,
-        ``terminals_per_router``, ``widths`` and ``seed``, with these names.
+        weights. The function can have any of the parameters ``source``, ``rng`` (a ``numpy.random.Generator``),
+        ``terminals``, ``terminals_per_router``, ``widths`` and ``seed``, with these names.
     **parameters : value
         Further arguments of the function: strings, numbers, lists.
 

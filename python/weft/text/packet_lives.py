@@ -20,8 +20,8 @@ _ENDED = "when the run ended"
 def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
     """Text on when a packet that was not delivered was last seen: at the end of the run, or when it was dropped.
 
-    The record of a packet does not distinguish these cases. But if packets of the window were dropped, and all others
-    are accounted for, then every undelivered packet of the window was dropped.
+    The record of a packet does not distinguish these cases. If packets of the window were dropped, and all other
+    packets are accounted for, every undelivered packet of the window was dropped.
     """
     if not summary.get("dropped_packets"):
         return _ENDED

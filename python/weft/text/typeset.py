@@ -22,7 +22,7 @@ _TEX = {
     "\N{MINUS SIGN}": "$-$",
     "±": r"$\pm$",
 } | {letter: f"\\{letter}" for letter in "&%$#_{}"}
-# Number of characters per line of a heading in LaTeX. The number is small, because a column is as wide as its longest
+# Number of characters per line of a heading in LaTeX. The lines are short, because a column is as wide as its longest
 # line.
 _WIDTH = 12
 # Number of characters per line of a note below a table, because LaTeX does not break lines in a cell.

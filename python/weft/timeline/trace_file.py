@@ -131,7 +131,7 @@ def record(
     Returns
     -------
     Timeline
-        The recorded part of the run. Its method `write` writes the trace.
+        The recorded part of the run. The method `write` of the object writes the trace.
 
     Raises
     ------

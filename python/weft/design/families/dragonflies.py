@@ -1,4 +1,4 @@
-"""Dragonflies by formula.
+"""Computes dragonflies by formula.
 
 Source: J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08; M. Besta, T. Hoefler, "Slim
 Fly", SC'14, for a rack per group. The bisection is the cut between two sets of whole groups, as in FleX (IEEE Access

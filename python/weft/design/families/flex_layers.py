@@ -1,10 +1,10 @@
-"""FleX by formula.
+"""Computes FleX networks by formula.
 
 Source: FleX (IEEE Access 2022), sections III-A, III-B and IV-A (Fig. 7: the layout). Eq. (8) of the paper is the
 bisection of three layers if the narrower axis is even. That cut exists, and no cut is smaller, because the second
 smallest eigenvalue of the Laplacian gives the same number as lower bound. If the narrower axis is odd, every balanced
-cut is larger than eq. (8). In this case all layers are divided like the best cut of a HyperX of the same widths. Each
-pair of neighbouring layers has twice as many links between the halves as this HyperX.
+cut is larger than eq. (8). For an odd narrower axis, all layers are divided like the best cut of a HyperX of the same
+widths. Each pair of neighbouring layers has twice as many links between the halves as this HyperX.
 """
 
 from __future__ import annotations

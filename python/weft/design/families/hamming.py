@@ -1,4 +1,4 @@
-"""HyperX by formula.
+"""Computes HyperX networks by formula.
 
 Source: J. H. Ahn et al., "HyperX", SC'09; J. H. Lindsey, "Assignment of Numbers to Vertices", Amer. Math. Monthly 71,
 1964, for the bisection; FleX (IEEE Access 2022), section IV-A, for the layout.

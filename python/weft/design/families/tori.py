@@ -1,4 +1,4 @@
-"""Tori by formula.
+"""Computes tori by formula.
 
 Source: M. C. Azizoglu, O. Egecioglu, "The Bisection Width and the Isoperimetric Number of Arrays", Discrete Applied
 Mathematics 138, 2004, for the bisection. Rings are folded in the layout, so that cables are at most two pitches long.
