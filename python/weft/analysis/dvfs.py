@@ -118,12 +118,16 @@ def rate_scaled(
     Returns
     -------
     polars.DataFrame
-        A row per point, with its coordinates; ``baseline``, the hash of the point; ``energy_network_j``, the energy in
-        the run, and ``energy_network_scaled_j``, the energy at the lowest rates [J]; ``energy_per_flit_pj`` and
-        ``energy_scaled_per_flit_pj``, the two energies of the links between routers per delivered flit [pJ/flit], null
-        if no flit was delivered; ``normalised_energy``, scaled divided by unscaled energy; ``rate_<r>_share``, the
-        share of the powered cycles at each rate. ``flaw`` names the fault of a point, for example that the point is
-        saturated. The saving of a faulty point says nothing about normal operation.
+        A row per point, with its coordinates and these columns:
+
+        - ``baseline``: the hash of the point.
+        - ``energy_network_j``, ``energy_network_scaled_j``: energy in the run, and energy at the lowest rates [J].
+        - ``energy_per_flit_pj``, ``energy_scaled_per_flit_pj``: these two energies of the links between routers per
+          delivered flit [pJ/flit]; null if no flit was delivered.
+        - ``normalised_energy``: scaled energy divided by the energy in the run.
+        - ``rate_<r>_share``: share of the powered cycles at the rate r.
+        - ``flaw``: the fault of the point, for example that it is saturated. The saving of a faulty point says nothing
+          about normal operation.
 
     Raises
     ------

@@ -318,13 +318,22 @@ def table(
     Returns
     -------
     polars.DataFrame
-        A row per point and idle share of a node, with coordinates; ``reference``; ``runtime_s`` [s] and ``runtime``,
-        the run time as a multiple of the reference's; ``switches``, ``ports``, ``ports_on_share`` (U_ports),
-        ``w_ports``, ``w_sw``, ``w_net``, ``e_net``; ``run_task`` and ``run_task_of_tasks``, the mean busy share over
-        all cores and over the ranks; ``idle_share``, ``w_nodes``, ``w_cluster``, ``e_cluster``, ``e_cluster_ratio`` to
-        the reference's; ``saves``, the idle shares of a node for which the machine uses less energy than the reference.
-        With hardware there are also columns of watts, kilowatt-hours and money. A value is null if it needs programs or
-        a run with an end, and the point has none.
+        A row per point and idle share of a node, with the coordinates and these columns:
+
+        - ``reference``: the reference of the row.
+        - ``runtime_s``, ``runtime``: run time [s], and run time as a multiple of the run time of the reference.
+        - ``switches``, ``ports``: number of switches and of ports.
+        - ``ports_on_share`` (U_ports): share of the time in which ports are not asleep.
+        - ``w_ports``, ``w_sw``, ``w_net``: relative power of the ports, of a switch and of the network.
+        - ``e_net``: relative energy of the network.
+        - ``run_task``, ``run_task_of_tasks``: mean busy share over all cores, and over the ranks.
+        - ``idle_share``: power of an idle node, as a share of its full power.
+        - ``w_nodes``, ``w_cluster``: relative power of the nodes and of the machine.
+        - ``e_cluster``, ``e_cluster_ratio``: relative energy of the machine, and its ratio to that of the reference.
+        - ``saves``: the idle shares of a node for which the machine uses less energy than the reference.
+
+        With hardware, further columns have watts, kilowatt-hours and money. A value is null if it needs programs or a
+        run with an end, and the point has none.
 
     Raises
     ------

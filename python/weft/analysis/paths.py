@@ -215,9 +215,14 @@ def over_fraction(
     Returns
     -------
     polars.DataFrame
-        A row per number of links and kind of path: ``active_links``, ``active_share``, ``count``, the kind (see
-        `COUNTS`), ``concentrated``, ``random_mean``, ``random_min``, ``random_max`` [paths], ``ratio`` (concentrated to
-        mean), ``ratio_to_min``, ``ratio_to_max``; the ratios are null if there is no path of this kind.
+        A row per number of links and kind of path, with these columns:
+
+        - ``active_links``, ``active_share``: number of active links, and their share of all links.
+        - ``count``: the kind of path, as in `COUNTS`.
+        - ``concentrated``: number of paths with concentrated links.
+        - ``random_mean``, ``random_min``, ``random_max``: number of paths with random links.
+        - ``ratio``, ``ratio_to_min``, ``ratio_to_max``: ``concentrated`` divided by each of these; null without a path
+          of this kind.
 
     Raises
     ------

@@ -38,15 +38,21 @@ def table(results: ResultSet) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        A row per point and episode. An episode is the time from a first failure until all parts work again. Columns:
-        the coordinates of the point; ``failed``, the parts that fail; ``from_cycle``, ``to_cycle`` [cycles];
-        ``before_cycles``, ``during_cycles`` and ``after_cycles``, mean latency of the packets delivered before the
-        first episode of the point, during this episode, and after its end [cycles]; ``delivered_share`` and
-        ``dropped_packets`` of the episode; ``recovery_cycles``, the time from the begin of the episode until latency
-        and delivery are as before, with the part still broken [cycles]; ``return_cycles``, the same time from the end
-        of the episode [cycles]; ``recovery_low_cycles``, ``recovery_high_cycles``, ``return_low_cycles`` and
-        ``return_high_cycles``, the ends of the confidence intervals of these times; ``note``, the point and the reason
-        why a number is missing.
+        A row per point and episode. An episode is the time from a first failure until all parts work again. The columns
+        are the coordinates of the point, and:
+
+        - ``failed``: the parts that fail.
+        - ``from_cycle``, ``to_cycle``: begin and end of the episode [cycles].
+        - ``before_cycles``, ``during_cycles``, ``after_cycles``: mean latency of the packets delivered before the first
+          episode of the point, during this episode, and after the end of the episode [cycles].
+        - ``delivered_share``, ``dropped_packets``: share of delivered packets and number of dropped packets in the
+          episode.
+        - ``recovery_cycles``: time from the begin of the episode until latency and delivery are as before, with the
+          part still broken [cycles].
+        - ``return_cycles``: the same time from the end of the episode [cycles].
+        - ``recovery_low_cycles``, ``recovery_high_cycles``, ``return_low_cycles``, ``return_high_cycles``: the ends of
+          the confidence intervals of these times [cycles].
+        - ``note``: the point, and the reason why a number is missing.
 
     Raises
     ------

@@ -56,14 +56,19 @@ class Implied:
     points : list of Point
         Points that have these facts in common.
     facts : dict
-        ``terminals``, ``routers``, ``radix_ports``, ``links`` by class, ``diameter_hops``, ``mean_hops``,
-        ``zero_load_latency_cycles``, ``channel_load_bound`` [flits/terminal/cycle], ``vc_classes``, ``hints`` (settings
-        of buffers that limit what links carry, each with ``path``, ``what`` and ``help``), ``memory_most_bytes`` (with
-        all buffers full), ``memory_at_load_bytes`` (with short queues, for the first point), ... Hops, latency and
-        bound are ``None`` if no terminal sends in the first phase of the traffic. ``sampled`` is ``None`` if hops,
-        latency and bound come from all paths. Otherwise ``sampled`` is a dict about the sample of paths: ``paths`` (the
-        number of paths), ``mean_hops_standard_error``, ``zero_load_latency_standard_error_cycles``,
-        ``channel_load_bound_interval`` (95 %).
+        The facts by name; hops, latency and bound are ``None`` if no terminal sends in the first phase of the traffic:
+
+        - ``terminals``, ``routers``, ``radix_ports``, and ``links`` by class.
+        - ``diameter_hops``, ``mean_hops``, ``zero_load_latency_cycles``.
+        - ``channel_load_bound`` [flits/terminal/cycle].
+        - ``vc_classes``.
+        - ``hints``: settings of buffers that limit what links carry, each with ``path``, ``what`` and ``help``.
+        - ``memory_most_bytes``: memory with all buffers full.
+        - ``memory_at_load_bytes``: memory with short queues, for the first point.
+        - ``sampled``: ``None`` if hops, latency and bound come from all paths. Otherwise a dict about the sample of
+          paths: ``paths`` (the number of paths), ``mean_hops_standard_error``,
+          ``zero_load_latency_standard_error_cycles``, ``channel_load_bound_interval`` (95 %).
+        - Further facts that `weft check --json` prints.
     """
 
     points: list[Point]

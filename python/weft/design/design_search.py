@@ -49,12 +49,19 @@ class Found:
     wanted : Wanted
         The requested properties.
     candidates : polars.DataFrame
-        All designs with enough terminals within the radix, with numbers by formula: ``topology``, ``routers``,
-        ``terminals``, ``radix_ports``, ``links``, ``diameter_hops``, ``bisection_links``, ``bisection_is`` (the quality
-        of the formula, or that the bisection was measured: then it is the best cut found), ``bisection_per_terminal``
-        (links divided by half the terminals), ``racks`` (``None`` if racks have a size and the design was not built),
-        ``cost_usd``, ``cost_is`` (it says whether the cost is a lower bound, because racks have a size and the design
-        was not built), ``power_w``, ``within_limits`` (by these numbers), ``on_front``.
+        All designs with enough terminals within the radix, with numbers by formula. The columns are:
+
+        - ``topology``, ``routers``, ``terminals``, ``radix_ports``, ``links``, ``diameter_hops``.
+        - ``bisection_links``: number of links of the bisection.
+        - ``bisection_is``: quality of the formula of the bisection, or that the bisection was measured. A measured
+          bisection is the best cut found.
+        - ``bisection_per_terminal``: links of the bisection divided by half the terminals.
+        - ``racks``: ``None`` if racks have a size and the design was not built.
+        - ``cost_usd``, ``cost_is``: cost, and whether it is only a lower bound, because racks have a size and the
+          design was not built.
+        - ``power_w``.
+        - ``within_limits``: whether these numbers meet the limits.
+        - ``on_front``: whether the design is on the Pareto front.
     topologies : list of dict
         Name and parameters of each candidate.
     assumed : Assumptions

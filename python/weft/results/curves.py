@@ -40,10 +40,16 @@ class Curve:
         [flits/terminal/cycle]. ``part`` is the name of the result set. ``points`` has the row numbers of the points in
         that set, one for each distinct run (seed).
 
-        Boolean columns are true if they are true for any seed: ``saturated`` (all the time or in a phase), ``stalled``,
-        ``cut`` (cut off before its batches or programs were complete, so that latencies are null), ``failing`` (links
-        or routers fail), ``dropping`` (packets), ``unsettled``, ``unjudged``, ``few`` (too few packets) and ``partial``
-        (the window has no whole period of the policy).
+        These boolean columns are true if they are true for any seed:
+
+        - ``saturated``: the point is saturated, all the time or in a phase.
+        - ``stalled``: the network got stuck.
+        - ``cut``: the run was cut off before its batches or programs were complete, so that latencies are null.
+        - ``failing``: links or routers fail.
+        - ``dropping``: packets were dropped.
+        - ``unsettled``, ``unjudged``: the run had not settled, or Weft cannot decide if the point is saturated.
+        - ``few``: the run has too few packets.
+        - ``partial``: the window has no whole period of the policy.
 
         ``closed_loop`` is true if the load depends on the network. ``phase_loads`` has the loads of the measured phases
         as a string; null if the load does not change. ``flaw`` is the worst flaw of the point

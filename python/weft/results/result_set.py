@@ -353,12 +353,17 @@ class ResultSet:
     def phases(self) -> pl.DataFrame:
         """Table with a row per point and phase of a changing load: coordinates by dotted path, numbers of the phase.
 
-        The numbers are null for phases that do not overlap the window. Columns: ``phase`` (1: the first),
-        ``start_cycle``, ``from_cycle``, ``to_cycle`` [cycles] (the part of the phase in the window), ``load`` (set by
-        the scenario, mean over the terminals), ``offered_load`` (null if packets were not delivered), ``accepted_load``
-        [flits/terminal/cycle], ``saturated`` (null if it can't be judged), latencies [cycles] of the packets created in
-        the phase, ``energy_per_bit_pj``, ``power_mean_w``, ``power_always_on_mean_w`` [W], ``links_off_share`` and
-        ``flaw``, the reason why the phase is never called best.
+        The numbers are null for phases that do not overlap the window. The columns are:
+
+        - ``phase``: number of the phase, from 1 on.
+        - ``start_cycle``: cycle in which the phase begins.
+        - ``from_cycle``, ``to_cycle``: the part of the phase that is in the window [cycles].
+        - ``load``: load that the scenario sets, a mean over the terminals [flits/terminal/cycle].
+        - ``offered_load``, ``accepted_load`` [flits/terminal/cycle]; the first is null if packets were not delivered.
+        - ``saturated``: null if it can't be judged.
+        - Latencies of the packets created in the phase [cycles].
+        - ``energy_per_bit_pj``, ``power_mean_w``, ``power_always_on_mean_w`` [W], ``links_off_share``.
+        - ``flaw``: the reason why the phase is never called best.
         """
         return frame_of([row for _, row in self.phase_rows])
 

@@ -200,13 +200,17 @@ class YearlyBill:
     def frame(self) -> pl.DataFrame:
         """Table with a row per series.
 
-        Columns: the swept coordinates, except load and seed; ``power_kw`` of links and routers, mean over the profile
-        [kW]; ``site_power_kw``, the same times the PUE [kW]; ``site_energy_kwh_per_year`` [kWh/year];
-        ``cost_<currency>_per_year``; ``delivered_load``, mean over the profile [flits/terminal/cycle];
-        ``dropped_share``, the share of packets lost because a link or router had failed, mean over the profile;
-        ``baseline``; ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: savings relative to the
-        baseline, at the same delivered work; ``note``: the reason why a row has no bill or no savings. Missing values
-        in the table are null.
+        Missing values are null. The columns are the swept coordinates, except load and seed, and:
+
+        - ``power_kw``: power of links and routers, a mean over the profile [kW].
+        - ``site_power_kw``: the same power times the PUE [kW].
+        - ``site_energy_kwh_per_year``, ``cost_<currency>_per_year``: energy [kWh/year], and its cost.
+        - ``delivered_load``: accepted load, a mean over the profile [flits/terminal/cycle].
+        - ``dropped_share``: share of packets lost because a link or router had failed, a mean over the profile.
+        - ``baseline``: name of the baseline of the savings.
+        - ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: savings relative to the baseline, at
+          the same delivered work.
+        - ``note``: the reason why the row has no bill or no savings.
         """
         return frame_of([self._total(row) for row in self.rows])
 
@@ -214,11 +218,16 @@ class YearlyBill:
     def parts(self) -> pl.DataFrame:
         """Table with a row per series and part of the profile.
 
-        Columns: coordinates; ``part``, ``share``, ``load`` or ``phase``; ``power_kw``, ``site_power_kw`` [kW] in this
-        part; ``site_energy_kwh_per_year``, ``cost_<currency>_per_year`` of this part; ``delivered_load``
-        [flits/terminal/cycle]; ``packet_latency_mean_cycles`` [cycles]; ``baseline_site_power_kw`` [kW], at the work
-        that the series delivers (equal to ``site_power_kw`` if the two differ only at random), and
-        ``baseline_latency_mean_cycles`` [cycles].
+        The columns are the coordinates, and:
+
+        - ``part``, ``share``: name of the part, and its share of the time.
+        - ``load`` or ``phase``: the load or phase that the profile names.
+        - ``power_kw``, ``site_power_kw``: power of links and routers, and of the site, in this part [kW].
+        - ``site_energy_kwh_per_year``, ``cost_<currency>_per_year``: energy of this part [kWh/year], and its cost.
+        - ``delivered_load`` [flits/terminal/cycle], ``packet_latency_mean_cycles`` [cycles].
+        - ``baseline_site_power_kw``: power of the site with the baseline, at the work that the series delivers [kW];
+          equal to ``site_power_kw`` if the two differ only at random.
+        - ``baseline_latency_mean_cycles``: mean packet latency of the baseline [cycles].
         """
         return frame_of([line for row in self.rows for line in self.lines_of(row)])
 
