@@ -68,7 +68,7 @@ class WeftError(Exception):
 
 
 class WeftWarning(UserWarning):
-    """A warning about a run that continues nevertheless. The command line prints such warnings."""
+    """A warning about a run that continues nevertheless. The command line prints warnings of this class."""
 
 
 class ScenarioError(WeftError):

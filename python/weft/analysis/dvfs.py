@@ -120,7 +120,7 @@ def rate_scaled(
     polars.DataFrame
         A row per point, with its coordinates and these columns:
 
-        - ``baseline``: the hash of the point.
+        - ``baseline``: hash of the point, which is the reference of the energy at lower rates.
         - ``energy_network_j``, ``energy_network_scaled_j``: energy in the run, and energy at the lowest rates [J].
         - ``energy_per_flit_pj``, ``energy_scaled_per_flit_pj``: these two energies of the links between routers per
           delivered flit [pJ/flit]; null if no flit was delivered.

@@ -104,8 +104,8 @@ def indirect_request(active: Active, source: int, target: int) -> int:
 def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:
     """Loads of the channels of the four routers in Fig. 5 [flits/cycle]; shapes (4, 4).
 
-    In ``before`` all links are on. In ``naive`` the least used link of R0 is off. In ``type_aware`` the link of R0 with
-    the least minimal traffic is off.
+    In the entry ``before`` all links are on. In ``naive`` the least used link of R0 is off. In ``type_aware`` the link
+    of R0 with the least minimal traffic is off.
     """
     active = ~np.eye(4, dtype=bool)
     active[0, 3] = active[3, 0] = False  # R0 has two active links

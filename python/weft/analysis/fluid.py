@@ -2,10 +2,10 @@
 
 The loads come from a fluid model of progressive adaptive routing.
 
-Source: TCEP (ISCA 2018), section IV-E. A packet crosses the dimensions in ascending order. In each dimension the packet
-takes the link to its target coordinate, or two links over another router of the same line. A line is a subnetwork: the
-routers that differ in one coordinate, each linked with all others. Each line is solved separately, because its demand
-does not depend on which links of other lines are on.
+Source: TCEP (ISCA 2018), section IV-E. A packet crosses the dimensions of the HyperX in ascending order. In each
+dimension the packet takes the link to its target coordinate, or two links over another router of the same line. A line
+is a subnetwork: the routers that differ in one coordinate, each linked with all others. Each line is solved separately,
+because its demand does not depend on which links of other lines are on.
 
 In a line, the traffic of every pair of routers with an active link fills this link up to a target load. The rest of the
 traffic of a pair is spread evenly over the two-hop paths with two active links, as if each packet chose one at random.

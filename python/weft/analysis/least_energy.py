@@ -1,8 +1,8 @@
 """Finds the power policy with the least energy to solution among the policies that lengthen a run only a little.
 
 Source: our own method for choosing the thresholds of a policy for a workload. A policy qualifies if its programs take
-at most a given share more time than programs on links that are always on. Times and energies are means over seeds. The
-result is the policy with the least energy among the qualifying ones. The energy of each policy is compared with a
+at most a given share more time than programs on links that are always on. Run times and energies are means over seeds.
+The result is the policy with the least energy among the qualifying ones. The energy of each policy is compared with a
 floor: the energy of the always-on run if only one member of each trunk cost static energy. The floor assumes that
 future traffic is known, that no link changes its state, and that no time is lost. If the user gives the times of waking
 and of going off, `weft.analysis.trunk_oracle` computes a second reference, which pays for each change.
@@ -11,7 +11,7 @@ Parameters: results of a sweep over policies; the allowed extra run time, as a s
 off. Guarantees: the floor is computed with the flits and the run time of the always-on run. A policy that does not
 change paths and keeps a member of each trunk on cannot use less energy than the floor. Not modelled: the power of
 members that are off, and the number of members that the traffic needs. Therefore real policies may never reach the
-floor. Validation: `tests/test_analysis_policies.py`.
+energy of the floor. Validation: `tests/test_analysis_policies.py`.
 """
 
 from __future__ import annotations

@@ -88,8 +88,8 @@ class Run:
         Run time [s]; ``None`` if the point runs neither programs nor batches, because its length is then arbitrary.
     busy, busy_of_tasks : float or None
         Share of the run time in which a core does not wait for messages: `busy` is the mean over all cores of the
-        machine, and cores without a rank count as idle. `busy_of_tasks` is the mean over the ranks. The two shares are
-        ``None`` if the point runs no programs.
+        machine, and cores without a rank count as idle. `busy_of_tasks` is the mean busy share over the ranks. The two
+        shares are ``None`` if the point runs no programs.
     """
 
     fabric: Fabric
@@ -320,7 +320,7 @@ def table(
     polars.DataFrame
         A row per point and idle share of a node, with the coordinates and these columns:
 
-        - ``reference``: the reference of the row.
+        - ``reference``: name of the reference with which the row is compared.
         - ``runtime_s``, ``runtime``: run time [s], and run time as a multiple of the run time of the reference.
         - ``switches``, ``ports``: number of switches and of ports.
         - ``ports_on_share`` (U_ports): share of the time in which ports are not asleep.

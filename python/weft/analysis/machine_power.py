@@ -94,7 +94,7 @@ class Fabric:
         return cls(switches, ports, on_share=1 - sleeping, drawn=drawn)
 
     def always_on(self) -> Fabric:
-        """The same network with all ports always on."""
+        """A network with the same ports, all of them always on."""
         return replace(self, on_share=1.0, drawn=1.0)
 
     def w_sw(self, shares: Shares) -> float:

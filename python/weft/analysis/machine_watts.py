@@ -59,7 +59,7 @@ class Hardware:
         return float(boxes + between + 2 * fabric.terminal_ports * figures["terminal_module_w"])
 
     def shares(self, shares: Shares, reference: Fabric, nodes: int) -> Shares:
-        """The shares of power for this hardware.
+        """The shares of power that follow from this hardware.
 
         If the user gives the power of a node, the share of the network is computed from it.
         """

@@ -11,10 +11,10 @@ lowest-numbered routers. The links of the hub (its star) always stay on.
 
 Parameters: the traffic [flits/cycle], the target (highest load of a channel) [flits/cycle], and the hub. Channels carry
 one flit per cycle. For another bandwidth, traffic, target and loads are given as shares of the bandwidth. Guarantees in
-the fluid model: no channel is loaded above the target, or all links of its subnetwork are on. No further link alone
-could be switched off. Not modelled: bursts, queues, packets. Therefore the set must be simulated to serve as a
-reference, and its size is an estimate, not a bound. Validation: tests check the two guarantees by removing links one by
-one.
+the fluid model: no channel is loaded above the target, or all links of its subnetwork are on. No further single link
+could be switched off without breaking this guarantee. Not modelled: bursts, queues, packets. Therefore the set must be
+simulated to serve as a reference, and its size is an estimate, not a bound. Validation: tests check the two guarantees
+by removing links one by one.
 """
 
 from __future__ import annotations

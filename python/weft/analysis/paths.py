@@ -65,7 +65,7 @@ def star(routers: int, hub: int = 0) -> Active:
 
 
 def with_links(routers: int, links: npt.ArrayLike, hub: int = 0) -> Active:
-    """Adjacency matrices of the star plus further links.
+    """Adjacency matrices of the star and the further links `links`.
 
     If `links` has shape (..., x, 2), the result has shape (..., R, R).
     """
@@ -87,7 +87,7 @@ def concentrated(routers: int, more: int, hub: int = 0) -> Active:
 def at_random(routers: int, more: int, samples: int, seed: int = 1, hub: int = 0) -> Active:
     """Adjacency matrices of the star and `more` random links; each sample draws its links separately.
 
-    The shape is (samples, R, R).
+    The result has the shape (samples, R, R).
     """
     optional, more = optional_links(routers, hub), _checked(routers, more)
     draws = np.random.default_rng([seed, more]).random((samples, len(optional)))

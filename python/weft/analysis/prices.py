@@ -48,7 +48,7 @@ class Static:
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of channels between routers.
+    """Energy prices of the channels between routers.
 
     Attributes
     ----------
@@ -105,6 +105,6 @@ class Prices:
 def _static(text: str, bits: float, cycle_fs: float) -> float:
     """Reads the static price of a channel with a bandwidth of one flit per cycle [fJ/cycle].
 
-    A watt is a femtojoule per femtosecond.
+    The conversion is simple, because a watt is a femtojoule per femtosecond.
     """
     return number(text, _POWER) * cycle_fs if text.endswith("W") else number(text, _PER_BIT) * bits

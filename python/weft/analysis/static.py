@@ -94,7 +94,7 @@ def _bandwidth(network: dict[str, Any]) -> float:
 def scenario(answers: Sequence[Answer]) -> dict[str, Any]:
     """A scenario for some points of a sweep, with the routing `pal` and the policy `static`.
 
-    All other keys are unchanged.
+    All other keys are those of the sweep.
 
     If the routing of the points has parameters that `pal` has as well, such as the sensor, their values are kept.
     """

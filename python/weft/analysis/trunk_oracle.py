@@ -78,7 +78,7 @@ def saved_j(results: ResultSet, point: int, wake: float, sleep: float) -> float:
 
 
 def off_seconds(needed: npt.NDArray[np.bool_], lengths: npt.NDArray[np.float64], wake: float, sleep: float) -> float:
-    """Time for which a member of a trunk is off [s]. The member is on at first.
+    """Time for which a member of a trunk is off [s]. The member is on when the run begins.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ _POWER = "power_mean_w"
 def of_results(results: ResultSet) -> str:
     """HTML table with a row per point: coordinates that differ, latency, accepted load, energy, power.
 
-    Notes follow the table.
+    Notes about the points follow the table.
     """
     counts = [(results.missing, "missing"), (len(results.damaged), "damaged")]
     more = "".join(f", {count} {what}" for count, what in counts if count)
@@ -65,7 +65,7 @@ def of_sweep(title: str, folder: Path, points: Sequence[Point], text: str) -> st
 
 
 def _of_them(count: int, done: int) -> str:
-    """Text such as "3 of 10 points finished"."""
+    """Text such as "3 finished and 7 to run", for the points of a sweep."""
     return "all finished" if done == count else f"{done} finished and {count - done} to run"
 
 

@@ -296,7 +296,10 @@ class Sweep:
         return Results(store)
 
     def _check_networks(self) -> None:
-        """Refuse points that cannot run. Also warn about points that call Python functions during their run."""
+        """Refuse points of the sweep that cannot run.
+
+        Also warn about points that call Python functions during their run.
+        """
         for points in self._alike():
             points[0].check_network()
         warn_if_slow(self.points)
@@ -313,7 +316,7 @@ class Sweep:
         return store
 
     def _missing(self, store: Store, *, force: bool = False) -> list[Point]:
-        """The points that have to run, each once. Checkpoints of the other points are removed."""
+        """The points that `run` has to run, each once. Checkpoints of points that need no run are removed."""
         distinct = {point.hash: point for point in self.points}
         missing = {hash: point for hash, point in distinct.items() if force or not store.sound(hash)}
         Checkpoints(store).forget(hash for hash in distinct if hash not in missing)
@@ -515,7 +518,10 @@ def _memory(point: Point) -> dict[str, int]:
 
 
 def _essence(resolved: dict[str, Any]) -> str:
-    """The resolved scenario without the keys in `_FREE`, as a string. Points with equal strings have the same facts."""
+    """The resolved scenario without the keys in `_FREE`, as a string.
+
+    Points with equal strings have the same facts of `Implied`.
+    """
     kept = json.loads(json.dumps(resolved))
     for path in _FREE:
         *parents, last = path.split(".")

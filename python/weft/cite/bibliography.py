@@ -56,7 +56,7 @@ class Entry:
     models: tuple[str, ...] = ()
 
     def bibtex(self) -> str:
-        """The entry as BibTeX."""
+        """The entry as text in the BibTeX format."""
         fields = dict(self.fields)
         if self.models:
             text = f"Models of Weft: {', '.join(self.models)}"
@@ -80,7 +80,7 @@ def _source(family: str, name: str) -> str:
 
 
 def weft(version: str, commit: str) -> Entry:
-    """The entry of Weft itself."""
+    """The BibTeX entry of Weft."""
     built = f", commit {commit}" if commit else ""
     fields = {
         "author": "{The Weft developers}",

@@ -108,7 +108,7 @@ def add_units(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
 
 
 def page(text: str) -> Path:
-    """Path of the HTML page to write."""
+    """The value of an option as the path of the HTML page to write."""
     from weft.report.html_page import checked
 
     try:
@@ -135,7 +135,7 @@ def _no_scenario(text: str) -> str:
 
 
 def natural(text: str) -> int:
-    """A whole number from 0 on."""
+    """The value of an option as a whole number from 0 on."""
     if not text.isdecimal() or int(text) >= 1 << 32:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {_MOST}")
     return int(text)
@@ -149,7 +149,7 @@ def seed(text: str) -> int:
 
 
 def cycle(text: str) -> int:
-    """The number of a cycle, from 0 on."""
+    """The value of an option as the number of a cycle, from 0 on."""
     if not text.isdecimal() or int(text) >= 1 << 63:
         raise argparse.ArgumentTypeError(f"{text!r} is not a cycle: write a whole number of 0 or more")
     return int(text)
@@ -191,7 +191,7 @@ def interval(text: str) -> str:
 
 
 def positive(text: str) -> int:
-    """A whole number from 1 on."""
+    """The value of an option as a whole number from 1 on."""
     if not text.isdecimal() or not 0 < int(text) <= _MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {_MOST}")
     return int(text)

@@ -69,7 +69,7 @@ def module(name: str) -> ModuleType:
 
 @cache
 def _added() -> dict[str, EntryPoint]:
-    """Commands of other packages, by name.
+    """The entry points of commands of other packages, by name.
 
     Commands of the core are left out, because other packages cannot replace them.
     """

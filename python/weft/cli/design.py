@@ -260,21 +260,21 @@ def _number(text: str) -> float:
 
 
 def _amount(text: str) -> float:
-    """An amount above 0, such as 4e6."""
+    """The value of an option as an amount above 0, such as 4e6."""
     if not 0 < (value := _number(text)) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not an amount above 0: write a number such as 4e6")
     return value
 
 
 def _from_zero(text: str) -> float:
-    """A number from 0 on, such as 0.5."""
+    """The value of an option as a number from 0 on, such as 0.5."""
     if not 0 <= (value := _number(text)) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more: write a number such as 0.5")
     return value
 
 
 def _share(text: str) -> float:
-    """A number between 0 and 1."""
+    """The value of an option as a number between 0 and 1."""
     if not 0 < (value := _number(text)) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not between 0 and 1: write a share such as 0.05")
     return value

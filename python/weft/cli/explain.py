@@ -144,7 +144,7 @@ def _topology(facts: dict[str, Any]) -> list[str]:
 def two_ways(pairs: list[dict[str, Any]]) -> list[str]:
     """Lines on links whose two directions belong to different classes.
 
-    Each pair of classes gets one line.
+    Each pair of classes of the two directions gets one line.
     """
     ways = "{} of {} in one direction and {} in the other, listed under both"
     return [ways.format(_plural(pair["links"], "link"), *pair["classes"]) for pair in pairs]
@@ -194,7 +194,7 @@ def _vc_classes(links: list[dict[str, Any]]) -> str:
 def _choices(choices: list[dict[str, Any]]) -> list[str]:
     """Lines with the costs that the routing compares at each router of the path.
 
-    Routers with the same costs are listed together.
+    Routers at which the costs are equal are listed together.
     """
     places: dict[str, list[int]] = {}
     alike = {}

@@ -11,7 +11,7 @@ from weft.text import shell
 if TYPE_CHECKING:
     from weft.api.results import Results
 
-# Maximum number of other runs that are listed.
+# Maximum number of other runs in a folder that the warning lists.
 _LISTED = 4
 
 

@@ -171,7 +171,7 @@ def _dropped(row: dict[str, Any]) -> str:
 
 
 def _above(frame: pl.DataFrame) -> list[str]:
-    """Notes that explain curves without a saturated load."""
+    """Notes that explain why curves have no saturated load."""
     unsettled = frame["unsettled_loads"].to_list()
     values = []
     if not frame.filter((frame["unsettled_loads"] == 0) & frame["warned_of"].is_null()).is_empty():

@@ -1,8 +1,8 @@
 """Takes power and prices of designs from the catalogue of hardware, whose numbers `power.catalogue` uses in a scenario.
 
-Source: the rows of `crates/scenario/assets/catalogue.json`, which `weft catalogue` prints. Each row names its source.
-The price of a part is the median over the rows of the catalogue, in US dollars. If the catalogue lacks a price, a
-design has no cost, unless the user gives a price list.
+Source: the rows of `crates/scenario/assets/catalogue.json`, which `weft catalogue` prints. Each row of the catalogue
+names its source. The price of a part is the median over the rows of the catalogue, in US dollars. If the catalogue
+lacks a price, a design has no cost, unless the user gives a price list.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Hardware:
 
     @classmethod
     def of(cls, speed: str, cables: str, terminal_cables: str = "dac", routers: str = "switches") -> Hardware:
-        """The hardware of the catalogue for these values.
+        """The hardware that the catalogue lists for these values.
 
         Raises
         ------

@@ -174,13 +174,13 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
 
 
 def _is_known(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Mask of the designs that have an exact or measured bisection and cost."""
+    """Boolean mask that selects the designs with an exact or measured bisection and cost."""
     known = frame["bisection_is"].is_in([EXACT, MEASURED]) & (frame["cost_is"] != AT_LEAST)
     return known.to_numpy()
 
 
 def _within(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Mask of the designs within the limits.
+    """Boolean mask that selects the designs within the limits.
 
     A design also counts as within the limits if its bisection is only a lower bound and misses the limit.
     """
@@ -255,7 +255,7 @@ def _row(topology: dict[str, Any], plan: Plan, assumed: Assumptions, prices: Pri
 def pareto(aims: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Indices of the rows that no other row dominates; in each column less is better.
 
-    Of equal rows, only the first is returned.
+    Of several equal rows, only the first is returned.
 
     Parameters
     ----------

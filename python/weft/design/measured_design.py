@@ -103,7 +103,9 @@ def in_words(topology: Mapping[str, Any]) -> str:
 
 
 class MeasuredDesign:
-    """A design and the numbers that are measured on its graph. Each number is computed at its first access.
+    """A design and the numbers that are measured on its graph.
+
+    Each number of the design is computed at its first access.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ other networks assume that a rack is large enough for its routers and terminals.
 
 If the user gives the size of a rack (routers, terminals, or both), the lines, groups or pods of any network fill the
 racks one after the other. The next line, group or pod starts in the rack in which the previous one ended, if this rack
-has enough room. A line, group or pod that is larger than a rack is divided. The racks are placed in a square. This rule
-for racks of a given size is our own.
+has enough room. A line, group or pod that is larger than a rack is divided. Racks of a given size are placed in a
+square. This rule for racks of a given size is our own.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from weft.design.packaging import Layout, Packaging
     from weft.design.price_list import Prices
 
-# Quality of the formula for a bisection.
+# Words for the quality of the formula for a bisection.
 EXACT, CUT, ESTIMATE, LOWER = "exact", "a cut that exists", "an estimate", "lower bound"
 
 
@@ -84,7 +84,10 @@ class Family(Protocol):
     """
 
     def plan(self, parameters: Mapping[str, Any]) -> Plan:
-        """Computes the numbers of a network by formula. The parameters are those of the topology, without trunks."""
+        """Computes the numbers of a network by formula.
+
+        `parameters` are those of the topology in a scenario, without trunks.
+        """
 
     def layout(self, parameters: Mapping[str, Any]) -> Layout | None:
         """Positions of the routers; ``None`` if the layout follows the order of the routers in the network."""

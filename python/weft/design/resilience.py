@@ -1,9 +1,9 @@
 """Computes how many random links can fail before a network is disconnected.
 
-Source: FleX (IEEE Access 2022), section III-B, Table 5. Links fail at random, in steps. A network tolerates the largest
-step at which more than half of the trials are still connected. Each trial is a random order in which all links fail, so
-the same trials are used for steps of any size. Confidence intervals of shares are those of E. B. Wilson, "Probable
-Inference, the Law of Succession, and Statistical Inference", JASA 22(158), 1927.
+Source: FleX (IEEE Access 2022), section III-B, Table 5. In a trial, links fail at random, in steps. A network tolerates
+the largest step at which more than half of the trials are still connected. Each trial is a random order in which all
+links fail, so the same trials are used for steps of any size. Confidence intervals of shares are those of E. B. Wilson,
+"Probable Inference, the Law of Succession, and Statistical Inference", JASA 22(158), 1927.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ class Plots:
     def __call__(self, path: str | Path | None = None, **options: Unpack[Options]) -> Path:
         """Draw the kind of figure that suits the results: programs, batches, phases of a load, or quantities over load.
 
-        The options are those of `draw`. By default the file is ``plot.png`` in the folder of the results.
+        The options of this call are those of `draw`. By default the file is ``plot.png`` in the folder of the results.
         """
         changes = all(phases.reached(summary) for summary in self._results.summaries)
         kind: KindName = phases.KIND if changes and 0 < len(self._results) <= MOST else DEFAULT

@@ -32,7 +32,8 @@ View = TypeVar("View")
 COLUMN, PAGE = 3.5, 7.16
 WIDTHS = {"column": COLUMN, "page": PAGE}
 LEGENDS = ("above", "inside", "right", "below", "direct", "none")
-# Inches per unit of length. The unit pt is the point of TeX, because TeX prints \columnwidth in it.
+# Inches per unit of length, for lengths that users write with a unit. The unit pt is the point of TeX, because TeX
+# prints \columnwidth in it.
 _UNITS = {"": 1.0, "in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 # Limits in inches: smallest and greatest width or height of a figure, and smallest width of a panel next to another
 # one.

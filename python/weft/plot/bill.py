@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _POWER, _BAR, _AROUND = 1.7, 0.22, 0.65
 # Upper end of the axis of power, as a multiple of the highest power.
 _ROOM = 1.08
-# Maximum number of series that readers can distinguish.
+# Maximum number of series that readers can distinguish in the figure.
 _MOST = len(style.COLOURS) * 2
 _REFERENCE: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 0.9}
 # Look of the part of a bar that shows the saving of a series.

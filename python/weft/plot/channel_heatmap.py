@@ -26,7 +26,7 @@ _ENDS = ("from_router", "to_router")
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws the heat map of one point. The cell of parallel channels shows their mean."""
+    """Draws the heat map of one point. The cell of parallel channels shows the mean of their utilisations."""
     spot = choice.spot()
     frame = channels.between_routers(spot)
     names = spot.results.network(spot.point)["names"]

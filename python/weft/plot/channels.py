@@ -61,7 +61,7 @@ def numbers(cells: npt.NDArray[np.float64], names: tuple[str, str], together: in
 
 
 def show(axes: Axes, cells: npt.NDArray[np.float64], high: float) -> AxesImage:
-    """Draw a heat map. Cells without a channel are white."""
+    """Draw a heat map. Cells of the heat map without a channel are white."""
     axes.grid(visible=False)
     return axes.imshow(cells, cmap=style.HEAT, vmin=0, vmax=high or 1, interpolation="nearest", aspect="equal")
 

@@ -29,7 +29,7 @@ MOST, _LISTED = 14, 8
 
 @dataclass(frozen=True)
 class Spot:
-    """A point in a figure.
+    """A point that a figure shows, with its name.
 
     Attributes
     ----------

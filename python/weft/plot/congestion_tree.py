@@ -1,4 +1,4 @@
-"""The congestion tree of a point.
+"""Draws the congestion tree of a point.
 
 The figure shows the number of full ports over time by distance from the hot destination, and a map of ports at one
 time.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FULL = 0.5
 # Further destinations count as hot if they receive at least this share of the flits of the busiest destination.
 _AS_HOT = 0.95
-# Maximum number of areas (distances) in the upper panel. The last area contains all larger distances.
+# Maximum number of areas (distances) in the upper panel. The last of these areas contains all larger distances.
 _BANDS = len(style.HATCHES)
 
 # Look of the line that marks the time of the map, and of routers whose terminals wait.

@@ -39,7 +39,7 @@ _PALE = 0.25
 
 @dataclass(frozen=True)
 class Seen:
-    """The latencies that a curve shows.
+    """The latencies of packets that a curve shows.
 
     Attributes
     ----------

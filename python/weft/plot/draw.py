@@ -31,7 +31,7 @@ _LEAST = 0.3
 
 
 def figure(kind: str, choice: Choice) -> Picture:
-    """Draws the figure of a kind.
+    """Draws the figure of a kind for a choice of points.
 
     Raises
     ------

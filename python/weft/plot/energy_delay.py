@@ -70,7 +70,7 @@ class _Sound:
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws a panel per pattern.
+    """Draws energy over latency, with a panel per pattern.
 
     A curve connects the points in the order of load, with numbers at its first and last load.
 
@@ -155,7 +155,7 @@ def _known(frame: pl.DataFrame, column: str) -> list[float | None]:
 
 
 def _write_loads(axes: Axes, ends: list[tuple[str | float, float, float]]) -> None:
-    """Write loads as numbers next to their points.
+    """Write the loads of points as numbers next to the points.
 
     Numbers that would overlap are stacked, and lines lead from them to their points.
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws a line per point, over all seeds. The line ends at the slowest packet."""
+    """Draws a line per point; the packets of all seeds are combined. The line ends at the slowest packet."""
     drawing = distribution.figure(choice, "Share of packets above this latency", "packets_share", _line)
     drawing.axes[0].set_yscale("log")
     drawing.axes[0].yaxis.set_major_formatter("{x:g}")

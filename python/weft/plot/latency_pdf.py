@@ -18,7 +18,7 @@ _BINS = 100
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws a line per point, over all seeds. All lines have the same bins."""
+    """Draws a line per point; the packets of all seeds are combined. All lines have the same bins."""
     seen = distribution.latencies(choice)[0]
     ends = _ends(min(each.values[0] for each in seen), max(each.values[-1] for each in seen))
 
@@ -36,7 +36,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _ends(low: float, high: float) -> Floats:
-    """Edges of the bins, at whole cycles.
+    """Edges of the bins of latency, at whole cycles.
 
     The bins have equal widths, or an equal number per decade if the latencies span a wide range.
     """

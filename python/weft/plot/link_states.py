@@ -34,7 +34,7 @@ _ROW, _LEAST, _MOST = 0.16, 1.5, 6.5
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws the chart of one point."""
+    """Draws the power states of one point."""
     spot = choice.spot()
     spans, kept = spans_of(spot)
     shown = looks_in(spans, spot)

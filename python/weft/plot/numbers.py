@@ -1,6 +1,6 @@
 """Collects the numbers of a figure in one table, which is written as CSV next to the figure.
 
-The table has the columns of the results.
+The columns of the table have the names that they have in the results.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Ite
     panels : sequence of Panel
         The panels that are drawn.
     shown : iterable of Quantity
-        Quantities that are columns of the table. A column without any value is left out. A latency is null if its point
-        is saturated or stuck.
+        Quantities that are columns of the table. A column is left out if no point has a value. A latency is null if its
+        point is saturated or stuck.
     spread : iterable of Quantity
         Quantities that also have a column ``..._ci95_half_width``: half the width of the 95 % confidence interval.
     """

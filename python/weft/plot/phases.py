@@ -1,4 +1,6 @@
-"""Load, latency and power of each phase over time, for a load that changes in phases. Several points share the panels.
+"""Load, latency and power of each phase over time, for a load that changes in phases.
+
+The panels can show several points.
 
 A saturated phase has no latency, because its latency grows with the length of the run. A saturated phase has a hollow
 marker at the upper edge. A cross marks the latency of a phase whose run had not settled, that is not judged, or that

@@ -34,7 +34,7 @@ PATH: dict[str, Any] = {"color": "#000000", "linewidth": 0.6, "alpha": 0.8}
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws the chart of one point."""
+    """Draws the states of the ranks of one point."""
     spot = choice.spot()
     states = spans_of(spot)
     table, pairs = rank_grid.numbered(states)

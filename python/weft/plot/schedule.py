@@ -25,7 +25,7 @@ _NUMBERED, _NAMES = 60, len(style.HATCHES)
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws the chart of one point. The boxes of all programs with the same trace have the same colour.
+    """Draws the programs of one point. The boxes of all programs with the same trace have the same colour.
 
     The box of a program that did not end is pale.
     """

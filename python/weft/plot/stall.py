@@ -85,7 +85,7 @@ def _numbers(members: Sequence[dict[str, Any]]) -> pl.DataFrame:
 def stalled(spot: Spot) -> list[dict[str, Any]]:
     """The queues of the wait-for cycle, or of the chain of queues that ends at a closed link.
 
-    Each queue waits for the next one.
+    Each queue in the list waits for the next one.
 
     Raises
     ------

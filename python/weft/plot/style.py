@@ -120,7 +120,7 @@ SATURATED_ON_EDGE = SATURATED | {"label": "_saturated", "clip_on": False, "in_la
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings of a kind of figure for title, legend and size. `weft.plot.finish` applies the settings.
+    """Settings of a kind of figure for title, legend and size. `weft.plot.finish` applies these settings to the figure.
 
     Attributes
     ----------

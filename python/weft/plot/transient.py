@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws a line with dots per point. The line has a gap where no packet was created."""
+    """Draws the mean latency as a line and the maxima as dots, for each point.
+
+    The line has a gap where no packet was created.
+    """
     every = [(spot, _frame(spot)) for spot in choice.spots()]
     seen = [(spot, frame) for spot, frame in every if not frame.is_empty()]
     empty = [spot for spot, frame in every if frame.is_empty()]

@@ -324,8 +324,9 @@ def _loggops(program: Program, latencies: tuple[float, float], flit: float, of: 
     The result is ``None`` if a time is longer than the executor can represent.
 
     ``latencies`` are the mean latency of a message, and the part of it between an interface and a processor [s].
-    ``flit`` is the time of a flit [s], and ``of`` are the nodes. Interfaces that send a message together count as one.
-    A message above the eager limit between nodes begins with a request and a reply, as in the simulation.
+    ``flit`` is the time of a flit [s], and ``of`` are the nodes. Interfaces that send parts of the same message count
+    as one interface. A message above the eager limit between nodes begins with a request and a reply, as in the
+    simulation.
     """
     bits, rails, interfaces = of
     latency, host = latencies
@@ -422,7 +423,7 @@ def too_short(point: Point, bounds: Sequence[Bounds]) -> dict[str, str] | None:
 
 
 def lines(bounds: Sequence[Bounds]) -> list[str]:
-    """The bounds of a point as lines of text."""
+    """The bounds of the programs of a point as lines of text."""
     values = []
     for each in bounds:
         rows = [[meaning, si(getattr(each, name), "s", 4)] for name, meaning in BOUNDS.items()]

@@ -1,8 +1,8 @@
 """Computes the block sizes of collectives from the sums of bytes that OTF2 records for each rank.
 
-Score-P writes two sums for each rank of a collective: the bytes that it sends and the bytes that it receives. Each rank
-counts itself among its peers. For example, each rank of an all-reduce of b bytes on n ranks has the sums n * b and n *
-b. The root of a broadcast has the sent sum n * b, and each rank has the received sum b.
+Score-P writes two sums for each rank of a collective: the bytes that it sends and the bytes that it receives. In these
+sums each rank counts itself among its peers. For example, each rank of an all-reduce of b bytes on n ranks has the sums
+n * b and n * b. The root of a broadcast has the sent sum n * b, and each rank has the received sum b.
 """
 
 from __future__ import annotations

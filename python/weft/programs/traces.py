@@ -165,7 +165,7 @@ def beside(path: Path, content: bytes) -> Trace | None:
 
 
 def _plain(name: str) -> str:
-    """A file name without an ending such as ``.gz``."""
+    """A file name without the ending of a compressed file, such as ``.gz``."""
     return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)), name)
 
 

@@ -1,6 +1,6 @@
 """Answers the question of a sweep: the main results in a few sentences, and a table of curves.
 
-Every number comes from the results.
+Every number in the sentences comes from the results.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LEFT_OUT = "The lowest, highest and least values and the savings below exclude 
 _FEW_DROPPED = "Savings also compare points that drop at most 3 % of their packets, if both deliver the same load."
 # Maximum number of equally good points that a sentence lists.
 _NAMED = 3
-# Text after a point about which the engine warned.
+# Text that follows a point about which the engine warned.
 _WARNED = "the network may not carry if the run begins differently (see the warning)"
 _NONE_SOUND = "Therefore Weft names no point as the best in any quantity."
 
@@ -67,7 +67,7 @@ def _sentences(sources: Sources) -> list[str]:
 
 
 def _programs(sources: Sources) -> list[str]:
-    """Sentences on the best points of programs.
+    """Sentences on the best points of a sweep that runs programs.
 
     The best points are the fastest point, the point with the least energy, and the point with the least product of time
     and energy.

@@ -95,7 +95,7 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
 def _points(sources: Sources) -> dict[str, Any]:
     """The table of points, with each number or string of the summaries as a column.
 
-    Labels replace models in coordinates.
+    In coordinates, labels replace models.
     """
     frame = sources.frame
     # energies in femtojoules are left out, because the table also has them in joules

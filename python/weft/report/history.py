@@ -68,7 +68,10 @@ def series(samples: pl.DataFrame, channels: pl.DataFrame) -> dict[str, Any]:
 
 
 def transient(bins: pl.DataFrame) -> dict[str, Any]:
-    """Mean and longest latency of the packets created in each interval. Intervals without packets are left out."""
+    """Mean and longest latency of the packets created in each interval.
+
+    Intervals in which no packet was created are left out.
+    """
     with_packets = bins.filter(pl.col("packets") > 0)
     return {
         "from_cycle": pack.counts(with_packets["from_cycle"]),

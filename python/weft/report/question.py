@@ -22,7 +22,7 @@ _OTHERS = "all other keys"
 # the senders and their load.
 _SECTIONS = ("topology", "routing")
 _TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch", "workload")
-# For these keys, the parts that differ from their defaults are also needed. For example, the schema of a program
+# For these keys, the parts that differ from their defaults are also needed. The schema of a program, for example,
 # requires none of its parts, because a file or a generator is enough.
 _WITH_CHANGES = ("jobs", "workload")
 # Sections that may have to keep their values together, because the engine would refuse the rest without them. Examples:

@@ -92,7 +92,7 @@ class Baseline:
     def _other_faults(self, found: Sequence[Series]) -> UnbillableError:
         """The error for a comparison of a network with faults and a network without these faults.
 
-        Failed parts draw no power. That is neither a saving nor an effect of the power policy.
+        Failed parts draw no power, which lowers the energy. That is neither a saving nor an effect of the power policy.
         """
         if found:
             what = f"the baseline ({self.name}) has different faults: {found[0].faults or 'none'}"

@@ -217,7 +217,7 @@ def kilo(value: float | None, unit: str) -> str:
 def amount(value: float | None) -> str:
     """An amount of money as a string with four significant digits; a dash for ``None``.
 
-    From a thousand on, the string has no decimals.
+    From a thousand on, the amount has no decimals.
     """
     if value is None:
         return "-"

@@ -57,9 +57,9 @@ class Pair:
         """Compares a quantity: means, difference B - A, its 95 % half width, and whether it exceeds random variation.
 
         If A or B is saturated or stuck, its latency is null, because it grows with the length of the run. A difference
-        is meaningful only if A and B are sound (`weft.results.soundness`). Otherwise ``difference``, ``relative`` and
-        ``significant`` are null. Accepted loads can also be compared if a network is saturated. All other quantities
-        are comparable only for equal work, which means equal accepted load.
+        is meaningful only if A and B are sound (`weft.results.soundness`). If A or B is not sound, ``difference``,
+        ``relative`` and ``significant`` are null. Accepted loads can also be compared if a network is saturated. All
+        other quantities are comparable only for equal work, which means equal accepted load.
 
         For a single run, the confidence interval is computed from parts of its window. If the scenario changes
         something at given times, the parts differ for that reason, and the interval is meaningless. If the interval is

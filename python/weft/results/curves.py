@@ -78,7 +78,7 @@ class Curve:
     def half_width(self, quantity: Quantity) -> pl.Series:
         """Half the width of the 95 % confidence interval at each load, over several runs or of a single run.
 
-        An entry is null if it is unknown.
+        An entry is null if the interval is unknown.
         """
         return pl.Series([mean and mean.half_width for mean in self.means(quantity)], dtype=pl.Float64)
 

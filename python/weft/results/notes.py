@@ -184,7 +184,7 @@ def faults(results: ResultSet) -> list[str]:
 def unlisted(results: ResultSet) -> list[str]:
     """A line on points in the folder that the sweep no longer has, and on what happens to them.
 
-    The result is empty if there are none.
+    The result is empty if the folder has no such points.
     """
     if not results.unlisted:
         return []
@@ -219,7 +219,7 @@ def unfinished(results: ResultSet) -> list[str]:
 def _answers(results: ResultSet, column: str, words: str) -> list[str]:
     """A line on a boolean column: the number of points with true, and the names of points with false.
 
-    The result is empty without values.
+    The result is empty if no point has a value in the column.
     """
     # a point without measured packets has no quantity that could settle
     empty = {row for row, summary in enumerate(results.summaries) if summary.get("packets") == 0}

@@ -60,7 +60,7 @@ def mean(group: Sequence[Record], column: str) -> Mean | None:
 def _numbers(group: Sequence[Record], column: str) -> list[Any]:
     """The values of a column in the runs of a group.
 
-    Exact energies are stored as strings. If such energies differ between the runs, they are converted to floats.
+    Exact energies are strings in the table. If such energies differ between the runs, they are converted to floats.
     """
     values = [record.get(column) for record in group]
     if not column.endswith("_fj") or len(set(values)) == 1:
@@ -69,7 +69,7 @@ def _numbers(group: Sequence[Record], column: str) -> list[Any]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether the mean of a value makes sense.
+    """Whether the mean of a column with this value makes sense.
 
     Counts and percentiles have a mean although they are integers; booleans have no mean.
     """

@@ -39,7 +39,7 @@ _OF_POINTS = {flaw.code for flaw in soundness.FLAWS}
 _NOTHING = 0.0005
 # Number of characters of the bar for all links.
 _BAR = 40
-# Characters of the bar for links in modes below the full rate, the fastest mode first. All further modes use the last
+# Characters of the bar for links in modes below the full rate, the fastest mode first. All slower modes use the last
 # character.
 _SLOW = "+-"
 # Sections of a scenario that may differ between two points that carry the same traffic over the same network.
@@ -260,7 +260,7 @@ def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
 
 
 def _lines_of(beside: Beside, width: int) -> list[str]:
-    """The sentences on one policy, wrapped to lines."""
+    """The sentences on one policy, broken into lines."""
     policy, reference, pairs, good = beside.policy, beside.reference, beside.pairs, beside.good
     head = f"{policy} compared with {reference}, for the same traffic"
     if not good:

@@ -87,12 +87,12 @@ def scale(summary: Mapping[str, Any], quantity: Quantity, units: str) -> float:
 
 
 def derived(summary: Mapping[str, Any]) -> dict[str, float | None]:
-    """The SI twins of the numbers in a summary."""
+    """The numbers in a summary, converted to SI units, by the names of the SI columns."""
     return _derived(summary, summary)
 
 
 def of_part(part: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, float | None]:
-    """The SI twins of the numbers of a job or phase of a point."""
+    """The numbers of a job or phase of a point, converted to SI units."""
     return _derived(part, summary)
 
 

@@ -44,7 +44,7 @@ class Flaw:
     group: str
 
 
-# All flaws, the worst first.
+# All kinds of flaws, the worst first.
 FLAWS = tuple(Flaw(rank, **kind) for rank, kind in enumerate(_engine.flaw_kinds()))
 _BY_CODE = {flaw.code: flaw for flaw in FLAWS}
 SATURATED, DROPPING, EMPTY = (_BY_CODE[code] for code in ("saturated", "packets_dropped", "no_packet"))
@@ -58,8 +58,8 @@ OVERLOADED = {flaw for flaw in FLAWS if flaw.group == "overloaded"}
 LESS_ACCEPTED = {*OVERLOADED, DROPPING}
 WARMUP = "measure.warmup"
 
-# Signs and their meanings. A mark follows a number of a point that is neither sound nor overloaded. Another sign
-# replaces a latency without a limit, or a time that a run did not reach.
+# Signs for numbers in tables, with the meanings of the signs. A mark follows a number of a point that is neither sound
+# nor overloaded. Another sign replaces a latency without a limit, or a time that a run did not reach.
 MARKS, ENDED = _engine.marks()
 SATURATED_SIGN, STALLED_SIGN, CUT_SIGN = ENDED
 DROPPING_MARK, UNSETTLED_MARK, UNJUDGED_MARK, FEW_MARK, PERIOD_MARK = MARKS
@@ -231,7 +231,7 @@ def mark(summary: Mapping[str, Any]) -> str:
 
 
 def mark_without_drops(summary: Mapping[str, Any]) -> str:
-    """The mark as in `mark`, for a number that was measured while no packet was dropped."""
+    """Like `mark`, but for a number that was measured while no packet was dropped."""
     return verdict(summary).mark_without_drops
 
 

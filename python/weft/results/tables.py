@@ -297,7 +297,7 @@ def _delivered(job: Mapping[str, Any]) -> str:
 
 
 def _panel(panel: Panel, width: int, quantities: Sequence[Quantity]) -> list[str]:
-    """The lines of the table of one panel.
+    """The lines of the table for one panel (traffic pattern).
 
     Series that fit into the width are next to each other, and the others are below.
     """

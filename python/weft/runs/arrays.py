@@ -64,7 +64,10 @@ class Array:
         Store(self.order.folder).replace(_FILE, json.dumps(said))
 
     def job_of(self, number: int) -> str:
-        """The name of a job in Slurm. If the array has only one job, the name is the number of the array."""
+        """The name of a job of the array in Slurm.
+
+        If the array has only one job, the name is the number of the array.
+        """
         return str(self.job) if len(self.chunks) == 1 else f"{self.job}_{number}"
 
     def live(self) -> dict[int, tuple[str, str]]:

@@ -4,8 +4,8 @@ If a run was killed, the next run of its point continues from the last checkpoin
 
 A checkpoint is one file in the folder ``checkpoints`` of a sweep. The file consists of a line of JSON that names its
 owner, the state of the run from the engine, and the SHA-256 of both. The name of the file has the hash of the point and
-a mark of the build of Weft. Only this build can read the file. Another build starts the point from the beginning and
-does not change the file. When the point has finished, all its checkpoints are removed.
+a mark of the build of Weft. Only the build that wrote a checkpoint can read it. Another build starts the point from the
+beginning and does not change the file. When the point has finished, all its checkpoints are removed.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ class Checkpoints:
 
 
 def _parts(path: Path) -> tuple[bytes, bytes, bytes]:
-    """First line, state and checksum of a checkpoint file. The function does not check the three parts."""
+    """First line, state and checksum of a checkpoint file. The three parts are returned without a check."""
     with path.open("rb") as file:
         head = file.readline(_LONGEST_HEAD)
         state = file.read(max(0, os.fstat(file.fileno()).st_size - len(head) - _CHECKSUM))

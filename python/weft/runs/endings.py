@@ -18,7 +18,7 @@ def endings(futures: Collection[Future[_T]], waits: Iterator[float]) -> Iterator
 
     The list is empty if none ended within the next of `waits` [s].
 
-    Each wait is short, so that Ctrl-C works.
+    Each wait must be short, so that Ctrl-C works.
     """
     ended: SimpleQueue[Future[_T]] = SimpleQueue()
     for future in futures:

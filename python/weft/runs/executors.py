@@ -69,7 +69,7 @@ def run(
 ) -> None:
     """Submit each point to the executor, the points with the highest load first.
 
-    The workers write the results to the folder.
+    The workers write the results to the folder of the sweep.
 
     Parameters
     ----------

@@ -2,10 +2,10 @@
 
 Weft refuses points that need too much memory before the first run.
 
-The memory of a point depends on the number of flits in its buffers. Below saturation the buffers are nearly empty. Far
-above saturation all buffers may be full, which in large networks with deep buffers takes several times as much memory.
-Weft refuses a point if its expected memory is too much. If only its maximum memory (with all buffers full) is too much,
-Weft warns.
+The memory of a point depends on the number of flits in its buffers. Below saturation the buffers of the network are
+nearly empty. Far above saturation all buffers may be full, which in large networks with deep buffers takes several
+times as much memory. Weft refuses a point if its expected memory is too much. If only its maximum memory (with all
+buffers full) is too much, Weft warns.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _PAUSE = 0.25
 
 @contextmanager
 def shown(name: str, watch: Watch | Literal[False] | None) -> Iterator[Watch | None]:
-    """The function to which a sweep passes its status.
+    """Yields the function to which a sweep passes its status.
 
     If `watch` is a function, it is this function; ``None`` gives a bar in a notebook and nothing elsewhere; false gives
     nothing.

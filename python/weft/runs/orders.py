@@ -172,7 +172,7 @@ class _Said(NamedTuple):
 
 
 def _said(path: Path) -> _Said:
-    """Content of the file of an order."""
+    """Content of the file of an order, as typed data."""
     try:
         said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:

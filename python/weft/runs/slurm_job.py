@@ -31,7 +31,7 @@ _LATE = 0.5
 
 @dataclass
 class SlurmJob:
-    """A Slurm job that runs some points.
+    """A Slurm job that runs some points of a sweep.
 
     In the job, submitit calls this object, and its method `checkpoint` when Slurm is about to end the job.
 

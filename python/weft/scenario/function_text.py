@@ -144,7 +144,7 @@ def _is_written(place: ast.expr, value: Any) -> bool:
 
 
 def _replaced(text: str, changes: list[tuple[ast.expr, str]]) -> str:
-    """The text with some expressions replaced. Positions count bytes."""
+    """A text of Python code with some expressions replaced. Positions count bytes."""
     kept = text.encode()
     starts = [0, *accumulate(len(line) for line in kept.splitlines(keepends=True))]
     for place, new in reversed(changes):

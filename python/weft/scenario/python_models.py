@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class PythonModel:
-    """A model that is a Python function. Calling the model calls the function.
+    """A model that is a Python function. Calling the object calls its function.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ def routing(function: Callable[..., Any] | None = None, /, **parameters: Any) ->
     -----
     Without ``queues``, Weft calls the function before the run, once for each router, destination and VC class of the
     last hop. The run uses the table of the returned hops. With ``queues``, Weft also calls the function during the run,
-    for each packet at each router. A run that calls the function is slow.
+    for each packet at each router. A run that calls the Python function is slow.
 
     Examples
     --------

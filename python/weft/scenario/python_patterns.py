@@ -1,6 +1,6 @@
 """Calls the Python function of a pattern, and makes a table of destinations from its results.
 
-The engine calls this module.
+The engine calls `destinations` before a run.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def _plain(word: str) -> str:
 def _is_slip(word: str, known: str) -> bool:
     """Whether one letter is missing, extra or wrong in a word, or two neighbouring letters are swapped.
 
-    Digits must be equal.
+    The digits of the two words must be equal.
     """
     start = _shared(word, known)
     a, b = word[start:], known[start:]

@@ -130,7 +130,7 @@ def markdown(
 ) -> str:
     """Writes tables in the Markdown of GitHub, one per section, each below its title in bold.
 
-    The parameters are those of `tex`.
+    The parameters of this function are those of `tex`.
     """
     rule = ["---" if place in left else "---:" for place in range(len(head))]
     parts = []

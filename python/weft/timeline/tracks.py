@@ -58,7 +58,10 @@ class Clock:
         return round(self.cycle_seconds * 1e15) % 1_000_000 == 0
 
     def slice(self, track: tuple[int, int], name: str, category: str, span: Span, args: Args) -> Event:
-        """A complete event on a track. A track is identified by a process and a number in this process."""
+        """An event of a trace with a begin and a length, on a track.
+
+        A track is identified by a process and a number in this process.
+        """
         begin, end = span.first * self.nanoseconds, span.last * self.nanoseconds
         place = {"ph": "X", "pid": track[0], "tid": track[1], "ts": begin / 1000, "dur": (end - begin) / 1000}
         cycles = {"from_cycle": span.first, "to_cycle": span.last}

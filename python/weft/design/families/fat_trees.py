@@ -46,7 +46,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _core_racks(k: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Index of the rack of each core router."""
+    """Index of the rack in which each core router is."""
     cores = (k // 2) ** 2
     return np.arange(cores, dtype=np.int64) * k // cores
 

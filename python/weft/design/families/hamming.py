@@ -46,7 +46,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 def half_cut(widths: Sequence[int], first: int) -> int:
     """Number of links between the `first` routers in lexicographic order and the other routers.
 
-    In this order the first dimension changes slowest.
+    In lexicographic order the first dimension changes slowest.
     """
     if not widths:
         return 0

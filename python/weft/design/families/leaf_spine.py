@@ -77,7 +77,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _spine_racks(leaves: int, spines: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Index of the rack of each spine."""
+    """Index of the rack in which each spine is."""
     return np.arange(spines, dtype=np.int64) * leaves // spines
 
 
