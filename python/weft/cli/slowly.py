@@ -13,7 +13,7 @@ from weft.text.columns import clock
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Time until the first line, factor by which each further interval is longer, and longest interval [s, -, s].
+# Time before the first line [s], factor by which each further interval is longer, and longest interval [s].
 _FIRST, _LONGER, _LONGEST = 5.0, 1.5, 60.0
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Relative difference up to which two floating-point numbers count as the same load.
+# Difference up to which two floating-point numbers count as the same load [flits/terminal/cycle].
 _SAME_LOAD = 1e-9
 # Maximum number of loads that a remedy lists.
 _LISTED = 12

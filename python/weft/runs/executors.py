@@ -32,7 +32,7 @@ _LOOK_SECONDS = 0.2
 # Time for workers to stop after Ctrl-C [s]: they check the order every second, but those of a broken executor never
 # return.
 _LAST_SECONDS = 10.0
-# Time after which a folder that was written elsewhere is visible here [s]; a file server can delay it.
+# Maximum time until a file server shows a folder on this machine that was written on another one [s].
 _SEEN_SECONDS = 10.0
 
 
