@@ -126,8 +126,8 @@ def rate_scaled(
           delivered flit [pJ/flit]; null if no flit was delivered.
         - ``normalised_energy``: scaled energy divided by the energy in the run.
         - ``rate_<r>_share``: share of the powered cycles at the rate r.
-        - ``flaw``: the fault of the point, for example that it is saturated. The saving of a faulty point says nothing
-          about normal operation.
+        - ``flaw``: the flaw of the point, for example that it is saturated. A network in normal operation would not
+          have the saving of such a point.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def _of_samples(
     low, high, length = low[kept], high[kept], length[kept]
     flits = samples("flits")[kept][:, channels["channel"].to_numpy()] * ((high - low) / length)[:, None]
     cycles = _cycles(results, point, channels, low, high)
-    # flits are weights, because the series does not record the power state in which a flit was sent
+    # flits are weights: the series does not record the power state in which a flit was sent, and prices differ by state
     weights = np.where(flits.sum(axis=0) > 0, flits, (high - low)[:, None])
     dynamic = channels["energy_dynamic_fj"].cast(pl.Float64).to_numpy()
     powered, energy = np.zeros_like(flits), dynamic * weights / weights.sum(axis=0)

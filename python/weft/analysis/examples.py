@@ -7,8 +7,7 @@ the least used. All links together carry a + 2 b before. All links carry 2 a + 2
 without R0-R2. Hence a = 0.15 and b = 0.2.
 
 Fig. 6 divides the links of a router into inner and outer ones; the text gives only the sums of their utilisations, 1.9
-and 1.2. The utilisations in `FIG6` are chosen to have these sums, because the text does not print the values of the
-figure.
+and 1.2. The utilisations in `FIG6` are chosen to have these sums; they are not the values of the figure.
 
 In Fig. 7 a router requests that another router activates its link to the target of a flow. The text on Fig. 7 names R6
 and R7 as the ends of the flow, and R0 and R1 as the routers between them. The other links of `indirect_links` are those
@@ -123,7 +122,7 @@ def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:
 
 
 class Partition(NamedTuple):
-    """Division of the links of a router into inner links, which are filled first, and outer links.
+    """Division of the links of a router into inner and outer links.
 
     Attributes
     ----------

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     Rates = npt.NDArray[np.float64]
 
-# Number of rounds. In each round, a link carries its own pair's traffic up to the bandwidth that the two-hop traffic of
-# other pairs leaves. The result is the round whose busiest channel has the least load.
+# Number of rounds. In each round, a link carries its own pair's traffic up to the part of the target load that the
+# two-hop traffic of other pairs leaves. The result is the round whose busiest channel has the least load.
 _ROUNDS = 8
 
 

@@ -1,9 +1,9 @@
 """Computes the power of a whole machine (switches, their ports, and nodes), as a share of its maximum power.
 
-Source: F. Source: Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 2 and Table
-1. The power of a switch grows with the number of its ports. A sleeping port draws a given share of the power of a port
-that is on. A port that changes its state draws as much as a port that is on. All numbers are relative to a reference
-network with all ports on.
+Source: F. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 2 and Table 1. The
+power of a switch grows with the number of its ports. A sleeping port draws a given share of the power of a port that is
+on. A port that changes its state draws as much as a port that is on. All numbers are relative to a reference network
+with all ports on.
 
 Parameters: `Shares`. Guarantees: results come from arithmetic alone, without a simulation. Not modelled: power per bit,
 cooling, modules in the ports. Validation: `tests/test_analysis_machine.py` compares the results with the closed forms
@@ -64,7 +64,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Fabric:
-    """The number of ports of a network, and the shares of time and power while they were on.
+    """The ports of a network: their number, their share of time on, and their share of power.
 
     Attributes
     ----------

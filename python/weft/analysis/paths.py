@@ -107,7 +107,7 @@ def _checked(routers: int, more: int) -> int:
 
 
 def whole_hubs(routers: int) -> list[int]:
-    """Numbers of links beyond the star with which 0, 1, 2, ... further routers have all their links."""
+    """Numbers of links beyond the star with which 0, 1, 2, ... further routers have all links, up to all links on."""
     return list(accumulate(range(routers - 2, 0, -1), initial=0))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-# The price units of a resolved scenario, each with its value in femtojoules per bit.
+# The units of a resolved scenario, with their values in femtojoules per bit, in watts and in bits.
 _PER_BIT = {"fJ/bit": 1.0, "pJ/bit": 1e3, "nJ/bit": 1e6}
 _POWER = {"nW": 1e-9, "uW": 1e-6, "mW": 1e-3, "W": 1.0}
 _BITS = {"b": 1.0, "B": 8.0}
@@ -105,6 +105,6 @@ class Prices:
 def _static(text: str, bits: float, cycle_fs: float) -> float:
     """Reads the static price of a channel with a bandwidth of one flit per cycle [fJ/cycle].
 
-    The conversion is simple, because a watt is a femtojoule per femtosecond.
+    A watt is a femtojoule per femtosecond.
     """
     return number(text, _POWER) * cycle_fs if text.endswith("W") else number(text, _PER_BIT) * bits

@@ -47,8 +47,8 @@ def table(results: ResultSet) -> pl.DataFrame:
           episode of the point, during this episode, and after the end of the episode [cycles].
         - ``delivered_share``, ``dropped_packets``: share of delivered packets and number of dropped packets in the
           episode.
-        - ``recovery_cycles``: time from the begin of the episode until latency and delivery are as before, with the
-          part still broken [cycles].
+        - ``recovery_cycles``: time from the start of the episode until latency and delivery are as before, although the
+          part is still broken [cycles].
         - ``return_cycles``: the same time from the end of the episode [cycles].
         - ``recovery_low_cycles``, ``recovery_high_cycles``, ``return_low_cycles``, ``return_high_cycles``: the ends of
           the confidence intervals of these times [cycles].

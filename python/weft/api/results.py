@@ -40,7 +40,7 @@ class Results(ResultSet):
 
     @property
     def sweep_diagnoses(self) -> list[dict[str, Any]]:
-        """Diagnoses that concern several points together, such as a curve.
+        """Diagnoses that concern several points together.
 
         The diagnoses have the form of those in `diagnoses`. The key ``points`` has the row numbers of the points in
         `frame`.
@@ -108,7 +108,7 @@ class Results(ResultSet):
         Raises
         ------
         ResultsError
-            If no point is finished, or the file name does not end in ``.html``.
+            If no point is finished, or the file name does not end in ``.html`` or ``.htm``.
         WriteError
             If the file can't be written.
         """

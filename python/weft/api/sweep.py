@@ -416,8 +416,8 @@ class Sweep:
         out : path, optional
             Folder of the results, by default ``results/<name of the file>-saturation``.
         tolerance : float
-            The search ends when the highest load that is not too much and the lowest load that is are at most this far
-            apart [flits/terminal/cycle].
+            The search ends when the highest load that is not too much and the lowest load that is too much are at most
+            this far apart [flits/terminal/cycle].
         lower, upper : float, optional
             Range of the search [flits/terminal/cycle], by default from `tolerance` to the most that a terminal can
             send, which is 1 or the bandwidth of its link.
@@ -484,7 +484,7 @@ class Sweep:
 
         The cores of the job limit the number of points that run at the same time.
 
-        A later call with the same arguments reports whether the job has ended. After the end of the search,
+        A later call with the same arguments reports whether the job has ended. Once the search is complete,
         `saturation` returns the table at once.
 
         Parameters

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 _LOADS = [round(0.05 * step, 2) for step in range(1, 19)]
 
 
-# Short headings for the columns of wide tables in the terminal. A column with an empty heading is not shown in the
-# terminal, only in JSON and CSV.
+# Short headings for the columns of wide tables on the screen. A column with an empty heading is only in JSON and CSV.
 _HEADS = {
     "random_mean": "mean",
     "random_min": "min",

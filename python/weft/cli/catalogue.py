@@ -91,7 +91,7 @@ def _rows(schema: dict[str, Any], parameter: parameters.Parameter, families: lis
 
 
 def _wrapped(rows: list[list[str]]) -> list[list[str]]:
-    """Rows of a table in which a last cell that is too wide for the terminal continues in further rows."""
+    """Rows of a table in which a last cell that is too wide for the screen continues in further rows."""
     taken = sum(max(map(len, column)) + 2 for column in zip(*(row[:-1] for row in rows), strict=True))
     room = max(40, shutil.get_terminal_size((120, 24)).columns - taken)
     return [

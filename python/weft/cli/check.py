@@ -307,7 +307,7 @@ def _modes(facts: dict[str, Any]) -> list[str]:
 
 
 def _queueing(facts: dict[str, Any]) -> list[str]:
-    """Lines with the lanes of a queueing scheme, and the memory of ports, by link class; empty without both."""
+    """Lines with the lanes of a queueing scheme, and the memory of ports, by link class; empty if there is neither."""
     shown = facts["queueing"]
     if shown is None:
         return []

@@ -29,8 +29,8 @@ def explain(options: argparse.Namespace) -> int:
     Raises
     ------
     WeftError
-        If no critical path is known, because no job runs a program, a program did not end, or no messages were
-        recorded.
+        If no critical path is known, because no job runs a program, a program did not end, or the states of ranks were
+        not recorded.
     """
     return _of_folder(options) if Path(options.file).is_dir() else _of_scenario(options)
 

@@ -1,4 +1,4 @@
-"""Prints warnings of the engine before a run: settings with which a point can run, but has misleading results."""
+"""Prints warnings of the engine before a run: settings with which a point runs but gives misleading results."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def write(comparison: Comparison, path: Path, title: str, found: Found | None = 
     Raises
     ------
     ResultsError
-        If the file name does not end in ``.html``.
+        If the file name does not end in ``.html`` or ``.htm``.
     WriteError
         If the file can't be written.
     """

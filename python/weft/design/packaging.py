@@ -47,7 +47,8 @@ class Packaging:
     terminal_m : float
         Length of the cable of a terminal [m].
     routers_per_rack, terminals_per_rack : int or None
-        Maximum number of routers and of terminals in a rack; ``None``: a rack holds all routers of a group or pod.
+        Maximum number of routers and of terminals in a rack; ``None``: no maximum. If both are ``None``, a rack holds
+        all that belong together, such as a group or pod.
     """
 
     pitch_m: float = 1.0
@@ -124,7 +125,7 @@ def square_pairs(racks: int) -> int:
     total = 0
     for axis in square(racks).T:
         counts = np.bincount(axis)
-        # the distance between two groups of racks is the number of steps from one to the other
+        # each step between neighbouring positions adds 1 to the distance of every pair with a rack on either side
         before = np.cumsum(counts)[:-1]
         total += int((before * (racks - before)).sum())
     return total

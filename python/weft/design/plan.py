@@ -67,7 +67,7 @@ class Plan(NamedTuple):
         return packaging.inside_m * self.inside + packaging.overhead_m * between + packaging.pitch_m * self.distance
 
     def cost_usd(self, prices: Prices, packaging: Packaging) -> float:
-        """Cost of routers and all cables, including cables of terminals [$]; a lower bound if racks are limited."""
+        """Cost [$] of routers and all cables, also of terminals; a lower bound if the size of racks is limited."""
         cables = prices.cables(self.links, self.cable_m(packaging))
         return self.routers * prices.router.at(self.radix) + cables + terminal_cost(self.terminals, prices, packaging)
 

@@ -45,7 +45,7 @@ def figure(choice: Choice) -> Picture:
     Raises
     ------
     ResultsError
-        If the results have no bill, if bills differ in the unit of an axis, or if there are too many series.
+        If the results have no bill, if bills differ in period or currency, or if there are too many series.
     """
     rows: Rows = {}
     for part in choice.parts:

@@ -73,7 +73,7 @@ class Choice:
     jobs : tuple of str
         Jobs that have a curve each, instead of one curve for all packets; ``all``: every job.
     at : int or None
-        Cycle that a map of queues shows; ``None``: the cycle with the most full queues.
+        Cycle that a map of queues shows; ``None``: the cycle with the most full ports.
     full : float or None
         Share of its buffer from which on a queue counts as full; ``None``: the default of the kind of figure.
     """
@@ -112,7 +112,7 @@ class Choice:
 
     @property
     def title(self) -> str:
-        """Title of the figure: names of results, coordinates that all points share, and how a single point ended."""
+        """Title of the figure: names of results, coordinates that the choice fixes, and how a single point ended."""
         called = dict.fromkeys(part.name or part.results.title for part in self.parts)
         fixed = {
             words[0]: None

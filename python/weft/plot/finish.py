@@ -84,7 +84,7 @@ def _sheet_size(drawing: Picture) -> tuple[float | None, float | None]:
 
 
 def _direct(panels: Sequence[Axes], handles: list[Artist], height: float) -> list[Artist]:
-    """Write the labels of curves next to their ends, and return the legend entries of the other curves."""
+    """Write the labels of curves next to their ends, and return the entries that the legend still needs."""
     words = {str(handle.get_label()) for handle in handles}
     written = direct.write(panels, words, height)
     if not written:

@@ -90,7 +90,7 @@ KindName = Literal[
 ]
 FORMATS = ("pdf", "svg", "png")
 DEFAULT: KindName = "load"
-# Names of the kind of figure for batches, and of the kinds for programs.
+# Names of the default kinds of figure for batches and for programs.
 JOBS: KindName = "jobs"
 PROGRAMS: KindName = "solution"
 KINDS = {

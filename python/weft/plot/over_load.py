@@ -175,7 +175,7 @@ def loads(frame: pl.DataFrame) -> list[str | float]:
 
 
 def short(load: str | float, digits: int = 3) -> str:
-    """A load, or the loads of phases, as `loads` returns them, as a short string.
+    """An entry of `loads` as a short string.
 
     If the load has many phases, only the first ones are included.
     """
@@ -271,7 +271,7 @@ def cross_entries(frames: Iterable[pl.DataFrame]) -> list[Artist]:
 
 
 def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str, *, on_edge: bool = False) -> None:
-    """Draw crosses on points that had not settled, are too short to judge, dropped packets, or have few packets.
+    """Draw crosses on points that had not settled, are too short to judge, dropped packets, or have too few packets.
 
     With `on_edge` the mark extends beyond the panel, like the markers of saturated points on the edge.
     """

@@ -25,7 +25,7 @@ def axis(axes: Axes, spot: Spot, end: float) -> None:
 
 
 def mark(axes: Axes, spot: Spot) -> None:
-    """Mark the ends of the measured window of a point, and the cycles in which the load changes or a part fails."""
+    """Mark the ends of the measured window of a point, and the cycles that `changes` returns."""
     style.mark_window(axes, spot.summary["warmup_cycles"], spot.summary["window_cycles"])
     style.mark_changes(axes, changes(spot))
 

@@ -3,8 +3,7 @@
 The panels can show several points.
 
 A saturated phase has no latency, because its latency grows with the length of the run. A saturated phase has a hollow
-marker at the upper edge. A cross marks the latency of a phase whose run had not settled, that is not judged, or that
-drops packets.
+marker at the upper edge. A cross marks the latency of a phase that is not settled, is not judged, or drops packets.
 """
 
 from __future__ import annotations
@@ -116,7 +115,7 @@ def _measured(choice: Choice, spot: Spot) -> list[dict[str, Any]]:
 def _beside(panels: Sequence[Axes], measured: Sequence[list[dict[str, Any]]], looks: dict[str, Look]) -> None:
     """Draw a line per point in each panel, and the loads that the scenarios set.
 
-    Equal loads of several points are drawn once.
+    All loads have the same look, because several points may have the same loads.
     """
     for phases in measured:
         _steps(panels[0], phases, q.SET_LOAD.column, "configured load", _DOTTED)

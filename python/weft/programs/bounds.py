@@ -356,7 +356,7 @@ def _loggops(program: Program, latencies: tuple[float, float], flit: float, of: 
 
 
 def _channels(alone: Mapping[str, Any] | None, flits: NDArray[Any], cycle: float) -> tuple[float | None, bool]:
-    """The bound from the fullest channel [s], and whether it holds in every run (true) or only for mean loads."""
+    """The bound from the fullest channel [s], and whether it is a bound only for the mean loads of channels."""
     if alone is None:
         return 0.0, False
     bound, of = alone["channel_load_bound"], alone["channel_load_bound_of"]

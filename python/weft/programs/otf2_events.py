@@ -176,7 +176,7 @@ class Reader:
             self._finish(_Call("", time, [(kind, event)]), time)
 
     def _border(self, kind: str, name: str, time: int) -> None:
-        """Process the begin or the end of an MPI call.
+        """Process the start or the end of an MPI call.
 
         A call inside another call counts as a part of the outer call.
         """
@@ -214,7 +214,7 @@ class Reader:
         records = [Record(Kind.INIT, [])] if call.name in _INIT else self._records(call)
         self._has_ended = call.name == _FINALIZE
         for record in records:
-            # the first record gets the begin of the call, further records begin at its end
+            # the first record begins with the call, further records begin at its end
             record.begin, record.end = (call.begin if record is records[0] else end), end
         self.rank.records += records
         if records:
@@ -251,7 +251,7 @@ class Reader:
         return records
 
     def _request(self, kind: str, event: Any, records: list[Record], ended: list[int]) -> None:
-        """Process an event of a non-blocking request: append its begin to `records`, and its end to `ended`."""
+        """Process an event of a non-blocking request: append its start to `records`, and its end to `ended`."""
         if kind == "MpiIsend":
             records.append(Record(Kind.ISEND, [*self._message(event, event.receiver), event.request_id]))
         elif kind == "MpiIrecvRequest":

@@ -277,7 +277,10 @@ def _scale(sources: Sources, quantity: Quantity, point: int) -> float:
 
 
 def _same(sources: Sources, quantity: Quantity, point: int, other: int) -> bool:
-    """Whether random variation explains the difference of a quantity between two points."""
+    """Whether random variation explains the difference of a quantity between two points.
+
+    The result is false for means if the scenario of a point makes changes at given times.
+    """
     two = [sources.summaries[each] for each in (point, other)]
     if quantity is q.ACCEPTED:
         return soundness.same_work([each[quantity.column] for each in two], [each.get("packets") for each in two])

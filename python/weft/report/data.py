@@ -93,7 +93,7 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _points(sources: Sources) -> dict[str, Any]:
-    """The table of points, with each number or string of the summaries as a column.
+    """The table of points, with each scalar of the summaries as a column.
 
     In coordinates, labels replace models.
     """

@@ -41,7 +41,7 @@ def write(results: Sequence[ResultSet], path: Path, *, units: str | None = None)
     Raises
     ------
     ResultsError
-        If no point is finished, or if the file name does not end in ``.html``.
+        If no point is finished, or if the file name does not end in ``.html`` or ``.htm``.
     WriteError
         If the file can't be written.
     """
@@ -71,7 +71,7 @@ def checked(path: Path) -> Path:
     Raises
     ------
     ResultsError
-        If the path does not end in ``.html``, or is a folder.
+        If the path does not end in ``.html`` or ``.htm``, or is a folder.
     """
     if path.suffix.lower() not in _ENDINGS:
         raise ResultsError.saying(f"{path} is not the name of a page", f"end it with {' or '.join(_ENDINGS)}")

@@ -27,7 +27,7 @@ def answers(results: ResultSet) -> bool:
 def have_no_load(summaries: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the points send only batches, as fast as the terminals can.
 
-    Points of batches have no load that an axis could show.
+    If so, the points have no load that an axis could show.
     """
     return all(of_jobs.are_batches(summary) and summary.get("load") in (None, 1) for summary in summaries)
 
@@ -58,7 +58,7 @@ def mean(runs: Sequence[Mapping[str, Any]], column: str = COMPLETION) -> Mean | 
 
 
 def delivered(jobs: Sequence[Mapping[str, Any]]) -> str:
-    """Text with the delivered packets as a share of all packets of the batches, and with the dropped packets."""
+    """Text with the delivered packets out of all packets of the batches, and with the dropped packets."""
     sums = [sum(job[name] or 0 for job in jobs) for name in ("batch_delivered_packets", "batch_packets")]
     dropped = sum(job.get("batch_dropped_packets") or 0 for job in jobs)
     return f"{sums[0]}/{sums[1]}" + (f", {dropped} dropped" if dropped else "")

@@ -113,7 +113,7 @@ class Baseline:
 
 
 def _awake(all_series: Sequence[Series]) -> Any:
-    """The power policy (with its parameters) that keeps all links on; ``None`` if there are no or several of them."""
+    """The power policy (with its parameters) that keeps all links on; ``None`` if no policy or several do."""
     found = [each.coordinates[POLICY] for each in all_series if each.stays_on and POLICY in each.coordinates]
     different = {label(policy): policy for policy in found}
     return next(iter(different.values())) if len(different) == 1 else None

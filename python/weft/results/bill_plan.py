@@ -20,7 +20,7 @@ _OTHERWISE = ", or add `--set bill=null` for a run without a bill"
 
 
 def check(points: Sequence[Point]) -> None:
-    """Refuse, before the runs, a bill that cannot be computed from the points with any results.
+    """Refuse, before the runs, a bill that cannot be computed from the points, whatever their results are.
 
     Raises
     ------

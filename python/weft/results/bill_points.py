@@ -367,7 +367,7 @@ def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
 def _always_on_w(run: Summary) -> float:
     """Power that the same flits would need on links that never sleep.
 
-    The power of the run itself, if the run has no such number because it has no managed links.
+    If the run lacks this number, because it has no managed links, the result is its mean power.
     """
     shown = run.get("power_always_on_mean_w")
     return float(run["power_mean_w"] if shown is None else shown)

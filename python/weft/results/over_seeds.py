@@ -24,7 +24,7 @@ _PARTS = ("results", "job", "flow", "phase")
 _OF_ONE = (SEED, "point", "hash")
 # Part of the name of columns that have the confidence interval of a single run.
 _INTERVAL = "_ci95_"
-# Suffix of the name of a column that has half of the 95 % confidence interval of the column before.
+# Suffix that turns the name of a column into that of the column with half of its 95 % confidence interval.
 HALF_WIDTH = "_ci95_half_width"
 RUNS = "runs"
 

@@ -59,7 +59,7 @@ HOPS = Quantity("hops_mean", "Hops per packet", "links", "hops", 2)
 MINIMAL = Quantity("minimal_share", "Share of minimal routes", "", "minimal", 2)
 ENERGY = Quantity("energy_per_bit_pj", "Energy per delivered bit", "pJ/bit", "energy", 1)
 POWER = Quantity("power_mean_w", "Mean power of links, and of routers with a price", "W", "power", 2)
-# Not a column of the summary: `weft.results.curves` divides the number of transitions by the length of the window
+# Not a column of the summary: `weft.results.curves` divides the number of transitions by the length of the window.
 TRANSITIONS = Quantity("link_transitions_per_s", "Transitions of all links", "1/s", "transitions", 0)
 
 # Quantities of axes that show no column, or more than one column.

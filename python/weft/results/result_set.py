@@ -400,7 +400,7 @@ class ResultSet:
 
         The table has a row per program: ``trace``, ``number``, submission, start, end, wait and run time [cycles],
         ``slowdown``, ``bounded_slowdown``, ``ranks``, ``terminals``, ``allocated_terminals`` and the share of the
-        energy of the program [fJ]. Programs that never started are the last rows.
+        energy that the program used [fJ]. Programs that never started are the last rows.
         """
         return self._of_queue(point, "schedule")
 

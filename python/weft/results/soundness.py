@@ -154,7 +154,7 @@ def risk(summary: Mapping[str, Any]) -> str | None:
     """Dotted path of the parameter of the power policy about which the engine warned; ``None`` without a warning.
 
     With such a policy, a network can collapse at a load that this run carries. Whether the network collapses depends on
-    the state of links at the start of the run.
+    how the run begins.
     """
     return verdict(summary).risk
 

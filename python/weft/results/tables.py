@@ -327,7 +327,7 @@ def _block(curve: Curve, offered: Sequence[float], quantities: Sequence[Quantity
 
 
 def _has_detours(curve: Curve) -> bool:
-    """Whether less than 100 % of the packets took minimal paths at some load."""
+    """Whether the share of packets on minimal paths is below 1.00 at some load."""
     shares = curve.frame[q.MINIMAL.column].drop_nulls()
     return shares.len() > 0 and bool((shares.round(q.MINIMAL.digits) < 1).any())
 

@@ -1,7 +1,7 @@
 """Finds routings that would not drop packets: they have a path for every pair of terminals in a network with faults.
 
 The engine decides. A routing qualifies if it works in the scenario of the point and computes new tables after faults.
-The new tables of the routing must connect all terminals after every fault. A routing does not qualify if its paths are
+The new tables must connect all terminals in every state of the network. A routing does not qualify if its paths are
 full below the load of the point. For example, packets over random intermediates need twice the links. Packets wait
 until the new tables are ready, and some may be lost. Therefore a run is proposed only if all failures happen before its
 window, and its warm-up is long enough for new tables.
@@ -94,7 +94,7 @@ def _lines_of(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
 
 
 def able(results: ResultSet, row: int) -> list[Way]:
-    """Routings that could replace that of a point: they carry its load, and connect every pair after faults."""
+    """Routings that could replace that of a point: they carry its load, and connect all terminals after faults."""
     try:
         scenario = Scenario.from_file(results.file(row, "scenario.yaml"))
     except WeftError:  # a damaged file, or a file of another version

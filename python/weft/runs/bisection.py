@@ -70,7 +70,8 @@ class Search:
     def _edge(self) -> tuple[int, int, list[int]]:
         """The two indices of loads between which the edge is, and the indices of loads that are needed next.
 
-        If the verdict on a load is unknown, the search continues above it, because a sharp edge may be there.
+        If the verdict on a load is unknown, the search continues above it, as if the load were good: the edge above may
+        be sharp.
         """
         low, high = 0, len(self._loads) - 1
         if missing := [step for step in dict.fromkeys((low, high)) if step not in self._known]:

@@ -190,7 +190,7 @@ class Checkpoints:
             self._folder.rmdir()
 
     def forget(self, hashes: Iterable[str]) -> None:
-        """Remove checkpoints of points that are finished, whose runs were killed before they could remove them."""
+        """Remove checkpoints of finished points whose runs were killed before they could remove them."""
         if self._folder.is_dir():
             for each in hashes:
                 self.remove(each)

@@ -59,7 +59,7 @@ class Estimate:
     def pace(self, place: int, seconds: float | None) -> None:
         """Record the estimated total time of a running point [s], from its first cycles.
 
-        The result is ``None`` if the time is unknown.
+        `seconds` is ``None`` if the time is unknown.
         """
         if seconds is not None and not self._ends_when_done[place]:
             self._paced[place] = seconds
@@ -100,7 +100,7 @@ class Estimate:
     def most_left(self, place: int, cycles: int, of: int, seconds: float) -> float | None:
         """Time that a running point needs if its warm-up lasts up to its limit [s].
 
-        The result is ``None`` if this is no more than the likely time.
+        The result is ``None`` if it is unknown, or not much more than the likely time.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Shows the progress of a sweep on standard error: bars in a terminal, or a line from time to time in a file."""
+"""Shows the progress of a sweep on standard error: bars on the screen, or a line from time to time in a file."""
 
 from __future__ import annotations
 

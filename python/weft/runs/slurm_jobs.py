@@ -191,7 +191,7 @@ def _limit(wanted: SlurmJobs, takes: float | None) -> float:
 
 
 def _memory(wanted: SlurmJobs, needs: Sequence[int], how: How) -> int:
-    """Memory of a job [bytes] in which points of these memories run at the same time."""
+    """Memory of a job [bytes] in which points that need this memory run at the same time."""
     least = _PYTHON_BYTES + sum(needs)
     if wanted.memory_bytes is not None and wanted.memory_bytes < least and not how.force_memory:
         _refuse_too_little(wanted.memory_bytes, least, len(needs))

@@ -60,7 +60,7 @@ def state(job: str) -> str | None:
 
 
 def cancel(name: str) -> None:
-    """Cancel all jobs with this name.
+    """Cancel all jobs with this name, if there are any.
 
     Raises
     ------

@@ -42,8 +42,8 @@ class ArrayStatus:
     unasked : str or None
         Reason why the state of the jobs is unknown: Slurm does not answer, or is not installed on this machine.
     ended : list of str
-        Last lines in the logs of jobs that ended without finishing their points. A sentence replaces the line of an
-        empty log.
+        Last lines in the logs of jobs that ended without finishing their points. A sentence replaces the line of a
+        log without lines.
     logs : str
         Folder of the logs.
     """

@@ -292,7 +292,7 @@ def brief(value: Any) -> str:
 
 
 def _is_local(name: str) -> bool:
-    """Whether an imported module is a file of the user. The result is false for a module that is not installed."""
+    """Whether an imported module is a file of the user. The result is false for a module that is not found."""
     if name.startswith("."):
         return True
     top = name.partition(".")[0]

@@ -28,7 +28,7 @@ class Router(int):
 
     @property
     def name(self) -> str:
-        """Name of the router in the file of the topology; without such a file, its number as a string."""
+        """Name of the router in the file of the topology; if it has none, its number as a string."""
         return self.network.names[self] if self.network.names else str(int(self))
 
     @property

@@ -46,8 +46,8 @@ class State(NamedTuple):
 class Routes:
     """The hops that packets may take, for each state of a packet.
 
-    The rank of a hop is its position when the hops are ordered by their cost in an idle network. While all queues are
-    empty, packets take hops of rank 0.
+    The rank of a hop is the rank of its cost in an idle network, so hops of equal cost have the same rank. While all
+    queues are empty, packets take hops of rank 0.
     """
 
     def __init__(self, function: UserFunction, network: Network) -> None:

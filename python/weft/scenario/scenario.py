@@ -31,8 +31,8 @@ class Named:
     title : str
         Title of the table of results: the name, and the overrides.
     folder : str
-        Name of the folder of the results. The folder is named after the file of the scenario. A scenario without a file
-        has its name, plus a mark.
+        Name of the folder of the results: the name of the scenario's file or, without a file, the name of the scenario
+        plus a mark. Overrides add another mark.
     source : str
         Name of the file of the scenario in error messages.
     file : Path or None

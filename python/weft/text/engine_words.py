@@ -1,6 +1,6 @@
 """Meanings of the words that the engine writes into results. The engine has the list of these words.
 
-A word for which this module has no meaning is printed unchanged.
+A word for which this module has no meaning is printed with spaces instead of underscores.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def explained(words: Iterable[str], meanings: Mapping[str, str]) -> dict[str, str]:
-    """Each word with its meaning, in the order of the words; words without a meaning are printed unchanged.
+    """Each word with its meaning, in the order of the words; for a word without a meaning, the word with spaces.
 
     Examples
     --------

@@ -73,7 +73,7 @@ def listed(value: object, name: str, example: str) -> list[Any]:
     Raises
     ------
     WeftError
-        If the value has no items, or is a string.
+        If the value is not an object with items, or is a string or a mapping.
     """
     if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
         raise refused(value, name, "list", f"write e.g. {name}=[{example}]")

@@ -29,7 +29,7 @@ def meant(word: object, known: Iterable[str], otherwise: str) -> str:
 def same(word: str, known: str) -> bool:
     """Whether two names of parameters mean the same.
 
-    Each part of the first name must equal a part of the second, up to a typing error or another ending.
+    The names must have the same parts in the same order; a part can differ by a typing error or in its ending.
 
     Examples
     --------

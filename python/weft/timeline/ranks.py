@@ -61,7 +61,7 @@ def _states(states: pl.DataFrame, first: int, span: Span, clock: Clock) -> Itera
 
 
 def _messages(messages: pl.DataFrame, begin: tuple[int, int], span: Span, clock: Clock) -> Iterator[Event]:
-    """Yields marks for the begin and the arrival of messages, by rank and time, each with its end of an arrow."""
+    """Yields marks for the start and the arrival of messages, by rank and time, each with its end of an arrow."""
     first, arrows = begin
     rows = messages.to_dicts()
     ends = [_End(row["from_rank"], row["begun_cycle"], False, number) for number, row in enumerate(rows)]

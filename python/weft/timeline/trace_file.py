@@ -4,7 +4,7 @@ The format is the Trace Event Format of Chrome, which Perfetto (ui.perfetto.dev)
 events (``X``) are slices: bars with a beginning and a length. Flows (``s`` and ``f``) are arrows between slices.
 Metadata (``M``) name processes and tracks. Times are in microseconds of simulated time, as whole numbers of
 nanoseconds. If the length of a cycle is not a whole number of nanoseconds, each cycle is drawn as 1 ns. The arguments
-of each slice contain its first and last cycle.
+of each slice contain the cycles of its beginning and its end.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Clock:
         return round(self.cycle_seconds * 1e15) % 1_000_000 == 0
 
     def slice(self, track: tuple[int, int], name: str, category: str, span: Span, args: Args) -> Event:
-        """An event of a trace with a begin and a length, on a track.
+        """An event of a trace with a beginning and a length, on a track.
 
         A track is identified by a process and a number in this process.
         """

@@ -2,8 +2,8 @@
 
 Source: J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08; M. Besta, T. Hoefler, "Slim
 Fly", SC'14, for a rack per group. The bisection is the cut between two sets of whole groups, as in FleX (IEEE Access
-2022), Table 4. If the number of groups is odd, one group is split. In a group that is split, the local links between
-its halves are also cut, and at most half of its global links. If groups are small and many, a cut through all groups
+2022), Table 4. If the number of groups is odd, one group is split. The local links between its halves are then also
+cut, and with the best split at most half of its global links. If groups are small and many, a cut through all groups
 has fewer links.
 """
 
