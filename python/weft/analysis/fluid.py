@@ -65,7 +65,7 @@ class Loads(NamedTuple):
     Attributes
     ----------
     direct : ndarray
-        Part of the load that goes only between the two routers of the channel; shape (k, k).
+        Part of the load that is traffic between the two routers at the ends of the channel; shape (k, k).
     channels : ndarray
         Total load of each channel; shape (k, k).
     """

@@ -42,7 +42,7 @@ def saved_j(results: ResultSet, point: int, wake: float, sleep: float) -> float:
     Parameters
     ----------
     results : ResultSet
-        Results. The links of the point `point` must be always on, and it needs ``measure.series`` of each channel.
+        Results in which the links of the point `point` are always on, with ``measure.series`` of each channel.
     point : int
         Row number in `results.frame`.
     wake, sleep : float

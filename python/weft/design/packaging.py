@@ -152,7 +152,7 @@ def filled(natural: Layout, terminals: npt.NDArray[np.uint32], packaging: Packag
     Parameters
     ----------
     natural : Layout
-        Layout in racks of unlimited size. Routers in the same of these racks belong together.
+        Layout in racks of unlimited size. Routers that share a rack in it belong together.
     terminals : array of int, shape (routers,)
         Number of terminals of each router.
     packaging : Packaging

@@ -254,7 +254,7 @@ class _PlainLog(LogLocator):
 
 
 def plain_log(axis: Axis) -> None:
-    """Write plain numbers at a logarithmic axis that can span less than a decade; called after everything is drawn."""
+    """Write plain numbers at a logarithmic axis that can span less than a decade; call it after everything is drawn."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(_PlainLog() if high > _NARROW * low else MaxNLocator(6))
     axis.set_major_formatter("{x:g}")

@@ -54,7 +54,7 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
     Returns
     -------
     str
-        The element ``svg``. The picture shows at most twelve panels; if there are more, a line of text says so.
+        The element ``svg``. The picture shows at most the first twelve panels; if there are more, its text says so.
     """
     shown = dict(list(panels.items())[:_PANELS])
     looks = style.looks([label for lines in shown.values() for label in lines])

@@ -98,7 +98,7 @@ def _points(sources: Sources) -> dict[str, Any]:
     In coordinates, labels replace models.
     """
     frame = sources.frame
-    # energies in femtojoules are left out, because the table also has them in joules
+    # energies in femtojoules are left out, because they are long numbers, and the table also has them in joules
     scalars = [name for name in frame.columns if not name.endswith("_fj") and name not in {"hash", "name"}]
     columns = {name: pack.column(frame[name].to_list()) for name in scalars}
     columns |= {"mark": pack.column([columns_shown.point_mark(summary) for summary in sources.summaries])}

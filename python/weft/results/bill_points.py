@@ -187,7 +187,7 @@ class Series:
         Raises
         ------
         UnbillableError
-            If no measurement can be billed. The error names the reason why nothing can be billed.
+            If no measurement can be billed. The error names the reason.
         """
         again = f"run it: {self.again}" if self.again else "run the sweep again: it runs the missing points"
         if nowhere := [each for each in self.lost if each.load is None]:

@@ -165,7 +165,7 @@ def is_warned(summary: Mapping[str, Any]) -> bool:
 
 
 def is_sound(summary: Mapping[str, Any]) -> bool:
-    """Whether a point can be named as the best of others, and be compared with them."""
+    """Whether a point can be called the best in a quantity, and be compared with other points."""
     return not verdict(summary).flaws
 
 

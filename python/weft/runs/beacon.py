@@ -121,7 +121,7 @@ def at_work(root: Path) -> list[dict[str, Any]]:
 def clear(root: Path) -> None:
     """Remove the beacon files of dead runs.
 
-    Only the process that starts a sweep does this, not each worker, because it must read the whole folder.
+    Only the process that starts a sweep does this, not each worker, because the whole folder must be read.
     """
     for path, _, alive in _found(root):
         if not alive:

@@ -144,7 +144,7 @@ def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watc
 def _of_a_point(problem: WeftError) -> bool:
     """Whether an error concerns only one point, so that the other points can continue.
 
-    An error of writing is no such error, because it would affect all points.
+    A write error is no such error, because it would affect all points.
     """
     return type(problem) is not WeftError and not isinstance(problem, WriteError)
 

@@ -1,4 +1,4 @@
-"""Converts a Python function that exists only in memory, with everything that it uses, to the text of a separate file.
+"""Converts a Python function that exists in memory, with everything that it uses, to the text of a separate file.
 
 The file holds the definition of the function, and the imports, constants and other functions that it uses. The file is
 executed when the scenario runs, in this process or in another, and results store it.
