@@ -1,4 +1,4 @@
-"""The exceptions of Weft. All have one base class, and each names the place of the fault and the remedy."""
+"""The exceptions of Weft. All exceptions have one base class, and each names the place of the fault and the remedy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = "choose another folder (with --out; in Python by its path)"
 _ALLOWED = f"{_ELSEWHERE}, or change its permissions"
-# Reasons why the operating system refuses a file, with the remedy, by its error number.
+# Reasons why the operating system refuses a file, each with the remedy, by error number.
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "free some space and run the same command again: finished points stay"),
     errno.EDQUOT: ("your disk quota is used up", "free some space and run the same command again"),
@@ -32,11 +32,11 @@ class WeftError(Exception):
     Attributes
     ----------
     text : str
-        The message for the user, with a snippet of the file if there is one.
+        The message for the user, with the lines around the fault if it is in a file.
     path : str
         Dotted path of the scenario key in question; empty if there is none.
     line, column : int or None
-        Place in the scenario file, counted from 1; ``None`` if it is not in the file.
+        Place of the fault in the scenario file, counted from 1; ``None`` if the fault is not in the file.
     what : str
         The fault, with the arithmetic behind it.
     help : str
@@ -68,49 +68,53 @@ class WeftError(Exception):
 
 
 class WeftWarning(UserWarning):
-    """A warning about a run that continues. The command line prints such warnings."""
+    """A warning about a run that continues nevertheless. The command line prints warnings of this class."""
 
 
 class ScenarioError(WeftError):
-    """A scenario that can't be read or can't run."""
+    """Raised if a scenario can't be read or can't run."""
 
 
 class ResultsError(WeftError):
-    """A folder that does not hold the results of a sweep."""
+    """Raised if a folder does not hold the results of a sweep, or not the requested ones."""
 
 
 class PeerError(WeftError):
-    """A file with results of another simulator that can't be read."""
+    """Raised if a file with results of another simulator can't be read."""
 
 
 class ProgramError(WeftError):
-    """A program of messages that can't be read or can't run."""
+    """Raised if a program of messages can't be read or can't run."""
 
 
 class StuckError(ProgramError):
-    """A program of messages has ranks that wait forever.
+    """Raised if ranks of a program of messages wait forever.
 
     Attributes
     ----------
     stuck : dict
-        ``stuck_ranks``, the number of such ranks, and ``waiting``, a list of the first of them. An entry has ``rank``,
-        ``finished`` (its finished operations) and ``of`` (all its operations). Its ``receives`` are those without a
-        message (``operation``, ``source``, ``tag``; ``None``: any source or tag). Its ``messages`` are those without a
-        receive (``source``, ``tag``, ``bytes``).
+        ``stuck_ranks``, the number of ranks that wait forever, and ``waiting``, a list with entries for the first of
+        them. An entry has ``rank``, ``finished`` (number of its finished operations) and ``of`` (number of all its
+        operations). The list ``receives`` of an entry has the receives without a message (``operation``, ``source``,
+        ``tag``; ``None``: any source or tag). The list ``messages`` of an entry has the messages without a receive
+        (``source``, ``tag``, ``bytes``).
     """
 
     stuck: dict[str, Any]
 
     @classmethod
     def of(cls, what: str, help: str, stuck: dict[str, Any], place: str = "the program") -> Self:
-        """The error of a program. It has the waiting ranks as a string and as data."""
+        """The error for a program with ranks that wait forever.
+
+        The error has the waiting ranks as a string and as data.
+        """
         found = cls.saying(what, help, place)
         found.stuck = stuck
         return found
 
 
 class WriteError(WeftError):
-    """A file that can't be written."""
+    """Raised if a file can't be written."""
 
     @classmethod
     def of(cls, path: str | Path, problem: OSError) -> Self:
@@ -120,7 +124,7 @@ class WriteError(WeftError):
 
 
 def reason(path: str | Path, problem: OSError) -> tuple[str, str]:
-    """The reason why the operating system refuses a file or folder, and the remedy."""
+    """The reason why the operating system refuses a file or folder, and the remedy, as two strings."""
     place = next((each for each in (Path(path), *Path(path).parents) if os.path.lexists(each)), Path(path))
     number = problem.errno
     if number in (errno.EEXIST, errno.ENOTDIR, errno.ENOENT) and not place.is_dir():
@@ -132,7 +136,10 @@ def reason(path: str | Path, problem: OSError) -> tuple[str, str]:
 
 
 def _has_no_disk(folder: Path) -> bool:
-    """Whether a folder is virtual, like /proc and /sys. No permission allows anyone to create files there."""
+    """Whether a folder belongs to a virtual file system, like /proc and /sys.
+
+    No permission allows users to create files in such a folder.
+    """
     with suppress(OSError, AttributeError):  # some systems cannot tell this
         return os.statvfs(folder).f_blocks == 0
     return False
@@ -140,7 +147,7 @@ def _has_no_disk(folder: Path) -> bool:
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Turn an error of the operating system into a `WriteError` while a file or folder is written."""
+    """Turn an error of the operating system into a `WriteError` while the ``with`` block writes a file or folder."""
     if "\0" in str(path):
         what = f"{str(path)!r} is not a file name: it contains a null character"
         raise WriteError.saying(what, "remove that character")

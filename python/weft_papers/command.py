@@ -1,4 +1,4 @@
-"""``weft reproduce``: the figures of a paper, and a scoreboard of its claims."""
+"""``weft reproduce`` draws the figures of a paper, and prints a scoreboard of its claims."""
 
 from __future__ import annotations
 
@@ -87,7 +87,10 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _submitted(options: argparse.Namespace, settings: dict[str, Any]) -> bool:
-    """Submit the missing points of each sweep and print a report. Returns false if all points have results."""
+    """Submit the missing points of each sweep to Slurm, and print a report.
+
+    Returns false if there is nothing to submit, because all points have results.
+    """
     from weft_papers.common import reproduction
     from weft_papers.registry import ALL, paper
 
@@ -103,7 +106,7 @@ def _submitted(options: argparse.Namespace, settings: dict[str, Any]) -> bool:
 
 
 def _all_text(done: AllReproduced) -> str:
-    """String with the number of claims of each paper by verdict, and the path of the page."""
+    """Text with the number of claims of each paper by verdict, and with the path of the page."""
     from weft_papers.common import scoreboard
 
     lines = [f"{each.paper.name.ljust(10)}  {scoreboard.count_words(each.rows)}" for each in done.papers]
@@ -111,7 +114,7 @@ def _all_text(done: AllReproduced) -> str:
 
 
 def _text(done: Reproduction) -> str:
-    """String with the scoreboard, the figures that were not drawn, and the folders and files that were written."""
+    """Text with the scoreboard, the figures that were not drawn, and the folders and files that were written."""
     from weft_papers.common import scoreboard
 
     absent = [f"figure {each.figure.name}: {each.absent}" for each in done.shown if each.absent]

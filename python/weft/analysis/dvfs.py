@@ -1,21 +1,22 @@
-"""Computes from a finished run the energy of links that run at the lowest sufficient rate.
+"""Computes the energy that the links of a finished run would have used at the lowest sufficient rate.
 
-Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (ISCA 2010). A channel has a few rates, as
-shares of its bandwidth. It is billed at the lowest rate that is at least its utilisation in the run. The bill assumes
-that the utilisation is known in advance, and that a change of rate costs nothing. Relative power P(r) of the rates 1/4,
-1/2 and 1: 0.54, 0.69 and 1. They are points of a straight line from full power at the full rate to 42 % at 1/16 of the
-rate, the value given for the slowest InfiniBand mode. The TCEP paper prints no numbers. The energy of a channel is P(r)
-times its energy at the full rate. So static and dynamic energy shrink by the same factor. This favours rate scaling
-over TCEP, because a flit that is sent more slowly costs less.
+Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (ISCA 2010). A channel has a few rates,
+each a share of its bandwidth. The channel is billed at the lowest rate that is at least its utilisation in the run. The
+bill assumes that the utilisation is known in advance, and that a change of rate costs nothing. The rates 1/4, 1/2 and 1
+have the relative powers P(r) = 0.54, 0.69 and 1. The relative powers lie on a straight line from full power at the full
+rate to 42 % at 1/16 of it. Abts et al. give 42 % for the slowest InfiniBand mode. The TCEP paper prints no powers. The
+energy of a channel is P(r) times its energy at the full rate. Therefore static and dynamic energy shrink by the same
+factor. To scale dynamic energy as well favours rate scaling over TCEP, because each flit then costs less at a lower
+rate.
 
-Parameters: rates (shares of the full rate) and their relative powers. Guarantees: if the full rate is the only one, the
-bill equals the bill of the run. Not modelled: time and energy of changing a rate, the latency of slower links, and
-traffic that would have avoided a slower link. Validation: bills of hand-made channels, and bills of runs, both per
-channel and per sample.
+Parameters: the rates (shares of the full rate) and their relative powers. Guarantees: if the full rate is the only one,
+the bill equals the bill of the run. Not modelled: time and energy of a rate change, the latency of slower links, and
+detours of traffic around slower links. Validation: tests bill hand-made channels and finished runs, per channel and per
+sample.
 
-Only channels between routers are scaled, and only in the cycles in which they draw power. If a policy switches links
-off, each link is scaled by its traffic in the cycles in which it is on. A run is refused if its policy slows links
-down, because its links would be scaled twice.
+Only the energy of channels between routers is scaled, and only in the cycles in which they draw power. If a policy
+switches links off, the utilisation of each link is taken over the cycles in which the link is on. Weft refuses a run
+whose policy slowed links down, because their energy would be scaled twice.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates that a channel may have.
+    """The rates at which a channel can run, and its power at each rate.
 
     Attributes
     ----------
@@ -72,17 +73,17 @@ class Rates:
             raise WeftError.saying(what, "write e.g. powers 0.54, 0.69, 1")
 
     def lowest(self, utilisation: Numbers) -> npt.NDArray[np.int64]:
-        """Index of the lowest rate that carries each utilisation (0 to 1); the last index if no rate does."""
+        """Index of the lowest rate that is at least each utilisation (0 to 1); the last index if no rate is."""
         return np.minimum(np.searchsorted(self.rates, utilisation), len(self.rates) - 1)
 
     def scale(self, flits: Numbers, powered: Numbers, energy: Numbers, bandwidth: Numbers) -> tuple[Numbers, Numbers]:
-        """Power of channels at their lowest rates.
+        """Energy of channels at their lowest sufficient rates.
 
         Parameters
         ----------
         flits, powered, energy : ndarray
-            Flits that each channel sent, cycles in which it drew power, and its energy in these cycles. All arrays have
-            the same shape; their last axis is the channels.
+            Flits that each channel sent, the cycles in which the channel drew power, and its energy in these cycles.
+            All arrays have the same shape; their last axis is the channels.
         bandwidth : ndarray
             Full rate of each channel [flits/cycle]; shape (channels,).
 
@@ -106,9 +107,9 @@ def rate_scaled(
     Parameters
     ----------
     results : ResultSet
-        Finished points, usually of links that are always on.
+        Finished points, usually with links that are always on.
     rates : Rates, optional
-        Rates of a channel, as shares of the full rate, and the relative power at each rate.
+        Rates of a channel, as shares of the full rate, with the relative power at each rate.
     over_time : bool
         Choose a rate for each sample of the time series of a channel, instead of one for the whole window.
     points : sequence of int, optional
@@ -117,18 +118,22 @@ def rate_scaled(
     Returns
     -------
     polars.DataFrame
-        A row per point: its coordinates; ``baseline``, the hash of the point; ``energy_network_j``, the energy in the
-        run, and ``energy_network_scaled_j``, the energy at the lowest rates [J]; ``energy_per_flit_pj`` and
-        ``energy_scaled_per_flit_pj``, the two energies of the links between routers per delivered flit [pJ/flit], null
-        if no flit was delivered; ``normalised_energy``, scaled divided by unscaled energy; ``rate_<r>_share``, the
-        share of the powered cycles at each rate. ``flaw`` names the fault of a point, for example that it is saturated.
-        A network in normal operation would not have the saving of such a point.
+        A row per point, with its coordinates and these columns:
+
+        - ``baseline``: hash of the point, which is the reference of the energy at lower rates.
+        - ``energy_network_j``, ``energy_network_scaled_j``: energy in the run, and energy at the lowest rates [J].
+        - ``energy_per_flit_pj``, ``energy_scaled_per_flit_pj``: these two energies of the links between routers per
+          delivered flit [pJ/flit]; null if no flit was delivered.
+        - ``normalised_energy``: scaled energy divided by the energy in the run.
+        - ``rate_<r>_share``: share of the powered cycles at the rate r.
+        - ``flaw``: the flaw of the point, for example that it is saturated. A network in normal operation would not
+          have the saving of such a point.
 
     Raises
     ------
     ResultsError
-        If a point kept no series of its channels, or kept no states of links that were switched. Also if its policy
-        slowed links down, or if its load changes in phases and one rate is requested for all phases.
+        If a point has no recorded series of its channels, or no recorded states of links that were switched. Also if
+        the policy of a point slowed links down, or if one rate is requested for a load that changes in phases.
     """
     rates = rates or Rates()
     chosen = range(len(results)) if points is None else points
@@ -161,7 +166,7 @@ def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> di
 
 
 def _refuse_slowed(results: ResultSet, point: int, channels: pl.DataFrame) -> None:
-    """Refuse a point whose links ran at lower rates, because its bill already has the lower power."""
+    """Refuse a point whose policy already ran links at lower rates, because their energy would be scaled twice."""
     spent = {state: int(channels[f"cycles_{state}"].sum()) for state in link_modes.slower(results.summaries[point])}
     if any(spent.values()):
         text = " and ".join(f"{cycles} cycles at {state} rate" for state, cycles in spent.items() if cycles)
@@ -170,9 +175,9 @@ def _refuse_slowed(results: ResultSet, point: int, channels: pl.DataFrame) -> No
 
 
 def _refuse_phases(results: ResultSet, point: int) -> None:
-    """Refuse to choose one rate for a load that changes.
+    """Refuse to choose one rate for all phases of a load that changes.
 
-    The rate for the mean load would be too low for the busiest phase.
+    A rate that fits the mean load would be too low for the busiest phase.
     """
     if count := len(results.summaries[point].get("phases") or []):
         what = f"the load of {results.describe(point)} changes in {count} phases: a single rate can't follow it"
@@ -184,7 +189,7 @@ def _refuse_phases(results: ResultSet, point: int) -> None:
 
 
 def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers, Numbers]:
-    """Flits of each channel, cycles in which it drew power, and its energy in these cycles [fJ]."""
+    """Flits of each channel in the window, cycles in which it drew power, and its energy in these cycles [fJ]."""
     cycles = channels.select(pl.col("^cycles_.*$").exclude("cycles_off")).sum_horizontal()
     energy = channels["energy_fj"].cast(pl.Float64) - channels["cycles_off"] * prices.per_cycle("off", channels)
     flits, powered, used = (column.to_numpy().astype(float) for column in (channels["flits"], cycles, energy))
@@ -194,10 +199,10 @@ def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers
 def _of_samples(
     results: ResultSet, point: int, channels: pl.DataFrame, prices: Prices
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Flits, powered cycles and energy of each channel in each sample of the window; shapes (samples, channels).
+    """Flits, powered cycles and energy [fJ] of each channel in each sample of the window; shapes (samples, channels).
 
-    If the window covers only a part of a sample, only that part counts. The dynamic energy of a channel in the window
-    is divided among the samples by their flits.
+    If only a part of a sample is inside the window, only that part counts. The dynamic energy of a channel in the
+    window is divided among the samples in proportion to their flits.
     """
     series = results.series(point)
     if "channel" not in series.columns:
@@ -215,7 +220,7 @@ def _of_samples(
     low, high, length = low[kept], high[kept], length[kept]
     flits = samples("flits")[kept][:, channels["channel"].to_numpy()] * ((high - low) / length)[:, None]
     cycles = _cycles(results, point, channels, low, high)
-    # the series does not say in which power state a flit was sent, and each state may have its own price
+    # flits are weights: the series does not record the power state in which a flit was sent, and prices differ by state
     weights = np.where(flits.sum(axis=0) > 0, flits, (high - low)[:, None])
     dynamic = channels["energy_dynamic_fj"].cast(pl.Float64).to_numpy()
     powered, energy = np.zeros_like(flits), dynamic * weights / weights.sum(axis=0)
@@ -226,7 +231,7 @@ def _of_samples(
 
 
 def _cycles(results: ResultSet, point: int, channels: pl.DataFrame, low: Numbers, high: Numbers) -> dict[str, Numbers]:
-    """Cycles of each channel (column) in each power state between the times `low` and `high` (rows)."""
+    """Cycles of each channel (column) in each power state between the times `low` and `high` of each sample (row)."""
     length = np.repeat((high - low)[:, None], channels.height, axis=1)
     summary = results.summaries[point]
     if (channels["cycles_on"] == summary["window_cycles"]).all():
@@ -246,6 +251,6 @@ def _cycles(results: ResultSet, point: int, channels: pl.DataFrame, low: Numbers
     spent = np.zeros((len(states), *length.shape))
     np.add.at(spent, (of_span[span], sample, column[span]), inside)
     cycles = dict(zip(states.tolist(), spent, strict=True))
-    # a channel without spans is not managed by any policy
+    # a channel without recorded spans is always on, because no policy manages it
     cycles["on"] = cycles.get("on", 0) + length - spent.sum(axis=0)
     return cycles

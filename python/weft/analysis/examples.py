@@ -1,16 +1,17 @@
-"""The worked examples with which TCEP (ISCA 2018) explains its two observations and its algorithm.
+"""Recomputes the worked examples with which TCEP (ISCA 2018) explains its two observations and its algorithm.
 
-In Fig. 5 one of two links of a router is switched off, and the figure shows the loads of all links after that. The text
-gives only the sums 0.55 and 0.7. We take a minimal flow a from R0 to R1, and a non-minimal flow b from R0 to R3 over
-R2. (The text says "over R1", but then the link to R2 would be idle, and so it would be the least used link.) All links
-together carry a + 2 b before, 2 a + 2 b without the link R0-R1, and a + 2 b without the link R0-R2; hence a = 0.15 and
-b = 0.2.
+In Fig. 5 a router switches off one of its two links, and the figure shows the loads of all links after that. The text
+of the paper gives only two sums of loads, 0.55 and 0.7. We assume a minimal flow a from R0 to R1, and a non-minimal
+flow b from R0 to R3 over R2. The paper says "over R1", but over R1 the link from R0 to R2 would be idle and therefore
+the least used. All links together carry a + 2 b before. All links carry 2 a + 2 b without the link R0-R1, and a + 2 b
+without R0-R2. Hence a = 0.15 and b = 0.2.
 
-Fig. 6 divides the links of a router into inner and outer ones; the text gives the sums 1.9 and 1.2. The utilisations in
-`FIG6` are chosen to have these sums; they are not the values of the figure.
+Fig. 6 divides the links of a router into inner and outer ones; the text gives only the sums of their utilisations, 1.9
+and 1.2. The utilisations in `FIG6` are chosen to have these sums; they are not the values of the figure.
 
-Fig. 7 shows a router that requests a link between another router and the target of its flow. The text names R6 and R7,
-and the two routers between them, R0 and R1. The other links of `indirect_links` are those of the root network.
+In Fig. 7 a router requests that another router activates its link to the target of a flow. The text on Fig. 7 names R6
+and R7 as the ends of the flow, and R0 and R1 as the routers between them. The other links of `indirect_links` are those
+of the root network (the links of R0, which are always on).
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ if TYPE_CHECKING:
 
     from weft.analysis.paths import Active
 
-# Utilisation of the links of R3 to R0, R1, R2, R4 and R5 [flits/cycle].
+# Utilisation of the five links of R3 in Fig. 6, which lead to R0, R1, R2, R4 and R5 [flits/cycle].
 FIG6 = (0.4, 0.4, 0.3, 0.7, 0.5)
 
 
 class Flow(NamedTuple):
-    """Traffic between two routers of a subnetwork.
+    """A flow of traffic between two routers of a subnetwork.
 
     Attributes
     ----------
     source, target : int
-        The routers at its ends.
+        The routers at the ends of the flow.
     rate : float
         Rate of the flow [flits/cycle].
     over : tuple of int
@@ -51,7 +52,7 @@ class Flow(NamedTuple):
 
 
 def route(active: Active, flows: Sequence[Flow]) -> npt.NDArray[np.float64]:
-    """Load of each channel [flits/cycle], shape (R, R); an entry is the channel from the row's router to the column's.
+    """Load of each channel [flits/cycle]; shape (R, R), with senders as rows and receivers as columns.
 
     A flow without intermediate routers takes the link between its two routers if that link is active. Any other flow
     takes the first two-hop path whose links are active.
@@ -68,7 +69,7 @@ def route(active: Active, flows: Sequence[Flow]) -> npt.NDArray[np.float64]:
 
 
 def indirect_links() -> Active:
-    """Fig. 7: the active links of eight routers, shape (8, 8): a star at R0, R6-R7 and R1-R6."""
+    """Active links of the eight routers in Fig. 7, shape (8, 8): a star at R0, and the links R6-R7 and R1-R6."""
     active = np.zeros((8, 8), dtype=bool)
     active[0, 1:] = True
     active[6, 7] = active[1, 6] = True
@@ -76,21 +77,21 @@ def indirect_links() -> Active:
 
 
 def indirect_request(active: Active, source: int, target: int) -> int:
-    """The router that receives an indirect request to activate its link to the target of a flow (section IV-B).
+    """Number of the router that `source` asks to activate a link to the target of a flow (section IV-B).
 
-    It is the lowest-numbered router over which the flow has no path yet.
+    The router is the lowest-numbered one over which the flow has no two-hop path yet.
 
     Parameters
     ----------
     active : bool array, shape (R, R)
-        The links that are active.
+        True for each pair of routers with an active link.
     source, target : int
         The router that sends the request, and the router at which the flow ends.
 
     Raises
     ------
     ValueError
-        If there is a path over every router already.
+        If there is already a two-hop path over every router.
     """
     for middle in range(len(active)):
         if middle not in (source, target) and not (active[source, middle] and active[middle, target]):
@@ -100,10 +101,10 @@ def indirect_request(active: Active, source: int, target: int) -> int:
 
 
 def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:
-    """Fig. 5: loads of the channels of four routers [flits/cycle], shapes (4, 4).
+    """Loads of the channels of the four routers in Fig. 5 [flits/cycle]; shapes (4, 4).
 
-    ``before`` has all links. ``naive`` lacks the least used link of R0. ``type_aware`` lacks the link of R0 with the
-    least minimal traffic.
+    In the entry ``before`` all links are on. In ``naive`` the least used link of R0 is off. In ``type_aware`` the link
+    of R0 with the least minimal traffic is off.
     """
     active = ~np.eye(4, dtype=bool)
     active[0, 3] = active[3, 0] = False  # R0 has two active links
@@ -121,12 +122,12 @@ def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:
 
 
 class Partition(NamedTuple):
-    """Links of a router, divided into inner and outer ones.
+    """Division of the links of a router into inner and outer links.
 
     Attributes
     ----------
     boundary : int
-        Number of inner links; the outer ones follow.
+        Number of inner links, which are the first links; the other links are outer.
     inner_budget : float
         Further traffic that the inner links can carry [flits/cycle].
     outer_utilisation : float
@@ -139,16 +140,16 @@ class Partition(NamedTuple):
 
 
 def partition(utilisation: Sequence[float], high_water: float = 1.0) -> Partition:
-    """Algorithm 1, corrected.
+    """Runs Algorithm 1 of TCEP, with its error corrected.
 
-    Links become inner ones, from the hub on, until the inner links have room for all outer flits.
+    Links become inner ones, starting at the hub, until the spare bandwidth of the inner links holds all outer flits.
 
     Parameters
     ----------
     utilisation : sequence of float
         Utilisation of the active links, by ascending number of the neighbour [flits/cycle].
     high_water : float
-        Utilisation up to which a link is filled (U_hwm; it is 1 in Fig. 6).
+        Utilisation up to which a link is filled (U_hwm, which is 1 in Fig. 6).
     """
     spare = [max(0.0, high_water - used) for used in utilisation]
     boundary = 1

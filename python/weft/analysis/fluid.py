@@ -1,21 +1,22 @@
-"""A fluid model of a HyperX in which some links are off.
+"""Estimates the load of each channel of a HyperX in which some links are off.
 
-It gives the flits of each channel under progressive adaptive routing.
+The loads come from a fluid model of progressive adaptive routing.
 
-Source: TCEP (ISCA 2018), section IV-E. A packet crosses the dimensions in ascending order. In each it takes the link to
-its target coordinate, or it takes two links over one other router of the same line. A line is a subnetwork in which all
-routers are linked. Each line can be solved alone, because its demand does not depend on the links of other lines.
+Source: TCEP (ISCA 2018), section IV-E. A packet crosses the dimensions of the HyperX in ascending order. In each
+dimension the packet takes the link to its target coordinate, or two links over another router of the same line. A line
+is a subnetwork: the routers that differ in one coordinate, each linked with all others. Each line is solved separately,
+because its demand does not depend on which links of other lines are on.
 
-In a line, every pair with an active link fills this link up to a target. The rest of its traffic is spread evenly over
-the two-hop paths with two active links, as if each packet chose one at random.
+In a line, the traffic of every pair of routers with an active link fills this link up to a target load. The rest of the
+traffic of a pair is spread evenly over the two-hop paths with two active links, as if each packet chose one at random.
 
-Parameters: demand [flits/cycle] and the target up to which active links are filled. Demand and target are in units of
-the bandwidth if the bandwidth is not one flit per cycle. Guarantees: flow is conserved, and no inactive link carries
-flits. Not modelled: bursts, queues, packets, and the order in which packets choose. Validation: paths followed in
-dimension order, and small networks computed by hand.
+Parameters: demand [flits/cycle] and the target up to which active links are filled. If the bandwidth of a channel is
+not one flit per cycle, demand and target are given as shares of the bandwidth. Guarantees: no flits are lost or added,
+and no inactive link carries flits. Not modelled: bursts, queues, packets, and the order in which packets choose.
+Validation: tests follow paths in dimension order, and compare small networks with loads computed by hand.
 
 Shapes: a line of k routers has a demand matrix (k, k), and a boolean, symmetric matrix (k, k) of active links. Rows are
-the sending routers, columns the receiving ones.
+the sending routers, and columns are the receiving routers.
 """
 
 from __future__ import annotations
@@ -34,22 +35,23 @@ if TYPE_CHECKING:
 
     Rates = npt.NDArray[np.float64]
 
-# Number of rounds. In each round, a link carries its own pair's traffic as far as the two-hop traffic of other pairs
-# leaves room for it. The result is the round with the least load on its busiest channel.
+# Number of rounds. In each round, a link carries its own pair's traffic up to the part of the target load that the
+# two-hop traffic of other pairs leaves. The result is the round whose busiest channel has the least load.
 _ROUNDS = 8
 
 
 class Line(NamedTuple):
-    """A subnetwork: the routers that differ in one coordinate.
+    """A subnetwork of a HyperX: the routers that differ in one coordinate, with the traffic between them.
 
     Attributes
     ----------
     dimension : int
-        Index of the coordinate in which they differ.
+        Index of the coordinate in which the routers differ.
     routers : ndarray
         Numbers of the routers, in the order of the coordinate; shape (k,).
     demand : ndarray
-        Flits per cycle that enter the line at one router and leave it at another; shape (k, k), zero diagonal.
+        Flits per cycle that enter the line at one router (row) and leave it at another (column); shape (k, k), zero
+        diagonal.
     """
 
     dimension: int
@@ -63,9 +65,9 @@ class Loads(NamedTuple):
     Attributes
     ----------
     direct : ndarray
-        Traffic on each channel between the two routers at its ends; shape (k, k).
+        Part of the load that is traffic between the two routers at the ends of the channel; shape (k, k).
     channels : ndarray
-        All traffic of each channel; shape (k, k).
+        Total load of each channel; shape (k, k).
     """
 
     direct: Rates
@@ -78,7 +80,7 @@ class Loads(NamedTuple):
 
 
 def lines(widths: Sequence[int], matrix: npt.ArrayLike) -> Iterator[Line]:
-    """The subnetworks of a HyperX and their demands.
+    """Yields each subnetwork of a HyperX with its demand.
 
     Parameters
     ----------
@@ -94,11 +96,11 @@ def lines(widths: Sequence[int], matrix: npt.ArrayLike) -> Iterator[Line]:
     for d in range(n):
         axis = n - 1 - d
         # When a packet crosses dimension d, its lower coordinates are already those of the destination, and its higher
-        # ones are still those of the source.
+        # coordinates are still those of the source.
         lower_sources = tuple(range(axis + 1, n))
         higher_targets = tuple(range(n, n + axis))
         demand = rates.sum(axis=lower_sources + higher_targets)
-        # axes that are left: source axes 0..axis, then target axes axis..n-1
+        # remaining axes: first source axes 0..axis, then target axes axis..n-1
         demand = np.moveaxis(demand, axis, -1)  # the source's coordinate becomes the last axis
         demand = np.moveaxis(demand, axis, -1)  # and the target's coordinate becomes the axis after it
         along = np.moveaxis(numbers, axis, -1)
@@ -110,9 +112,9 @@ def lines(widths: Sequence[int], matrix: npt.ArrayLike) -> Iterator[Line]:
 
 
 def spread(demand: Rates, active: Active, target: float) -> Loads:
-    """Loads of the channels of a line; an active link is filled up to `target` [flits/cycle].
+    """Computes the loads of the channels of a line, with each active link filled up to `target` [flits/cycle].
 
-    A pair of routers without a two-hop path sends all its traffic over its own link.
+    A linked pair of routers without a two-hop path sends all its traffic over its link.
     """
     links = active.astype(float)
     paths = links @ links  # two-hop paths of each pair

@@ -1,16 +1,17 @@
-"""Finds the power policy with the least energy to solution among those that lengthen a run only a little.
+"""Finds the power policy with the least energy to solution among the policies that lengthen a run only a little.
 
-Source: our own, to choose thresholds for a workload. A policy qualifies if its programs take at most a given share more
-time than with links that are always on. Times and energies are means over seeds. The result is the qualifying policy
-with the least energy. The floor for comparison is the always-on run in which all members of a trunk except one cost no
-static energy. This floor knows the future traffic, and neither changes links nor loses time. If the times of
-waking and of going off are given, a second reference pays for each change: `weft.analysis.trunk_oracle`.
+Source: our own method for choosing the thresholds of a policy for a workload. A policy qualifies if its programs take
+at most a given share more time than programs on links that are always on. Run times and energies are means over seeds.
+The result is the policy with the least energy among the qualifying ones. The energy of each policy is compared with a
+floor: the energy of the always-on run if only one member of each trunk cost static energy. The floor assumes that
+future traffic is known, that no link changes its state, and that no time is lost. If the user gives the times of waking
+and of going off, `weft.analysis.trunk_oracle` computes a second reference, which pays for each change.
 
-Parameters: results of a sweep over policies; the allowed extra run time as a share; the times of waking and of going
-off. Guarantees: the floor has the flits and the time of the always-on run. A policy that does not change paths and
-keeps a member of each trunk on cannot use less energy than the floor. Not modelled: power of members that sleep, and
-the number of members that the traffic needs. So no real policy may be able to reach the floor. Validation:
-`tests/test_analysis_policies.py`.
+Parameters: results of a sweep over policies; the allowed extra run time, as a share; the times of waking and of going
+off. Guarantees: the floor is computed with the flits and the run time of the always-on run. A policy that does not
+change paths and keeps a member of each trunk on cannot use less energy than the floor. Not modelled: the power of
+members that are off, and the number of members that the traffic needs. Therefore real policies may never reach the
+energy of the floor. Validation: `tests/test_analysis_policies.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from weft.results.confidence import Mean
     from weft.results.result_set import ResultSet
 
-# Allowed extra run time as a share of the run time, if the user names none.
+# Default of the allowed extra run time, as a share of the run time.
 SLOWER = 0.01
 _FJ = 1e15
 _UJ = 1e6
@@ -53,35 +54,37 @@ _SCHEMA = {
 
 
 def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, float] | None = None) -> pl.DataFrame:
-    """The policy with the least energy for each network and workload.
+    """Finds the policy with the least energy for each network and workload.
 
     Parameters
     ----------
     results : ResultSet
-        A sweep over power policies. One policy keeps all links on. Each point runs programs to their end.
+        Results of a sweep over power policies. One of the policies must keep all links on. Each point must run programs
+        to their end.
     slower : float
         Longest extra run time allowed, as a share of the run time with all links on.
     changes : tuple of float, optional
-        Times that a member of a trunk takes to wake and to go off [s], for the reference that pays for changes.
+        Times that a member of a trunk takes to wake and to go off [s], for the reference that pays for each change.
 
     Returns
     -------
     polars.DataFrame
         A row for each combination of the other coordinates. ``place``: these coordinates. ``policies``: number of
-        policies. ``fast_enough``: number of the policies within the allowed run time. ``policy``: the policy with the
-        least energy among them. ``runs``: number of its seeds. ``time_change``, ``energy_change``: relative change
-        against links that are always on. ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each;
-        null for one seed, and for links that are always on. ``floor_change``: energy change of the floor.
-        ``above_floor``: energy divided by the energy of the floor, minus 1. ``oracle_change``, ``above_oracle``: the
-        same relative to the policy of `weft.analysis.trunk_oracle`; null without `changes`.
+        policies. ``fast_enough``: number of policies within the allowed run time. ``policy``: the policy with the least
+        energy among the policies within the allowed run time. ``runs``: number of runs (seeds) of this policy.
+        ``time_change``, ``energy_change``: relative change of run time and energy against links that are always on.
+        ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each change; null for one seed, and for
+        links that are always on. ``floor_change``: relative change of energy of the floor against links that are always
+        on. ``above_floor``: energy of the policy divided by the energy of the floor, minus 1. ``oracle_change``,
+        ``above_oracle``: the same two numbers for the policy of `weft.analysis.trunk_oracle`; null without `changes`.
 
     Raises
     ------
     WeftError
         If `slower` is negative.
     ResultsError
-        If there is no sweep over policies, no policy keeps all links on, or a program did not end. With `changes`, also
-        if the runs with always-on links have no series of each channel.
+        If the results are no sweep over policies, no policy keeps all links on, or a program did not end. If `changes`
+        is given, also if a run with always-on links has no series of each channel.
     """
     if not slower >= 0:
         raise WeftError.saying(f"the share of extra run time can't be {slower:g}", "write a share such as 0.01, or 0")
@@ -152,9 +155,9 @@ def _change(name: str, own: Mean, usual: Mean) -> dict[str, float | None]:
 
 
 def _floor_uj(results: ResultSet, point: int) -> float:
-    """Energy of a run with always-on links, where only one member of each trunk costs static energy [uJ].
+    """Energy of a run with always-on links if only one member of each trunk cost static energy [uJ].
 
-    Only links that a policy may manage are counted.
+    Only links that the policies can manage are counted.
     """
     managed = at(results.scenario(point), "power.manages")
     channels = results.channels(point).drop_nulls(["from_router", "to_router"])

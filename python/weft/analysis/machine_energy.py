@@ -1,9 +1,10 @@
-"""Energy of the whole machine for finished runs.
+"""Computes the energy of the whole machine (switches and nodes) for finished runs.
 
-That of switches follows from the states of their ports, that of nodes from the time that cores wait.
+The energy of switches follows from the states of their ports, and the energy of nodes from the time in which cores
+wait.
 
-Source, parameters and limits: `weft.analysis.machine_power`. Here the ports, their states and the times of the ranks
-are read from results. Validation: `tests/test_analysis_machine.py`.
+Source, parameters and limits of the model are in `weft.analysis.machine_power`. This module reads the ports, their
+states and the times of the ranks from results. Validation: `tests/test_analysis_machine.py`.
 """
 
 from __future__ import annotations
@@ -29,27 +30,28 @@ if TYPE_CHECKING:
     from weft.results.choose import Wanted
     from weft.results.result_set import ResultSet
 
-# Power of an idle node, as shares of its full power, if the user names none.
+# Default of the power of an idle node, as shares of its full power.
 IDLE_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# Coordinates that do not describe the machine: a point and its reference have the same values of them.
+# Coordinates that describe the work, not the machine. A point and its reference must have the same values of them.
 _OF_WORK = (SEED, LOAD, PATTERN, "traffic")
 
 
 @dataclass(frozen=True)
 class Machine:
-    """How a machine is priced.
+    """Parameters of the power model of the whole machine.
 
     Attributes
     ----------
     shares : Shares
-        Power of a sleeping port, of the ports of a switch and of the network, as shares (Table 1).
+        Three shares of power (Table 1): of a sleeping port, of the ports of a switch, and of the network.
     idle_shares : sequence of float
-        Power of an idle node, as shares of its full power. The table has a row for each share.
+        Power of an idle node, as shares of its full power. The table of results has a row for each of these shares.
     cores_per_terminal : int or None
-        Cores of a node; by default the largest number of ranks that the point has at a terminal.
+        Cores of a node; by default the largest number of ranks at a terminal of the point.
     states : mapping of str to float
-        Power of a port in a state such as ``half``, as a share of a port that is on. A state that is not named, such as
-        ``waking``, draws as much as ``on``; ``off`` draws `Shares.port_asleep`.
+        Power of a port in a state such as ``half``, as a share of the power of a port that is on. A port in a state
+        that is not named, such as ``waking``, draws as much as a port that is ``on``; a port that is ``off`` draws
+        `Shares.port_asleep`.
     hardware : Hardware or None
         Hardware from which watts, kilowatt-hours and money are computed; ``None``: only shares are computed.
 
@@ -74,20 +76,20 @@ class Machine:
 
 @dataclass(frozen=True)
 class Run:
-    """Numbers of the whole machine for a finished point.
+    """Run time and utilisation of the whole machine for a finished point.
 
     Attributes
     ----------
     fabric : Fabric
-        Its network.
+        The network of the point.
     terminals : int
-        Number of its terminals; each is a node.
+        Number of terminals of the network; each is a node.
     seconds : float or None
-        Run time [s]; ``None`` if the point runs neither programs nor batches, because then its run has no end.
+        Run time [s]; ``None`` if the point runs neither programs nor batches, because its length is then arbitrary.
     busy, busy_of_tasks : float or None
         Share of the run time in which a core does not wait for messages: `busy` is the mean over all cores of the
-        machine, and cores without a rank count as idle. `busy_of_tasks` is the mean over the ranks. ``None`` if no rank
-        has computed.
+        machine, and cores without a rank count as idle. `busy_of_tasks` is the mean busy share over the ranks. The two
+        shares are ``None`` if the point runs no programs.
     """
 
     fabric: Fabric
@@ -98,12 +100,13 @@ class Run:
 
     @classmethod
     def of(cls, results: ResultSet, point: int, machine: Machine) -> Run:
-        """Numbers of a finished point.
+        """Reads run time and utilisation from a finished point.
 
         Raises
         ------
         ResultsError
-            If the point did not end, if something failed in it, or if its ranks do not fit on the cores.
+            If a program of the point did not end, if a part of its network failed, or if its ranks do not fit on the
+            cores.
         """
         summary = results.summaries[point]
         if failing := set_times.faults(results)[point]:
@@ -121,7 +124,7 @@ class Run:
             seconds = None if done is None else done * summary["cycle_seconds"]
             return cls(fabric, terminals, seconds, None, None)
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
-        # the window ends a few cycles later, because blocks exchange their mail only at intervals
+        # not the end of the window, which is a few cycles later because blocks exchange mail only at intervals
         end = max(ranks["finish_cycles"])
         busy = (ranks["compute_cycles"] + ranks["overhead_cycles"]) / end
         cores = _cores(results, point, machine, terminals)
@@ -131,7 +134,10 @@ class Run:
 
 
 def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
-    """The ports of a network. Each port is represented by the channel that leaves the router through it."""
+    """Counts the ports of a network and sums the time in each of their states.
+
+    Each port is represented by its outgoing channel.
+    """
     channels = results.channels(point).drop_nulls("from_router")
     window = results.summaries[point]["window_cycles"]
     states = [name for name in channels.columns if name.startswith("cycles_")]
@@ -159,9 +165,9 @@ def _cores_per_node(scenario: Mapping[str, Any]) -> int:
 
 
 def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> int:
-    """Number of cores of the machine."""
+    """Number of cores of the machine: the terminals times the cores per node."""
     if (results.folder(point) / "schedule.parquet").is_file():
-        # programs run one after the other at a terminal: not all its ranks are there at the same time
+        # programs run one after the other at a terminal, so the ranks of all programs would be too many cores
         schedule = pl.read_parquet(results.file(point, "schedule.parquet"))
         fullest = max(
             math.ceil(ranks / of) for ranks, of in schedule.select("ranks", "terminals").drop_nulls().iter_rows()
@@ -178,16 +184,16 @@ def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> 
 
 @dataclass(frozen=True)
 class Reference:
-    """The network and the run with which others are compared.
+    """The network and run with which other points are compared.
 
     Attributes
     ----------
     name : str
-        Its coordinates as a string, or its size.
+        The coordinates of the reference as a string, or the size of its network.
     fabric : Fabric
-        Its network.
+        The network of the reference.
     run : Run or None
-        Its run; ``None`` if the user names the network only by its size.
+        The run of the reference; ``None`` if the user names only the size of a network.
     """
 
     name: str
@@ -196,15 +202,16 @@ class Reference:
 
 
 class References:
-    """The reference of each point.
+    """Finds the reference of each point.
 
     Parameters
     ----------
     results : ResultSet
         The points to be priced.
     wanted : optional
-        The number of a point or coordinates in `others`, such as ``topology=torus(widths 4x4x4)``; or the size of a
-        network, ``7x64``: ports per switch x switches. By default the network and the policy of the first point.
+        A point of `others`, as its number or its coordinates, such as ``topology=torus(widths 4x4x4)``. Or the size of
+        a network as ports per switch x switches, such as ``7x64``. By default the network and policy of the first
+        point.
     others : ResultSet, optional
         Results that contain the reference; by default `results`.
     machine : Machine
@@ -213,7 +220,7 @@ class References:
     Raises
     ------
     WeftError
-        If there is no reference, or a network of the given size has no ports.
+        If no point is the reference, or a network of the given size has no ports.
     """
 
     def __init__(
@@ -233,12 +240,12 @@ class References:
         self._found = [asked % len(self._others)] if isinstance(asked, int) else _those(self._others, asked)
 
     def of(self, point: int) -> Reference:
-        """The reference of a point: the reference point whose other coordinates equal those of the point.
+        """Finds the reference of a point: the reference point whose other coordinates equal those of the point.
 
         Raises
         ------
         ResultsError
-            If there is no such point, or more than one.
+            If no point or more than one has these coordinates.
         """
         if self._sized is not None:
             return self._sized
@@ -272,7 +279,10 @@ def _network_of_first(results: ResultSet) -> dict[str, Any]:
 
 
 def _those(results: ResultSet, wanted: Mapping[str, Any]) -> list[int]:
-    """The points with some coordinates. Exact matches are preferred to matches by the name of a model alone."""
+    """Numbers of the points that have the wanted coordinates.
+
+    If a value matches some points exactly, points that match only by the name of a model are left out.
+    """
     chosen = Chosen.all_of(results)
     found = [
         row for row in chosen.points if all(same(chosen.value(row, path), asked) for path, asked in wanted.items())
@@ -292,14 +302,14 @@ def table(
     *,
     others: ResultSet | None = None,
 ) -> pl.DataFrame:
-    """Price every finished point as a whole machine.
+    """Compute the energy of the whole machine for every finished point.
 
     Parameters
     ----------
     results : ResultSet
         Finished points.
     machine : Machine, optional
-        Parameters for pricing, such as shares of power.
+        Parameters of the power model, such as shares of power.
     reference : optional
         Reference of all relative numbers, as `References` describes it.
     others : ResultSet, optional
@@ -308,13 +318,22 @@ def table(
     Returns
     -------
     polars.DataFrame
-        A row per point and idle share of a node: coordinates; ``reference``; ``runtime_s`` [s] and ``runtime``, the run
-        time as a multiple of the reference's; ``switches``, ``ports``, ``ports_on_share`` (U_ports), ``w_ports``,
-        ``w_sw``, ``w_net``, ``e_net``; ``run_task`` over all cores and ``run_task_of_tasks`` over the ranks;
-        ``idle_share``, ``w_nodes``, ``w_cluster``, ``e_cluster``, ``e_cluster_ratio`` to the reference's; ``saves``,
-        the idle shares of a node for which the machine uses less energy than the reference. With hardware there are
-        also columns of watts, kilowatt-hours and money. A value is null if it needs an end of the run, or programs, and
-        the point has none.
+        A row per point and idle share of a node, with the coordinates and these columns:
+
+        - ``reference``: name of the reference with which the row is compared.
+        - ``runtime_s``, ``runtime``: run time [s], and run time as a multiple of the run time of the reference.
+        - ``switches``, ``ports``: number of switches and of ports.
+        - ``ports_on_share`` (U_ports): share of the time in which ports are not asleep.
+        - ``w_ports``, ``w_sw``, ``w_net``: relative power of the ports, of a switch and of the network.
+        - ``e_net``: relative energy of the network.
+        - ``run_task``, ``run_task_of_tasks``: mean busy share over all cores, and over the ranks.
+        - ``idle_share``: power of an idle node, as a share of its full power.
+        - ``w_nodes``, ``w_cluster``: relative power of the nodes and of the machine.
+        - ``e_cluster``, ``e_cluster_ratio``: relative energy of the machine, and its ratio to that of the reference.
+        - ``saves``: the idle shares of a node for which the machine uses less energy than the reference.
+
+        With hardware, further columns have watts, kilowatt-hours and money. A value is null if it needs programs or a
+        run with an end, and the point has none.
 
     Raises
     ------
@@ -356,7 +375,10 @@ def _rows(results: ResultSet, point: int, machine: Machine, references: Referenc
 def _of_nodes(
     machine: Machine, reference: Reference, run: Run, network: tuple[float, float | None], idle: float | None
 ) -> dict[str, Any]:
-    """The columns that depend on the power of an idle node. `network` holds W_net and the relative run time."""
+    """The columns that depend on the power of an idle node: power and energy of nodes and machine.
+
+    `network` holds W_net and the relative run time of the point.
+    """
     (w_net, times), base = network, reference.run
     columns = ("idle_share", "w_nodes", "w_cluster", "e_cluster", "e_cluster_ratio", "saves")
     found: dict[str, Any] = dict.fromkeys(columns)
@@ -373,7 +395,7 @@ def _of_nodes(
 
 
 def _watts(machine: Machine, reference: Reference, run: Run, w_net: float, w_nodes: float | None) -> dict[str, Any]:
-    """The columns in watts, kilowatt-hours and money; empty without hardware."""
+    """The columns in watts, kilowatt-hours and money; empty if the user names no hardware."""
     if machine.hardware is None:
         return {}
     return machine.hardware.columns(machine.shares, (reference.fabric, run.fabric), run.seconds, (w_net, w_nodes))

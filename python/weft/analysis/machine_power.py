@@ -1,12 +1,13 @@
-"""Power of a whole machine (switches, their ports, and nodes), as shares of its maximum power.
+"""Computes the power of a whole machine (switches, their ports, and nodes), as a share of its maximum power.
 
 Source: F. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 2 and Table 1. The
-power of a switch grows with its ports. A sleeping port draws a share of the power that it draws when it is on. A port
-that changes its state draws as much as a port that is on. All numbers are relative to a reference network whose ports
-are all on.
+power of a switch grows with the number of its ports. A sleeping port draws a given share of the power of a port that is
+on. A port that changes its state draws as much as a port that is on. All numbers are relative to a reference network
+with all ports on.
 
 Parameters: `Shares`. Guarantees: results come from arithmetic alone, without a simulation. Not modelled: power per bit,
-cooling, modules in the ports. Validation: `tests/test_analysis_machine.py` has the closed forms of the paper.
+cooling, modules in the ports. Validation: `tests/test_analysis_machine.py` compares the results with the closed forms
+of the paper.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from weft.errors import WeftError
 
 
 def share(value: float, name: str) -> float:
-    """Check that a value is a share, and return it.
+    """Checks that a value is from 0 to 1, and returns it.
 
     Raises
     ------
@@ -32,7 +33,7 @@ def share(value: float, name: str) -> float:
 
 @dataclass(frozen=True)
 class Shares:
-    """Shares of power: the parameters of Table 1.
+    """The three shares of power in Table 1, which are the parameters of the model.
 
     Attributes
     ----------
@@ -63,14 +64,14 @@ class Shares:
 
 @dataclass(frozen=True)
 class Fabric:
-    """The ports of a network and how long they were on.
+    """The ports of a network: their number, their share of time on, and their share of power.
 
     Attributes
     ----------
     switches, ports, terminal_ports : int
-        Number of switches, of the ports of all switches, and of the ports with a terminal.
+        Number of switches, of all ports of the switches, and of the ports that lead to a terminal.
     on_share : float
-        Share of the time of all ports in which they were not asleep (U_ports).
+        Share of the time in which a port was not asleep, mean over all ports (U_ports).
     drawn : float
         Power of all ports as a share of their power when all are on (W_ports).
     """
@@ -88,12 +89,12 @@ class Fabric:
 
     @classmethod
     def asleep(cls, switches: int, ports: int, sleeping: float, shares: Shares) -> Fabric:
-        """A network whose ports sleep for a share of the time, summed over all ports."""
+        """A network whose ports sleep for the share `sleeping` of the time, a mean over all ports."""
         drawn = shares.port_asleep * sleeping + 1 - sleeping
         return cls(switches, ports, on_share=1 - sleeping, drawn=drawn)
 
     def always_on(self) -> Fabric:
-        """The same network with all ports on."""
+        """A network with the same ports, all of them always on."""
         return replace(self, on_share=1.0, drawn=1.0)
 
     def w_sw(self, shares: Shares) -> float:
@@ -107,7 +108,7 @@ class Fabric:
 
 @dataclass(frozen=True)
 class Task:
-    """A task on a network.
+    """A task on a network: the inputs from which power and energy of the machine are computed.
 
     Attributes
     ----------
@@ -118,7 +119,7 @@ class Task:
     runtime : float
         Run time, as a multiple of the run time on the reference network.
     busy : float
-        Share of the run time in which a core does not wait for messages, mean over all cores (Run_task).
+        Share of the run time in which a core does not wait for messages; mean over all cores (Run_task).
     """
 
     fabric: Fabric
@@ -128,25 +129,26 @@ class Task:
 
     @property
     def e_net(self) -> float:
-        """Energy of the network, as a multiple of the reference with all ports on (E_net)."""
+        """Energy of the network, as a multiple of the energy of the reference with all ports on (E_net)."""
         return self.w_net * self.runtime
 
     def w_nodes(self, idle: float) -> float:
-        """Power of the nodes as a share of their maximum; an idle node draws the share `idle` of its maximum."""
+        """Power of the nodes, as a share of their maximum power; `idle` is this share for an idle node."""
         return idle + (1 - idle) * self.busy
 
     def w_cluster(self, shares: Shares, idle: float) -> float:
-        """Power of the machine, as a share of its maximum power with the reference network (W_cluster)."""
+        """Power of the machine, as a share of the maximum power of a machine with the reference network (W_cluster)."""
         return shares.network * self.w_net + (1 - shares.network) * self.w_nodes(idle)
 
     def e_cluster(self, shares: Shares, idle: float) -> float:
-        """Energy of the machine: its power times the relative run time (E_cluster)."""
+        """Energy of the machine: its relative power times the relative run time (E_cluster)."""
         return self.w_cluster(shares, idle) * self.runtime
 
     def equal_idle_share(self, other: Task, shares: Shares) -> float | None:
-        """The idle share of a node at which the machine uses the same energy for two tasks.
+        """The idle share (power of an idle node) at which the machine uses the same energy for two tasks.
 
-        The two energies are straight lines over the idle share. ``None`` if the lines do not cross between 0 and 1.
+        The energy of each task is a straight line over the idle share. The result is ``None`` if the two lines do not
+        cross between 0 and 1.
         """
         first, last = (self.e_cluster(shares, idle) - other.e_cluster(shares, idle) for idle in (0.0, 1.0))
         if first == last or first * last > 0:
@@ -154,7 +156,7 @@ class Task:
         return first / (first - last)
 
     def saves(self, other: Task, shares: Shares) -> str:
-        """String that names the idle shares of a node for which this task uses less machine energy than another."""
+        """The idle shares of a node for which this task uses less machine energy than another task, as a string."""
         first, last = (self.e_cluster(shares, idle) - other.e_cluster(shares, idle) for idle in (0.0, 1.0))
         if first == last == 0:
             return "equal"

@@ -1,8 +1,9 @@
-"""Watts, kilowatt-hours and money of a machine, from the catalogue of hardware.
+"""Computes watts, kilowatt-hours and money of a machine from the catalogue of hardware.
 
 The catalogue gives the power of the switches of the reference network with all ports on. The power of a node is
-computed from the network's share of the machine power. If the power of a node is given, that share is computed from it.
-Source of each figure: `weft catalogue --sources`. Validation: `tests/test_analysis_machine.py`.
+computed from the share of the network in the machine power. If the user gives the power of a node, that share is
+computed from it. `weft catalogue --sources` prints the source of each figure. Validation:
+`tests/test_analysis_machine.py`.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ _JOULES_PER_KWH = 3.6e6
 
 @dataclass(frozen=True)
 class Hardware:
-    """Hardware of the switches of a machine.
+    """The hardware of the switches and cables of a machine, as named in the catalogue.
 
     Attributes
     ----------
     speed, cables, terminal_cables : str
-        Values of the same keys of `power.catalogue` in a scenario, such as ``100Gb/s`` and ``dac``.
+        Values of the keys with these names in `power.catalogue` of a scenario, such as ``100Gb/s`` and ``dac``.
     node_w : float or None
         Power of a node at work [W]; ``None``: it is computed from the share of the network.
     price_per_kwh : float or None
@@ -51,14 +52,17 @@ class Hardware:
                 raise WeftError.saying(f"{name}: {value:g} is not a number above 0", "write e.g. 500 W, or 0.25")
 
     def most_w(self, fabric: Fabric) -> float:
-        """Power of a network with all ports on [W]: boxes, ports, and the modules at both ends of each cable."""
+        """Power of a network with all ports on [W]: switches, ports, and the modules at both cable ends."""
         figures = _engine.catalogue_power(self.speed, self.cables, self.terminal_cables, "switches")
         boxes = fabric.ports * (figures["base_w_per_port"] + figures["port_w"])
         between = (fabric.ports - fabric.terminal_ports) * figures["module_w"]
         return float(boxes + between + 2 * fabric.terminal_ports * figures["terminal_module_w"])
 
     def shares(self, shares: Shares, reference: Fabric, nodes: int) -> Shares:
-        """The shares of power. If the power of a node is given, the share of the network is computed from it."""
+        """The shares of power that follow from this hardware.
+
+        If the user gives the power of a node, the share of the network is computed from it.
+        """
         if self.node_w is None:
             return shares
         network = self.most_w(reference)
@@ -67,14 +71,14 @@ class Hardware:
     def columns(
         self, shares: Shares, fabrics: tuple[Fabric, Fabric], seconds: float | None, powers: tuple[float, float | None]
     ) -> dict[str, Any]:
-        """The absolute columns of a row: watts, kilowatt-hours of the run, and money.
+        """Columns with absolute values for a row of the table: watts, kilowatt-hours of the run, and money.
 
         Parameters
         ----------
         shares : Shares
-            Power of a sleeping port, of the ports of a switch and of the network, as shares (Table 1).
+            Three shares of power (Table 1): of a sleeping port, of the ports of a switch, and of the network.
         fabrics : tuple of Fabric
-            The network of the reference, and that of the run.
+            The network of the reference, and the network of the run.
         seconds : float or None
             The run time [s]; ``None`` if the run has no end.
         powers : tuple

@@ -1,19 +1,20 @@
-"""Finds a small set of links that carries known traffic.
+"""Finds a small set of links of a HyperX that carries known traffic.
 
-The set is close to the best that a policy with knowledge of the traffic could keep on.
+The set is close to the best set that a policy could keep on if it knew the traffic.
 
-Source: our own, as a reference for TCEP (ISCA 2018), which does not know the traffic. It is a greedy search on the
-fluid model of `weft.analysis.fluid`. At first all links of each subnetwork are on. Then links are switched off one by
-one, as long as no channel is loaded beyond the target. The next link is the one over which its two routers send each
-other the least traffic, because this traffic then takes one hop more. Among equal links the search takes the link
-between the highest-numbered routers. So the links that stay on concentrate on the lowest-numbered routers. The star of
-the hub always stays on.
+Source: our own method, as a reference for TCEP (ISCA 2018), which does not know the traffic. The method is a greedy
+search on the fluid model of `weft.analysis.fluid`. At first all links of each subnetwork are on. Then links are
+switched off one by one, as long as no channel is loaded above the target. The next link is the one whose two routers
+send each other the least traffic over it, because this traffic then needs another hop. Among links with equal traffic,
+the search takes the link between the highest-numbered routers. Therefore the remaining links concentrate on the
+lowest-numbered routers. The links of the hub (its star) always stay on.
 
-Parameters: traffic [flits/cycle], target [flits/cycle], hub. Channels carry one flit per cycle; if their bandwidth is
-different, traffic, target and loads are in units of the bandwidth. Guarantees: in the fluid model no channel is above
-the target (or all links of its subnetwork are on), and no further link alone could be switched off. Not modelled:
-bursts, queues, packets. So the set of links is a reference that has to be simulated, and its size is an estimate, not a
-bound. Validation: tests of the two guarantees, in which links are removed one by one.
+Parameters: the traffic [flits/cycle], the target (highest load of a channel) [flits/cycle], and the hub. Channels carry
+one flit per cycle. For another bandwidth, traffic, target and loads are given as shares of the bandwidth. Guarantees in
+the fluid model: no channel is loaded above the target, or all links of its subnetwork are on. No further single link
+could be switched off without breaking this guarantee. Not modelled: bursts, queues, packets. Therefore the set must be
+simulated to serve as a reference, and its size is an estimate, not a bound. Validation: tests check the two guarantees
+by removing links one by one.
 """
 
 from __future__ import annotations
@@ -35,19 +36,19 @@ if TYPE_CHECKING:
     from weft.analysis.fluid import Line, Loads
     from weft.analysis.paths import Active
 
-# Loads [flits/cycle] whose difference is smaller than this value count as equal.
+# Loads that differ by less than this value count as equal [flits/cycle].
 _SLACK = 1e-9
 
 
 class Found(NamedTuple):
-    """Links that stay on.
+    """Result of a search: the links that stay on, and their loads in the fluid model.
 
     Attributes
     ----------
     links : list of tuple
         Pairs of routers, the lower number first, ascending.
     hub : int
-        Coordinate of the hub routers. All links of a hub (its star) stay on.
+        Coordinate of the hub routers in each dimension. All links of a hub (its star) stay on.
     all_links : int
         Number of links between routers in the network.
     target : float
@@ -68,20 +69,20 @@ class Found(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Share of the links that stay on."""
+        """Share of the network's links that stay on."""
         return len(self.links) / self.all_links
 
     @property
     def carried(self) -> bool:
-        """Whether these links carry the traffic.
+        """Whether the links that stay on carry the traffic.
 
-        If they do not, all links of some subnetwork are on and still do not suffice.
+        If the value is false, even all links of some subnetwork do not suffice.
         """
         return self.busiest <= self.target + _SLACK
 
 
 def find(widths: Sequence[int], matrix: npt.ArrayLike, target: float = 0.75, hub: int = 0) -> Found:
-    """Search for a small set of links of a HyperX that carries some traffic.
+    """Search for a small set of links of a HyperX that carries the given traffic.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def find(widths: Sequence[int], matrix: npt.ArrayLike, target: float = 0.75, hub
     Raises
     ------
     WeftError
-        If the target is not in (0, 1], or a subnetwork has no such hub.
+        If the target is not in (0, 1], or a subnetwork has no router with the coordinate `hub`.
     """
     if not 0 < target <= 1:
         what = f"a channel can't be filled up to {target:g} flits/cycle"
@@ -154,7 +155,7 @@ def _cheapest(loads: Loads, candidates: Active) -> tuple[int, int] | None:
 def over_load(
     widths: Sequence[int], matrix: npt.ArrayLike, factors: Sequence[float], target: float = 0.75
 ) -> pl.DataFrame:
-    """Finds the links that stay on when the traffic is multiplied by several factors.
+    """Finds the links that stay on for several multiples of the traffic.
 
     Returns
     -------
@@ -168,7 +169,7 @@ def over_load(
 
 
 def row(found: Found) -> dict[str, int | float | bool]:
-    """The result of a search as numbers of a table row."""
+    """Numbers of a table row, from the result of a search."""
     return {
         "active_links": len(found.links),
         "active_share": found.share,

@@ -1,13 +1,14 @@
-"""Storage and control packets that TCEP needs at a router.
+"""Computes the storage and the control packets that TCEP needs at a router.
 
-Source: TCEP (ISCA 2018), sections IV-E, VI-D and VI-E. For each link a router has eight utilisation counters (two
-directions, minimal and non-minimal traffic, activation and deactivation epoch), one counter of virtual utilisation, and
-a buffer for one request. A request consists of a router id and a type. In an epoch a router sends at most one request
-and one response. It also broadcasts at most one change of a link to the other routers of the subnetwork.
+Source: TCEP (ISCA 2018), sections IV-E, VI-D and VI-E. For each link, a router has eight utilisation counters: two
+directions, minimal and non-minimal traffic, activation and deactivation epoch. For each link it also has one counter of
+virtual utilisation, and a buffer for one request. A request consists of a router number and a type. In an epoch a
+router sends at most one request and one response. The router also broadcasts at most one change of a link to the other
+routers of the subnetwork.
 
-The paper says that this storage is 0.7 % of the storage of the YARC router chip, but it does not print the latter.
-`IMPLIED_YARC_BYTES` is the value implied by this share, 1240 B / 0.007. It proves nothing about YARC. If you know the
-storage of your router, pass it instead.
+The paper says that this storage is 0.7 % of the storage of the YARC router chip, but it does not print the size of that
+storage. `IMPLIED_YARC_BYTES` is the size that follows from this share: 1240 B / 0.007. The implied size is no evidence
+for the true size of the storage of YARC. If you know the storage of your router, pass that size instead.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from dataclasses import dataclass
 
 from weft.errors import WeftError
 
-# Two directions, minimal and non-minimal traffic, two epochs; plus the counter of virtual utilisation.
+# Counters of a link: two directions times minimal and non-minimal traffic times two epochs, plus one of virtual
+# utilisation.
 COUNTERS = 2 * 2 * 2 + 1
-# Bits of the type of a control packet: enough for the seven types.
+# Bits for the type of a control packet; TCEP has seven types.
 TYPE_BITS = 3
 IMPLIED_YARC_BYTES = 1240 / 0.007
 
@@ -34,14 +36,15 @@ class Overhead:
     router_bytes : float
         Storage for all links of the router [B].
     router_share : float
-        `router_bytes` as a share of the router's storage.
+        `router_bytes` as a share of the storage of the router chip.
     control_packets_per_epoch : int
         Maximum number of control packets that a router sends in an activation epoch.
     table_updates_per_epoch : float
-        Maximum number of updates of a routing table in an epoch: one link per two routers, in each dimension.
+        Maximum number of updates of a routing table in an epoch, with one changed link per two routers in each
+        dimension.
     largest_network_terminals : int
-        Number of terminals of the largest balanced flattened butterfly of such routers. Balanced means as many
-        terminals per router as routers per dimension.
+        Number of terminals of the largest balanced flattened butterfly of such routers. Balanced means that a router
+        has as many terminals as a dimension has routers.
     """
 
     counter_bits_per_link: int
@@ -75,7 +78,7 @@ def overhead(
     counter_bits, id_bits : int
         Bits of a counter, and bits of a router's number within its subnetwork.
     router_storage_bytes : float
-        Storage of the router [B], the whole to which `router_share` refers.
+        Storage of the router chip [B], from which `router_share` is computed.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Counts the paths over the active links of a subnetwork that is fully connected when all are on.
+"""Counts the paths over the active links of a fully connected subnetwork in which some links are off.
 
-Source: TCEP (ISCA 2018), section III-C, Figs. 3 and 4. A pair of routers may use its own link and every path over one
-other router. The root network, which consists of all links of a hub, is always active. Further links are either
-concentrated (all links of the lowest router first, then of the next) or drawn at random.
+Source: TCEP (ISCA 2018), section III-C, Figs. 3 and 4. A pair of routers can use its direct link, and every two-hop
+path over another router. The root network, which consists of all links of a hub, is always active. Further links are
+either concentrated or drawn at random. Concentration adds all links of the lowest router first, then of the next.
 
 Adjacency matrices are boolean, symmetric, with a false diagonal; shape (..., R, R) for R routers.
 """
@@ -25,28 +25,29 @@ if TYPE_CHECKING:
 
     Active = npt.NDArray[np.bool_]
 
-# Kinds of counts. Each is a sum over all pairs of routers. The paper does not say which kind its figures show.
+# Kinds of counts. Each number is a sum over all pairs of routers. All kinds are counted, because the paper does not say
+# which kind its figures show.
 COUNTS = {
     "all": "direct and two-hop paths",
     "two_hop": "two-hop paths",
     "two_hop_unlinked": "two-hop paths of pairs without an active link",
     "at_most_two": "direct and two-hop paths, at most two per pair",
 }
-# Maximum number of routers in a subnetwork: each placement of links is a matrix of routers x routers.
+# Maximum number of routers in a subnetwork, because each placement of links needs a matrix of routers x routers.
 MOST_ROUTERS = 256
-# Maximum number of entries of adjacency matrices in memory at a time.
+# Maximum number of entries of adjacency matrices that are in memory at the same time.
 _CHUNK = 1 << 22
-# Maximum number of placements that are examined one by one.
+# Maximum number of placements when every placement is examined.
 _PLACEMENTS = 200_000
 
 
 def optional_links(routers: int, hub: int = 0) -> npt.NDArray[np.int64]:
-    """Links beyond the star of the hub, in the order in which concentration adds them; shape (links, 2).
+    """Links that do not belong to the star of the hub, in the order in which concentration adds them; shape (links, 2).
 
     Raises
     ------
     WeftError
-        If there are fewer than three routers, or no such hub.
+        If there are fewer than three routers, or no router `hub`.
     """
     if routers < 3 or not 0 <= hub < routers:
         what = f"{routers} routers with router {hub} as the hub: there are no links to choose in addition to the star"
@@ -56,7 +57,7 @@ def optional_links(routers: int, hub: int = 0) -> npt.NDArray[np.int64]:
 
 
 def star(routers: int, hub: int = 0) -> Active:
-    """The root network: all links of the hub."""
+    """Adjacency matrix of the root network, which is the star of all links of the hub."""
     active = np.zeros((routers, routers), dtype=bool)
     active[hub, :] = active[:, hub] = True
     active[hub, hub] = False
@@ -64,9 +65,9 @@ def star(routers: int, hub: int = 0) -> Active:
 
 
 def with_links(routers: int, links: npt.ArrayLike, hub: int = 0) -> Active:
-    """Adjacency matrices of the star plus further links.
+    """Adjacency matrices of the star and the further links `links`.
 
-    `links` of shape (..., x, 2) gives a result of shape (..., R, R).
+    If `links` has shape (..., x, 2), the result has shape (..., R, R).
     """
     pairs = np.asarray(links, dtype=np.int64)
     leading = pairs.shape[:-2]
@@ -79,12 +80,15 @@ def with_links(routers: int, links: npt.ArrayLike, hub: int = 0) -> Active:
 
 
 def concentrated(routers: int, more: int, hub: int = 0) -> Active:
-    """The star and `more` further links, starting with the links of the lowest routers."""
+    """Adjacency matrix of the star and `more` further links, starting with the links of the lowest routers."""
     return with_links(routers, optional_links(routers, hub)[: _checked(routers, more)], hub)
 
 
 def at_random(routers: int, more: int, samples: int, seed: int = 1, hub: int = 0) -> Active:
-    """The star and `more` random links; each sample has its own draw. Shape (samples, R, R)."""
+    """Adjacency matrices of the star and `more` random links; each sample draws its links separately.
+
+    The result has the shape (samples, R, R).
+    """
     optional, more = optional_links(routers, hub), _checked(routers, more)
     draws = np.random.default_rng([seed, more]).random((samples, len(optional)))
     if more < len(optional):
@@ -103,12 +107,15 @@ def _checked(routers: int, more: int) -> int:
 
 
 def whole_hubs(routers: int) -> list[int]:
-    """Numbers of links beyond the star at which 0, 1, 2, ... further routers have all links, up to all links on."""
+    """Numbers of links beyond the star with which 0, 1, 2, ... further routers have all links, up to all links on."""
     return list(accumulate(range(routers - 2, 0, -1), initial=0))
 
 
 def count(active: Active) -> dict[str, npt.NDArray[np.int64]]:
-    """Number of paths summed over all pairs, by the names in `COUNTS`. Each array has the leading shape of `active`."""
+    """Number of paths summed over all pairs of routers, for each kind of path in `COUNTS`.
+
+    Each array has the shape of `active` without its last two axes.
+    """
     routers = active.shape[-1]
     flat = active.reshape(-1, routers, routers)
     step = max(1, _CHUNK // routers**2)
@@ -133,15 +140,15 @@ def _count(active: Active) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def _of_pairs(active: Active) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Direct and two-hop paths of each pair; both of shape (samples, pairs)."""
+    """Number of direct and of two-hop paths of each pair of routers; both of shape (samples, pairs)."""
     row, column = np.triu_indices(active.shape[-1], 1)
-    # floats are exact up to 2^24 paths per pair, and several times as fast as integers
+    # floats count up to 2^24 paths per pair exactly, and are several times as fast as integers
     links = active.astype(np.float32)
     return links[..., row, column], (links @ links)[..., row, column]
 
 
 def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
-    """Fewest ``paths`` of any pair, and fewest two-hop paths of a pair without an active link (``two_hop_unlinked``).
+    """Fewest paths of any pair (``paths``), and of two hops for a pair without an active link (``two_hop_unlinked``).
 
     If all pairs have an active link, ``two_hop_unlinked`` is R - 2, the maximum.
     """
@@ -156,7 +163,7 @@ def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def every_placement(routers: int, more: int, hub: int = 0) -> npt.NDArray[np.int64]:
-    """All placements of `more` links beyond the star; shape (placements, more, 2).
+    """All ways to place `more` links beyond the star; shape (placements, more, 2).
 
     Raises
     ------
@@ -174,10 +181,10 @@ def every_placement(routers: int, more: int, hub: int = 0) -> npt.NDArray[np.int
 
 
 def most_even(placements: npt.NDArray[np.int64], routers: int) -> npt.NDArray[np.int64]:
-    """The placement that is spread most evenly over the routers; shape (more, 2).
+    """Chooses the placement that is spread most evenly over the routers; shape (more, 2).
 
-    It keeps the largest number of these links at one router as small as possible. Among such placements, as many
-    routers as possible have such a link.
+    The placement minimises the largest number of added links at a router. Among placements with the same largest
+    number, the chosen one gives an added link to the most routers.
     """
     degrees = np.zeros((len(placements), routers), dtype=np.int64)
     for end in (0, 1):
@@ -208,15 +215,20 @@ def over_fraction(
     Returns
     -------
     polars.DataFrame
-        A row per number of links and count: ``active_links``, ``active_share``, ``count`` (see `COUNTS`),
-        ``concentrated``, ``random_mean``, ``random_min``, ``random_max`` [paths], ``ratio`` (concentrated to mean),
-        ``ratio_to_min``, ``ratio_to_max``; the ratios are null if there is no path to count.
+        A row per number of links and kind of path, with these columns:
+
+        - ``active_links``, ``active_share``: number of active links, and their share of all links.
+        - ``count``: the kind of path, as in `COUNTS`.
+        - ``concentrated``: number of paths with concentrated links.
+        - ``random_mean``, ``random_min``, ``random_max``: number of paths with random links.
+        - ``ratio``, ``ratio_to_min``, ``ratio_to_max``: ``concentrated`` divided by each of these; null without a path
+          of this kind.
 
     Raises
     ------
     WeftError
-        If there are too few routers or more than `MOST_ROUTERS`, if there is no router `hub`, or if there are fewer
-        links than `more`.
+        If there are too few routers or more than `MOST_ROUTERS`, if there is no router `hub`, or if the subnetwork has
+        fewer further links than `more`.
     """
     if routers > MOST_ROUTERS:
         what = f"paths of {routers} routers: {routers * (routers - 1) // 2:,} links do not fit into memory"

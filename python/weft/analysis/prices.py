@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-# The units of a resolved scenario, in femtojoules per bit, watts, femtoseconds and bits.
+# The units of a resolved scenario, with their values in femtojoules per bit, in watts and in bits.
 _PER_BIT = {"fJ/bit": 1.0, "pJ/bit": 1e3, "nJ/bit": 1e6}
 _POWER = {"nW": 1e-9, "uW": 1e-6, "mW": 1e-3, "W": 1.0}
 _BITS = {"b": 1.0, "B": 8.0}
@@ -26,37 +26,38 @@ _BITS = {"b": 1.0, "B": 8.0}
 
 @dataclass(frozen=True)
 class Static:
-    """Static energy cost of links per cycle. It is paid in every cycle, with or without a flit.
+    """Static energy cost of a link per cycle. The cost is charged in every cycle, with or without a flit.
 
     Attributes
     ----------
     fj : dict of str to float
-        Energy per cycle of a link with a bandwidth of one flit per cycle, for each power state that has a price [fJ].
+        Energy per cycle [fJ] of a link with a bandwidth of one flit per cycle, by power state. States without a price
+        are missing.
     per_bit : frozenset of str
-        States with a price per bit that the link could carry. In these states the energy is proportional to the link's
-        bandwidth.
+        States whose price is per bit that the link could carry. In these states the energy is proportional to the
+        link's bandwidth.
     """
 
     fj: dict[str, float]
     per_bit: frozenset[str]
 
     def of(self, state: str, bandwidth: float) -> float:
-        """Energy per cycle of a link of some bandwidth [flits/cycle] in a state [fJ]; 0 if the state has no price."""
+        """Energy per cycle [fJ] of a link of this bandwidth [flits/cycle] in a state; 0 if the state has no price."""
         return self.fj.get(state, 0.0) * (bandwidth if state in self.per_bit else 1)
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of channels between routers.
+    """Energy prices of the channels between routers.
 
     Attributes
     ----------
     flit_bits : float
         Size of a flit [bits].
     static : Static
-        Static energy of a link per cycle, by power state [fJ].
+        Static energy of a link per cycle.
     flit_fj : float
-        Additional energy of each flit in the state ``on`` [fJ].
+        Dynamic energy of each flit in the state ``on`` [fJ].
     class_static : dict of str to Static
         Energy per cycle of the link classes that have their own prices.
     """
@@ -67,7 +68,7 @@ class Prices:
     class_static: dict[str, Static] = field(default_factory=dict)
 
     def per_cycle(self, state: str, channels: pl.DataFrame) -> Numbers:
-        """Energy per cycle of each channel in a power state [fJ]; 0 if the state is impossible there and has no price.
+        """Energy per cycle of each channel in a power state [fJ]; 0 if the state has no price there.
 
         ``channels`` has the columns ``link_class`` and ``bandwidth`` [flits/cycle].
         """
@@ -77,12 +78,12 @@ class Prices:
 
     @classmethod
     def of(cls, scenario: Mapping[str, Any]) -> Prices:
-        """The prices of a resolved scenario.
+        """Reads the prices of a resolved scenario.
 
         Raises
         ------
         ResultsError
-            If the scenario has no prices, or they can't be read.
+            If the scenario has no prices, or if the prices can't be read.
         """
         try:
             bits, cycle = number(scenario["flit"], _BITS), number(scenario["cycle"], TIME)
@@ -102,7 +103,7 @@ class Prices:
 
 
 def _static(text: str, bits: float, cycle_fs: float) -> float:
-    """The static price of a channel with a bandwidth of one flit per cycle [fJ/cycle].
+    """Reads the static price of a channel with a bandwidth of one flit per cycle [fJ/cycle].
 
     A watt is a femtojoule per femtosecond.
     """

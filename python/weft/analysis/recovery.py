@@ -1,9 +1,10 @@
-"""Recovery of traffic from faults: latency before, during and after the faults, delivered packets, and recovery time.
+"""Table of the recovery from faults: latency before, during and after the faults, delivered packets, and recovery time.
 
-Source: the reliability argument of TCEP (ISCA 2018), section VII-D; the paper reports no measurements there, so the
-measures are ours. Parameters: none. The values are measured during the run (`crates/scenario/src/recovery.rs` tests
-each time bin against random variation). Guarantees: the same numbers for faults that a scenario names and for faults
-that are drawn at random. Not modelled: which packets a fault touched. Validation: `tests/test_analysis_recovery.py`.
+Source: the reliability argument of TCEP (ISCA 2018), section VII-D. The paper reports no measurements of it, so we
+chose the quantities. Parameters: none. The engine measures the values during the run: `crates/scenario/src/recovery.rs`
+tests each time bin against random variation. Guarantees: the same columns for faults that a scenario names and for
+faults that are drawn at random. Not modelled: which packets a fault affected. Validation:
+`tests/test_analysis_recovery.py`.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 
     from weft.results.result_set import ResultSet
 
-# The reason why a cell has no number is in this column.
+# Name of the column with the reason why a number is missing.
 NOTE = "note"
 
 
 def table(results: ResultSet) -> pl.DataFrame:
-    """Recovery of each point from the faults in its window.
+    """Recovery of each point from the faults in its measured window.
 
     Parameters
     ----------
@@ -37,19 +38,26 @@ def table(results: ResultSet) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        A row per point and episode. An episode is the time from a first failure until no part is broken. Columns: the
-        coordinates of the point; ``failed``, what fails; ``from_cycle``, ``to_cycle`` [cycles]; ``before_cycles``,
-        ``during_cycles`` and ``after_cycles``, mean latency of the packets delivered before the first episode of the
-        point, during this episode, and after its end [cycles]; ``delivered_share`` and ``dropped_packets`` of the
-        episode; ``recovery_cycles``, the time from its begin until latency and delivery are as before, although the
-        part is still broken; ``return_cycles``, the same time from its end [cycles]; ``recovery_low_cycles``,
-        ``recovery_high_cycles``, ``return_low_cycles`` and ``return_high_cycles``, the ends of the confidence intervals
-        of these times; ``note``, the reason why a number is missing, and the point.
+        A row per point and episode. An episode is the time from a first failure until all parts work again. The columns
+        are the coordinates of the point, and:
+
+        - ``failed``: the parts that fail.
+        - ``from_cycle``, ``to_cycle``: begin and end of the episode [cycles].
+        - ``before_cycles``, ``during_cycles``, ``after_cycles``: mean latency of the packets delivered before the first
+          episode of the point, during this episode, and after the end of the episode [cycles].
+        - ``delivered_share``, ``dropped_packets``: share of delivered packets and number of dropped packets in the
+          episode.
+        - ``recovery_cycles``: time from the start of the episode until latency and delivery are as before, although the
+          part is still broken [cycles].
+        - ``return_cycles``: the same time from the end of the episode [cycles].
+        - ``recovery_low_cycles``, ``recovery_high_cycles``, ``return_low_cycles``, ``return_high_cycles``: the ends of
+          the confidence intervals of these times [cycles].
+        - ``note``: the point, and the reason why a number is missing.
 
     Raises
     ------
     ResultsError
-        If nothing fails at any point.
+        If no part fails at any point.
     """
     rows = []
     for point, about in enumerate(results.points):
@@ -68,9 +76,9 @@ def table(results: ResultSet) -> pl.DataFrame:
 
 
 def _nothing(results: ResultSet) -> ResultsError:
-    """The error for results in which no part fails.
+    """Creates the error for results in which no part fails.
 
-    It repeats the runs' warning about random faults, or names the setting to add.
+    The error repeats the warning of a run about random faults, or names the setting to add.
     """
     what = f"nothing fails at any point of {results.root}"
     warnings = [each for summary in results.summaries for each in summary.get("warnings") or []]
@@ -81,10 +89,10 @@ def _nothing(results: ResultSet) -> ResultsError:
 
 
 def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The row of an episode. A row without numbers states the reason why no part failed."""
+    """Row of the table for an episode. If a point has no episode, its row states the reason."""
     parts = {part["part"]: part for part in summary["fault_parts"]}
     lacking = [parts[part]["unknown"] for part in ("before", "after") if parts[part]["unknown"]]
-    # dropped packets have their own column
+    # not among the flaws, because dropped packets have a separate column
     flaw = ", ".join(each.words for each in soundness.flaws(summary) if each is not soundness.DROPPING)
     why = [*lacking, episode.get("unknown"), f"the point is {flaw}" if flaw else None]
     text = "; ".join(dict.fromkeys(filter(None, why)))
@@ -104,7 +112,7 @@ def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> 
 
 
 def _time(episode: Mapping[str, Any], key: str, name: str | None = None) -> dict[str, int | None]:
-    """A time of an episode and the ends of its interval, as columns that begin with this name."""
+    """A time of an episode and the ends of its confidence interval, in columns that begin with `name`."""
     low, high = episode.get(f"{key}_interval_cycles") or (None, None)
     name = name or key
     return {f"{name}_cycles": episode.get(f"{key}_cycles"), f"{name}_low_cycles": low, f"{name}_high_cycles": high}

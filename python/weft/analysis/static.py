@@ -1,4 +1,4 @@
-"""Writes scenarios in which only the links that the oracle finds are on."""
+"""Writes scenarios in which the power policy `static` keeps only the links on that the oracle finds."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.analysis.oracle import Found
 
-# Keys that the scenario of the oracle replaces.
+# Keys of the points that the written scenario replaces.
 _OWN = ("routing", "power.policy")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The links of one point of a sweep.
+    """Links that the oracle finds for a point of a sweep.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Answer:
     coordinates : dict
         Values that the sweep set for the point, without routing and power policy.
     found : Found
-        Its links.
+        The links that stay on.
     """
 
     point: Point
@@ -47,19 +47,19 @@ class Answer:
 
     @property
     def row(self) -> dict[str, Any]:
-        """The coordinates, and the numbers that `weft.analysis.oracle.over_load` returns for each load."""
+        """Cells of a table row: the coordinates, and the numbers of `weft.analysis.oracle.over_load`."""
         return self.coordinates | oracle.row(self.found)
 
 
 def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list[Answer]:
-    """Find the links for every point; points that differ only in routing and power policy share one answer.
+    """Find the links for every point; points that differ only in routing and power policy share a result.
 
     Raises
     ------
     ScenarioError
-        If the routers of a point do not form a grid in which any two routers of a line are linked.
+        If the topology of a point is not a grid in which any two routers of a line are linked.
     WeftError
-        If the target is not in (0, 1], or a line has no such hub.
+        If the target is not in (0, 1], or a line has no router with the coordinate `hub`.
     """
     found: list[Answer] = []
     for point in points:
@@ -75,14 +75,14 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
             raise ScenarioError.saying(
                 what, "choose a topology whose lines are fully connected (`weft list topology`)", "topology"
             )
-        # the model assumes channels of one flit per cycle; other loads are given as a share of the bandwidth
+        # the fluid model assumes channels of one flit per cycle, so loads are given as shares of the bandwidth
         demand = np.asarray(point.traffic_matrix()) / _bandwidth(network)
         found.append(Answer(point, own, oracle.find(network["widths"], demand, target, hub)))
     return found
 
 
 def _bandwidth(network: dict[str, Any]) -> float:
-    """Flits of each channel between routers [flits/cycle]."""
+    """Bandwidth of the channels between routers [flits/cycle]."""
     rates = network["bandwidths"]
     if len(set(rates.values())) == 1:
         return float(next(iter(rates.values())))
@@ -92,9 +92,11 @@ def _bandwidth(network: dict[str, Any]) -> float:
 
 
 def scenario(answers: Sequence[Answer]) -> dict[str, Any]:
-    """A scenario for some points of a sweep with routing `pal` and policy `static`. All other keys are unchanged.
+    """A scenario for some points of a sweep, with the routing `pal` and the policy `static`.
 
-    If the routing of the points has the same parameters as `pal`, such as the sensor, their values are kept.
+    All other keys are those of the sweep.
+
+    If the routing of the points has parameters that `pal` has as well, such as the sensor, their values are kept.
     """
     resolved = deepcopy(answers[0].point.resolved)
     policies = [_policy(answer.found) for answer in answers]
@@ -118,7 +120,7 @@ def _policy(found: Found) -> dict[str, Any]:
 def write(answers: Sequence[Answer], path: str | Path) -> Path:
     """Write the result of `scenario` to a file, and check that the file can be read.
 
-    Files that the scenario names are looked up in its folder.
+    Weft looks up files that the scenario names in the folder of the written file.
 
     Raises
     ------

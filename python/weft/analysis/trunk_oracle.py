@@ -1,15 +1,16 @@
-"""Energy of trunks under a policy that knows the future traffic and pays for each change of a member.
+"""Computes the energy of trunks under a policy that knows the future traffic and pays for each change of a member.
 
-Source: our own, as a reference between the floor of `weft.analysis.least_energy` and a real policy. The traffic is
-taken from a run whose links are always on, with ``measure.series {of: channel}``. In each sample a trunk needs enough
-members to carry the flits of its busier direction, and at least one. A member goes off if it is not needed for longer
-than the two changes (off and on again) take. The member is on again when it is needed next. During the changes it draws
-full power.
+Source: our own method, as a reference between the floor of `weft.analysis.least_energy` and a real policy. The traffic
+is taken from a run whose links are always on, with ``measure.series {of: channel}``. In each sample a trunk needs
+enough members to carry the flits of its busier direction, but at least one member. A member goes off if the trunk does
+not need it for longer than the two changes (off and on again) take. The member is on again when the trunk needs it
+next. During both changes the member draws full power.
 
-Parameters: the finished run; the time of waking and of going off [s]. Guarantees: every sample has the members that it
-needs; each member pays for each of its changes, and is on at first. Not modelled: delays of the traffic by fewer
-members, bursts shorter than a sample, the power of members that are off. So the policy is a reference, not a bound: a
-policy may delay packets until fewer members carry them. Validation: `tests/test_analysis_policies.py`.
+Parameters: the finished run; the times of waking and of going off [s]. Guarantees: in every sample the needed members
+are on. Each member is on at first, and pays for each of its changes. Not modelled: delays of the traffic with fewer
+members, bursts shorter than a sample, and the power of members that are off. Therefore the policy is a reference and
+not a bound: a real policy could delay packets so that fewer members carry them. Validation:
+`tests/test_analysis_policies.py`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _FS = 1e15
-# A trunk needs no further member if a sample exceeds its members by at most this share of one flit: sums of shares are
+# Tolerance, as a share of the bandwidth of a member, within which traffic still fits the members: sums of shares are
 # not exact.
 _SLACK = 1e-9
 
@@ -41,7 +42,7 @@ def saved_j(results: ResultSet, point: int, wake: float, sleep: float) -> float:
     Parameters
     ----------
     results : ResultSet
-        Results in which the point `point` has all links on and was run with ``measure.series`` of each channel.
+        Results in which the links of the point `point` are always on, with ``measure.series`` of each channel.
     point : int
         Row number in `results.frame`.
     wake, sleep : float
@@ -77,7 +78,7 @@ def saved_j(results: ResultSet, point: int, wake: float, sleep: float) -> float:
 
 
 def off_seconds(needed: npt.NDArray[np.bool_], lengths: npt.NDArray[np.float64], wake: float, sleep: float) -> float:
-    """Time for which a member is off [s]. The member is on at first.
+    """Time for which a member of a trunk is off [s]. The member is on when the run begins.
 
     Parameters
     ----------

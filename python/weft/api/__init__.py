@@ -1,1 +1,4 @@
-"""The public names of `import weft`: `load`, `open_results`, `Sweep` and `Results`. The command line uses them also."""
+"""The public names of `import weft`: `load`, `open_results`, `Sweep` and `Results`.
+
+The command line uses the same names.
+"""

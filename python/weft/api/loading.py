@@ -1,4 +1,4 @@
-"""`weft.load` makes a sweep of a scenario, which is a file, a string, a dict, a graph or a traffic matrix."""
+"""`weft.load` makes a sweep from a scenario, which is a file, a string, a dict, a graph or a traffic matrix."""
 
 from __future__ import annotations
 
@@ -34,26 +34,27 @@ def load(
     Parameters
     ----------
     scenario : path, YAML text, dict or Scenario
-        A string with a line break is read as YAML text, any other string as the path of a file.
+        A string with a line break is YAML text; any other string is the path of a file.
     overrides : mapping of str to value, optional
-        Values by dotted path, like ``--set`` on the command line. A value is a string, number, list, dict, NumPy array,
-        or a function that is a model (`weft.pattern`).
+        Values that replace those of the scenario, by dotted path, like ``--set`` on the command line. A value is a
+        string, number, list, dict, NumPy array, or a Python function that serves as a model (`weft.pattern`).
     topology : networkx.Graph, optional
-        A network in place of that of the scenario: its nodes are the routers, in the order of the graph. The node
-        attribute ``terminals`` is the number of terminals of a router. The edge attribute ``class`` names the class of
-        a link. `overrides` reads other attributes: ``{"topology.graph.attributes": {"bandwidth": {"from": "capacity",
-        "unit": "Gb/s"}}}``. In faults, jobs and results the name of a router is its node. It is ``str(node)`` if the
-        node is neither a whole number nor a string.
+        A network that replaces the topology of the scenario. The nodes of the graph are the routers, in the same order.
+        The node attribute ``terminals`` is the number of terminals of the router. The edge attribute ``class`` names
+        the class of a link. `overrides` reads other attributes: ``{"topology.graph.attributes": {"bandwidth": {"from":
+        "capacity", "unit": "Gb/s"}}}``. In faults, jobs and results, the name of a router is the node of the graph. The
+        name is ``str(node)`` if the node is neither a whole number nor a string.
     terminals_per_router : int, optional
         Terminals of each router of `topology` that lacks the attribute ``terminals``; by default 0.
     matrix : array_like, optional
-        A traffic matrix in place of the pattern of the scenario: row s, column d is the traffic from terminal s to
-        terminal d, in any unit. The row with the largest sum has the load of the scenario.
+        A traffic matrix that replaces the pattern of the scenario. The entry in row s and column d is the traffic from
+        terminal s to terminal d, in any unit. The terminal with the largest sum of its row sends the load of the
+        scenario.
 
     Returns
     -------
     Sweep
-        The sweep. Every point is checked, and no point is run.
+        The sweep. Weft has checked every point, and has run none.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def load(
 
 
 def _uses(resolved: Mapping[str, Any], name: str) -> bool:
-    """Whether a point uses a file of this name."""
+    """Whether the network or traffic of a resolved scenario reads the attached file `name`."""
     traffic = dict(resolved["traffic"])
     if (jobs := traffic.get("jobs")) and all("pattern" in job for job in jobs):
         traffic.pop("pattern", None)

@@ -1,4 +1,4 @@
-"""The views of results and sweeps in a notebook."""
+"""HTML views of results and sweeps in a notebook."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
     from weft.results.result_set import ResultSet
 
-# Maximum number of points that are shown as rows.
+# Maximum number of points for which the table has rows.
 _ROWS = 30
 _SHOWN = (q.LATENCY, q.P99, q.ACCEPTED, q.ENERGY)
 _POWER = "power_mean_w"
 
 
 def of_results(results: ResultSet) -> str:
-    """HTML table with a row per point: coordinates that differ, latency, accepted load, energy, power; notes follow."""
+    """HTML table with a row per point: coordinates that differ, latency, accepted load, energy, power.
+
+    Notes about the points follow the table.
+    """
     counts = [(results.missing, "missing"), (len(results.damaged), "damaged")]
     more = "".join(f", {count} {what}" for count, what in counts if count)
     title = html_table.head(results.title, f"{_points(len(results))}{more}, in {results.root}")
@@ -62,7 +65,7 @@ def of_sweep(title: str, folder: Path, points: Sequence[Point], text: str) -> st
 
 
 def _of_them(count: int, done: int) -> str:
-    """String that counts the finished points of a sweep."""
+    """Text such as "3 finished and 7 to run", for the points of a sweep."""
     return "all finished" if done == count else f"{done} finished and {count - done} to run"
 
 
@@ -75,7 +78,10 @@ def _words(results: ResultSet, path: str) -> list[str]:
 
 
 def _cell(summary: dict[str, Any], quantity: Quantity) -> str:
-    """A number of a point with its mark. A latency that grows without limit is not shown as a number."""
+    """HTML cell with a number of a point and its mark, such as the mark of a saturated point.
+
+    If the latency of the point grows without limit, the cell shows no number.
+    """
     sign = soundness.sign(summary)
     if quantity.unit == q.LATENCY.unit and sign in soundness.ENDED:
         return sign
@@ -83,13 +89,13 @@ def _cell(summary: dict[str, Any], quantity: Quantity) -> str:
 
 
 def _mark(summary: dict[str, Any], column: str) -> str:
-    """The mark after a number of a point; empty if there is no number or the column has no marks."""
+    """Mark after a number of a point; empty if the number is missing or the column has no marks."""
     mark = soundness.OVERLOADED_MARK if soundness.is_over(summary) else soundness.mark(summary)
     return mark if summary.get(column) is not None and mark in soundness.marks_of(column) else ""
 
 
 def _remarks(results: ResultSet) -> Sequence[str]:
-    """Notes below the table: the meaning of the words in it, and the points without a row."""
+    """Notes below the table: the meaning of its terms, and the points that have no row."""
     values = []
     if len(results) > _ROWS:
         values.append(f"{len(results) - _ROWS} more points: `frame` contains all points")

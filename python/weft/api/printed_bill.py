@@ -1,4 +1,4 @@
-"""The bill of a year as a string in Python: the tables and notes that `weft analyse bill` prints."""
+"""The yearly bill in Python: printing it shows the tables and notes of `weft analyse bill`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from weft.results.yearly_bill import YearlyBill
 
 
 class PrintedBill(YearlyBill):
-    """A bill that prints as its tables. Its parameters and attributes are those of `YearlyBill`."""
+    """A yearly bill whose text form is its tables. Parameters and attributes are those of `YearlyBill`."""
 
     def __str__(self) -> str:
         """The tables and notes of `weft analyse bill`."""

@@ -1,4 +1,4 @@
-"""`weft.Results`: the finished points of a sweep, with methods that plot, query, compare and report them."""
+"""`weft.Results` has the finished points of a sweep, with methods that plot, query, compare and report them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Results(ResultSet):
     """
 
     def _repr_html_(self) -> str:
-        """The points as a table, in a notebook."""
+        """HTML table of the points, which a notebook shows."""
         from weft.api.notebook_views import of_results
 
         return of_results(self)
@@ -42,18 +42,19 @@ class Results(ResultSet):
     def sweep_diagnoses(self) -> list[dict[str, Any]]:
         """Diagnoses that concern several points together.
 
-        They have the form of `diagnoses`; ``points`` has the row numbers of the points in `frame`.
+        The diagnoses have the form of those in `diagnoses`. The key ``points`` has the row numbers of the points in
+        `frame`.
         """
         return sweep_diagnoses.of(self)
 
     def to_pandas(self, table: str | pl.DataFrame = "points") -> pd.DataFrame:
-        """A table of the results for pandas.
+        """Convert a table of the results to pandas.
 
         Parameters
         ----------
         table : str or polars.DataFrame
             A name that `weft query` lists: ``points`` (the rows of `frame`), ``jobs``, ``channels``, or a recording. Or
-            a frame that a method of these results returned, such as an answer of `query`.
+            a frame that a method of these results returned, such as `query`.
 
         Returns
         -------
@@ -76,7 +77,7 @@ class Results(ResultSet):
         return to_pandas(known[table] if table in known else self.query(f"select * from {table} order by all"))
 
     def query(self, sql: str) -> pl.DataFrame:
-        """Query the results in SQL; `weft query` lists the tables and their columns.
+        """Run an SQL query on the results; `weft query` lists the tables and their columns.
 
         Damaged files are left out, with a warning.
 
@@ -102,12 +103,12 @@ class Results(ResultSet):
         path : path, optional
             File to write; by default ``report.html`` in the folder of the sweep.
         units : str, optional
-            ``"si"`` shows also latencies in us and loads in Gb/s per terminal; by default ``"cycles"``.
+            ``"si"`` also shows latencies in us and loads in Gb/s per terminal; by default ``"cycles"``.
 
         Raises
         ------
         ResultsError
-            If no point is finished, or the file name does not have the ending of a page.
+            If no point is finished, or the file name does not end in ``.html`` or ``.htm``.
         WriteError
             If the file can't be written.
         """
@@ -119,14 +120,14 @@ class Results(ResultSet):
         return path
 
     def compare(self, other: ResultSet, on: Sequence[str] | None = None) -> pl.DataFrame:
-        """Compare with another result set, as `weft compare` does.
+        """Compare these results with another result set, as `weft compare` does.
 
-        There is a row per place (combination of coordinates) and quantity.
+        The table has a row for each quantity at each place (combination of coordinates).
 
         Parameters
         ----------
         other : ResultSet
-            The set whose values are called ``b``. The values of this set are called ``a``.
+            The set whose values are in the column ``b``. The values of this set are in the column ``a``.
         on : sequence of str, optional
             Coordinates by which points are paired; by default all coordinates with common values, except the seed.
 
@@ -135,10 +136,10 @@ class Results(ResultSet):
         polars.DataFrame
             Coordinates; ``quantity``, ``unit``, ``a``, ``b``, ``difference`` (b - a), ``relative`` (to a),
             ``half_width`` of its 95 % confidence interval, ``significant`` (null where no interval is known),
-            ``a_ending`` and ``b_ending``, and ``unequal``: the reason why the row does not show which set is better,
-            such as a saturated point or, for energy, unequal accepted loads; ``difference``, ``relative``,
-            ``half_width`` and ``significant`` are null then. If the load changes, ``phase`` is ``all`` or the number of
-            a phase.
+            ``a_ending`` and ``b_ending``, and ``unequal``. The last is the reason why the row does not show which set
+            is better, such as a saturated point or, for energy, unequal accepted loads. With a reason, ``difference``,
+            ``relative``, ``half_width`` and ``significant`` are null. If the load changes in phases, ``phase`` is
+            ``all`` or the number of a phase.
         """
         from weft.results.choose import Chosen
         from weft.results.comparison import compare
@@ -148,12 +149,12 @@ class Results(ResultSet):
         return compare(Chosen.all_of(self), Chosen.all_of(other), on).frame
 
     def rate_scaled(self, rates: Rates | None = None, *, over_time: bool = False) -> pl.DataFrame:
-        """Energy of links between routers at the lowest rates that carry their traffic (ideal DVFS).
+        """Compute the energy of links between routers at the lowest rates that carry their traffic (ideal DVFS).
 
         Parameters
         ----------
         rates : weft.analysis.dvfs.Rates, optional
-            Rates and their powers; by default 1/4, 1/2 and 1 with 0.54, 0.69 and 1.
+            Rates and their relative powers; by default 1/4, 1/2 and 1 with the powers 0.54, 0.69 and 1.
         over_time : bool
             Choose a rate for each sample of the `series` of a channel, instead of one rate for the whole window.
 
@@ -172,7 +173,7 @@ class Results(ResultSet):
     def machine(
         self, machine: Machine | None = None, reference: Wanted | None = None, *, others: ResultSet | None = None
     ) -> pl.DataFrame:
-        """Energy of the whole machine (switches and nodes) for each point, relative to a reference network.
+        """Compute the energy of the whole machine (switches and nodes) for each point, relative to a reference network.
 
         Parameters
         ----------
@@ -197,7 +198,7 @@ class Results(ResultSet):
         return machine_energy.table(self, machine, reference, others=others)
 
     def bill(self, keys: str | Path | Mapping[str, Any] | None = None) -> YearlyBill:
-        """Cost of the network in a year, over a profile of loads or phases.
+        """Compute the cost of the network in a year, for a profile of loads or phases.
 
         Parameters
         ----------
@@ -207,13 +208,15 @@ class Results(ResultSet):
         Returns
         -------
         weft.results.yearly_bill.YearlyBill
-            The bill. Its ``frame`` has a row per series of points [kW, kWh/year, money/year]. Its ``parts`` has a row
-            per series and part of the profile. Its text form is the tables and notes of `weft analyse bill`.
+            The bill. The attribute ``frame`` has a row per series of points [kW, kWh/year, money/year]. The attribute
+            ``parts`` has a row per series and part of the profile. Printing the bill shows the tables and notes of
+            `weft analyse bill`.
 
         Raises
         ------
         ResultsError
-            If there are no keys of a bill, or no series has usable points around the loads of the profile.
+            If neither `keys` nor the scenario has a bill, or if no series has usable points around the loads of the
+            profile.
         """
         from weft.api.printed_bill import PrintedBill
         from weft.results.bill_example import example
@@ -230,13 +233,13 @@ class Results(ResultSet):
 
 
 def open_results(folder: str | Path) -> Results:
-    """Open the folder of a sweep.
+    """Open a folder of results.
 
-    Points that are damaged are left out; `Results.damaged` names them.
+    Damaged points are left out; `Results.damaged` lists them.
 
     Raises
     ------
     ResultsError
-        If no sweep wrote the folder, or all its points are damaged or of another version.
+        If the folder was not written by a sweep, or if all its points are damaged or from another version of Weft.
     """
     return Results.open(folder)

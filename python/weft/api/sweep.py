@@ -1,9 +1,9 @@
-"""`weft.Sweep`: the points of a scenario.
+"""`weft.Sweep` has the points of a scenario.
 
-A sweep checks its points, runs those without results, and searches for saturation.
+A sweep checks its points, runs the points without results, and searches for saturation.
 
-Modules that only a run needs are imported when a run starts. Without data frames and progress bars, a check takes half
-as long.
+Modules that only a run needs are imported when a run starts, because `check` takes half as long without data frames and
+progress bars.
 """
 
 from __future__ import annotations
@@ -39,30 +39,36 @@ if TYPE_CHECKING:
     from weft.runs.slurm_jobs import SlurmJobs
     from weft.runs.slurm_search import SearchSubmission
 
-# Length of the run [cycles] in which the work of threads is counted.
+# Length [cycles] of the short run in which `check` counts the work of each thread.
 _COUNTED_CYCLES = 1000
-# Keys of the resolved scenario that change neither these facts nor whether the network can run. `power.policy` is not
-# among them, because it changes both: a routing may not fit a policy, and a policy may start with links off.
+# Keys of the resolved scenario that change neither the facts of `Implied` nor whether the network can run.
+# `power.policy` is not among them, because it changes both: some routings do not fit a policy, and some policies start
+# with links off.
 _FREE = ("name", "seed", "measure", "power.prices", "traffic.load", "traffic.loads")
 
 
 @dataclass(frozen=True)
 class Implied:
-    """Numbers of points that are known before their run.
+    """Facts about points that follow from the scenario without a run.
 
     Attributes
     ----------
     points : list of Point
         Points that have these facts in common.
     facts : dict
-        ``terminals``, ``routers``, ``radix_ports``, ``links`` by class, ``diameter_hops``, ``mean_hops``,
-        ``zero_load_latency_cycles``, ``channel_load_bound`` [flits/terminal/cycle], ``vc_classes``, ``hints`` (settings
-        of buffers that limit what links carry, each with ``path``, ``what`` and ``help``), ``memory_most_bytes`` (with
-        all buffers full), ``memory_at_load_bytes`` (with short queues, for the first point), ... Hops, latency and
-        bound are ``None`` if no terminal sends in the first phase. ``sampled`` is ``None`` if these values come from
-        all paths. Otherwise it is a dict about the sample of paths: ``paths`` (the number of paths),
-        ``mean_hops_standard_error``, ``zero_load_latency_standard_error_cycles``, ``channel_load_bound_interval`` (95
-        %).
+        The facts by name; hops, latency and bound are ``None`` if no terminal sends in the first phase of the traffic:
+
+        - ``terminals``, ``routers``, ``radix_ports``, and ``links`` by class.
+        - ``diameter_hops``, ``mean_hops``, ``zero_load_latency_cycles``.
+        - ``channel_load_bound`` [flits/terminal/cycle].
+        - ``vc_classes``.
+        - ``hints``: settings of buffers that limit what links carry, each with ``path``, ``what`` and ``help``.
+        - ``memory_most_bytes``: memory with all buffers full.
+        - ``memory_at_load_bytes``: memory with short queues, for the first point.
+        - ``sampled``: ``None`` if hops, latency and bound come from all paths. Otherwise a dict about the sample of
+          paths: ``paths`` (the number of paths), ``mean_hops_standard_error``,
+          ``zero_load_latency_standard_error_cycles``, ``channel_load_bound_interval`` (95 %).
+        - Further facts that `weft check --json` prints.
     """
 
     points: list[Point]
@@ -70,18 +76,19 @@ class Implied:
 
 
 class Sweep:
-    """Points of one scenario, in the order of the sweep.
+    """The points of one scenario, in the order of the sweep.
 
     Attributes
     ----------
     scenario : Scenario
         Scenario from which the points come.
     points : list of Point
-        At least one point. Each has ``coordinates``, ``resolved`` and ``hash``.
+        At least one point. Each point has ``coordinates``, ``resolved`` and ``hash``.
     sets : list of tuple
         Overrides, as pairs of path and text.
     named : Named
-        Name of the sweep, title of its table and picture, and name of its results folder.
+        Names that follow from the scenario: of the sweep, of its table and picture (a title), and of its results
+        folder.
     """
 
     def __init__(self, scenario: Scenario, points: Sequence[Point], sets: Sequence[tuple[str, str]] = ()) -> None:
@@ -94,15 +101,15 @@ class Sweep:
     @classmethod
     @renamed(set="overrides")
     def of(cls, scenario: Scenario, overrides: Mapping[str, Any] | None = None) -> Self:
-        """Check a scenario and expand its sweep.
+        """Check a scenario and make the sweep of its points.
 
         Parameters
         ----------
         scenario : Scenario
             The scenario as the user wrote it.
         overrides : mapping of str to value, optional
-            Values by dotted path, applied before the sweep expands: ``{"power.policy": "always_on"}``.
-            Values are strings as on the command line, or anything that JSON can write.
+            Values by dotted path that are applied before the sweep expands: ``{"power.policy": "always_on"}``. A value
+            is a string as on the command line, or any value that JSON can represent.
 
         Raises
         ------
@@ -122,14 +129,14 @@ class Sweep:
         return f"<weft.Sweep {self.name!r}: {len(self)} points>"
 
     def _repr_html_(self) -> str:
-        """The swept values, in a notebook."""
+        """HTML with the swept values and the scenario, which a notebook shows."""
         from weft.api.notebook_views import of_sweep
 
         return of_sweep(self.title, self._root or self.folder, self.points, self.scenario.text)
 
     @property
     def name(self) -> str:
-        """The name of the scenario. If there are overrides, it ends with a mark that depends on them."""
+        """Name of the scenario. If there are overrides, the name ends with a mark that is computed from them."""
         return self.named.name
 
     @property
@@ -139,7 +146,7 @@ class Sweep:
 
     @property
     def folder(self) -> Path:
-        """Default folder of the results. It has the name of the scenario's file."""
+        """Default folder of the results, named after the file of the scenario."""
         return Path("results") / self.named.folder
 
     def check(
@@ -150,21 +157,22 @@ class Sweep:
         Parameters
         ----------
         jobs : int, optional
-            Points that run at the same time, as for `run`. Their total memory is compared with the free memory.
+            Number of points that run at the same time, as for `run`. The sum of their memory is compared with the free
+            memory.
         force_memory : bool
             Accept points that need more memory than is free.
         threads : int, optional
             Also measure how evenly the work of a run is divided among this number of threads. The fact ``work`` holds
             ``threads``, ``blocks``, ``cycles`` of the measured run, its ``flit_hops``, and ``most_flit_hops``, the
             flit-hops of the busiest thread. ``imbalance`` is the excess of the busiest thread over the mean, as a share
-            of the mean. ``imbalance_of_whole_units`` is the imbalance if whole rows or groups of equal work were
-            divided among the threads.
+            of the mean. ``imbalance_of_whole_units`` is the imbalance if only whole rows or groups, with equal work,
+            were assigned to threads.
 
         Raises
         ------
         ScenarioError
-            If a point cannot run (the error is about the first such point), if the points need too much memory, or if
-            the points cannot provide the bill that the scenario requests.
+            If a point cannot run, if the points need too much memory, or if the bill of the scenario cannot be computed
+            from the points. The error names the first point that cannot run.
         """
         bill_plan.check(self.points)
         if not force_memory:
@@ -176,7 +184,7 @@ class Sweep:
         return implied
 
     def _alike(self) -> list[list[Point]]:
-        """Points in groups with the same network, routing, power policy and pattern."""
+        """Groups of points with the same network, routing, power policy and pattern."""
         alike: dict[str, list[Point]] = {}
         for point in self.points:
             alike.setdefault(_essence(point.resolved), []).append(point)
@@ -203,7 +211,7 @@ class Sweep:
         ----------
         out : path, optional
             Folder of the results, by default ``results/<name of the file>``; if the scenario has no file or has
-            overrides, the name contains a mark.
+            overrides, the name contains a mark that distinguishes it.
         jobs : int, optional
             Number of points that run at the same time; by default as many as the cores allow.
         threads, blocks : int
@@ -219,26 +227,27 @@ class Sweep:
             checkpoint continues from it, with or without this argument, and its results have the same bytes. By default
             no checkpoints are written.
         pin : bool
-            Pin each thread of the points that run at the same time to its own core.
+            Pin each thread of all running points to a separate core.
         plain : bool
-            Disable all shortcuts in the engine. Runs are slower, and their results have the same bytes.
+            Disable all shortcuts in the engine. Without shortcuts runs are slower, and their results have the same
+            bytes.
         watch : callable or False, optional
-            Called from time to time with the `Status`. By default a notebook shows a progress bar, and nothing is shown
-            elsewhere. ``False`` shows no bar.
+            Function that the run calls from time to time with the `Status`. By default a notebook shows a progress bar,
+            and other environments show nothing. ``False`` shows no bar in notebooks either.
         executor : concurrent.futures.Executor, optional
             Executor that runs the points instead of this process, e.g. ``client.get_executor()`` of Dask or an
-            ``MPIPoolExecutor``. Its workers must have this version of Weft, must see the folder of the results under
-            the same absolute path, and write there. The executor decides how many points run at the same time. The
-            results are those of a local run.
+            ``MPIPoolExecutor``. The workers of the executor must have this version of Weft, must see the folder of the
+            results under the same absolute path, and must be able to write there. The executor decides how many points
+            run at the same time. The results equal those of a local run.
 
         Raises
         ------
         ScenarioError
-            Before anything runs, if a point cannot run, if points need too much memory, if the points cannot provide
-            the bill that the scenario requests, or if `checkpoint_every` cannot be read.
+            Before the first run, if a point cannot run, if points need too much memory, if the bill of the scenario
+            cannot be computed from the points, or if `checkpoint_every` cannot be read.
         WeftError
-            Before anything runs, if threads cannot be pinned. During the runs, if the executor fails or its workers do
-            not see the folder; finished points are saved.
+            Before the first run, if threads cannot be pinned. During the runs, if the executor fails or its workers do
+            not see the folder. Finished points are saved.
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
 
@@ -287,15 +296,18 @@ class Sweep:
         return Results(store)
 
     def _check_networks(self) -> None:
-        """Refuse points that cannot run. Warn about points that call Python during their run."""
+        """Refuse points of the sweep that cannot run.
+
+        Also warn about points that call Python functions during their run.
+        """
         for points in self._alike():
             points[0].check_network()
         warn_if_slow(self.points)
 
     def _prepared(self, out: str | Path | None, words: Sequence[str]) -> Store:
-        """The folder of the results, with the list of points and without leftovers of dead runs.
+        """Prepare the folder of the results: write the list of points, and remove files that interrupted runs left.
 
-        `words` are additional words of the command line of `run`.
+        `words` are further arguments of `run` for the command that continues the sweep.
         """
         store = Store(self.folder if out is None else out)
         self._root = store.root
@@ -304,7 +316,7 @@ class Sweep:
         return store
 
     def _missing(self, store: Store, *, force: bool = False) -> list[Point]:
-        """The points that have to run. Leftovers of dead runs of the other points are removed."""
+        """The points that `run` has to run, each once. Checkpoints of points that need no run are removed."""
         distinct = {point.hash: point for point in self.points}
         missing = {hash: point for hash, point in distinct.items() if force or not store.sound(hash)}
         Checkpoints(store).forget(hash for hash in distinct if hash not in missing)
@@ -321,31 +333,31 @@ class Sweep:
         checkpoint_every: str | None = None,
         command: Sequence[str] = (),
     ) -> Submission:
-        """Submit all points without results, except those of jobs submitted before, to Slurm as an array of jobs.
+        """Submit the points without results to Slurm as an array of jobs, except points of jobs submitted before.
 
-        The folder of the results is the same as that of `run`. A job that ends early is queued again for its remaining
-        points. ``weft status`` shows their progress, and ``weft cancel`` ends them.
+        The folder of the results is the same as for `run`. A job that ends early is queued again for its remaining
+        points. ``weft status`` shows the progress of the jobs, and ``weft cancel`` ends them.
 
         Parameters
         ----------
         slurm : SlurmJobs, optional
             Parameters of the jobs.
         out : path, optional
-            As for `run`; a folder that this machine and the nodes see under the same path.
+            As for `run`. This machine and the nodes must see the folder under the same path.
         threads, blocks, force_memory, checkpoint_every
-            As for `run`. With checkpoints a point may take longer than the time limit of a job: it continues in the
-            next job.
+            As for `run`. With checkpoints, a point can take longer than the time limit of a job, because the next job
+            continues the point.
         command : sequence of str
-            Additional words of the command line of `run`. The list of points stores them, as part of the command that
-            continues the sweep.
+            Additional words of the command line of `run`. The list of points stores these words as part of the command
+            that continues the sweep.
 
         Raises
         ------
         ScenarioError
             If a point can't run, or a job has less time or memory than a point needs.
         WeftError
-            If there is no Slurm, if Slurm refuses the jobs, or if jobs of another cluster may still run points of the
-            folder.
+            If Slurm is not installed, if Slurm refuses the jobs, or if jobs of another cluster may still run points of
+            the folder.
         """
         from weft.runs import arrays, on_slurm, slurm_jobs
 
@@ -373,7 +385,7 @@ class Sweep:
     def journeys(
         self, packets: Sequence[str], *, threads: int = 1, blocks: int = 0, force_memory: bool = False
     ) -> list[dict[str, Any]]:
-        """Run the first point once more and return the histories of some packets: see `weft.journeys`."""
+        """Run the first point once more and return the histories of some packets, as described at `weft.journeys`."""
         return watch.journeys(self.points[0], packets, threads=threads, blocks=blocks, force_memory=force_memory)
 
     def saturation(
@@ -392,27 +404,29 @@ class Sweep:
         watch: Callable[[Status], None] | Literal[False] | None = None,
         executor: Executor | None = None,
     ) -> pl.DataFrame:
-        """Search for the saturation load of every curve (combination of the other swept values).
+        """Search for the saturation load of every curve (combination of the swept values other than the load).
 
-        A load is too much if the point's results are ``saturated`` or the network gets stuck. The search runs both ends
-        of the range. Then it halves the range until its ends are at most `tolerance` apart, and runs one more load on
-        each side of them. Runs are stored like those of `run`, and no run is repeated.
+        A load is too much if the results of a run at this load are ``saturated``, or if the network gets stuck. The
+        search first runs both ends of the range of loads. The search then halves the range until its ends are at most
+        `tolerance` apart, and runs one more load on each side of the range. Runs are stored in the same way as those of
+        `run`, and no stored run is repeated.
 
         Parameters
         ----------
         out : path, optional
             Folder of the results, by default ``results/<name of the file>-saturation``.
         tolerance : float
-            Distance of the two loads between which the search ends [flits/terminal/cycle].
+            The search ends when the highest load that is not too much and the lowest load that is too much are at most
+            this far apart [flits/terminal/cycle].
         lower, upper : float, optional
             Range of the search [flits/terminal/cycle], by default from `tolerance` to the most that a terminal can
             send, which is 1 or the bandwidth of its link.
         seeds : int
-            Number of runs of each load: with the seed of the scenario and the seeds after it. A load is too much if at
-            least half of its runs say so.
+            Number of runs of each load: with the seed of the scenario and the seeds after it. A load is too much if it
+            is too much in at least half of its runs.
         jobs, threads, blocks, force_memory, checkpoint_every, watch, executor
-            As for `run`. An executor gets the points in rounds. The first round has the two ends of the range of all
-            curves. Each later round has one load of each curve, with all seeds.
+            As for `run`. The search passes points to the executor in rounds. The first round has the two ends of the
+            range of all curves. Each later round has one load of each curve, with all seeds.
 
         Returns
         -------
@@ -420,26 +434,28 @@ class Sweep:
             A row per curve, with its coordinates and these columns:
 
             - ``verdict``: ``found``; ``below_range`` (all loads are too much); ``above_range`` (no load is too much);
-              ``not_monotonic`` (a load is too much and a higher one is not); ``not_judged`` (bursts make the windows
-              too short to judge a load that decides).
+              ``not_monotonic`` (a load is too much and a higher one is not); ``not_judged`` (because of bursts, the
+              windows are too short to judge a decisive load).
             - ``steady_load``: the highest settled load up to which no load is too much.
             - ``saturated_load``: the lowest load from which on all loads are too much.
-            - ``accepted_load``: at ``saturated_load``, a mean over seeds.
-            - ``packet_latency_mean_cycles``: at ``steady_load``, a mean over seeds.
+            - ``accepted_load``: the accepted load at ``saturated_load``, a mean over seeds.
+            - ``packet_latency_mean_cycles``: the mean packet latency at ``steady_load``, a mean over seeds.
             - ``stuck``: whether the network gets stuck at ``saturated_load``.
             - ``dropped_share``: share of the packets dropped at ``saturated_load``, if this makes the load too much.
             - ``runs``: number of runs.
-            - ``wider_than_tolerance``: whether the two loads differ by more, because runs between them had not settled.
+            - ``wider_than_tolerance``: whether the two loads are further apart than the tolerance, because runs between
+              them had not settled.
             - ``flaw``: reason why the latency is not reliable (not settled, nothing measured), or null.
             - ``loads_run``: all loads that were run, as a string.
-            - ``warned_of``: parameter of the power policy with a warning that other loads may not be carried, or null.
+            - ``warned_of``: parameter of the power policy about which a warning says that other loads may saturate the
+              network, or null.
 
         Raises
         ------
         ScenarioError
             If a point cannot run, or the range is not valid.
         KeyboardInterrupt
-            After Ctrl-C; finished points are saved.
+            After Ctrl-C. Finished points are saved.
         """
         from weft.runs.notebook_bar import shown
         from weft.runs.saturation_search import Asked, SaturationSearch, find
@@ -466,15 +482,15 @@ class Sweep:
     ) -> SearchSubmission:
         """Submit the search for saturation to Slurm as one job.
 
-        Its cores limit the number of points that run at the same time.
+        The cores of the job limit the number of points that run at the same time.
 
-        A later call with the same arguments reports whether the job has ended. When the search is complete,
+        A later call with the same arguments reports whether the job has ended. Once the search is complete,
         `saturation` returns the table at once.
 
         Parameters
         ----------
         slurm : SlurmJobs, optional
-            Parameters of the job; ``job_seconds`` and ``max_jobs`` have no effect on a single job.
+            Parameters of the job. ``job_seconds`` and ``max_jobs`` have no effect, because the search is a single job.
         out, tolerance, lower, upper, seeds
             As for `saturation`. This machine and the nodes must see the folder under the same path.
         threads, blocks, force_memory, checkpoint_every
@@ -497,12 +513,15 @@ class Sweep:
 
 
 def _memory(point: Point) -> dict[str, int]:
-    """The memory that a point needs, as facts of `Implied`."""
+    """Memory that a run of the point needs, with the keys of the facts of `Implied`."""
     return {f"memory_{key}": size for key, size in point.memory(1, 0).items()}
 
 
 def _essence(resolved: dict[str, Any]) -> str:
-    """The part of a resolved scenario on which the facts of `Implied` depend, as a string."""
+    """The resolved scenario without the keys in `_FREE`, as a string.
+
+    Points with equal strings have the same facts of `Implied`.
+    """
     kept = json.loads(json.dumps(resolved))
     for path in _FREE:
         *parents, last = path.split(".")

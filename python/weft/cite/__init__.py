@@ -1,1 +1,1 @@
-"""References for a paper: Weft, and the sources of the models that a scenario uses, as BibTeX."""
+"""BibTeX references for a paper: Weft, and the sources of the models that a scenario uses."""

@@ -1,7 +1,7 @@
-"""BibTeX entries made of the `Source` of model headers, which the engine holds as `MODEL_SOURCES`.
+"""Makes BibTeX entries from the section `Source` of model headers, which the engine stores in `MODEL_SOURCES`.
 
-A source names papers as ``Authors, "Title", Venue Year``. Each such paper becomes an entry. A source without a title
-between quotes is not a publication: a BibTeX comment names it.
+A source names papers as ``Authors, "Title", Venue Year``. Each of these papers becomes a BibTeX entry. A source without
+a title between quotes is not a publication; a BibTeX comment names it instead.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 # Pattern of a paper in a source: authors, title, and venue up to the year.
 _PAPER = re.compile(r'(?P<authors>[^";:()]+?), "(?P<title>[^"]+)"(?:,? (?P<venue>[^;:"]*?(?:\d{4}|\'\d{2})))?')
-# Pattern before the first author of a paper: the end of the sentence that introduces the paper.
+# Pattern of the text before the first author of a paper: the end of the sentence that introduces the paper.
 _LEAD = re.compile(r"^.*(?:[a-z)]\.|\bof|\bby|\bon|\bas|\bin) (?=[A-Z])", re.DOTALL)
 _YEAR = re.compile(r"(\d{4})|'(\d{2})")
 # Families whose models are not part of the simulated network.
 _RECORDINGS = "measure"
-# Prices are not models. Their sources are in the header of `crates/scenario/src/prices.rs`, and in the catalogue.
+# Prices are not models, but they are cited like models. The sources of prices are in the header of
+# `crates/scenario/src/prices.rs`, and in the catalogue.
 _PRICES = "power.prices"
 _PRICE_SOURCES = {
     "default": (
@@ -38,16 +39,16 @@ _PRICE_SOURCES = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A work that is cited.
+    """A publication, as a BibTeX entry.
 
     Attributes
     ----------
     key : str
-        Its BibTeX key.
+        The BibTeX key of the publication.
     fields : dict
         BibTeX fields such as author, title and year.
     models : tuple of str
-        The models that come from it, as ``family: name``.
+        The models that are based on the publication, as ``family name``.
     """
 
     key: str
@@ -55,7 +56,7 @@ class Entry:
     models: tuple[str, ...] = ()
 
     def bibtex(self) -> str:
-        """The entry as BibTeX."""
+        """The entry as text in the BibTeX format."""
         fields = dict(self.fields)
         if self.models:
             text = f"Models of Weft: {', '.join(self.models)}"
@@ -79,7 +80,7 @@ def _source(family: str, name: str) -> str:
 
 
 def weft(version: str, commit: str) -> Entry:
-    """The entry of Weft itself."""
+    """The BibTeX entry of Weft."""
     built = f", commit {commit}" if commit else ""
     fields = {
         "author": "{The Weft developers}",
@@ -90,7 +91,7 @@ def weft(version: str, commit: str) -> Entry:
 
 
 def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
-    """The works on which some models are based, each once, in the order of the models.
+    """The publications on which some models are based, each once, in the order of the models.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
         model = f"{family.rpartition('.')[2]} {name}"
         for entry in _papers(source):
             known = found.get(entry.key, entry)
-            # a source may name a paper by the first word of its title
+            # the longest title, because a source may name a paper by the first word of its title
             fields = max(known.fields, entry.fields, key=lambda each: len(each["title"]))
             models = known.models if entry.key in found else ()
             found[entry.key] = Entry(entry.key, fields, (*models, model))
@@ -122,10 +123,10 @@ def unpublished(used: Sequence[tuple[str, str]]) -> str:
 
 
 def models_of(resolved: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """The models of a resolved scenario as family and name, each once.
+    """The models that a resolved scenario uses, each once, as pairs of family and name.
 
-    `names` are the models of each family. Models inside another model, such as the parts of a mix of patterns, are
-    included.
+    `names` are the names of all models, by family. Models inside another model, such as the parts of a mix of patterns,
+    are included.
     """
     known: dict[tuple[str, str], None] = {}
     for family, models in names.items():
@@ -137,7 +138,7 @@ def models_of(resolved: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -
 
 
 def prices_of(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The prices of a resolved scenario as family and name, unless the scenario states its own prices."""
+    """The family and name under which the prices of a scenario are cited; empty if it states its prices itself."""
     power = resolved["power"]
     if "catalogue" in power:
         yield _PRICES, "catalogue"
@@ -146,7 +147,7 @@ def prices_of(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _below(node: Any, key: str) -> Iterator[Any]:
-    """The values of a key at any depth of a section; the section itself if the key is empty."""
+    """All values of a key at any depth of a section; the section itself if the key is empty."""
     if not key:
         yield node
         return
@@ -157,7 +158,7 @@ def _below(node: Any, key: str) -> Iterator[Any]:
 
 
 def _named(node: Any, models: Sequence[str]) -> Iterator[str]:
-    """The names of models at any depth of a value."""
+    """All names of models at any depth of a value."""
     if isinstance(node, str) and node in models:
         yield node
     elif isinstance(node, list):
@@ -188,7 +189,7 @@ def _papers(source: str) -> list[Entry]:
 
 
 def _joined(authors: str) -> str:
-    """Authors as BibTeX joins them."""
+    """The authors in BibTeX form, joined by "and"."""
     people = [
         each for each in re.split(r", | and ", authors.replace(" et al.", ", others")) if re.fullmatch(r"\D+", each)
     ]
@@ -196,19 +197,22 @@ def _joined(authors: str) -> str:
 
 
 def _full(year: re.Match[str]) -> str:
-    """A year in four digits: '08 is 2008, '95 is 1995."""
+    """The year of a venue in four digits: '08 is 2008, '95 is 1995."""
     if year[1]:
         return year[1]
     return f"{'19' if int(year[2]) > 50 else '20'}{year[2]}"
 
 
 def _key(authors: str, title: str, year: str) -> str:
-    """The family name of the first author, the first word of the title, and the year."""
+    """BibTeX key: the family name of the first author, the year, and the first long word of the title."""
     first = re.split(r", | and | et al", authors)[0].split()[-1]
     word = next((each for each in re.findall(r"\w+", title) if len(each) > 3), "")
     return re.sub(r"\W", "", f"{first}{year}{word}".lower())
 
 
 def _escaped(text: str) -> str:
-    """The text with BibTeX's special characters escaped. Braces are kept, because they preserve capitals."""
+    """The text with the special characters of BibTeX escaped.
+
+    Braces are not escaped, because they preserve capitals.
+    """
     return re.sub(r"([&%$#_])", r"\\\1", " ".join(text.split()).replace("`", "'").replace("^", ""))

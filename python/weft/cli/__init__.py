@@ -1,6 +1,6 @@
-"""The command line ``weft``: a module per command, which returns the exit status (`EXIT_STATUS`).
+"""The command line ``weft``: one module per command, whose `main` returns the exit status (`EXIT_STATUS`).
 
-`commands` lists all commands, including those of other packages.
+The module `commands` lists all commands, including those of other packages.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _status(arguments: Sequence[str]) -> int:
-    """Run a command and return the exit status."""
+    """Run the command of the parsed arguments and return the exit status."""
     try:
         options = _parser(next(iter(arguments), None)).parse_args(arguments)
         with warned.plainly():
@@ -61,7 +61,7 @@ def _status(arguments: Sequence[str]) -> int:
 
 
 def _refused(problem: WeftError) -> int:
-    """Print an error and return the exit status."""
+    """Print the error of a refused command and return the exit status."""
     print(problem.text, file=sys.stderr)
     return STALLED if isinstance(problem, StuckError) else BAD_INPUT
 
@@ -77,7 +77,7 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     choices = parser.add_subparsers(required=True, metavar="COMMAND")
-    # commands of the core start faster without a search for other packages
+    # commands of the core start faster, because no other packages are searched for commands
     known = [wanted] if wanted in commands.CORE else commands.names()
     for name in [wanted] if wanted in known else known:
         try:
@@ -92,7 +92,7 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """Prints the version. The engine is loaded only if the version is requested."""
+    """The option ``--version``, which prints the version and loads the engine only if it is used."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)

@@ -1,4 +1,4 @@
-"""``weft analyse``: analyses that need either no simulation or a finished one."""
+"""``weft analyse`` runs analyses that need either no simulation or a finished one."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Make the chosen analysis, print its table, and return the exit status."""
+    """Run the chosen analysis, print its table, and return the exit status."""
     analyse: Callable[[argparse.Namespace], Answered] = options.analyse
     frame, notes = analyse(options)
     if options.json:

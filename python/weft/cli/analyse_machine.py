@@ -1,4 +1,4 @@
-"""``weft analyse machine``: energy of the whole machine, switches and nodes, for finished runs."""
+"""``weft analyse machine`` computes the energy of the whole machine (switches and nodes) for finished runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLE = "results/quickstart --reference 0"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the kind."""
+    """Add the options of this analysis."""
     parser.add_argument("results", metavar="DIR", help="folder of results")
     reference = (
         "reference of all ratios: number or coordinates of a point, or PORTSxSWITCHES such as 7x64 (default: the "
@@ -82,7 +82,10 @@ def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
 
 
 def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Notes on the sources of the prices: those of the watts may differ from those of the run."""
+    """Notes on the sources of prices.
+
+    The watts of the machine and the energies of the run can have different sources.
+    """
     from weft.results import price_source
 
     if hardware is None:
@@ -94,7 +97,7 @@ def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]]) 
 
 
 def notes(frame: pl.DataFrame) -> list[str]:
-    """Meaning of the columns of a frame."""
+    """Notes on the meaning of the columns of a frame."""
     lines = [
         f"reference: {frame['reference'].unique(maintain_order=True).to_list()[0]}"
         if frame["reference"].n_unique() == 1
@@ -112,7 +115,7 @@ def notes(frame: pl.DataFrame) -> list[str]:
 
 
 def _catalogue(results: ResultSet) -> dict[str, str]:
-    """`power.catalogue` of the scenario; empty if the points have no catalogue or different ones."""
+    """The `power.catalogue` that all points have in common; empty if the points have none or different ones."""
     found = []
     for point in range(len(results)):
         try:

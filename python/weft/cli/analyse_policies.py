@@ -1,4 +1,4 @@
-"""``weft analyse policies``: the power policy of the least energy to solution among those that cost little run time."""
+"""``weft analyse policies`` finds the policy with the least energy to solution that costs little run time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLE = "results/trunk_fabrics --slower 0.01"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the kind."""
+    """Add the options of this analysis."""
     parser.add_argument("results", metavar="DIR", help="folder of results of a sweep over power policies")
     slower = "extra run time allowed for a policy, as a share of the run time with links always on (default: 0.01)"
     parser.add_argument("--slower", metavar="S", type=float, default=0.01, help=slower)

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 _SCENARIOS = (".yaml", ".yml")
-# The greatest number that an option takes: the engine counts in 32 bits.
+# Maximum of a number in an option, because the engine counts in 32 bits.
 _MOST = (1 << 32) - 1
 
 
 def command(commands: Commands, name: str, help: str, example: str) -> argparse.ArgumentParser:
-    """Add a command. Its help begins with its line in the list of commands."""
+    """Add a command, whose help begins with its line in the list of commands."""
     description = f"{help[0].upper()}{help[1:]}."
     listed = help.replace("%", "%%")  # argparse expands % in the line of the list, and only there
     return commands.add_parser(name, help=listed, description=description, epilog=f"Example: {example}")
 
 
 def in_any_order(parser: argparse.ArgumentParser) -> None:
-    """Allow positional arguments also after the options: ``plot load --width column results/my``."""
+    """Also allow positional arguments after options, as in ``plot load --width column results/my``."""
     plain = parser.parse_known_args
 
     def mixed(args: Any = None, namespace: Any = None) -> Any:
@@ -55,7 +55,7 @@ def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)")
 
 
 def add_execution(parser: argparse.ArgumentParser) -> None:
-    """Add the options for concurrent points, threads, blocks, memory and checkpoints."""
+    """Add the options for threads and blocks, for the number of concurrent points, for memory and for checkpoints."""
     parser.add_argument(
         "--jobs", metavar="N", type=positive, help="points that run at the same time (default: number of cores)"
     )
@@ -80,7 +80,7 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
 
 
 def add_force_memory(parser: argparse.ArgumentParser) -> None:
-    """Add the option that runs points although they need too much memory."""
+    """Add the option that runs points even if they need more memory than is free."""
     parser.add_argument(
         "--force-memory", action="store_true", help="run even if the points need more memory than is left"
     )
@@ -108,7 +108,7 @@ def add_units(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
 
 
 def page(text: str) -> Path:
-    """Path of the HTML page to write."""
+    """The value of an option as the path of the HTML page to write."""
     from weft.report.html_page import checked
 
     try:
@@ -118,55 +118,55 @@ def page(text: str) -> Path:
 
 
 def packet(text: str) -> str:
-    """A packet in the form that `weft.runs.watch.packets` reads."""
+    """A packet name in the form that `weft.runs.watch.packets` reads."""
     return _no_scenario(text)
 
 
 def word(text: str) -> str:
-    """A name. If the value is a scenario instead, it is refused."""
+    """A name; the file of a scenario is refused."""
     return _no_scenario(text)
 
 
 def _no_scenario(text: str) -> str:
-    """Refuse a scenario among the values of an option, because such an option takes all words after it."""
+    """Refuse the file of a scenario as the value of an option, because such an option takes all words after it."""
     if Path(text).suffix in _SCENARIOS:
         raise argparse.ArgumentTypeError(f"{text!r} is a scenario: write it before this option")
     return text
 
 
 def natural(text: str) -> int:
-    """A number from 0 on."""
+    """The value of an option as a whole number from 0 on."""
     if not text.isdecimal() or int(text) >= 1 << 32:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {_MOST}")
     return int(text)
 
 
 def seed(text: str) -> int:
-    """A seed of random numbers."""
+    """A seed of random numbers: a whole number from 0 on."""
     if not text.isdecimal() or int(text) > _MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a seed: write a whole number from 0 to {_MOST}")
     return int(text)
 
 
 def cycle(text: str) -> int:
-    """The number of a cycle."""
+    """The value of an option as the number of a cycle, from 0 on."""
     if not text.isdecimal() or int(text) >= 1 << 63:
         raise argparse.ArgumentTypeError(f"{text!r} is not a cycle: write a whole number of 0 or more")
     return int(text)
 
 
 def duration(text: str) -> float:
-    """A time with its unit [s]."""
+    """A time in s, min, h or d, converted to seconds."""
     return _quantity(text, {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}, "time", "90min or 4h")
 
 
 def short_time(text: str) -> float:
-    """A short time, such as a latency of the network, with its unit [s]."""
+    """A short time in ns, us or ms, such as a latency of the network, converted to seconds."""
     return _quantity(text, {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}, "time", "500ns or 4.16us")
 
 
 def size(text: str) -> int:
-    """A number of bytes with its unit [bytes]."""
+    """A size in MB, GB or TB, converted to bytes."""
     return round(_quantity(text, {"MB": 1e6, "GB": 1e9, "TB": 1e12}, "size", "500MB or 8GB"))
 
 
@@ -191,7 +191,7 @@ def interval(text: str) -> str:
 
 
 def positive(text: str) -> int:
-    """A whole number from 1 on."""
+    """The value of an option as a whole number from 1 on."""
     if not text.isdecimal() or not 0 < int(text) <= _MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {_MOST}")
     return int(text)

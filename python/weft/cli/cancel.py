@@ -1,4 +1,4 @@
-"""``weft cancel``: ends the jobs and workers of a sweep."""
+"""``weft cancel`` ends the jobs and workers of a sweep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``weft list``: the models that a scenario can name, and the parameters of one."""
+"""``weft list`` prints the models that a scenario can name, and the parameters of one model."""
 
 from __future__ import annotations
 
@@ -72,7 +72,10 @@ def lines(schema: dict[str, Any], every: dict[str, list[dict[str, Any]]], family
 
 
 def _rows(schema: dict[str, Any], parameter: parameters.Parameter, families: list[set[str]]) -> list[list[str]]:
-    """Rows for a parameter, its allowed words, and their parameters. Models are listed separately."""
+    """Rows for a parameter, for its allowed words, and for the parameters of these words.
+
+    Models are not among the words, because they are listed separately.
+    """
 
     def of_a_family(parameter: parameters.Parameter) -> bool:
         return {word for word, _ in parameter.choices} in families
@@ -88,7 +91,7 @@ def _rows(schema: dict[str, Any], parameter: parameters.Parameter, families: lis
 
 
 def _wrapped(rows: list[list[str]]) -> list[list[str]]:
-    """Rows of a table; if the last cell is too wide for the terminal, it continues in further rows."""
+    """Rows of a table in which a last cell that is too wide for the screen continues in further rows."""
     taken = sum(max(map(len, column)) + 2 for column in zip(*(row[:-1] for row in rows), strict=True))
     room = max(40, shutil.get_terminal_size((120, 24)).columns - taken)
     return [

@@ -1,4 +1,4 @@
-"""``weft check``: the scenario with all defaults, and the numbers that are known from it before a run."""
+"""``weft check`` prints the scenario with all defaults, and the facts that are known before a run."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _HEADS = {
     "memory_at_load_bytes": "memory of a run at its load, without saturation",
     "memory_most_bytes": "maximum memory of a run: saturated, with all buffers full",
 }
-# Facts that only some scenarios have.
+# Facts that are left out if the scenario has no value for them.
 _RARE = ("accepted_load_bound",)
-# Facts in SI units, each by the fact after which it is listed.
+# Headings of facts in SI units; each is listed after the fact of the same key.
 _SI_HEADS = {
     "bandwidth": "bandwidth of a channel [Gb/s]",
     "vc_limit": "limit of a single VC [Gb/s]",
@@ -51,7 +51,7 @@ _SI_HEADS = {
     "accepted_load_bound": "load that the destinations can accept [Gb/s per terminal]",
 }
 _SI = "si: "
-# The error of a fact that is computed from a sample of paths.
+# Keys of the standard errors of facts that are computed from a sample of paths.
 _ERRORS = {
     "mean_hops": "mean_hops_standard_error",
     "zero_load_latency_cycles": "zero_load_latency_standard_error_cycles",
@@ -61,9 +61,9 @@ _SAMPLED = (
     "least {:,}\npaths: from every router that sends to some of its destinations, over some of its possible "
     "intermediates. Hops and\nlatency are given with standard errors, the bound with its 95 % confidence interval."
 )
-# Maximum number of links or routers that are listed for a share that fails.
+# Maximum number of failed links or routers that are listed for a share of failures.
 _LISTED = 100
-# The paths to which a bound applies, by `channel_load_bound_of`.
+# Words for the paths to which the channel-load bound applies, by `channel_load_bound_of`.
 _BOUND_OF = {
     "fixed_paths": "",
     "empty_queues": ", of the paths chosen with empty queues",
@@ -150,7 +150,7 @@ def _bounds(sweep: Sweep, *, estimate: bool) -> dict[str, list[Bounds]]:
 
 
 def _too_short(sweep: Sweep, found: Mapping[str, Sequence[Bounds]]) -> list[dict[str, str]]:
-    """Warnings about points whose longest window is shorter than the least run time of their programs."""
+    """Warnings about points whose longest possible window is shorter than the minimum run time of their programs."""
     from weft.programs import bounds
 
     warnings = (bounds.too_short(point, found[point.hash]) for point in sweep.points)
@@ -158,9 +158,9 @@ def _too_short(sweep: Sweep, found: Mapping[str, Sequence[Bounds]]) -> list[dict
 
 
 def _document(sweep: Sweep, implied: list[Implied], *, estimate: bool) -> dict[str, Any]:
-    """The facts of each combination, with the coordinates of its first point and its number of points.
+    """JSON document: the facts of each combination, the coordinates of its first point, and its number of points.
 
-    Each warning appears once.
+    Each warning is listed once.
     """
     groups = [
         {"points": len(each.points), "coordinates": each.points[0].coordinates, "facts": each.facts} for each in implied
@@ -172,7 +172,7 @@ def _document(sweep: Sweep, implied: list[Implied], *, estimate: bool) -> dict[s
 
 
 def _work(facts: dict[str, Any]) -> list[str]:
-    """Lines on how evenly the flit-hops are divided among threads; empty unless requested."""
+    """Lines on how evenly the flit-hops are divided among threads; empty unless the user requests them."""
     work = facts.get("work")
     if work is None:
         return []
@@ -188,7 +188,7 @@ def _work(facts: dict[str, Any]) -> list[str]:
 
 
 def _programs(sweep: Sweep, found: Mapping[str, Sequence[Bounds]]) -> list[str]:
-    """The bounds of the programs of a sweep, each once."""
+    """Lines with the bounds on the run times of programs; equal bounds of several points are listed once."""
     from weft.programs import bounds
 
     alike: dict[str, list[Point]] = {}
@@ -205,7 +205,7 @@ def _programs(sweep: Sweep, found: Mapping[str, Sequence[Bounds]]) -> list[str]:
 def _which(points: Sequence[Point], of: Sequence[Point]) -> str:
     """String that identifies some points of a sweep by their coordinates.
 
-    It omits a coordinate if the points have all of its values.
+    The string omits a coordinate if these points have all values that the sweep has.
     """
     parts = []
     for path in of[0].coordinates:
@@ -229,7 +229,7 @@ def _sweep(sweep: Sweep) -> list[str]:
 
 
 def _implied(implied: list[Implied], units: str) -> list[str]:
-    """A list of the facts that all points have in common, and a table of the others with a line per combination."""
+    """Lines with the facts that all points share, and a table of the other facts with a row per combination."""
     heads = _heads(units)
     rows = [_row(each.facts, heads) for each in implied]
     heads = {key: head for key, head in heads.items() if any(key in row for row in rows)}
@@ -251,7 +251,10 @@ def _implied(implied: list[Implied], units: str) -> list[str]:
 
 
 def _heads(units: str) -> dict[str, str]:
-    """Headings of the facts that are shown. Each fact is repeated in SI units if these are requested."""
+    """Headings of the facts that are printed.
+
+    If the user requests SI units, a heading for the value in SI units follows.
+    """
     if units != si_units.SI:
         return _HEADS
     heads = {}
@@ -269,7 +272,7 @@ def _row(facts: dict[str, Any], heads: dict[str, str]) -> dict[str, str]:
 
 
 def _in_si(facts: dict[str, Any]) -> dict[str, Any]:
-    """The same facts with latencies in us and loads and bandwidths in Gb/s."""
+    """The same facts with latencies in us, and with loads and bandwidths in Gb/s."""
     microseconds, gbps = (si_units.factor(facts, of.unit) for of in (q.LATENCY, q.OFFERED))
 
     def times(value: Any, factor: float | None) -> Any:
@@ -289,7 +292,7 @@ def _in_si(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _modes(facts: dict[str, Any]) -> list[str]:
-    """The modes of the links that the policy switches, with rates and prices; empty if the policy switches no links."""
+    """Lines with the modes of switched links, their rates and prices; empty if the policy switches no links."""
     modes = facts["modes"]
     if not modes:
         return []
@@ -304,7 +307,7 @@ def _modes(facts: dict[str, Any]) -> list[str]:
 
 
 def _queueing(facts: dict[str, Any]) -> list[str]:
-    """The lanes of a queueing scheme, and the memory of ports, by link class; empty if there is neither."""
+    """Lines with the lanes of a queueing scheme, and the memory of ports, by link class; empty if there is neither."""
     shown = facts["queueing"]
     if shown is None:
         return []
@@ -327,7 +330,10 @@ def _queueing(facts: dict[str, Any]) -> list[str]:
 
 
 def _marking(facts: dict[str, Any]) -> list[str]:
-    """Queue length at which congestion control starts to mark packets, and port memory; empty without such control."""
+    """Lines with the queue length from which congestion control marks packets, and the port memory.
+
+    Without a congestion control that marks packets there are no lines.
+    """
     shown = facts["congestion_control"]
     if shown is None:
         return []
@@ -342,7 +348,7 @@ def _marking(facts: dict[str, Any]) -> list[str]:
 
 
 def _drawn(facts: dict[str, Any]) -> list[str]:
-    """Names of the links or routers that fail, for each share that is drawn at random."""
+    """Lines with the links or routers that fail, for each share of failures that is drawn at random."""
     values = []
     for each in facts.get("fault_shares", []):
         what = " ".join(filter(None, [each["class"], each["of"]]))
@@ -358,7 +364,7 @@ def _drawn(facts: dict[str, Any]) -> list[str]:
 
 
 def _classes(facts: dict[str, Any]) -> list[str]:
-    """The message classes with their VCs, and whether requests and replies can wait for each other in a circle."""
+    """Lines with message classes and their VCs, and whether requests and replies can wait for each other in a cycle."""
     lines = [
         f"class {each['class']}: priority {each['priority']}, VCs: {_text(each['vcs'])}"
         for each in facts["message_classes"]
@@ -375,7 +381,7 @@ def _classes(facts: dict[str, Any]) -> list[str]:
 def _decisive(taken: list[list[str]], facts: list[list[str]]) -> list[int]:
     """Indices of the coordinates on which the facts depend.
 
-    Without any of them, rows with equal coordinates would have different facts.
+    If any of these coordinates were removed, rows with equal coordinates would have different facts.
     """
     kept = list(range(len(taken[0])))
     for place in reversed(kept):
@@ -392,7 +398,7 @@ def _coordinate(point: Point, path: str) -> str:
 
 
 def _fact(facts: dict[str, Any], key: str) -> str:
-    """A fact as a string, with its error if it comes from a sample of the paths."""
+    """A fact as a string; if it comes from a sample of the paths, the string includes its standard error."""
     value, sampled = facts[key], facts["sampled"]
     if value is None:
         return _PROGRAMS_SEND if facts["runs_programs"] else _NOBODY_SENDS
@@ -406,7 +412,10 @@ def _fact(facts: dict[str, Any], key: str) -> str:
 
 
 def _bound(facts: dict[str, Any]) -> str:
-    """The channel-load bound and its paths, as a string; with the interval of the bound if paths were sampled."""
+    """The channel-load bound and the paths to which it applies, as a string.
+
+    The string includes the confidence interval if paths were sampled.
+    """
     value, sampled = facts["channel_load_bound"], facts["sampled"]
     shown = _text(value)
     if sampled:

@@ -1,7 +1,8 @@
-"""The commands of ``weft``: a module for each, and the commands of other installed packages.
+"""The commands of ``weft``: those of the core with a module for each, and those of other installed packages.
 
 A module of a command has `add`, which adds its parser, and `main`, which returns the exit status. A package adds a
-command by an entry point of the group ``weft.commands``: its name is the command, its value the module.
+command by an entry point of the group ``weft.commands``. The name of the entry point is the command, and its value is
+the module.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def names() -> list[str]:
 
 
 def module(name: str) -> ModuleType:
-    """The module of a command.
+    """Import and return the module of a command.
 
     Raises
     ------
@@ -68,5 +69,8 @@ def module(name: str) -> ModuleType:
 
 @cache
 def _added() -> dict[str, EntryPoint]:
-    """Commands of other packages, by name. A command of the core cannot be replaced."""
+    """The entry points of commands of other packages, by name.
+
+    Commands of the core are left out, because other packages cannot replace them.
+    """
     return {point.name: point for point in entry_points(group=GROUP) if point.name not in CORE}

@@ -1,4 +1,4 @@
-"""``weft compare``: two result sets side by side."""
+"""``weft compare`` prints two result sets side by side."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
 
 ENDINGS = (".csv", ".json", ".tex", ".md")
-# Maximum number of differences between the scenarios, and of places in only one set, that are listed.
+# Maximum number of listed differences between the scenarios, and of listed places that are in only one set.
 _LISTED = 8
-# Sections of a scenario that change the loads that sources offer.
+# Sections of a scenario that can change the offered load.
 _OF_TRAFFIC = ("traffic", "topology", "cycle", "flit", "grain", "link_speed", "seed")
 
 
@@ -112,7 +112,7 @@ def _text(compared: Comparison) -> list[str]:
 
 
 def _typeset(compared: Comparison, ending: str) -> str:
-    """The tables of all quantities, for a document."""
+    """Tables of all compared quantities, for a document in LaTeX or Markdown."""
     from weft.results.headings import headings
     from weft.text.typeset import FORMS, Section
 
@@ -126,7 +126,7 @@ def _typeset(compared: Comparison, ending: str) -> str:
 
 
 def _cells(compared: Comparison, quantity: Quantity) -> tuple[list[dict[str, Any]], list[list[str]]]:
-    """A quantity at each place (combination of coordinates): its rows, and their cells as strings."""
+    """A row for each place (combination of coordinates) with the values of a quantity, and the same rows as strings."""
     from weft.text.columns import number
     from weft.text.labels import label
 
@@ -143,7 +143,10 @@ def _cells(compared: Comparison, quantity: Quantity) -> tuple[list[dict[str, Any
 
 
 def _table(compared: Comparison, quantity: Quantity) -> list[str]:
-    """Lines with a quantity at each place, and with the number of places at which it differs."""
+    """Lines of a table with a quantity at each place (combination of coordinates).
+
+    The last line counts the places at which the quantity differs.
+    """
     from weft.text.columns import columns
 
     rows, cells = _cells(compared, quantity)
@@ -154,7 +157,7 @@ def _table(compared: Comparison, quantity: Quantity) -> list[str]:
 
 
 def _sign(row: dict[str, Any]) -> str:
-    """The mark at the end of a line: a star, a question mark, or the reason against a comparison."""
+    """The mark at the end of a row: a star, a question mark, or the reason why the row has no comparison."""
     if row["difference"] is None or row["unequal"]:
         return row["unequal"] or ""
     if row["unjudged"]:
@@ -175,7 +178,7 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _legend(compared: Comparison, half: str = "+-") -> list[str]:
-    """The meaning of the signs in the table, and the source of the prices of its energies."""
+    """Notes with the meaning of the signs in the table, and with the source of the prices of its energies."""
     from weft.results import codes, equal_work, price_source
 
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]
@@ -208,7 +211,7 @@ def _value(value: float | None, ending: str, digits: int) -> str:
 
 
 def _signed(value: float | None, digits: int) -> str:
-    """A difference with its sign. A difference that rounds to zero has no sign."""
+    """A difference as a string with its sign. A difference that rounds to zero has no sign."""
     if value is None:
         return "-"
     return f"{value:+.{digits}f}" if round(value, digits) else f"{0:.{digits}f}"

@@ -1,4 +1,4 @@
-"""``weft explain program``: the critical path of a program, and the links that it used."""
+"""``weft explain program`` prints the critical path of a program, and the links that the path uses."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from weft.results.critical_path import Path as Critical
     from weft.runs.path_packets import Critical as Found
 
-# Maximum number of links that are listed; `--json` has all.
+# Maximum number of links that are printed; `--json` has all.
 _MOST = 12
 
 
 def explain(options: argparse.Namespace) -> int:
-    """Print the critical path of a scenario's first point or of a point of a folder, and return the exit status.
+    """Print the critical path of a scenario's first point or of a finished point, and return the exit status.
 
     Raises
     ------
     WeftError
-        If there is no critical path, because no job runs a program, a program did not end, or nothing was recorded.
+        If no critical path is known, because no job runs a program, a program did not end, or the states of ranks were
+        not recorded.
     """
     return _of_folder(options) if Path(options.file).is_dir() else _of_scenario(options)
 
@@ -89,7 +90,7 @@ def _as_json(paths: Sequence[Critical]) -> list[dict[str, Any]]:
 
 
 def _links(found: Found) -> list[str]:
-    """Lines on the time of the transfers in the interface and in the network, and on the links most used by them."""
+    """Lines with the time of transfers in interfaces and in the network, and with the links that they use most."""
     if not found.watched:
         return []
     cycle = found.summary["cycle_seconds"]

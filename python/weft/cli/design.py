@@ -1,4 +1,4 @@
-"""``weft design``: properties, cost and failures of networks, and the best one to build, without a simulation."""
+"""``weft design`` computes properties, cost and failures of networks without a simulation, and finds the best one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.design.catalogue_hardware import Hardware
     from weft.design.measured_design import Assumptions
 
-# Further tables of a comparison, after the table of the designs.
+# Tables of a comparison that are printed after the table of the designs.
 _TABLES = ("designs", "failures", "diversity", "distances")
 
 
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Make the chosen analysis of designs, print it, and return the exit status."""
+    """Run the chosen analysis of designs, print its result, and return the exit status."""
     analyse: Callable[[argparse.Namespace], int] = options.analyse
     return analyse(options)
 
@@ -203,9 +203,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _assumed(options: argparse.Namespace, named: Hardware | None = None) -> Assumptions:
-    """Assumptions from the options.
+    """Assumptions about all designs, from the options.
 
-    `named` is the hardware of the scenarios; it is used unless an option names other hardware.
+    `named` is the hardware that the scenarios name; an option that names other hardware has priority.
     """
     from weft.design import price_list
     from weft.design.measured_design import Assumptions
@@ -232,7 +232,7 @@ def _assumed(options: argparse.Namespace, named: Hardware | None = None) -> Assu
 
 
 def _hardware(options: argparse.Namespace) -> Hardware | None:
-    """The hardware of the catalogue, if its speed is named."""
+    """The hardware of the catalogue that the options name; ``None`` if they name no speed."""
     from weft.design.catalogue_hardware import Hardware
     from weft.errors import WeftError
 
@@ -249,7 +249,10 @@ def _hardware(options: argparse.Namespace) -> Hardware | None:
 
 
 def _number(text: str) -> float:
-    """Reads a number. NaN is refused, because it is within no limits."""
+    """Reads a number, or NaN for other text.
+
+    Callers refuse NaN, because a comparison of NaN with a limit is always false.
+    """
     try:
         return float(text)
     except ValueError:
@@ -257,28 +260,28 @@ def _number(text: str) -> float:
 
 
 def _amount(text: str) -> float:
-    """An amount above 0, such as 4e6."""
+    """The value of an option as an amount above 0, such as 4e6."""
     if not 0 < (value := _number(text)) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not an amount above 0: write a number such as 4e6")
     return value
 
 
 def _from_zero(text: str) -> float:
-    """A number from 0 on, such as 0.5."""
+    """The value of an option as a number from 0 on, such as 0.5."""
     if not 0 <= (value := _number(text)) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more: write a number such as 0.5")
     return value
 
 
 def _share(text: str) -> float:
-    """A number between 0 and 1."""
+    """The value of an option as a number between 0 and 1."""
     if not 0 < (value := _number(text)) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not between 0 and 1: write a share such as 0.05")
     return value
 
 
 def _side_by_side(frame: pl.DataFrame) -> list[str]:
-    """A table with a column per design and a line per quantity."""
+    """Lines of a table with a column per design and a row per quantity."""
     from weft.design.quantities_of_designs import ROWS, cell
     from weft.text.columns import columns
 
@@ -315,6 +318,6 @@ def _show(frame: pl.DataFrame, form: str | None) -> None:
 
 
 def _close(options: argparse.Namespace, notes: list[str]) -> None:
-    """Print the notes below a table, and the path of the page that was written."""
+    """Print the notes below a table, and the path of the written page."""
     if options.form is None:
         print("\n".join(["", *notes, *([f"page {Path(options.out)}"] if options.out is not None else [])]))

@@ -1,4 +1,4 @@
-"""``weft explain``: the network of a scenario, the paths of its routing, or why a run got stuck."""
+"""``weft explain`` explains the network of a scenario, the paths of its routing, or why a run got stuck."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.cli.arguments import Commands
 
 _BAR = 40
-# Maximum number of lines for the candidates of a choice, and for the paths; `--json` has all.
+# Maximum number of printed candidates of a choice, and of printed paths; `--json` has all.
 _CANDIDATES, _PATHS = 16, 32
 
 
@@ -70,7 +70,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _code(name: str, as_json: bool) -> int:
-    """Explain a kind of diagnosis."""
+    """Print the meaning of a diagnosis code, how it is computed, and its remedy."""
     from weft import _engine
 
     known = {each["code"]: each for each in _engine.codes()}
@@ -88,7 +88,7 @@ def _code(name: str, as_json: bool) -> int:
 
 
 def _refuse_strange(options: argparse.Namespace) -> None:
-    """Refuse options that do not apply to the chosen subject."""
+    """Refuse options that do not apply to the chosen subject of the explanation."""
     given = {
         "--set": (options.sets, ("topology", "routing", "program")),
         "--from": (options.source is not None, ("routing",)),
@@ -142,16 +142,16 @@ def _topology(facts: dict[str, Any]) -> list[str]:
 
 
 def two_ways(pairs: list[dict[str, Any]]) -> list[str]:
-    """Lines on links that have one class in one direction and another class in the opposite one.
+    """Lines on links whose two directions belong to different classes.
 
-    There is a line per pair of classes.
+    Each pair of classes of the two directions gets one line.
     """
     ways = "{} of {} in one direction and {} in the other, listed under both"
     return [ways.format(_plural(pair["links"], "link"), *pair["classes"]) for pair in pairs]
 
 
 def _trunks(by_width: dict[str, int]) -> str:
-    """Number of trunks of each width, as a string: ``3 of 2 links, 1 of 4 links``."""
+    """Number of trunks of each width (links per trunk), as a string: ``3 of 2 links, 1 of 4 links``."""
     widths = sorted(by_width, key=int)
     return ", ".join(f"{by_width[width]} of {width} links" for width in widths)
 
@@ -187,14 +187,14 @@ def _routing(facts: dict[str, Any]) -> list[str]:
 
 
 def _vc_classes(links: list[dict[str, Any]]) -> str:
-    """The VCs of each VC class, for each class of links, as a string: ``dim0 0-1 | 2-3; dim1 0-3``."""
+    """The VCs of each VC class, by link class, as a string: ``dim0 0-1 | 2-3; dim1 0-3``."""
     return "; ".join(f"{link['links']} {' | '.join(map(_ranges, link['vcs']))}" for link in links if link["classes"])
 
 
 def _choices(choices: list[dict[str, Any]]) -> list[str]:
-    """Lines with the costs that the routing compares at each router.
+    """Lines with the costs that the routing compares at each router of the path.
 
-    Routers with the same costs are listed together.
+    Routers at which the costs are equal are listed together.
     """
     places: dict[str, list[int]] = {}
     alike = {}
@@ -209,7 +209,7 @@ def _choices(choices: list[dict[str, Any]]) -> list[str]:
 
 
 def _choice(choice: dict[str, Any], hops: list[int]) -> list[str]:
-    """Lines with the costs that the routing compares at a router. All equal candidates share one line."""
+    """Lines with the costs that the routing compares at a router. Candidates with equal cost share one line."""
     counts = Counter(tuple(each.items()) for each in choice["candidates"])
     rows = [
         [
@@ -235,13 +235,13 @@ def _choice(choice: dict[str, Any], hops: list[int]) -> list[str]:
 
 
 def _paths(facts: dict[str, Any]) -> list[str]:
-    """Lines that list the paths of a packet, with hops, zero-load latency and share of each."""
+    """Lines that list the possible paths of a packet, each with hops, zero-load latency and share of the packets."""
     paths = facts["paths"][:_PATHS]
     count, more = facts["path_count"], "" if facts["all_counted"] else "more than "
     what = _plural(count, "path") if len(paths) == count else f"the first {len(paths)} of {more}{count} paths"
     order = ", shortest and most likely first" if count > 1 else ""
     rows = [[str(len(path["hops"])), str(path["zero_load_latency"]), _likely(path)] for path in paths]
-    # if the paths have several lengths, the engine takes the longest
+    # if packets have several lengths, the engine computes the path for the longest one
     of_packet = f", of the longest packet: {facts['packet_flits']} flits" if facts["packet_lengths"] > 1 else ""
     classes = bool(facts["message_classes"])
     chains = ["path", "----", *(_chain(path, facts["to"]["router"], classes=classes) for path in paths)]
@@ -261,14 +261,17 @@ def _likely(path: dict[str, Any]) -> str:
 
 
 def _chain(path: dict[str, Any], end: int | str, *, classes: bool) -> str:
-    """The hops of a path, each with its VCs. If each message class has its own VCs, the VC class is shown instead."""
+    """The hops of a path as a string, each with its VCs.
+
+    If each message class has its own VCs, the VC class is shown instead.
+    """
     hops = [(hop, hop["class"] if classes else _ranges(hop["vcs"])) for hop in path["hops"]]
     chain = "".join(f"{hop['router']} -[{hop['port']}, {hop['link']}, {vcs}]-> " for hop, vcs in hops)
     return f"{chain}{end}" + ("" if path["minimal"] else "  (detour)")
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Consecutive numbers joined: ``0-2,5``."""
+    """Numbers as a string in which consecutive numbers are joined, such as ``0-2,5``."""
     runs = [
         [number for _, number in run] for _, run in groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0])
     ]

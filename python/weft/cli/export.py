@@ -1,4 +1,4 @@
-"""``weft export``: a table of results as one file."""
+"""``weft export`` writes a table of results as one file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from weft.cli.arguments import Commands
     from weft.results.database import Database
 
-# The table of means over the seeds.
+# Name of the table with means over the seeds.
 _MEANS = "means_over_the_seeds"
-# The table with SI units.
+# Name of the table with SI units.
 _IN_SI = "table_in_si_units"
 ENDINGS = (".csv", ".json", ".parquet", ".tex", ".md")
 
@@ -87,7 +87,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _in_si(database: Database, table: str, sql: str) -> str:
-    """The query for a table with latencies in us and loads in Gb/s per terminal as further columns."""
+    """SQL query for a table with further columns: latencies in us and loads in Gb/s per terminal."""
     from weft.results import over_seeds, si_units
 
     if table not in over_seeds.TABLES:
@@ -109,7 +109,7 @@ def _in_si(database: Database, table: str, sql: str) -> str:
 
 
 def _are_averaged(database: Database, table: str, sql: str) -> bool:
-    """Whether some rows of a table differ only in their seed."""
+    """Whether some rows of a table differ only in their seed, so that means over the seeds exist."""
     from weft.results import over_seeds
 
     if table not in over_seeds.TABLES:
@@ -119,7 +119,7 @@ def _are_averaged(database: Database, table: str, sql: str) -> bool:
 
 
 def _averaged(database: Database, sql: str) -> str:
-    """The query for the means over the seeds, each with its interval, of the rows of a query."""
+    """SQL query for the means over the seeds, with confidence intervals, of the rows of another query."""
     from weft.results import over_seeds
 
     head, rows = database.rows(sql)
@@ -129,12 +129,12 @@ def _averaged(database: Database, sql: str) -> str:
 
 
 def _columns(database: Database, table: str, sql: str, asked: str | None) -> list[str]:
-    """The requested columns; empty if all columns are requested.
+    """Names of the requested columns; an empty list stands for all columns.
 
     Raises
     ------
     ResultsError
-        If the table has no such column.
+        If the table lacks a requested column.
     """
     if asked is None:
         return []
@@ -149,12 +149,12 @@ def _columns(database: Database, table: str, sql: str, asked: str | None) -> lis
 
 
 def _query(table: str) -> str:
-    """The query for all rows of a table. Several threads scan the files of a table, so the query sets an order.
+    """SQL query for all rows of a table. The query sets an order, because several threads scan the files of a table.
 
     Raises
     ------
     ResultsError
-        If there is no such table.
+        If no table has this name.
     """
     from weft.results.database import SUMMARIES, TABLES, instead_of
     from weft.results.of_sweep import TABLES as OF_SWEEPS

@@ -1,4 +1,4 @@
-"""Opens the folders of results that a command line names, and warns of damaged or unfinished points."""
+"""Opens results folders that the command line names, and warns of damaged or unfinished points."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from weft.text import shell
 if TYPE_CHECKING:
     from weft.api.results import Results
 
-# Maximum number of other runs that are listed.
+# Maximum number of other runs in a folder that the warning lists.
 _LISTED = 4
 
 
 def opened(folder: str) -> Results:
-    """Open the folder of a sweep, and warn of points that can't be used or are not finished.
+    """Open a results folder, and warn of points that are damaged or not finished.
 
     Raises
     ------
     ResultsError
-        If no sweep wrote the folder, or it has no point that can be used.
+        If the folder was not written by a sweep, or has no usable point.
     """
     from weft.api import results
     from weft.results import notes
@@ -37,7 +37,7 @@ def opened(folder: str) -> Results:
 
 
 def tell_of_others(folder: str | Path) -> None:
-    """Warn of other runs in the folder of a run that is about to start, and of jobs that may start there."""
+    """Warn of other runs and jobs that use, or will use, the folder of a run that is about to start."""
     from weft.results.store import Store
     from weft.runs.arrays import standing
     from weft.runs.beacon import at_work

@@ -1,4 +1,4 @@
-"""``weft catalogue``: prints the hardware prices of `power.catalogue` and `weft design --catalogue`, with sources."""
+"""``weft catalogue`` prints the hardware prices of `power.catalogue` and `weft design --catalogue`, with sources."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _figures(figures: list[dict[str, Any]]) -> list[str]:
-    """Lines of the table of figures, with a line per figure."""
+    """Lines of the table of figures (power and prices), one per figure."""
     head = ["figure", "Gb/s", "unit", "median", "least", "most", "rows"]
     cells = [
         [
@@ -72,6 +72,6 @@ def _figures(figures: list[dict[str, Any]]) -> list[str]:
 
 
 def _source(row: Mapping[str, Any]) -> str:
-    """A row of the catalogue as a string: number, meaning and source."""
+    """A row of the catalogue as a string: number, meaning of the number, and source."""
     year = row.get("year", "undated")
     return f"{row['row']:>3}  {row['kind']} {row['speed_gbps']} Gb/s, {year}: {row['source']} ({row['note']})"

@@ -1,4 +1,4 @@
-"""Makes SIGTERM end a run as Ctrl-C does. A batch system sends SIGTERM at its time limit."""
+"""Makes SIGTERM end a run in the same way as Ctrl-C. A batch system sends SIGTERM to a job at its time limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise `KeyboardInterrupt` also on SIGTERM."""
+    """Raise `KeyboardInterrupt` on SIGTERM inside the ``with`` block."""
     if current_thread() is not main_thread():  # only the main thread may set handlers
         yield
         return

@@ -1,4 +1,4 @@
-"""Reads the scenario that a command line names, with its overrides ``--set path=value``."""
+"""Reads the scenario that a command line names, and applies its overrides ``--set path=value``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def scenario(options: argparse.Namespace) -> tuple[Scenario, list[tuple[str, str]]]:
-    """The file that the command line names, and its overrides.
+    """The scenario of the file that the command line names, and the overrides as pairs of path and value.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def scenario(options: argparse.Namespace) -> tuple[Scenario, list[tuple[str, str
 
 
 def sweep(options: argparse.Namespace) -> Sweep:
-    """The sweep of the file that the command line names, with its overrides.
+    """The sweep of the file that the command line names, with the overrides applied.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def first_of(sweep: Sweep) -> list[str]:
-    """Lines that name the point of a sweep that is explained: its first point."""
+    """Lines that name the point of a sweep to which the output applies: the first one."""
     if len(sweep) == 1:
         return []
     taken = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())

@@ -1,4 +1,4 @@
-"""The parser of the command line: for an unknown word, it suggests the most similar known one."""
+"""The parser of the command line, which suggests the most similar known word for an unknown one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors suggest the likely meaning of a wrong word. Subcommands use this class as well."""
+    """A parser whose errors suggest the known word that the user probably meant.
+
+    The parsers of subcommands use this class as well.
+    """
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, and refuse an option that this command does not have."""
+        """Parse the arguments, and refuse an option that this command does not have."""
         found, rest = super().parse_known_args(args, namespace)
         for word in _options(rest):
             self.error(*self._no_option(word))
@@ -26,7 +29,7 @@ class Parser(argparse.ArgumentParser):
         return f"there is no option {word}", meant(word, self._option_string_actions, otherwise)
 
     def parse_args(self, args: Any, namespace: Any = None) -> Any:  # type: ignore[override]  # all arguments are given
-        """Parse, and refuse words that are left over."""
+        """Parse the arguments, and refuse words that are left over."""
         for word in _options(args[:1]):  # report wrong options before a missing command is reported
             if not any(known.startswith(word) for known in self._option_string_actions):
                 self.error(*self._no_option(word))
@@ -51,5 +54,5 @@ class Parser(argparse.ArgumentParser):
 
 
 def _options(words: Sequence[str]) -> list[str]:
-    """The options among the words that the parser did not recognise, without their values."""
+    """Unknown options among the words that the parser did not recognise, without the values of these options."""
     return [word.partition("=")[0] for word in words if word.startswith("-") and word != "--" and len(word) > 1]

@@ -1,4 +1,4 @@
-"""``weft plot``: a figure of results as PDF, SVG or PNG."""
+"""``weft plot`` draws a figure of results as PDF, SVG or PNG."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from weft.text import shell
 if TYPE_CHECKING:
     from weft.cli.arguments import Commands
 
-# The options that are parameters of `Appearance.of`.
+# The command-line options that are parameters of `Appearance.of`.
 _APPEARANCE = ("width", "height", "labels", "title", "legend", "order", "xlim", "ylim", "style", "panels", "units")
 
 

@@ -1,4 +1,4 @@
-"""``weft query``: SQL over the results of sweeps."""
+"""``weft query`` runs SQL queries on the results of sweeps."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _is_folder(word: str) -> bool:
-    """Whether a word names a folder. A query may be too long for a file name; then the result is false."""
+    """Whether a word of the command line is the path of a folder.
+
+    The result is false for a query, also if the query is too long for a file name.
+    """
     try:
         return bool(word) and Path(word).is_dir()
     except OSError:
@@ -81,7 +84,7 @@ def show(database: Database, sql: str, form: str | None, out: Path | None) -> No
 
 
 def _table(head: list[str], rows: Iterable[tuple[Any, ...]]) -> list[str]:
-    """Lines of a table; numbers are flush right, and floats have six significant digits."""
+    """Lines of a table with floats in six significant digits and numbers flush right."""
     from weft.text.columns import columns
 
     kept = list(rows)
@@ -97,7 +100,7 @@ def _cell(value: object) -> str:
 
 
 def _listing(database: Database) -> list[str]:
-    """The tables with their columns, as a query names them."""
+    """Lines that list the tables with their columns, as a query names them."""
     from weft.results.database import TABLES, quoted
     from weft.text.columns import WIDTH
 

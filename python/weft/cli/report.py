@@ -1,4 +1,4 @@
-"""``weft report``: results as one HTML file that a browser opens from disk."""
+"""``weft report`` writes results as one HTML file that a browser opens from disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``weft run``: runs the missing points of a sweep, then prints a table and writes a picture and a CSV file."""
+"""``weft run`` runs the missing points of a sweep, then prints a table and writes a picture and a CSV file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="bind each thread to its own core, in the order of the core numbers (Linux)",
     )
-    # for developers: they find a shortcut of the engine that changes results by comparing runs with and without it
+    # for developers, who compare runs with and without shortcuts to find one that changes results
     parser.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--force", action="store_true", help="run all points again")
     parser.add_argument(
@@ -111,7 +111,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _written(options: argparse.Namespace, results: Results, store: Store) -> list[list[str]]:
-    """Write the tables as CSV files and return the lines of the tables about parts of points (such as jobs)."""
+    """Write the tables as CSV files, and return the lines to print about parts of points (such as jobs)."""
     from weft.results import si_units, tables
 
     store.replace("table.csv", results.frame.write_csv())
@@ -133,7 +133,7 @@ def _report(options: argparse.Namespace, results: Results) -> Path | None:
 def _tell(
     options: argparse.Namespace, sweep: Sweep, results: Results, parts: Sequence[list[str]], shown: list[str]
 ) -> None:
-    """Print the tables and the notes of the points; draw the picture and write the report."""
+    """Print the tables and the notes of the points, draw the picture, and write the report."""
     from weft.results import codes, notes, of_programs, program_table, savings, si_units, tables
 
     units = si_units.chosen(options.units, results.summaries)
@@ -168,14 +168,14 @@ def _document(results: Results, page: Path | None) -> dict[str, Any]:
 
 
 def _bounds(sweep: Sweep, results: Results) -> list[str]:
-    """Lines on how far the run times of programs exceed their lower bounds; empty without programs."""
+    """Lines on how far the run times of programs exceed their lower bounds; empty if no point runs a program."""
     from weft.programs import bounds
     from weft.results import program_table
 
     if not program_table.are_some(results):
         return []
 
-    # computing the bounds of a large program takes long
+    # only points with a finished program, because computing the bounds of a large program takes long
     ended = {
         point["hash"]
         for point, summary in zip(results.points, results.summaries, strict=True)

@@ -1,4 +1,4 @@
-"""``weft saturation``: the load at which each curve of a sweep saturates."""
+"""``weft saturation`` searches for the load at which each curve of a sweep saturates."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Search the saturation load, print it, and return the exit status."""
+    """Search for the saturation load of each curve, print it, and return the exit status."""
     from weft.api.results import Results
     from weft.cli.interrupt import interruptible
     from weft.results.of_sweep import FILE
@@ -127,7 +127,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         *columns(head, rows, left=len(apart) + 1),
     ]
     verdicts = list(map(Verdict, frame["verdict"].unique(maintain_order=True)))
-    # if packets are dropped at faults, other loads or windows do not help
+    # without curves whose packets are dropped at faults, because other loads or windows do not help there
     of_load = frame.filter(frame["dropped_share"].is_null())["verdict"].unique(maintain_order=True)
     values = [_NOTES[verdict] for verdict in map(Verdict, of_load) if verdict not in (Verdict.FOUND, Verdict.ABOVE)]
     values += [_DROPPED] if frame["dropped_share"].null_count() < frame.height else []
@@ -153,7 +153,7 @@ _NOTES = {
 
 
 def _is_late(frame: pl.DataFrame) -> bool:
-    """Whether a curve has a saturated load and none of its loads had settled."""
+    """Whether some curve is not judged, has no steady load, and ran loads that had not settled."""
     late = (frame["verdict"] == Verdict.OPEN) & frame["steady_load"].is_null() & (frame["unsettled_loads"] > 0)
     return bool(late.any())
 
@@ -171,7 +171,7 @@ def _dropped(row: dict[str, Any]) -> str:
 
 
 def _above(frame: pl.DataFrame) -> list[str]:
-    """Notes that explain the curves without a saturated load."""
+    """Notes that explain why curves have no saturated load."""
     unsettled = frame["unsettled_loads"].to_list()
     values = []
     if not frame.filter((frame["unsettled_loads"] == 0) & frame["warned_of"].is_null()).is_empty():
@@ -187,7 +187,7 @@ def _above(frame: pl.DataFrame) -> list[str]:
 
 
 def _warned(frame: pl.DataFrame) -> list[str]:
-    """Notes on the curves about whose power policy the engine warns."""
+    """Notes on curves whose power policy has a parameter about which the engine warns."""
     values = []
     for path, loads in (
         frame.drop_nulls("warned_of").select("warned_of", "loads_run").unique(maintain_order=True).rows()

@@ -1,4 +1,4 @@
-"""``weft schema``: the JSON Schema of a scenario."""
+"""``weft schema`` prints the JSON Schema of a scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints on standard error which part of a command takes long, and its time so far."""
+"""Prints on standard error which part of a command takes long, and the time since its start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weft.text.columns import clock
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Seconds before the first line, factor by which each further interval is longer, and longest interval [s].
+# Time before the first line [s], factor by which each further interval is longer, and longest interval [s].
 _FIRST, _LONGER, _LONGEST = 5.0, 1.5, 60.0
 
 

@@ -1,4 +1,4 @@
-"""The options of ``weft run --on slurm`` and ``weft saturation --on slurm``, and strings about submitted jobs."""
+"""The options of ``weft run --on slurm`` and ``weft saturation --on slurm``, and printed lines about submitted jobs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.runs.saturation_search import SaturationSearch
     from weft.runs.slurm_jobs import Plan, SlurmJobs
 
-# Options of jobs with the names of their values, and options of a run in this process, which jobs do not have.
+# Names of the options of jobs. Then the options of a local run that jobs do not have, each with the remedy.
 _OF_JOBS = ("partition", "account", "time_limit", "job_time", "memory", "cpus", "max_jobs", "setup", "python")
 _OF_A_RUN = {
     "jobs": "--cpus sets the cores of a job, and therefore the points that it runs at the same time",
@@ -33,7 +33,7 @@ _OF_A_RUN = {
 
 
 def add(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the options; `what` names the submitted work."""
+    """Add the options of Slurm jobs; `what` names the submitted work in the help."""
     group = parser.add_argument_group("cluster jobs", what)
     group.add_argument("--on", choices=["slurm"], metavar="slurm", help="submit the missing points to Slurm and exit")
     group.add_argument("--partition", metavar="NAME", help="partition of the jobs (default: the cluster's)")
@@ -73,12 +73,12 @@ def add(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Refuse options that do not fit: options of jobs without ``--on``, or options of a local run with ``--on``.
+    """Refuse options of jobs without ``--on``, and options of a local run with ``--on``.
 
     Raises
     ------
     WeftError
-        If the command line has such an option.
+        If the command line has an option that does not fit.
     """
     if options.on is None:
         for name in _OF_JOBS:
@@ -92,7 +92,9 @@ def check(options: argparse.Namespace) -> None:
 
 
 def submitted(sweep: Sweep, options: argparse.Namespace) -> bool:
-    """Submit the missing points and print a report. Returns false if all points have results.
+    """Submit the missing points and print a report.
+
+    Returns false if there is nothing to submit, because all points have results.
 
     Raises
     ------
@@ -115,7 +117,9 @@ def submitted(sweep: Sweep, options: argparse.Namespace) -> bool:
 
 
 def search_submitted(search: SaturationSearch, how: How, options: argparse.Namespace) -> bool:
-    """Submit a search for saturation and print a report. Returns false if all its points have results.
+    """Submit a search for saturation and print a report.
+
+    Returns false if there is nothing to submit, because all points of the search have results.
 
     Raises
     ------
@@ -165,7 +169,7 @@ def _setup(file: str | None) -> tuple[str, ...]:
 
 
 def _words(options: argparse.Namespace) -> list[str]:
-    """The options of the jobs, in the form of the command line that continues the sweep."""
+    """The options of the jobs as words of the command that continues the sweep."""
     written: dict[str, Callable[[Any], str]] = {
         "time_limit": lambda seconds: f"{seconds:.15g}s",
         "job_time": lambda seconds: f"{seconds:.15g}s",
@@ -191,7 +195,7 @@ def _lines(made: Submission, folder: str | Path) -> list[str]:
 
 
 def _needs(plan: Plan, array: Array) -> list[str]:
-    """Lines on the time, memory and cores that a job needs, and on its output files."""
+    """Lines on the time, memory and cores that each job needs, and on its output files."""
     from weft.runs import memory
     from weft.text.columns import clock
 
@@ -204,7 +208,7 @@ def _needs(plan: Plan, array: Array) -> list[str]:
 
 
 def _afterwards(folder: str | Path) -> list[str]:
-    """Lines with commands for the user after jobs were submitted."""
+    """Lines with commands that the user can run after the submission."""
     from weft.text import shell
 
     return [

@@ -1,4 +1,4 @@
-"""Prints stuck points: the waiting packets, or the ranks of a program, and the command that runs the point again."""
+"""Prints stuck points: the packets that wait, or the ranks of a program, and the command that runs the point again."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def report(results: ResultSet) -> int:
 
 
 def explain(options: argparse.Namespace) -> int:
-    """``weft explain stall``: print and draw the packets that wait for each other, and return the exit status.
+    """``weft explain stall`` prints and draws the packets that wait for each other, and returns the exit status.
 
-    If no packet waits because a program stopped, it prints the ranks and their missing messages, without a picture.
+    If a program stopped although no packet waits, the command prints the ranks and their missing messages, without a
+    picture.
 
     Raises
     ------
@@ -72,18 +73,21 @@ def explain(options: argparse.Namespace) -> int:
 
 
 def _some(rows: list[int]) -> str:
-    """The numbers of points as a string; if there are many, only the first ones."""
+    """The numbers of stuck points as a string; only the first ones if there are many."""
     return ", ".join([*map(str, rows[:_LISTED]), *(["..."] if rows[_LISTED:] else [])])
 
 
 def _replay(results: ResultSet, row: int) -> str:
-    """A command that runs only this point, in a folder in which it has no results yet."""
+    """The command that runs only this point, in a folder without results, to reproduce its stall."""
     folder = results.folder(row)
     scenario, out = folder / "scenario.yaml", results.root / f"replay-{folder.name}"
     return shlex.join([*_weft(), "run", str(scenario), "--out", str(out), "--force"])
 
 
 def _weft() -> list[str]:
-    """The words by which this program was called, because it may not be on the search path."""
+    """The words that start this program.
+
+    The words contain the full path of the program, because it may not be on the search path.
+    """
     called = Path(sys.argv[0])
     return [sys.argv[0]] if called.stem == "weft" and called.is_file() else [sys.executable, "-m", "weft"]

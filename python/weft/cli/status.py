@@ -1,4 +1,4 @@
-"""``weft status``: how far a sweep is."""
+"""``weft status`` prints the progress of a sweep."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ def _text(found: SweepStatus) -> list[str]:
 
 
 def _waits(array: ArrayStatus) -> bool:
-    """Whether jobs of an array may still run."""
+    """Whether jobs of an array may still run or start."""
     return bool(array.running or array.pending or array.unasked)
 
 
 def _array(array: ArrayStatus) -> list[str]:
-    """Progress of an array of jobs, and errors of those that failed."""
+    """Lines on the progress of an array of jobs, and on the errors of failed jobs."""
     if array.job is None:
         return [f"a submission of {array.submitted_utc} ended before Slurm named its array: run the command again"]
     head = f"array {array.job} of {array.submitted_utc}"
@@ -113,7 +113,7 @@ def _twice(notes: list[dict[str, Any]]) -> str:
 
 
 def _run(run: dict[str, Any]) -> list[str]:
-    """Lines on an active run and the points that it is running now."""
+    """Lines on an active run, and on the points that it runs at the moment."""
     from weft.runs.execute import Flight, Status
     from weft.runs.progress import flight_words, words
 
@@ -127,7 +127,7 @@ def _run(run: dict[str, Any]) -> list[str]:
 
 
 def _listed(head: str, lines: list[str]) -> list[tuple[str, str]]:
-    """A row for each of these lines, up to a maximum number."""
+    """Table rows for these lines; lines beyond the maximum number are only counted."""
     more = [f"and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
     return [(head, line) for line in lines[:_LISTED] + more]
 

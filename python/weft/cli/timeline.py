@@ -1,4 +1,4 @@
-"""``weft timeline``: ranks, messages, packets and link states as a trace for Perfetto or chrome://tracing."""
+"""``weft timeline`` writes ranks, messages, packets and link states as a trace for Perfetto or chrome://tracing."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _writable(file: Path) -> Path:
-    """Check before the run that the file can be written."""
+    """Check before the run that the trace file can be written."""
     if file.exists() and not file.is_file():
         raise ScenarioError.saying(f"--out: {file} is not a file", "name a file, for example trace.json")
     if not file.parent.is_dir():
@@ -148,7 +148,7 @@ def _writable(file: Path) -> Path:
 
 
 def _recording(options: argparse.Namespace) -> Sweep:
-    """The sweep, with all recordings that a trace shows."""
+    """The sweep with all recordings switched on that a trace contains."""
     named, sets = overrides.scenario(options)
     kept = named.points(sets)[0].resolved["measure"]
     from weft.api.sweep import Sweep

@@ -1,4 +1,4 @@
-"""``weft trace``: programs of messages from files or parameters: facts, conversions, and times on an ideal network."""
+"""``weft trace`` describes and converts programs of messages, and computes their times on an ideal network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft import _engine
     from weft.cli.arguments import Commands
 
-# Default parameters of LogGOPSim, described in `_MEANINGS`; S is the size of the largest eager message [bytes].
+# Default parameters of LogGOPSim, which `_MEANINGS` describes; S is the size of the largest eager message.
 _DEFAULTS = {"L": "2500ns", "o": "1500ns", "g": "1000ns", "G": "6ns", "O": "0ns", "S": "65535B"}
 _MEANINGS = {
     "L": "latency of a message",
@@ -47,7 +47,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the chosen subcommand, print its output, and return the exit status."""
+    """Run the chosen subcommand, print its result, and return the exit status."""
     answer: Callable[[argparse.Namespace], int] = options.answer
     return answer(options)
 
@@ -217,7 +217,7 @@ def _loggops(options: argparse.Namespace) -> int:
 
 
 def _add_parameters(parser: argparse.ArgumentParser) -> None:
-    """Add the parameters of LogGOPS."""
+    """Add the options for the parameters of LogGOPS."""
     for name, meaning in _MEANINGS.items():
         default = _DEFAULTS[name]
         parser.add_argument(f"--{name}", metavar="TIME", default=default, help=f"{meaning} (default: {default})")
@@ -230,7 +230,8 @@ def _size(text: str) -> str:
     return f"{text}B" if text.isascii() and text.isdecimal() else text
 
 
-# A program that ends at once. Each parameter is tried on it, so that an error about a parameter names its option.
+# A program that ends at once, for testing parameters. Each parameter is tested with this program, so that an error
+# about a parameter can name its option.
 _EMPTY = b"num_ranks 1\nrank 0 {\n}\n"
 
 
@@ -248,7 +249,7 @@ def _parameters(options: argparse.Namespace) -> str:
 
 
 def _read(options: argparse.Namespace) -> _engine.Program:
-    """Read the program, and print the assumptions of the conversion of a trace."""
+    """Read the program, and print the assumptions that were made to convert a trace."""
     from weft import _engine
     from weft.programs import program_files
 

@@ -1,4 +1,4 @@
-"""Warnings of the engine before a run: settings that a point can run with, but that make its results misleading."""
+"""Prints warnings of the engine before a run: settings with which a point runs but gives misleading results."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def lines(points: Sequence[Point]) -> list[str]:
-    """The warnings of some points, each once, with the number of affected points."""
+    """Lines with the warnings of some points, each once, with the number of affected points."""
     return listed((warning for point in points for warning in point.warnings), len(points))
 
 
 def listed(warnings: Iterable[Mapping[str, str]], total: int) -> list[str]:
-    """Warnings of points, each once, with the number of affected points among ``total``."""
+    """Lines with warnings, each once, with the number of affected points among ``total``."""
     counts: dict[tuple[str, ...], int] = {}
     for key in map(_key, warnings):
         counts[key] = counts.get(key, 0) + 1
@@ -33,7 +33,7 @@ def listed(warnings: Iterable[Mapping[str, str]], total: int) -> list[str]:
 
 
 def hints(facts: Iterable[Mapping[str, object]]) -> list[str]:
-    """The hints among the facts that points imply, each once."""
+    """Lines with the hints among the facts of points, each once."""
     keys = dict.fromkeys(_key(hint) for each in facts for hint in each.get("hints", ()))  # type: ignore[attr-defined]
     return [line for key in keys for line in _lines("hint", key, "")]
 

@@ -1,4 +1,4 @@
-"""Prints the output of ``--watch``: the lives of packets of the first point of a sweep."""
+"""Prints the output of ``--watch``: the histories of chosen packets of the first point of a sweep."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int, force_memory: bool) -> list[str]:
-    """Lines with the histories of the packets, separated by blank lines; empty if no packet is named.
+    """Lines with the histories of the packets, separated by blank lines; empty if the user names no packet.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int, for
 
 
 def taken(sweep: Sweep, what: str) -> list[str]:
-    """Lines that name the point that was run, if the sweep has several points."""
+    """Lines that name the point that was run; empty unless the sweep has several points."""
     from weft.text.labels import label
 
     if len(sweep) == 1:

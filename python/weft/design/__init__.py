@@ -1,4 +1,4 @@
-"""Design analysis without simulation: properties, cost and failures of a network, and the best one to build.
+"""Design analysis without simulation: properties, cost and failures of networks, and search for the best network.
 
 >>> from weft.design.comparison_of_designs import compare
 >>> from weft.design.design_search import search

@@ -1,8 +1,8 @@
-"""Power and prices of designs from the catalogue of hardware, whose numbers `power.catalogue` uses in a scenario.
+"""Takes power and prices of designs from the catalogue of hardware, whose numbers `power.catalogue` uses in a scenario.
 
-Source: the rows of `crates/scenario/assets/catalogue.json`. Each row names its own source; `weft catalogue` prints the
-rows. A price is the median of the rows in US dollars. If a price is missing, a design has no cost; then use a price
-list.
+Source: the rows of `crates/scenario/assets/catalogue.json`, which `weft catalogue` prints. Each row of the catalogue
+names its source. The price of a part is the median over the rows of the catalogue, in US dollars. If the catalogue
+lacks a price, a design has no cost, unless the user gives a price list.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from weft.design.price_list import Line, Prices
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Cables that are sold with both ends attached. The other cables consist of two modules and a fibre.
+# Kinds of cables that are sold with both ends attached. A cable of another kind consists of two modules and a fibre.
 _WHOLE = ("dac", "acc", "aoc")
 
 
 @dataclass(frozen=True)
 class Hardware:
-    """Power of the ports, boxes and cables of a design.
+    """Power and price of the ports, boxes and cables of a design.
 
     Attributes
     ----------
     name : str
-        The catalogue, its speed and its cables, as a string.
+        Text that names the catalogue, the speed and the cables.
     speed, cables, terminal_cables, routers : str
-        Values of the same keys of `power.catalogue` in a scenario.
+        Values of the keys with these names in `power.catalogue` of a scenario.
     base_w_per_port : float
-        Power of a router per port, whether the port is up or not [W].
+        Power of a router per port, for ports that are up and for ports that are down [W].
     port_w : float
         Power of a port that is up [W].
     module_w, terminal_module_w : float
         Power of the module at each end of a cable between routers, and at each end of a terminal's cable [W].
     bit_pj : float
-        Energy per bit that crosses a router [pJ/bit]. It is not part of the power of a design, because a design carries
-        no traffic.
+        Energy per bit that crosses a router [pJ/bit]. The energy of bits is not part of the power of a design, because
+        a design carries no traffic.
     """
 
     name: str
@@ -55,12 +55,12 @@ class Hardware:
 
     @classmethod
     def of(cls, speed: str, cables: str, terminal_cables: str = "dac", routers: str = "switches") -> Hardware:
-        """The hardware of the catalogue.
+        """The hardware that the catalogue lists for these values.
 
         Raises
         ------
         ScenarioError
-            If the catalogue does not contain this hardware. The message lists what it contains.
+            If the catalogue does not contain this hardware. The message lists the hardware that the catalogue contains.
         """
         power = _engine.catalogue_power(speed, cables, terminal_cables, routers)
         return cls(speed=speed, cables=cables, terminal_cables=terminal_cables, routers=routers, **power)
@@ -73,13 +73,14 @@ class Hardware:
     def power_w(self, routers: int, radix: int, links: int, terminals: int) -> float:
         """Power of an idle network [W].
 
-        It is the sum over routers of `radix` ports, wired ports, and the modules at both ends of each cable.
+        The power is the sum over routers with `radix` ports, over wired ports, and over the modules at both ends of
+        each cable.
         """
         boxes = routers * radix * self.base_w_per_port + (2 * links + terminals) * self.port_w
         return boxes + 2 * links * self.module_w + 2 * terminals * self.terminal_module_w
 
     def prices(self) -> Prices | None:
-        """Cost [$]; ``None`` if a price is missing (`unpriced`)."""
+        """Price list for computing costs [$]; ``None`` if the catalogue lacks a price (`unpriced`)."""
         found = _medians(self.speed)
         if self.unpriced():
             return None
@@ -94,7 +95,7 @@ class Hardware:
         )
 
     def unpriced(self) -> list[str]:
-        """Names of the parts without a price in US dollars."""
+        """Names of the parts whose price in US dollars is missing in the catalogue."""
         found, wanted = _medians(self.speed), ["switch per port"] if self.routers == "switches" else []
         for name in dict.fromkeys((self.cables, self.terminal_cables)):
             wanted += [f"{name} price", *([] if name in _WHOLE else [f"{name} fibre", f"{name} fibre per metre"])]
@@ -102,13 +103,13 @@ class Hardware:
 
 
 def _medians(speed: str) -> dict[str, float]:
-    """The catalogue's figures for a speed, by their names."""
+    """The figures of the catalogue for a speed, by name."""
     gbps = int(speed.removesuffix("Gb/s"))
     return {each["figure"]: each["median"] for each in _engine.catalogue()["figures"] if each["speed_gbps"] == gbps}
 
 
 def _cable(found: Mapping[str, float], name: str, speed: float) -> Line:
-    """Price of a cable [$ per Gb/s] over its length."""
+    """Price of a cable [$ per Gb/s] as a straight line over its length."""
     if name in _WHOLE:
         return _line(0.0, found[f"{name} price"] / speed)
     fixed = 2 * found[f"{name} price"] + found[f"{name} fibre"]

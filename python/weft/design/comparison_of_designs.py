@@ -1,4 +1,4 @@
-"""Compares designs side by side."""
+"""Compares the designs of networks side by side."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Comparison:
-    """Designs and their numbers.
+    """Compared designs and their numbers.
 
     Attributes
     ----------
@@ -38,26 +38,26 @@ class Comparison:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """A row per design; see `MeasuredDesign.row`."""
+        """Table with a row per design, as described at `MeasuredDesign.row`."""
         return pl.DataFrame([each.row for each in self.designs], infer_schema_length=None)
 
     @property
     def failures(self) -> pl.DataFrame:
-        """Probability that each ``design`` is still connected as links fail; see `resilience.curve`."""
+        """Probability that each ``design`` is still connected while links fail, as described at `resilience.curve`."""
         return pl.concat([_named(each.name, each.failures) for each in self.designs])
 
     @property
     def diversity(self) -> pl.DataFrame:
-        """Shortest paths of each ``design`` by distance; see `MeasuredDesign.diversity`."""
+        """Number of shortest paths in each ``design`` by distance, as described at `MeasuredDesign.diversity`."""
         return pl.concat([_named(each.name, each.diversity) for each in self.designs])
 
     @property
     def distances(self) -> pl.DataFrame:
-        """Pairs of each ``design`` by distance; see `MeasuredDesign.distances`."""
+        """Number of pairs in each ``design`` by distance, as described at `MeasuredDesign.distances`."""
         return pl.concat([_named(each.name, each.distances) for each in self.designs])
 
     def remarks(self) -> list[str]:
-        """Notes on the sources of power and cost, and on extrapolated costs."""
+        """Notes on the sources of power and cost, and on costs that are extrapolated."""
         return self.assumed.remarks() + [shown for each in self.designs for shown in each.remarks()]
 
 
@@ -68,17 +68,17 @@ def _named(name: str, frame: pl.DataFrame) -> pl.DataFrame:
 def compare(
     designs: str | Path | Mapping[str, Any] | Sequence[str | Path], assumed: Assumptions | None = None
 ) -> Comparison:
-    """Compare designs without a simulation.
+    """Compare designs of networks without a simulation.
 
     Parameters
     ----------
     designs : path, list of paths, or mapping
-        Files or a mapping. A file has a section ``designs``, which maps names to topologies, or it is a scenario with
-        the topologies of its sweep. A single topology gets the name of its scenario. A mapping maps names to
-        topologies.
+        Files with designs, or a mapping from names to topologies. A file is a scenario with the topologies of its
+        sweep, or it has a section ``designs`` that maps names to topologies. If a scenario has a single topology, the
+        topology has the name of the scenario.
     assumed : Assumptions, optional
         Prices, packaging, power, failures. By default the power and prices are those of `power.catalogue` of the
-        scenarios; if the scenarios name none, all assumptions are those of the FleX paper.
+        scenarios; if the scenarios name no catalogue, all assumptions are those of the FleX paper.
 
     Raises
     ------
@@ -93,9 +93,9 @@ def compare(
 
 
 def read(paths: Sequence[str | Path]) -> tuple[list[Design], list[Hardware | None]]:
-    """The designs of files, and the different hardware that `power.catalogue` of the files names.
+    """The designs in files, and each different hardware that `power.catalogue` of the files names.
 
-    ``None`` means that a file names no hardware.
+    The list contains ``None`` if a file names no hardware.
     """
     found = [each for path in paths for each in _of_file(Path(path))]
     return _renamed([design for design, _ in found]), list(
@@ -104,12 +104,12 @@ def read(paths: Sequence[str | Path]) -> tuple[list[Design], list[Hardware | Non
 
 
 def common(named: Sequence[Hardware | None]) -> Hardware | None:
-    """The hardware that all files name; ``None`` if they name none.
+    """The hardware that all files name; ``None`` if no file names any.
 
     Raises
     ------
     ScenarioError
-        If files name different hardware: compared designs must have the same hardware.
+        If files name different hardware, because compared designs must use the same hardware.
     """
     if len(named) > 1:
         words = [each.name if each is not None else "no `power.catalogue`" for each in named]
@@ -120,9 +120,9 @@ def common(named: Sequence[Hardware | None]) -> Hardware | None:
 
 
 def _of_file(path: Path) -> list[tuple[Design, list[Hardware | None]]]:
-    """The designs of a file with their hardware.
+    """The designs of a file, and the hardware that the file names for each.
 
-    Topologies of a scenario get their names from the values of its sweep.
+    The name of a topology of a scenario consists of the values that the sweep sets.
     """
     scenario = Scenario.from_file(path)
     if any(line.startswith(("topology:", "sweep:", "zip:")) for line in scenario.text.splitlines()):
@@ -142,7 +142,7 @@ def _hardware(point: Point) -> Hardware | None:
 
 
 def _names(topologies: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Short names of topologies: the kind alone if it is unique, otherwise the kind with all parameters."""
+    """Short names of topologies: only the kind if no other topology has it, otherwise the kind with all parameters."""
     kinds = [next(iter(topology)) for topology in topologies]
     return [
         kind if kinds.count(kind) == 1 else in_words(topology) for kind, topology in zip(kinds, topologies, strict=True)

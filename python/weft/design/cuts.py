@@ -1,10 +1,11 @@
-"""Finds the bisection by partitioning. METIS proposes halves for many seeds, and the engine balances and improves them.
+"""Finds the bisection of a network by graph partitioning.
 
-The best cut is kept.
+METIS proposes two halves for each of many seeds, and the engine balances and improves the halves. The cut with the
+fewest links is kept.
 
 Source: G. Karypis, V. Kumar, "A Fast and High Quality Multilevel Scheme for Partitioning Irregular Graphs", SIAM J.
-Sci. Comput. 20(1), 1998. Any cut found in this way is an upper bound of the bisection. If all routers have the same
-number of terminals, the second smallest eigenvalue of the Laplacian gives a lower bound (M. Fiedler, "Algebraic
+Sci. Comput. 20(1), 1998. Any cut that is found in this way is an upper bound of the bisection. If all routers have the
+same number of terminals, the second smallest eigenvalue of the Laplacian gives a lower bound (M. Fiedler, "Algebraic
 Connectivity of Graphs", Czechoslovak Math. J. 23, 1973; B. Mohar, "Isoperimetric Numbers of Graphs", JCTB 47, 1989).
 """
 
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 
     from weft._engine import Design
 
-# Maximum number of routers for which eigenvalues are computed: a dense matrix of this size squared takes some seconds.
+# Maximum number of routers for which eigenvalues are computed, because they need a dense matrix and some seconds.
 MOST_ROUTERS = 2000
 
 
 def adjacency(links: npt.NDArray[np.uint32], routers: int) -> tuple[npt.NDArray[np.int32], ...]:
-    """Adjacency lists of the graph without parallel links: start of each router's list, neighbours, links to each."""
+    """Adjacency lists without parallel links: start of each router's list, neighbours, number of links to each."""
     ends = links[:, :2].astype(np.int64)
     both = np.concatenate([ends, ends[:, ::-1]])
     keys, counts = np.unique(both[:, 0] * routers + both[:, 1], return_counts=True)
@@ -36,7 +37,7 @@ def adjacency(links: npt.NDArray[np.uint32], routers: int) -> tuple[npt.NDArray[
 
 
 def best(design: Design, links: npt.NDArray[np.uint32], terminals: npt.NDArray[np.uint32], seeds: int) -> int:
-    """Number of links of the smallest balanced cut that METIS finds with `seeds` seeds.
+    """Number of links of the smallest balanced cut found, after METIS has run with `seeds` seeds.
 
     A cut is balanced if the numbers of terminals of its halves differ by at most the terminals of one router.
     """
@@ -56,9 +57,9 @@ def best(design: Design, links: npt.NDArray[np.uint32], terminals: npt.NDArray[n
 
 
 def spectral_bound(links: npt.NDArray[np.uint32], terminals: npt.NDArray[np.uint32]) -> int | None:
-    """Lower bound on the links of any balanced cut; ``None`` if routers have unequal terminals, or are too many.
+    """Lower bound on the links of any balanced cut; ``None`` for unequal terminals per router or too many routers.
 
-    If the number of routers is odd, the halves differ by one router.
+    If the number of routers is odd, the halves of a balanced cut differ by one router.
     """
     routers = len(terminals)
     if not 2 <= routers <= MOST_ROUTERS or len(set(terminals.tolist())) > 1:

@@ -1,4 +1,4 @@
-"""A page for a comparison or a search: tables and pictures in one file that needs no other file and no network."""
+"""Writes a comparison or a search as an HTML page: tables and pictures in one file that works offline."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def write(comparison: Comparison, path: Path, title: str, found: Found | None = None) -> None:
-    """Write the page of a comparison, or of a search with the designs of its front.
+    """Write the page of a comparison, or of a search with the designs on its Pareto front.
 
     Raises
     ------
     ResultsError
-        If the file name does not have the ending of a page.
+        If the file name does not end in ``.html`` or ``.htm``.
     WriteError
         If the file can't be written.
     """
@@ -53,7 +53,7 @@ def write(comparison: Comparison, path: Path, title: str, found: Found | None = 
         partial.write_text(html, encoding="utf-8", errors="backslashreplace")
 
 
-# Columns of the table of a front: name, words, unit.
+# Columns of the table of a Pareto front: name, words and unit of each.
 _FRONT = (
     ("topology", "topology", ""),
     ("routers", "routers", ""),
@@ -69,7 +69,7 @@ _FRONT = (
 
 
 def _searched(found: Found) -> dict[str, Any]:
-    """The limits of the search, and the front as a table."""
+    """Data of the page about a search: its limits, and the Pareto front as a table."""
     names = [name for name, *_ in _FRONT]
     rows = [[cell(value, name) for value, name in zip(row, names, strict=True)] for row in found.front[names].rows()]
     return {
@@ -98,7 +98,7 @@ def _assumptions(comparison: Comparison) -> list[str]:
 
 
 def _priced(prices: Prices) -> str:
-    """The fitted lines of a price list, as a string."""
+    """The straight lines fitted to a price list, as a string."""
     lines = f"lines fitted to the prices of {prices.name}"
     routers = f"{prices.router.slope:.4g} $ per port + {prices.router.intercept:,.6g} $"
     cables = f"{prices.cable.slope:.4g} $ per metre + {prices.cable.intercept:.5g} $ for each Gb/s"
@@ -107,7 +107,7 @@ def _priced(prices: Prices) -> str:
 
 
 def _data(comparison: Comparison, frame: pl.DataFrame, found: Found | None) -> dict[str, Any]:
-    """The data from which the page draws its pictures."""
+    """Data from which the page draws its pictures."""
     designs = []
     for each in comparison.designs:
         metres = each.cable_m.round(6)
@@ -131,9 +131,9 @@ def _data(comparison: Comparison, frame: pl.DataFrame, found: Found | None) -> d
 
 
 def _points(found: Found) -> dict[str, Any]:
-    """Candidates within the limits, and the whole front.
+    """Data points of the picture of a search: candidates within the limits, and the whole Pareto front.
 
-    If there are very many candidates, only an even sample is included.
+    If there are too many candidates, only an evenly spaced sample of them is included.
     """
     shown = found.candidates.filter("within_limits").sort("cost_usd")
     step = max(1, shown.height // 5000)
@@ -145,7 +145,7 @@ def _points(found: Found) -> dict[str, Any]:
 
 
 def _json(value: object) -> str:
-    """JSON in which no text can close the HTML element around it."""
+    """JSON text that cannot close the HTML element that contains it."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("<", "\\u003c")
 

@@ -1,11 +1,11 @@
-"""Searches all families for designs with N terminals, at most R ports per router, and a limit of cost.
+"""Searches all families of topologies for designs with N terminals, at most R ports per router, and a maximum cost.
 
-Every candidate is priced by formula. The best designs form the Pareto front: no other design is at least as good in
-cost, power, diameter and bisection, and better in one of them. If the formula of a bisection is not exact, its result
-is hardly ever too low. So the designs on the front are built and measured, and the front is computed again with the
-measured bisections. This is repeated until all designs on the front have exact or measured bisections. If racks have a
-size, costs are treated in the same way. No formula gives the lengths of cables then, so all cables are assumed to have
-their minimum length until a design is built.
+The search computes the numbers of every candidate by formula. The best designs form the Pareto front: no other design
+is at least as good in cost, power, diameter and bisection, and better in one of them. If the formula for a bisection is
+not exact, its result is rarely too low. Therefore the search builds and measures the designs on the front, and computes
+the front again with the measured bisections. The search repeats this until all designs on the front have exact or
+measured bisections. If the user gives sizes of racks, costs are measured in the same way. Formulas do not give the
+lengths of cables then, so all cables are assumed to have their minimum length until a design is built.
 """
 
 from __future__ import annotations
@@ -32,29 +32,36 @@ if TYPE_CHECKING:
     from weft.design.wanted import Wanted
 
 MEASURED = "measured"
-# Maximum number of links of all designs that a search builds: more would take more than some seconds.
+# Maximum sum of the links of the designs that a search builds; more links would take more than some seconds.
 MOST_LINKS = 300_000
-# Number of seeds of the partitioner while a front is computed.
+# Number of seeds with which the partitioner runs while the search computes a front.
 _SEEDS = 4
-# The compared quantities, each with 1 if less is better, and -1 if more is better.
+# The quantities by which the search compares designs, each with 1 if less is better, and -1 if more is better.
 _AIMS = {"cost_usd": 1, "power_w": 1, "diameter_hops": 1, "bisection_links": -1}
 
 
 @dataclass(frozen=True)
 class Found:
-    """Result of a search.
+    """Result of a search: all candidates, with the Pareto front marked.
 
     Attributes
     ----------
     wanted : Wanted
         The requested properties.
     candidates : polars.DataFrame
-        All designs that have enough terminals within the radix, by formula: ``topology``, ``routers``, ``terminals``,
-        ``radix_ports``, ``links``, ``diameter_hops``, ``bisection_links``, ``bisection_is`` (the quality of the
-        formula, or that the bisection was measured: then it is the best cut found), ``bisection_per_terminal`` (links
-        divided by half the terminals), ``racks`` (``None`` if racks have a size and the design was not built),
-        ``cost_usd``, ``cost_is`` (it says whether the cost is a lower bound, because racks have a size and the design
-        was not built), ``power_w``, ``within_limits`` (by these numbers), ``on_front``.
+        All designs with enough terminals within the radix, with numbers by formula. The columns are:
+
+        - ``topology``, ``routers``, ``terminals``, ``radix_ports``, ``links``, ``diameter_hops``.
+        - ``bisection_links``: number of links of the bisection.
+        - ``bisection_is``: quality of the formula of the bisection, or that the bisection was measured. A measured
+          bisection is the best cut found.
+        - ``bisection_per_terminal``: links of the bisection divided by half the terminals.
+        - ``racks``: ``None`` if racks have a size and the design was not built.
+        - ``cost_usd``, ``cost_is``: cost, and whether it is only a lower bound, because racks have a size and the
+          design was not built.
+        - ``power_w``.
+        - ``within_limits``: whether these numbers meet the limits.
+        - ``on_front``: whether the design is on the Pareto front.
     topologies : list of dict
         Name and parameters of each candidate.
     assumed : Assumptions
@@ -72,7 +79,7 @@ class Found:
         return self.candidates.filter("on_front").sort("cost_usd", "power_w", "topology")
 
     def remarks(self) -> list[str]:
-        """Notes on the meaning of the front, and on the origin of its numbers."""
+        """Notes on the meaning of the Pareto front, and on the origin of its numbers."""
         front, within = self.front, int(self.candidates["within_limits"].sum())
         lines = [
             f"{len(front)} designs on the front; {within:,} of {len(self.candidates):,} designs are within the limits",
@@ -91,7 +98,7 @@ class Found:
         return lines
 
     def measured(self, most: int | None = None) -> Comparison:
-        """The designs on the front, built and measured; at most the `most` cheapest designs."""
+        """Builds and measures the designs on the front; at most the `most` cheapest designs."""
         rows = self.candidates.with_row_index("place").filter("on_front").sort("cost_usd", "power_w", "topology")
         places = rows["place"].to_list()[:most]
         named = {
@@ -111,14 +118,14 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
     assumed : Assumptions, optional
         Prices, packaging, power; by default those of the FleX paper.
     most_measured_links : int
-        Maximum number of links of all designs that are built. If a front needs more, the bisections of its most
-        expensive designs stay as the formulas give them.
+        Maximum number of links of all designs that are built, summed. If a front needs more, its most expensive designs
+        keep the bisections of the formulas.
 
     Raises
     ------
     WeftError
-        If no design has the requested number of terminals within the radix, or none meets the limits. The message names
-        the nearest designs and by how much they miss the limits.
+        If no design has the requested number of terminals within the radix, or no design meets the limits. The message
+        names the nearest designs, and how far they miss the limits.
     """
     assumed = assumed or Assumptions()
     if assumed.prices is None:
@@ -136,7 +143,8 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
     if not rows:
         refuse_radix(wanted, room)
     frame = pl.DataFrame(rows, orient="row", schema=_SCHEMA)
-    # a lower bound would leave out designs on the front. The designs are few, so all are measured
+    # all designs with only a lower bound are measured, because the bound could keep them off the front. There are few
+    # of these designs
     lower = (frame["bisection_is"] == LOWER).to_numpy()
     frame = _with_measured(frame, topologies, _within(wanted, frame) & lower, assumed)
     measured = 0
@@ -149,7 +157,7 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
         else:
             front[nearest(wanted, frame)] = True
         todo = front & ~_is_known(frame)
-        # the cheapest designs first, until the maximum number of links is reached
+        # builds the cheapest designs first, until the maximum number of links is reached
         cheapest = np.flatnonzero(todo)[np.argsort(frame["cost_usd"].to_numpy()[todo], kind="stable")]
         spent = measured + np.cumsum(frame["links"].to_numpy()[cheapest])
         todo[cheapest[spent > most_measured_links]] = False
@@ -166,13 +174,16 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
 
 
 def _is_known(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Mask of the designs that have an exact or measured bisection and cost."""
+    """Boolean mask that selects the designs with an exact or measured bisection and cost."""
     known = frame["bisection_is"].is_in([EXACT, MEASURED]) & (frame["cost_is"] != AT_LEAST)
     return known.to_numpy()
 
 
 def _within(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Mask of the designs within the limits. A design stays if only a lower bound of its bisection misses the limit."""
+    """Boolean mask that selects the designs within the limits.
+
+    A design also counts as within the limits if its bisection is only a lower bound and misses the limit.
+    """
     within = np.ones(len(frame), dtype=bool)
     for limit, (column, sign, *_) in LIMITS.items():
         if (bound := getattr(wanted, limit)) is not None:
@@ -184,9 +195,11 @@ def _within(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
 def _with_measured(
     frame: pl.DataFrame, topologies: list[dict[str, Any]], which: npt.NDArray[np.bool_], assumed: Assumptions
 ) -> pl.DataFrame:
-    """The frame in which some designs get measured values. Bisections come from the partitioner.
+    """The frame with measured values for the designs selected by `which`.
 
-    Known bisections and costs are kept.
+    The partitioner measures the bisections of these designs.
+
+    Exact or already measured bisections and costs are kept.
     """
     places = np.flatnonzero(which)
     if not len(places):
@@ -240,7 +253,9 @@ def _row(topology: dict[str, Any], plan: Plan, assumed: Assumptions, prices: Pri
 
 
 def pareto(aims: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Rows that no other row dominates; less is better in each column. Of equal rows, the first is returned.
+    """Indices of the rows that no other row dominates; in each column less is better.
+
+    Of several equal rows, only the first is returned.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Measures a design on its graph."""
+"""Measures a design on the graph of its network."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Assumptions that are the same for all designs.
+    """Assumptions that are the same for all compared designs.
 
     Attributes
     ----------
     prices : Prices or None
-        Prices of routers and cables; ``None``: the prices are unknown, and designs have no cost.
+        Prices of routers and cables; ``None`` if the prices are unknown; designs then have no cost.
     packaging : Packaging
         Distances between racks, and lengths of cables.
     port_w : float
@@ -63,11 +63,11 @@ class Assumptions:
 
     @classmethod
     def of(cls, hardware: Hardware | None) -> Assumptions:
-        """Assumptions with the power and prices of some hardware, and defaults for the rest."""
+        """Assumptions with the power and prices of the given hardware, and defaults for the rest."""
         return cls() if hardware is None else cls(hardware=hardware, prices=hardware.prices())
 
     def power_w(self, routers: int, radix: int, links: int, terminals: int) -> float:
-        """Power of a network of these counts without traffic [W]."""
+        """Power [W] of a network with these numbers of routers, ports, links and terminals, without traffic."""
         if self.hardware is not None:
             return self.hardware.power_w(routers, radix, links, terminals)
         return self.port_w * (2 * links + terminals)
@@ -93,9 +93,9 @@ class Assumptions:
 
 
 def in_words(topology: Mapping[str, Any]) -> str:
-    """A topology as a string.
+    """A topology as a string: its kind and its parameters.
 
-    It omits parameters that have their defaults: single links, and the arrangement of a dragonfly.
+    The string omits parameters with their default values: single links, and the arrangement of a dragonfly.
     """
     ((name, parameters),) = topology.items()
     usual = {"trunk_width": 1, "arrangement": "palm_tree"}
@@ -103,7 +103,9 @@ def in_words(topology: Mapping[str, Any]) -> str:
 
 
 class MeasuredDesign:
-    """A design and its numbers. Each number is computed on first access.
+    """A design and the numbers that are measured on its graph.
+
+    Each number of the design is computed at its first access.
 
     Parameters
     ----------
@@ -121,7 +123,7 @@ class MeasuredDesign:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """Degrees, distances, bisection, links by class, as `weft explain topology` prints them."""
+        """Degrees, distances, bisection, and links by class, as `weft explain topology` prints them."""
         return self.design.facts()
 
     @cached_property
@@ -131,16 +133,16 @@ class MeasuredDesign:
 
     @cached_property
     def terminals(self) -> npt.NDArray[np.uint32]:
-        """Terminals on each router; shape (routers,)."""
+        """Number of terminals of each router; shape (routers,)."""
         return np.frombuffer(self.design.terminals_of_routers(), dtype=np.uint32)
 
     @cached_property
     def plan(self) -> Plan | None:
-        """Numbers by formula; ``None`` if there is no formula for this network."""
+        """The numbers of this network by formula; ``None`` if no formula describes it."""
         ((name, parameters),) = self.topology.items()
         plain = parameters.get("trunk_width", 1) == 1 and not parameters.get("escape_rings")
         plan = FAMILIES[name].plan(parameters) if name in FAMILIES and plain else None
-        # formulas apply only from some size on: not to lines of two routers, nor to trees of four levels
+        # formulas do not apply to small or deep networks, such as lines of two routers and trees of four levels
         counted = None if plan is None else (plan.routers, plan.links, plan.diameter)
         return plan if counted == (len(self.terminals), len(self.links), self.facts["diameter_hops"]) else None
 
@@ -155,15 +157,15 @@ class MeasuredDesign:
 
     @cached_property
     def cut(self) -> int:
-        """Links of the best balanced cut of the partitioner."""
+        """Number of links of the best balanced cut that the partitioner finds."""
         return cuts.best(self.design, self.links, self.terminals, self.assumed.seeds)
 
     @cached_property
     def bisection(self) -> dict[str, Any]:
-        """The best known values of the bisection, by formula and by partitioning.
+        """The best known bounds of the bisection, from formulas and from partitioning.
 
-        ``bisection_low_links`` and ``bisection_links`` enclose the smallest number of links between two halves. The
-        numbers of terminals of the halves differ by at most the terminals of one router.
+        ``bisection_low_links`` and ``bisection_links`` are lower and upper bound of the smallest number of links
+        between two halves. The numbers of terminals of the halves differ by at most the terminals of one router.
         """
         exact, known = self.facts["bisection_exact"], self.facts["bisection_links"]
         formula, kind = (known, EXACT) if exact else (None, None)
@@ -180,9 +182,10 @@ class MeasuredDesign:
 
     @cached_property
     def diversity(self) -> pl.DataFrame:
-        """Shortest paths between routers with terminals: a row per distance.
+        """Number of shortest paths between routers with terminals: a row per distance.
 
-        ``hops``, ``pairs`` (ordered), ``paths_min``, ``paths_mean``, ``paths_max``, ``single_path_pairs``.
+        The columns are ``hops``, ``pairs`` (ordered), ``paths_min``, ``paths_mean``, ``paths_max``,
+        ``single_path_pairs``.
         """
         counts = {"hops": pl.Int64, "pairs": pl.Int64}
         paths = {"paths_min": pl.Float64, "paths_mean": pl.Float64, "paths_max": pl.Float64}
@@ -191,19 +194,19 @@ class MeasuredDesign:
 
     @cached_property
     def failures(self) -> pl.DataFrame:
-        """Probability that the network is still connected as links fail; see `resilience.curve`."""
+        """Probability that the network is still connected while links fail, as described at `resilience.curve`."""
         return resilience.curve(self.design, len(self.links), self.assumed.failures)
 
     @cached_property
     def distances(self) -> pl.DataFrame:
-        """Ordered pairs of different routers and of different terminals by ``hops``."""
+        """Number of ordered pairs of different routers, and of different terminals, by distance (``hops``)."""
         routers, terminals = self.facts["router_pairs_by_hops"], self.facts["terminal_pairs_by_hops"]
         columns = {"hops": range(len(routers)), "router_pairs": routers, "terminal_pairs": terminals}
         return pl.DataFrame(columns, strict=False)
 
     @cached_property
     def row(self) -> dict[str, Any]:
-        """All numbers of the design in one row; the columns of a comparison."""
+        """All numbers of the design in one row, whose keys are the columns of a comparison."""
         facts = self.facts
         links, terminals = len(self.links), facts["terminals"]
         return {
@@ -229,12 +232,12 @@ class MeasuredDesign:
 
     @cached_property
     def power_w(self) -> float:
-        """Power of the idle network [W]."""
+        """Power of the network without traffic [W]."""
         facts = self.facts
         return self.assumed.power_w(facts["routers"], facts["radix_ports"], len(self.links), facts["terminals"])
 
     def _tolerated(self) -> dict[str, float | None]:
-        """Shares of failed links up to which most trials stay connected; ``None`` if there are no links."""
+        """Largest shares of failed links at which most trials stay connected; ``None`` if the network has no links."""
         of = {
             "tolerated_failures_share": "connected_share",
             "tolerated_failures_terminals_share": "terminals_connected_share",
@@ -256,7 +259,7 @@ class MeasuredDesign:
 
     @cached_property
     def money(self) -> dict[str, Any]:
-        """Cost and placement of the cables and routers: the columns from ``racks`` to the costs."""
+        """Cost and placement of routers and cables: the columns of a comparison from ``racks`` to the costs."""
         facts, prices, packaging = self.facts, self.assumed.prices, self.assumed.packaging
         metres, terminals = float(self.cable_m.sum()), facts["terminals"]
         parts: dict[str, float | None] = dict.fromkeys(
@@ -276,7 +279,7 @@ class MeasuredDesign:
         }
 
     def remarks(self) -> list[str]:
-        """Notes on extrapolated parts of the design's cost."""
+        """Notes on the parts of the design whose cost is extrapolated."""
         if self.assumed.prices is None:
             return []
         longest = float(self.cable_m.max()) if len(self.cable_m) else self.assumed.packaging.terminal_m

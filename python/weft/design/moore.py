@@ -13,5 +13,5 @@ def bound(degree: int, diameter: int) -> int:
 
 
 def share(routers: int, degree: int, diameter: int) -> float:
-    """Routers as a share of the Moore bound."""
+    """Number of routers as a share of the Moore bound."""
     return routers / bound(degree, diameter)

@@ -1,17 +1,18 @@
-"""Places of routers, and lengths of the cables between them.
+"""Computes the places of routers, and the lengths of the cables between them.
 
-Source: FleX (IEEE Access 2022), section IV-A and Fig. 7. Routers and their terminals share racks; the racks form a
-grid. The length of a cable between two places is their Manhattan distance plus an overhead.
+Source: FleX (IEEE Access 2022), section IV-A and Fig. 7. A rack holds routers and their terminals, and racks form a
+grid. The length of a cable between two places is their Manhattan distance plus a constant overhead.
 
-Two rules cover all networks. On a grid (HyperX, mesh, torus, FleX) each router has its own place, one pitch from the
-next along every axis, and every cable has the overhead. In other networks a group, a pod or a number of routers share a
-rack. Cables inside a rack have one length, and racks fill a grid that is as square as possible. Rings are folded, so
-that their cables are at most two pitches long. These rules assume that a rack is large enough for its routers and
-terminals.
+One rule is for grids, and another is for all other networks. On a grid (HyperX, mesh, torus, FleX) each router has a
+separate place, one pitch from the next along every axis, and every cable has the overhead. In other networks a rack
+holds a group, a pod, or a number of routers. Cables inside a rack have one length, and racks fill a grid that is as
+square as possible. Rings are folded, so that their cables are at most two pitches long. The rules for grids and for
+other networks assume that a rack is large enough for its routers and terminals.
 
-If racks have a size (routers, terminals, or both), the lines, groups or pods of any network fill the racks one after
-the other. The next line, group or pod starts in the rack in which the previous one ended, if this rack has enough room.
-A line, group or pod that is larger than a rack is divided. The racks fill a square. This rule is ours.
+If the user gives the size of a rack (routers, terminals, or both), the lines, groups or pods of any network fill the
+racks one after the other. The next line, group or pod starts in the rack in which the previous one ended, if this rack
+has enough room. A line, group or pod that is larger than a rack is divided. Racks of a given size are placed in a
+square. This rule for racks of a given size is our own.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Packaging:
-    """Distances between racks, and further lengths of cables.
+    """Distances between racks, overhead of cables, and size of racks.
 
     Attributes
     ----------
     pitch_m : float
-        Distance from one rack, or from one router's place on a grid, to the next [m].
+        Distance between neighbouring racks, or between neighbouring places of routers on a grid [m].
     overhead_m : float
         Extra length of a cable between racks beyond their distance [m].
     inside_m : float
@@ -46,7 +47,8 @@ class Packaging:
     terminal_m : float
         Length of the cable of a terminal [m].
     routers_per_rack, terminals_per_rack : int or None
-        Maximum number of routers and of terminals in a rack; ``None``: the rack holds all that belong together.
+        Maximum number of routers and of terminals in a rack; ``None``: no maximum. If both are ``None``, a rack holds
+        all that belong together, such as a group or pod.
     """
 
     pitch_m: float = 1.0
@@ -66,7 +68,7 @@ class Packaging:
 
     @property
     def has_sizes(self) -> bool:
-        """Whether racks have a size."""
+        """Whether the size of a rack is limited."""
         return self.routers_per_rack is not None or self.terminals_per_rack is not None
 
     @property
@@ -78,16 +80,16 @@ class Packaging:
 
 @dataclass(frozen=True)
 class Layout:
-    """Positions of the routers.
+    """Positions of the routers of a network, and their racks.
 
     Attributes
     ----------
     places : array of int, shape (routers, axes)
         Position of each router [pitches].
     racks : array of int, shape (routers,)
-        The rack of each router.
+        Index of the rack of each router.
     rule : str
-        The rule of the layout, as a string.
+        Text that describes the rule of the layout.
     is_grid : bool
         True if every cable has the overhead, also a cable between two routers of a rack.
     """
@@ -119,20 +121,20 @@ def square(racks: int) -> Whole:
 
 @cache
 def square_pairs(racks: int) -> int:
-    """Sum of the distances of all pairs of racks of `square` [pitches]."""
+    """Sum of the distances of all pairs of racks in the layout of `square` [pitches]."""
     total = 0
     for axis in square(racks).T:
         counts = np.bincount(axis)
-        # the distance of a pair is the number of steps between its two sides
+        # each step between neighbouring positions adds 1 to the distance of every pair with a rack on either side
         before = np.cumsum(counts)[:-1]
         total += int((before * (racks - before)).sum())
     return total
 
 
 def folded(width: int) -> Whole:
-    """Position of each router of a folded ring in a row.
+    """Position in a row of each router of a folded ring.
 
-    The ring uses every second place on its way out, and the others on its way back.
+    The first half of the ring uses every second place, and the other half uses the places between on its way back.
     """
     ring = np.arange(width)
     half = (width + 1) // 2
@@ -140,19 +142,19 @@ def folded(width: int) -> Whole:
 
 
 def in_racks(racks: Whole, rule: str) -> Layout:
-    """The layout of routers in numbered racks."""
+    """Layout of routers whose racks are numbered, with the racks in a square."""
     return Layout(square(int(racks.max()) + 1)[racks], racks, rule)
 
 
 def filled(natural: Layout, terminals: npt.NDArray[np.uint32], packaging: Packaging) -> Layout:
-    """The layout of a network in racks that have a size (`Packaging.has_sizes`).
+    """Layout of a network in racks of a given size (`Packaging.has_sizes`).
 
     Parameters
     ----------
     natural : Layout
-        Layout in racks without a size. Its racks say which routers belong together.
+        Layout in racks of unlimited size. Routers that share a rack in it belong together.
     terminals : array of int, shape (routers,)
-        Terminals on each router.
+        Number of terminals of each router.
     packaging : Packaging
         The size of a rack.
 

@@ -1,4 +1,4 @@
-"""The layout of a network: either the layout of its family, or one that follows the order of its routers."""
+"""Chooses the layout of a network: the layout of its family, or a layout that follows the order of its routers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from weft.design.packaging import Packaging
 
-# Routers per rack if neither the network nor the size of a rack gives their number.
+# Number of routers per rack if neither the topology nor the size of a rack determines it.
 _IN_A_RACK = 16
 
 
@@ -26,7 +26,7 @@ def layout(
     terminals: npt.NDArray[np.uint32],
     packaging: Packaging,
 ) -> Layout:
-    """The places of the routers of a network.
+    """Layout of the routers of a network.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def layout(
     places : mapping
         Result of `Design.places` of the engine.
     terminals : array of int, shape (routers,)
-        Terminals on each router.
+        Number of terminals of each router.
     packaging : Packaging
         The size of a rack, if it has one.
 
@@ -49,7 +49,7 @@ def layout(
 
 
 def _natural(topology: Mapping[str, Any], places: Mapping[str, Any], routers: int) -> Layout:
-    """The layout in racks without a size: parts of the network that belong together share a rack."""
+    """Layout in racks of unlimited size, in which routers that belong together share a rack."""
     ((name, parameters),) = topology.items()
     if name in FAMILIES and (found := FAMILIES[name].layout(parameters)) is not None:
         return found

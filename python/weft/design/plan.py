@@ -1,4 +1,4 @@
-"""Numbers of a design from formulas, without building its graph."""
+"""The numbers of a design by formula, without building its graph."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from weft.design.packaging import Layout, Packaging
     from weft.design.price_list import Prices
 
-# Quality of a formula of a bisection.
+# Words for the quality of the formula for a bisection.
 EXACT, CUT, ESTIMATE, LOWER = "exact", "a cut that exists", "an estimate", "lower bound"
 
 
 class Plan(NamedTuple):
-    """Counts of a design.
+    """Numbers of a design: routers, terminals, links, distances, bisection and racks.
 
     Attributes
     ----------
@@ -31,18 +31,18 @@ class Plan(NamedTuple):
     diameter : int
         Diameter between routers [hops].
     bisection : int
-        Number of links of the bisection by formula; see `bisection_kind`.
+        Number of links of the bisection by formula, of the quality `bisection_kind`.
     bisection_kind : str
         `EXACT`; `CUT`: a balanced cut of this size exists, and a smaller one may exist; `ESTIMATE`: an approximate
         value; `LOWER`: a lower bound.
     inside : int
-        Number of links inside racks, if racks have no size.
+        Number of links inside racks, if the size of racks is unlimited.
     distance : int
-        Sum of the distances between the ends of all other links [pitches].
+        Sum of the distances between the two ends of each other link [pitches].
     longest : int
         The largest of these distances [pitches].
     racks : int
-        Number of racks, if racks have no size.
+        Number of racks, if their size is unlimited.
     """
 
     routers: int
@@ -60,14 +60,14 @@ class Plan(NamedTuple):
     racks: int
 
     def cable_m(self, packaging: Packaging) -> float:
-        """Length of all cables between routers [m]; a lower bound if racks have a size."""
+        """Length of all cables between routers [m]; a lower bound if the size of racks is limited."""
         if packaging.has_sizes:
             return self.links * min(packaging.inside_m, packaging.overhead_m + packaging.pitch_m)
         between = self.links - self.inside
         return packaging.inside_m * self.inside + packaging.overhead_m * between + packaging.pitch_m * self.distance
 
     def cost_usd(self, prices: Prices, packaging: Packaging) -> float:
-        """Cost of routers and of all cables, including those of terminals [$]; a lower bound if racks have a size."""
+        """Cost [$] of routers and all cables, also of terminals; a lower bound if the size of racks is limited."""
         cables = prices.cables(self.links, self.cable_m(packaging))
         return self.routers * prices.router.at(self.radix) + cables + terminal_cost(self.terminals, prices, packaging)
 
@@ -78,31 +78,40 @@ def terminal_cost(terminals: int, prices: Prices, packaging: Packaging) -> float
 
 
 class Family(Protocol):
-    """A kind of network whose numbers are computed by formula. Each is a module of `weft.design.families`."""
+    """A family of topologies whose numbers are computed by formula.
+
+    Each module of `weft.design.families` has these functions.
+    """
 
     def plan(self, parameters: Mapping[str, Any]) -> Plan:
-        """The numbers of a network. The parameters are those of the topology, without trunks."""
+        """Computes the numbers of a network by formula.
+
+        `parameters` are those of the topology in a scenario, without trunks.
+        """
 
     def layout(self, parameters: Mapping[str, Any]) -> Layout | None:
-        """Positions of the routers; ``None``: the layout follows the order of the routers in the network."""
+        """Positions of the routers; ``None`` if the layout follows the order of the routers in the network."""
 
     def candidates(self, terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-        """Parameters of all networks with at least this many terminals and at most this many ports per router.
+        """Yields parameters of all networks with at least `terminals` terminals and at most `radix` ports per router.
 
-        Terminals are spread evenly, and with one terminal less per router there would be too few.
+        Terminals are spread evenly over the routers, and one terminal less per router would be too few.
         """
 
 
 def terminals_each(terminals: int, routers: int, room: int) -> int | None:
-    """Terminals per router that give enough in total; ``None`` if there is no room, or some routers would have none."""
+    """The number of terminals per router that gives enough terminals in total.
+
+    The result is ``None`` if a router lacks room for them, or if some routers would have no terminal.
+    """
     each = math.ceil(terminals / routers)
     return each if routers <= terminals and each <= room else None
 
 
 def rising(least: int, parts: int, most_product: int, most_sum: int) -> Iterator[tuple[int, ...]]:
-    """Non-decreasing lists of `parts` numbers, each at least `least`.
+    """Yields non-decreasing lists of `parts` numbers, each at least `least`.
 
-    Their product and their sum have the given maxima.
+    The product of the numbers is at most `most_product`, and their sum at most `most_sum`.
     """
     if parts == 0:
         yield ()

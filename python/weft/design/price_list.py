@@ -1,8 +1,8 @@
-"""Reads price lists, and fits linear models to them.
+"""Reads price lists, and fits straight lines to the prices.
 
 Source: FleX (IEEE Access 2022), section IV-A: the price of a router is a linear function of its ports. The price of a
-cable per Gb/s is a linear function of its length. The list that comes with Weft, `assets/edr.csv`, holds points of the
-two lines that the paper prints for InfiniBand EDR (Fig. 6), because the paper prints no prices of single parts.
+cable per Gb/s is a linear function of its length. `assets/edr.csv`, the list that comes with Weft, holds points of the
+two lines that the paper prints for InfiniBand EDR (Fig. 6), because it prints no prices of single parts.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COLUMNS = ("part", "ports", "length_m", "bandwidth_gbps", "price_usd", "source")
-# Numbers that each part of the list must have in addition to its price.
+# Columns that the price list must have for each part, in addition to the price.
 _NEEDS = {"router": ("ports",), "cable": ("length_m", "bandwidth_gbps")}
 _HELP = f"a price list has the columns {', '.join(COLUMNS)}, and at least two sizes each of routers and cables"
 
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line fitted to prices, and the range of sizes in the list.
+    """A straight line fitted to the prices of a part, and the range of sizes in the price list.
 
     Attributes
     ----------
@@ -48,13 +48,13 @@ class Line:
     determination: float
 
     def at(self, size: float) -> float:
-        """Price of a part of this size, by the line."""
+        """Price of a part of this size, according to the line."""
         return self.slope * size + self.intercept
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Cost of routers and cables.
+    """Price lines from which the cost of routers and cables is computed.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Prices:
         return self.bandwidth_gbps * (self.cable.intercept * number + self.cable.slope * metres)
 
     def remarks(self, radix: int, longest_m: float) -> list[str]:
-        """Notes on parts of a design outside the range of the list, whose price is extrapolated."""
+        """Notes on parts whose price is extrapolated, because their size is outside the range of the list."""
         values = []
         for what, size, line, unit in (
             ("routers", radix, self.router, " ports"),
@@ -106,12 +106,12 @@ def default() -> Prices:
 
 
 def read(path: str | Path | None) -> Prices:
-    """Read a price list and fit its lines; ``None``: the list that comes with Weft.
+    """Read a price list and fit a line to each part; ``None`` reads the list that comes with Weft.
 
     Raises
     ------
     WeftError
-        If the list cannot be read or has gaps: a part without a size or a price, or too few sizes for a line.
+        If the list cannot be read, if a part lacks a size or a price, or if a part has too few sizes for a line.
     """
     if path is None:
         return default()

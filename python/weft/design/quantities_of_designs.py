@@ -1,4 +1,4 @@
-"""Words and units of the columns of a comparison, in the order in which they are shown."""
+"""Names and units of the columns of a comparison, in the order in which they are printed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 
 class Row(NamedTuple):
-    """A line of the table of designs.
+    """A row of the table of designs: a quantity.
 
     Attributes
     ----------
     column : str
-        Column of the frame.
+        Name of the column in the frame.
     words, unit : str
         Description of the quantity, and its unit; the unit is empty if there is none.
     """
@@ -58,7 +58,7 @@ ROWS = (
 
 
 def cell(value: Any, column: str) -> str:
-    """A value as a string in tables; shares are in percent."""
+    """A value as a string for tables; shares are in percent."""
     if value is None:
         return "-"
     if isinstance(value, str):

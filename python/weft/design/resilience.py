@@ -1,9 +1,9 @@
-"""Random link failures: how many links may fail before a network is disconnected.
+"""Computes how many random links can fail before a network is disconnected.
 
-Source: FleX (IEEE Access 2022), section III-B, Table 5: links fail at random, in steps, and a network tolerates the
-largest step at which more than half of the trials are still connected. Each trial is a random order in which links
-fail, so one set of trials serves steps of any size. Intervals of shares are those of E. B. Wilson, "Probable Inference,
-the Law of Succession, and Statistical Inference", JASA 22(158), 1927.
+Source: FleX (IEEE Access 2022), section III-B, Table 5. In a trial, links fail at random, in steps. A network tolerates
+the largest step at which more than half of the trials are still connected. Each trial is a random order in which all
+links fail, so the same trials are used for steps of any size. Confidence intervals of shares are those of E. B. Wilson,
+"Probable Inference, the Law of Succession, and Statistical Inference", JASA 22(158), 1927.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Failures:
-    """Parameters of the trials of failures.
+    """Parameters of the trials of link failures.
 
     Attributes
     ----------
     step : float
-        Share of all links that fail from one step to the next.
+        Additional share of all links that fails in each step.
     trials : int
-        Number of random orders.
+        Number of trials (random orders of the links).
     confidence : float
         Confidence level of the intervals.
     seed : int
@@ -53,13 +53,13 @@ class Failures:
             )
 
     def shares(self) -> npt.NDArray[np.float64]:
-        """The shares of failed links that are examined, without 0."""
+        """The shares of failed links at which the trials are examined, without 0."""
         steps = np.arange(1, math.floor(1 / self.step + 1e-9) + 1, dtype=np.float64)
         return self.step * steps
 
 
 def wilson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
-    """The Wilson confidence interval of a share."""
+    """The Wilson confidence interval of a share of successes."""
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     share, spread = successes / trials, z * z / trials
     middle = (share + spread / 2) / (1 + spread)
@@ -68,7 +68,7 @@ def wilson(successes: int, trials: int, confidence: float) -> tuple[float, float
 
 
 def curve(design: Design, links: int, failures: Failures) -> pl.DataFrame:
-    """Share of the trials in which the network is connected, by the share of failed links.
+    """Share of the trials in which the network is still connected, for each share of failed links.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def curve(design: Design, links: int, failures: Failures) -> pl.DataFrame:
 
 
 def tolerated(found: pl.DataFrame, column: str = "connected_share") -> float:
-    """The largest share of failed links up to which more than half of the trials stay connected; 0 if there is none."""
+    """The largest share of failed links up to which more than half of the trials stay connected; 0 if no share does."""
     held = 0.0
     for share, connected in found.select("failed_share", column).iter_rows():
         if connected <= 0.5:

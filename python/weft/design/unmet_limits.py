@@ -1,4 +1,4 @@
-"""The error if no design meets the limits of a search."""
+"""Errors for searches in which no design meets the limits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
-    """Raise an error that proposes a radix that is large enough."""
+    """Raise an error that proposes a radix with which a design exists."""
     families = wanted.families or tuple(FAMILIES)
 
     def is_enough(radix: int) -> bool:
@@ -36,7 +36,7 @@ def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
     if not is_enough(MOST_PORTS):
         more = "" if room is None else ", or allow more terminals per rack"
         raise WeftError.saying(what, f"more ports, up to {MOST_PORTS:,}, do not suffice; use fewer terminals{more}")
-    # a design that fits with fewer ports also fits with more
+    # a binary search is possible, because a design with few ports also fits a larger radix
     low, high = wanted.radix_ports, MOST_PORTS
     while high - low > 1:
         middle = (low + high) // 2
@@ -46,13 +46,13 @@ def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
 
 
 def _count(value: float, unit: str) -> str:
-    """An amount with its unit, in the singular for 1."""
+    """An amount with its unit, which is in the singular for an amount of 1."""
     number = f"{value:,.0f}"
     return f"{number} {unit.removesuffix('s') if number == '1' else unit}".rstrip()
 
 
 def _excess(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.float64]:
-    """Largest relative excess of each design over any limit; 0 or less if it meets all limits."""
+    """Largest relative excess of each design over any limit; 0 or less if the design meets all limits."""
     excess = np.full(len(frame), -np.inf)
     for limit, (column, sign, *_) in LIMITS.items():
         if (bound := getattr(wanted, limit)) is not None:
@@ -62,12 +62,12 @@ def _excess(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.float64]:
 
 
 def nearest(wanted: Wanted, frame: pl.DataFrame) -> int:
-    """Row of the design with the smallest such excess."""
+    """Row of the design with the smallest `_excess`."""
     return int(np.argmin(_excess(wanted, frame)))
 
 
 def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
-    """Raise an error that says by how much the limits are missed, for each limit alone and for the nearest design."""
+    """Raise an error that says how far the limits are missed, for each limit alone and for the nearest design."""
     shown: list[str] = []
     for limit, (column, sign, words, unit) in LIMITS.items():
         if (bound := getattr(wanted, limit)) is None:
@@ -93,7 +93,7 @@ def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
 
 
 def _missed(wanted: Wanted, frame: pl.DataFrame, place: int) -> tuple[str, str]:
-    """The gap between a design and the limits that it misses, and the limits that it meets."""
+    """Two strings about a design: how far it misses limits, and which limits it meets."""
     misses, needs = [], []
     for limit, (column, sign, words, unit) in LIMITS.items():
         bound, value = getattr(wanted, limit), frame[column][place]

@@ -1,4 +1,4 @@
-"""Limits of a search for designs."""
+"""Limits of a search for designs: the properties that a design must have."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from weft.design.families import FAMILIES
 from weft.errors import WeftError
 
-# Ways in which a cost is known.
+# Origin of the cost of a design: exact by formula, or only a lower bound by formula.
 BY_FORMULA, AT_LEAST = "by formula", "at least"
-# Maximum number of terminals, and of ports of a router: larger searches take minutes.
+# Maximum number of terminals of a design, and of ports of a router, because larger searches take minutes.
 MOST_TERMINALS, MOST_PORTS = 10_000_000, 512
-# Limits of a search: the column, the direction (1: at most, -1: at least), description and unit.
+# Limits of a search: column, direction (1: at most, -1: at least), description and unit of each.
 LIMITS = {
     "most_terminals": ("terminals", 1, "number of terminals", ""),
     "budget_usd": ("cost_usd", 1, "cost", "$"),
@@ -23,22 +23,22 @@ LIMITS = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """Properties that a design must have.
+    """Properties that a design must have to be a result of the search.
 
     Attributes
     ----------
     terminals : int
-        Smallest number of terminals.
+        Minimum number of terminals.
     radix_ports : int
-        Highest number of ports per router.
+        Maximum number of ports per router.
     most_terminals : int or None
-        Highest number of terminals.
+        Maximum number of terminals.
     budget_usd, power_w, diameter_hops : float or None
-        Highest cost [$], power [W] and diameter [hops].
+        Maximum cost [$], power [W] and diameter [hops].
     bisection_links : float or None
-        Smallest number of links between two halves.
+        Minimum number of links between two halves.
     families : tuple of str
-        Topologies that are searched; if empty, all topologies.
+        Families of topologies that are searched; if empty, all families.
     """
 
     terminals: int
@@ -63,7 +63,7 @@ class Wanted:
 
     @property
     def limits(self) -> list[str]:
-        """The limits that are set, as a string."""
+        """The limits that the user has set, as strings."""
         lines = [f"at least {self.terminals:,} terminals", f"at most {self.radix_ports} ports per router"]
         for limit, (_, sign, words, unit) in LIMITS.items():
             if (bound := getattr(self, limit)) is not None:

@@ -1,4 +1,4 @@
-"""Draws figures of results into files. Nothing here runs a simulation.
+"""Draws figures of results into files. Figures are drawn only from results: this package never runs a simulation.
 
-Each kind of figure is a module with ``figure(choice)``; `weft.plot.kinds` lists them.
+Each kind of figure is a module with the function ``figure(choice)``; `weft.plot.kinds` lists the kinds.
 """

@@ -1,4 +1,4 @@
-"""``results.plot``: every kind of figure as a method."""
+"""``results.plot``, which has every kind of figure as a method."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Looks(TypedDict, total=False):
-    """Appearance of a figure, in the form that `weft.plot.appearance.Appearance.of` reads."""
+    """Keyword arguments for the appearance of a figure, which `weft.plot.appearance.Appearance.of` reads."""
 
     width: str | float | None
     height: str | float | None
@@ -44,7 +44,7 @@ class Looks(TypedDict, total=False):
 
 
 class Asked(TypedDict, total=False):
-    """Content of a figure: the parameters of `Plots.draw` between `path` and the appearance."""
+    """Keyword arguments for the content of a figure: parameters of `Plots.draw` between `path` and the appearance."""
 
     point: Wanted | Iterable[Wanted] | None
     job: str | Iterable[str]
@@ -54,13 +54,16 @@ class Asked(TypedDict, total=False):
 
 
 class Options(Asked, Looks, total=False):
-    """All parameters of a figure that is written to a file."""
+    """All keyword arguments of a figure that is written to a file."""
 
     csv: bool
 
 
 class OneKind:
-    """A kind of figure of some results. A call draws it into a file; `figure` returns it."""
+    """A method of ``results.plot`` for one kind of figure.
+
+    A call draws the figure into a file, and `figure` returns it as a matplotlib figure.
+    """
 
     def __init__(self, plots: Plots, kind: KindName) -> None:
         self._plots, self._kind = plots, kind
@@ -71,16 +74,16 @@ class OneKind:
         return self._plots.draw(self._kind, path, **options)
 
     def figure(self, **options: Unpack[Shown]) -> Picture:
-        """Make a matplotlib figure, which the caller may show or change."""
+        """Make a matplotlib figure, which the caller can show or change."""
         return self._plots.figure(self._kind, **options)
 
 
 class Shown(Asked, Looks, total=False):
-    """All parameters of a figure that is not written to a file."""
+    """All keyword arguments of a figure that is not written to a file."""
 
 
 class Drawn:
-    """An attribute of `Plots`. It draws the kind of figure that has its name."""
+    """An attribute of `Plots` that draws one kind of figure. The name of the attribute is the name of the kind."""
 
     def __set_name__(self, owner: type[Plots], name: KindName) -> None:
         self._kind: KindName = name
@@ -96,11 +99,11 @@ class Drawn:
 
 
 class Plots:
-    """Figures of results: ``results.plot()`` draws the default one, ``results.plot.KIND(path)`` a chosen kind.
+    """Figures of results: ``results.plot()`` draws the default kind, ``results.plot.KIND(path)`` a chosen kind.
 
-    Every kind takes the parameters of `draw` after `kind`. ``results.plot.KIND.figure()`` and
+    Every kind takes the parameters of `draw` that follow `kind`. ``results.plot.KIND.figure()`` and
     ``results.plot.figure(kind)`` return the matplotlib figure itself, which a notebook shows. The attribute ``numbers``
-    of the figure is the frame of its data.
+    of the figure is a frame with the plotted numbers.
 
     Examples
     --------
@@ -144,9 +147,9 @@ class Plots:
         self._results = results
 
     def __call__(self, path: str | Path | None = None, **options: Unpack[Options]) -> Path:
-        """Draw the kind that suits the results: programs, batches, phases of a load, or quantities over load.
+        """Draw the kind of figure that suits the results: programs, batches, phases of a load, or quantities over load.
 
-        The options are those of `draw`; by default the file is ``plot.png`` of the folder.
+        The options of this call are those of `draw`. By default the file is ``plot.png`` in the folder of the results.
         """
         changes = all(phases.reached(summary) for summary in self._results.summaries)
         kind: KindName = phases.KIND if changes and 0 < len(self._results) <= MOST else DEFAULT
@@ -182,27 +185,29 @@ class Plots:
             File to write; the ending (pdf, svg, png) chooses the format. By default ``KIND.png`` in the folder of the
             results.
         point : int, str, dict or a list of them, optional
-            Points by number, or by coordinates such as ``"routing=ugal_p,load=0.3"`` or ``{"load": 0.3}``; by default
-            all points. A negative number counts from the last point.
+            Points to draw, by number or by coordinates such as ``"routing=ugal_p,load=0.3"`` or ``{"load": 0.3}``; by
+            default all points. A negative number counts from the last point.
         job : str or list of str, optional
-            Names of jobs. In figures of latencies each of these jobs has its own curve. ``"all"`` means every job.
+            Names of jobs to draw separately. In figures of latencies, each of these jobs has a separate curve.
+            ``"all"`` means every job.
         at : int, optional
-            Cycle that the map shows in figures of queues; by default the time with the most full ports.
+            In figures of queues, the cycle that the map shows; by default the cycle with the most full ports.
         full : float, optional
-            In figures of queues, a queue counts as full from this share of its buffer on; above 0, at most 1; by
-            default 0.5.
+            In figures of queues, the share of its buffer from which on a queue counts as full: above 0 and at most 1;
+            by default 0.5.
         others : sequence of ResultSet, optional
-            Further results in the same figure.
+            Further results that are drawn in the same figure.
         csv : bool
             Whether to write the numbers of the figure to a file with the same name plus ``.csv``.
         appearance
-            Appearance of the figure: ``width`` and ``height`` [inches], ``labels``, ``title``, ``legend``, ``order``,
-            ``xlim``, ``ylim``, ``style``, ``panels``, ``units``: see `weft.plot.appearance.Appearance.of`.
+            Appearance of the figure, as `weft.plot.appearance.Appearance.of` describes it: ``width`` and ``height``
+            [inches], ``labels``, ``title``, ``legend``, ``order``, ``xlim``, ``ylim``, ``style``, ``panels``,
+            ``units``.
 
         Raises
         ------
         WeftError
-            If there is no such kind or format, or the points or the appearance do not suit the kind.
+            If the kind or the format of the file is unknown, or if the points or the appearance do not suit the kind.
         """
         path = self._results.root / f"{kind}.png" if path is None else as_path(path, "a figure")
         drawing = self.figure(kind, point=point, job=job, at=at, full=full, others=others, **appearance)
@@ -222,7 +227,7 @@ class Plots:
         others: Sequence[ResultSet] = (),
         **appearance: Unpack[Looks],
     ) -> Picture:
-        """Make a matplotlib figure, which the caller may show or change; the parameters are those of `draw`."""
+        """Make a matplotlib figure, which the caller can show or change. The parameters are those of `draw`."""
         jobs = [job] if isinstance(job, str) else list(job)
         check_jobs(kind, jobs)
         check_queues(kind, at, full)

@@ -1,7 +1,7 @@
 """The requested appearance of a figure: size, labels, legend, order, limits of axes, style sheet.
 
 `Appearance.of` reads the values from the command line or from Python, and refuses invalid ones. `weft.plot.finish`
-applies them to the figure.
+applies the appearance to the figure.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ if TYPE_CHECKING:
 
     from weft.results.quantities import Quantity
 
-    # Lower and upper end of an axis; ``None`` leaves an end unchanged.
+    # Lower and upper end of an axis; an end that is ``None`` is not changed.
     Limits = tuple[float | None, float | None]
     AskedLimits = str | Sequence[float | None]
 
 Row = TypeVar("Row")
 View = TypeVar("View")
 
-# Widths in inches: a column of a two-column paper, and its page.
+# Widths of figures [inches]: a column of a two-column paper, and the whole page.
 COLUMN, PAGE = 3.5, 7.16
 WIDTHS = {"column": COLUMN, "page": PAGE}
 LEGENDS = ("above", "inside", "right", "below", "direct", "none")
-# Inches per unit of length. The unit pt is the point of TeX, in which \columnwidth is printed.
+# Inches per unit of length, for lengths that users write with a unit. The unit pt is the point of TeX, because TeX
+# prints \columnwidth in it.
 _UNITS = {"": 1.0, "in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 # Limits in inches: smallest and greatest width or height of a figure, and smallest width of a panel next to another
 # one.
@@ -42,30 +43,31 @@ _PANEL = 2.2
 
 @dataclass(frozen=True)
 class Appearance:
-    """Appearance of a figure. With the defaults, the kind of the figure decides everything.
+    """Requested appearance of a figure. With the default values, the kind of the figure determines the appearance.
 
     Attributes
     ----------
     width, height : float or None
         Size of the whole figure [inches].
     labels : dict
-        New words of the legend and of the titles of panels and axes, by the old words.
+        New words for the legend and for the titles of panels and axes, by the old words.
     title : str or None
         Title of the figure. Empty: no title. ``None``: the default title of the kind.
     legend : str
         One of `LEGENDS`.
     order : tuple of str
-        The first labels, in this order.
+        Labels that come first, in this order.
     xlim : tuple or None
-        Ends of the horizontal axes. ``None`` keeps an end.
+        Lower and upper end of the horizontal axes. An end that is ``None`` is not changed.
     ylim : dict
-        Ends of vertical axes, by words of their label. The empty string selects all panels.
+        Lower and upper end of vertical axes, by words of their label. The key ``""`` selects all panels.
     style : str or None
         File of a matplotlib style sheet.
     panels : tuple of str
         Words that identify the panels to draw, in this order; empty for all panels.
     units : str or None
-        ``cycles``: cycles and flits, as the simulator counts; ``si``: microseconds and Gb/s; ``None``: see `si_units`.
+        ``cycles``: cycles and flits, as the simulator counts; ``si``: microseconds and Gb/s; ``None``: the default of
+        `si_units`.
     """
 
     width: float | None = None
@@ -114,8 +116,9 @@ class Appearance:
         order : str or list of str, optional
             Labels of curves, points or panels that come first, in this order; they get the first colours.
         xlim, ylim : tuple or str, optional
-            Ends of the axes: ``(0, 0.5)`` or ``"0,0.5"``; an end that is ``None`` or empty is not changed. `ylim` may
-            be a dict by words of the label of an axis: ``{"latency": (0, 60)}``, or ``"latency=0,60"``.
+            Lower and upper end of the axes: ``(0, 0.5)`` or ``"0,0.5"``. An end that is ``None`` or empty is not
+            changed. `ylim` can also have different ends for axes, by words of their labels: ``{"latency": (0, 60)}``,
+            or ``"latency=0,60"``.
         style : path, optional
             File of a matplotlib style sheet, which overrides Weft's settings.
         panels : str or list of str, optional
@@ -153,14 +156,14 @@ class Appearance:
     def chosen(
         self, rows: Sequence[Row], views: Sequence[View], *, title: Callable[[View], str], beside: Callable[[Row], str]
     ) -> tuple[list[Row], list[View]]:
-        """The rows and views of a figure that `panels` names.
+        """Selects the rows and views of a figure that `panels` names.
 
-        If it names no row, all rows are returned; the same holds for views.
+        If `panels` names no row, all rows are returned; if it names no view, all views are.
 
         Raises
         ------
         WeftError
-            If `panels` names something that is neither a row nor a view.
+            If a word of `panels` names neither a row nor a view.
         """
         called = [(word, [view for view in views if word.lower() in title(view).lower()]) for word in self.panels]
         named = [(word, [row for row in rows if word.lower() in beside(row).lower()]) for word, _ in called]
@@ -174,36 +177,36 @@ class Appearance:
         return [row for row in rows if not kept or row in kept], found or list(views)
 
     def rank(self, label: str) -> int:
-        """Position of a label in the requested order. Labels that were not named come last."""
+        """Position of a label in the requested order. Labels that the order does not name come last."""
         ranks = [place for place, name in enumerate(self.order) if any(map(mentions(label), self._names(name)))]
         return min(ranks, default=len(self.order))
 
     def _names(self, name: str) -> list[str]:
-        """A requested name, and the name that it had before `labels` replaced it."""
+        """A requested name, and the label that `labels` replaces by this name."""
         return [name, *(old for old, new in self.labels.items() if new == name)]
 
     def layout(self, panels: int, width: float | None = None) -> tuple[float, int]:
-        """Width of a figure [inches], and number of panels side by side in it."""
+        """Width of a figure [inches], and number of its panels next to each other."""
         width = width or self.width or (COLUMN if panels == 1 else PAGE)
         return width, min(panels, max(1, int(width / _PANEL)))
 
 
 def mentions(text: str) -> Any:
-    """A function that says whether `text` contains some words as whole words."""
+    """Returns a function that says whether `text` contains the given words as whole words."""
     return lambda words: pattern([words]).search(text) is not None
 
 
 def pattern(words: Iterable[str]) -> re.Pattern[str]:
-    """A pattern that matches some words as a whole.
+    """Pattern that matches the given words as whole words.
 
-    It matches neither a part of a longer word nor the name of a model with options.
+    The pattern matches neither a part of a longer word nor the name of a model with options.
     """
     longest = sorted(words, key=len, reverse=True)
     return re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, longest))})(?![\w(]|\.\d)")
 
 
 def _length(option: str, asked: str | float, named: Mapping[str, float]) -> float:
-    """A requested length in inches."""
+    """Length of the figure that the user requests, converted to inches."""
     words = ", ".join([*named, "or a length such as 3.3, 84mm or 240pt"])
     if isinstance(asked, str):
         found = re.fullmatch(r"\s*([\d.]+(?:e[+-]?\d+)?)\s*([a-z]*)\s*", asked.lower())
@@ -234,9 +237,9 @@ def _labels(asked: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
 
 
 def _listed(asked: str | Iterable[str] | None) -> list[str]:
-    """The labels of a requested order, given as several strings or as one string with commas."""
+    """Labels of a requested order, which is given as several strings or as one string with commas."""
     texts = [asked] if isinstance(asked, str) else list(asked or [])
-    # A comma inside brackets belongs to the options of a model.
+    # a comma inside brackets separates options of a model, not labels
     return [part.strip() for text in texts for part in re.split(r",(?![^(]*\))", text) if part.strip()]
 
 

@@ -1,4 +1,4 @@
-"""Cost of a network: power of the site over the day or week of the bill, money per year, and the saving."""
+"""Yearly cost of a network: power of the site over the day or week of the bill, money per year, and the saving."""
 
 from __future__ import annotations
 
@@ -28,22 +28,24 @@ if TYPE_CHECKING:
 
 # Heights of the panel over time, of a bar, and of the space around the bars [inches].
 _POWER, _BAR, _AROUND = 1.7, 0.22, 0.65
-# Upper end of the axis as a multiple of the highest power.
+# Upper end of the axis of power, as a multiple of the highest power.
 _ROOM = 1.08
-# Maximum number of series that an eye can distinguish.
+# Maximum number of series that readers can distinguish in the figure.
 _MOST = len(style.COLOURS) * 2
 _REFERENCE: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 0.9}
-# Fill of the part of a bar that is the saving of a series.
+# Look of the part of a bar that shows the saving of a series.
 _SAVED: dict[str, Any] = {"facecolor": "none", "edgecolor": style.GREY, "hatch": "////", "linewidth": 0.6}
 
 
 def figure(choice: Choice) -> Picture:
-    """Steps of power above, a bar per series below. If a series has no bill, the legend gives the reason.
+    """Draws the power of each series over time in the upper panel, and a bar with its cost in the lower panel.
+
+    If a series has no bill, the legend names the reason.
 
     Raises
     ------
     ResultsError
-        If there is no bill, if bills differ in a quantity that shares an axis, or if there are too many series.
+        If the results have no bill, if bills differ in period or currency, or if there are too many series.
     """
     rows: Rows = {}
     for part in choice.parts:
@@ -79,7 +81,10 @@ def _label(part: Chosen, row: Billed) -> str:
 
 
 def _chosen(part: Chosen, yearly: YearlyBill) -> list[Billed]:
-    """The series of chosen points. The baseline of the savings may be a series that is not chosen."""
+    """The series of the bill that contain chosen points.
+
+    The baseline of the savings can be a series that is not chosen.
+    """
     points = [part.results.points[point]["coordinates"] for point in part.points]
     return [row for row in yearly.rows if any(row.coordinates.items() <= point.items() for point in points)]
 
@@ -124,7 +129,7 @@ def _bars(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
 
 
 def _latency(row: Billed) -> str:
-    """Range of the mean packet latencies of the parts of the profile, as a string; empty if no latency is known."""
+    """Range of the mean packet latencies in the parts of the profile, as a string; empty if no latency is known."""
     known = [each.latency_cycles for each in row.readings if each.latency_cycles is not None]
     ends = dict.fromkeys(f"{each:,.4g}" for each in (min(known), max(known))) if known else {}
     dropped = max((each.dropped_share for each in row.readings), default=0.0)
@@ -133,9 +138,9 @@ def _latency(row: Billed) -> str:
 
 
 def _money(yearly: YearlyBill, row: Billed) -> tuple[float, float, float | None]:
-    """Cost and saving of a series per year, and the saved share.
+    """Cost of a series per year, its saving per year, and the saved share.
 
-    Without a baseline the latter two are 0 and ``None``.
+    Without a baseline, the saving is 0 and the saved share is ``None``.
     """
     (place,) = (number for number, each in enumerate(yearly.rows) if each is row)
     numbers = yearly.frame.row(place, named=True)
@@ -144,7 +149,7 @@ def _money(yearly: YearlyBill, row: Billed) -> tuple[float, float, float | None]
 
 
 def _numbers(yearly: YearlyBill, row: Billed) -> pl.DataFrame:
-    """A row per part of the profile, or the reason why there are none."""
+    """Numbers of the figure for a series: a row per part of the profile, or the reason why the series has no bill."""
     lines = [
         {"part": line["part"], "from_hour": begin, "to_hour": end}
         | {name: line[name] for name in line if name not in {"part", *row.coordinates}}

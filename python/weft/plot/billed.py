@@ -1,4 +1,4 @@
-"""Power or energy of the links over load, compared with links that are always on and with ideal links.
+"""Power or energy of the links over load, next to that of always-on links and of ideal links.
 
 An ideal link costs energy only in the cycles in which it carries a flit.
 """
@@ -29,7 +29,7 @@ _IDEAL: dict[str, Any] = {"linestyle": (0, (1, 1.2)), "linewidth": 0.9}
 
 
 def figure(choice: Choice, costs: Sequence[Billed], *, log: bool) -> Figure:
-    """A row per pattern, a column for all links (and routers with a price), and one for links between routers."""
+    """Draws a row of panels per pattern: one for all links and priced routers, and one for links between routers."""
     views = [
         over_load.View(
             cost.actual, log=log, extra=_references(cost), title=cost.links, beside=(cost.always_on, cost.ideal)
@@ -44,7 +44,7 @@ def figure(choice: Choice, costs: Sequence[Billed], *, log: bool) -> Figure:
 
 
 def _name(choice: Choice) -> str:
-    """The entry of the legend for links that are always on; it says at which points they are not drawn."""
+    """Legend entry for links that are always on, which also says at which points their curve is not drawn."""
     frames = [curve.frame for panel in choice.panels() for curve in panel.curves]
     failing = any(frame["failing"].any() for frame in frames)
     return "always on, the same flits" + (" (not where links fail)" if failing else "")

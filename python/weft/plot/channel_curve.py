@@ -1,6 +1,6 @@
-"""Channel utilisation, busiest first, with a line per point and link class.
+"""Channel utilisation, busiest channel first, with a line per point and link class.
 
-It shows how evenly a routing spreads traffic.
+The figure shows how evenly a routing spreads traffic.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point and link class.
+    """Draws a line per point and link class.
 
     The horizontal axis is the share of the channels, because classes differ in size.
     """
@@ -38,7 +38,7 @@ def figure(choice: Choice) -> Figure:
     for (spot, frame), link_class in product(zip(spots, frames, strict=True), classes):
         values = frame.filter(frame["link_class"] == link_class)["utilisation"].sort(descending=True).to_numpy()
         name = names[spot.label, link_class]
-        # Each channel is a step. Its width is the channel's share of all channels of the class.
+        # Each channel is a step of the line. The width of the step is the channel's share of all channels of the class.
         shares = 100 * np.arange(len(values) + 1) / max(1, len(values))
         steps.append((spot.label, _numbers(values, link_class)))
         if len(values):
@@ -52,7 +52,10 @@ def figure(choice: Choice) -> Figure:
 
 
 def _numbers(values: npt.NDArray[np.float64], link_class: str) -> pl.DataFrame:
-    """A row per channel of a class, busiest first. The share of the channels is the position of the end of its step."""
+    """Numbers of the figure for a link class: a row per channel, the busiest first.
+
+    The column with the share of the channels has the position at which the step of the channel ends.
+    """
     shares = np.arange(1, len(values) + 1) / max(1, len(values))
     columns = {"link_class": [link_class] * len(values), "channels_share": shares, q.UTILISATION.column: values}
     return pl.DataFrame(columns)

@@ -1,4 +1,4 @@
-"""Heat map of channel utilisation: rows are the sending routers, columns the receiving ones."""
+"""Heat map of channel utilisation: rows are the sending routers, and columns are the receiving routers."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice
 
-# Maximum number of rows that a printed column can show. With more routers, several share a cell, which shows their
-# mean.
+# Maximum number of rows that a figure in a printed column can show. With more routers, several routers share a cell,
+# which shows their mean.
 _CELLS = 256
-# Maximum number of ids next to an axis.
+# Maximum number of router names next to an axis.
 _NAMED = 8
 _ENDS = ("from_router", "to_router")
 
 
 def figure(choice: Choice) -> Figure:
-    """The map of one point. If channels are parallel, their cell shows their mean."""
+    """Draws the heat map of one point. The cell of parallel channels shows the mean of their utilisations."""
     spot = choice.spot()
     frame = channels.between_routers(spot)
     names = spot.results.network(spot.point)["names"]
@@ -52,7 +52,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _name(axes: Axes, names: Sequence[str]) -> None:
-    """Write router ids of a graph file at some positions of both axes."""
+    """Write the names of routers from a graph file at some positions of both axes."""
     some = range(0, len(names), -(-len(names) // _NAMED))
     shown = [names[place] for place in some]
     axes.set_xticks(some, shown, rotation=90)

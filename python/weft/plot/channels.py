@@ -1,4 +1,4 @@
-"""Code shared by the figures of channels. It selects the channels between routers, and draws heat maps."""
+"""Code shared by the figures of channels. The code selects the channels between routers, and draws heat maps."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def between_routers(spot: Spot) -> pl.DataFrame:
-    """Channels from router to router.
+    """Channels of a point that lead from router to router.
 
     Raises
     ------
     ResultsError
-        If there are no channels between routers.
+        If the network has no channels between routers.
     """
     frame = spot.results.channels(spot.point).drop_nulls(["from_router", "to_router"])
     if frame.is_empty():
@@ -38,7 +38,7 @@ def between_routers(spot: Spot) -> pl.DataFrame:
 def mean_map(
     rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], values: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Mean of the values in each cell; NaN in a cell without values."""
+    """Mean of the values in each cell of a heat map; NaN in a cell without values."""
     shape = (int(max(rows.max(), columns.max())) + 1,) * 2
     sums, counts = np.zeros(shape), np.zeros(shape)
     np.add.at(sums, (rows, columns), values)
@@ -49,9 +49,11 @@ def mean_map(
 
 
 def numbers(cells: npt.NDArray[np.float64], names: tuple[str, str], together: int = 1) -> pl.DataFrame:
-    """A row per cell with a channel: row and column under these names, and the mean utilisation.
+    """Numbers of a heat map: a row per cell with a channel, with the mean utilisation.
 
-    If a cell stands for several routers (`together`), it has the number of the first.
+    `names` are the column names for row and column of the cell.
+
+    If a cell represents several routers (`together`), its number is that of the first router.
     """
     rows, columns = np.nonzero(~np.isnan(cells))
     places = {name: each * together for name, each in zip(names, (rows, columns), strict=True)}
@@ -59,11 +61,11 @@ def numbers(cells: npt.NDArray[np.float64], names: tuple[str, str], together: in
 
 
 def show(axes: Axes, cells: npt.NDArray[np.float64], high: float) -> AxesImage:
-    """Draw a heat map. Cells without a channel stay white."""
+    """Draw a heat map. Cells of the heat map without a channel are white."""
     axes.grid(visible=False)
     return axes.imshow(cells, cmap=style.HEAT, vmin=0, vmax=high or 1, interpolation="nearest", aspect="equal")
 
 
 def bar(drawing: Figure, image: AxesImage, axes: list[Axes]) -> None:
-    """Draw the colour scale of utilisation next to the maps."""
+    """Draw the colour scale of utilisation next to the heat maps."""
     drawing.colorbar(image, ax=axes, label=q.UTILISATION.axis, shrink=0.9, pad=0.02)

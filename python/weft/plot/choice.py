@@ -1,4 +1,4 @@
-"""The points that a figure shows, and their names in it."""
+"""Selects the points that a figure shows, and names them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from weft.results.choose import Wanted
     from weft.results.result_set import ResultSet
 
-# Maximum number of curves in a panel that can be distinguished; maximum number of points that a message lists.
+# Maximum number of curves that readers can distinguish in a panel; maximum number of points that a message lists.
 MOST, _LISTED = 14, 8
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A point in a figure.
+    """A point that a figure shows, with its name.
 
     Attributes
     ----------
@@ -38,10 +38,10 @@ class Spot:
     point : int
         Row of the point in the frame.
     label : str
-        String that distinguishes the point from the others in the figure, and says how it ended; empty for a single
-        point.
+        String that distinguishes the point from other points of the figure, and says how its run ended; empty for a
+        single point.
     place : str
-        The label without the text on how the point ended.
+        The label without the text on how the run ended.
     """
 
     results: ResultSet
@@ -51,12 +51,12 @@ class Spot:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The measured numbers of the point."""
+        """The numbers that were measured for the point."""
         return self.results.summaries[self.point]
 
     @property
     def name(self) -> str:
-        """Coordinates as a string, for a message."""
+        """Coordinates of the point as a string, for a message."""
         return self.results.describe(self.point)
 
 
@@ -71,11 +71,11 @@ class Choice:
     appearance : Appearance
         Requested appearance of the figure.
     jobs : tuple of str
-        Jobs that get a curve each, instead of one curve of all packets; ``all``: every job.
+        Jobs that have a curve each, instead of one curve for all packets; ``all``: every job.
     at : int or None
-        Cycle that a map shows; ``None``: the time at which the map shows most.
+        Cycle that a map of queues shows; ``None``: the cycle with the most full ports.
     full : float or None
-        A queue counts as full from this share of its buffer on; ``None``: the default of the kind.
+        Share of its buffer from which on a queue counts as full; ``None``: the default of the kind of figure.
     """
 
     parts: list[Chosen]
@@ -91,7 +91,7 @@ class Choice:
         wanted: Sequence[Wanted] = (),
         appearance: Appearance | None = None,
     ) -> Choice:
-        """The points that `wanted` chooses, by number or by coordinates (text or mapping); if it is empty, all points.
+        """Selects points by number or by coordinates (text or mapping); if `wanted` is empty, all points.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class Choice:
 
     @property
     def title(self) -> str:
-        """Names of the results, coordinates that the choice fixes, and how the point ended if it is the only one."""
+        """Title of the figure: names of results, coordinates that the choice fixes, and how a single point ended."""
         called = dict.fromkeys(part.name or part.results.title for part in self.parts)
         fixed = {
             words[0]: None
@@ -127,7 +127,7 @@ class Choice:
 
     @property
     def summaries(self) -> list[Mapping[str, Any]]:
-        """The measured numbers of the chosen points."""
+        """The numbers that were measured for the chosen points."""
         return [part.results.summaries[point] for part in self.parts for point in part.points]
 
     def panels(self) -> list[Panel]:
@@ -150,7 +150,7 @@ class Choice:
         return sorted(ordered, key=lambda panel: rank(panel.title))
 
     def spots(self, most: int = MOST) -> list[Spot]:
-        """The points one by one, in the requested order.
+        """The chosen points one by one, in the requested order.
 
         Raises
         ------
@@ -164,12 +164,14 @@ class Choice:
         return self._spots(())
 
     def seeds(self, most: int) -> dict[str, list[Spot]]:
-        """The points by their names without the seed. Points that differ only in the seed have the same name.
+        """The chosen points, grouped by their name without the seed.
+
+        Points that differ only in the seed have the same name.
 
         Raises
         ------
         ResultsError
-            If there are more than `most` names.
+            If the points have more than `most` names.
         """
         count = sum(len(part.points) for part in self.parts)
         if count > most:
@@ -182,12 +184,12 @@ class Choice:
         return groups
 
     def over_seeds(self, most: int = MOST) -> list[list[Spot]]:
-        """Groups of points in the requested order. Points that differ only in their seed form one group.
+        """Groups of the chosen points, in the requested order. Points that differ only in their seed form one group.
 
         Raises
         ------
         ResultsError
-            If there are more than `most` of these groups.
+            If there are more than `most` groups.
         """
         count = sum(len(part.points) for part in self.parts)
         groups = list(self.seeds(count).values())
@@ -198,7 +200,7 @@ class Choice:
         return groups
 
     def _spots(self, but: Sequence[str]) -> list[Spot]:
-        """The chosen points, named by the coordinates that vary, except the coordinates in `but`."""
+        """The chosen points, named by the coordinates in which they differ, except the coordinates in `but`."""
         words = [self._words(part, point) for part in self.parts for point in part.points]
         paths = [path for path in dict.fromkeys(path for each in words for path in each) if path not in but]
         varied = [path for path in paths if len({each.get(path) for each in words}) > 1]
@@ -230,7 +232,7 @@ class Choice:
         return alone | {path: _labels(part, path)[point] for path in part.results.coordinates}
 
     def _example(self) -> str:
-        """String that shows how to choose fewer points."""
+        """Text that shows how to choose fewer points, for a message."""
         part = self.parts[0]
         first = part.points[0]
         words = _naming(part, first)
@@ -242,7 +244,7 @@ class Choice:
 
 
 def _naming(part: Chosen, point: int) -> str | None:
-    """Shortest string that chooses exactly this point by its coordinates; ``None`` if there is no such string."""
+    """Shortest string with coordinates that select only this point; ``None`` if there is no such string."""
     results = part.results
     coordinates = results.points[point]["coordinates"].items()
     for whole_path, options in product((False, True), repeat=2):
@@ -257,7 +259,7 @@ def _naming(part: Chosen, point: int) -> str | None:
 
 
 def _ending(summary: Mapping[str, Any]) -> str:
-    """How a point ended, or which data it lacks, if this limits the meaning of its numbers."""
+    """Text on how a point ended, or on missing data, if this limits the meaning of its numbers."""
     if summary[q.ENDING.column] != q.DRAINED:
         return str(summary[q.ENDING.column]).replace("_", " ")
     return {

@@ -1,4 +1,4 @@
-"""Heat map of a program's messages: rows are the sending ranks, columns the receiving ones."""
+"""Heat map of a program's messages: rows are the sending ranks, and columns are the receiving ranks."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
     from weft.plot.style import Picture
 
-# Maximum number of rows that a printed column can show. With more ranks, several share a cell, which shows their sum.
+# Maximum number of rows that a figure in a printed column can show. With more ranks, several ranks share a cell, which
+# shows the sum of their messages.
 _CELLS = 256
 
 
 def picture(ranks: int, pairs: Sequence[tuple[int, int, int, int]], title: str) -> Picture:
-    """The figure of a program.
+    """Draws the messages of a program.
 
     Parameters
     ----------
     ranks : int
-        Ranks of the program.
+        Number of ranks of the program.
     pairs : sequence of tuple
         Sender, receiver, bytes and messages of each pair of ranks that exchange messages.
     title : str
@@ -36,7 +37,7 @@ def picture(ranks: int, pairs: Sequence[tuple[int, int, int, int]], title: str) 
     Returns
     -------
     Picture
-        The figure; its numbers have a row per pair.
+        The figure, whose numbers have a row per pair of ranks.
     """
     together = -(-ranks // _CELLS)
     count = -(-ranks // together)

@@ -1,6 +1,7 @@
-"""The congestion tree of a point.
+"""Draws the congestion tree of a point.
 
-It shows full ports over time by distance from the hot destination, and a map at one time.
+The figure shows the number of full ports over time by distance from the hot destination, and a map of ports at one
+time.
 """
 
 from __future__ import annotations
@@ -28,22 +29,22 @@ if TYPE_CHECKING:
 
     Ints = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
-# A port is full if its fullest VC holds this share of its buffer or more. Flits on the link and credits on their way
-# back also occupy buffer space, so a queue that moves never fills its whole buffer.
+# A port counts as full if its fullest VC occupies at least this share of its buffer. Flits on the link and returning
+# credits also occupy buffer space, so a queue that moves never fills its whole buffer.
 FULL = 0.5
-# Another destination counts as hot if it receives at least this share of the flits of the busiest destination.
+# Further destinations count as hot if they receive at least this share of the flits of the busiest destination.
 _AS_HOT = 0.95
-# Maximum number of areas. The last area contains all farther distances.
+# Maximum number of areas (distances) in the upper panel. The last of these areas contains all larger distances.
 _BANDS = len(style.HATCHES)
 
-# Colour of the line at the time of the map, and of routers whose terminals wait.
+# Look of the line that marks the time of the map, and of routers whose terminals wait.
 _SHOWN: dict[str, Any] = {"color": "#000000", "linewidth": 1.0, "linestyle": "-", "zorder": 6}
 _BLOCKED: dict[str, Any] = {"color": "#D55E00", "marker": "o", "markersize": 4, "linestyle": ""}
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The input ports of the routers, by samples.
+    """Samples of the queues at the input ports of all routers.
 
     Attributes
     ----------
@@ -52,7 +53,7 @@ class Tree:
     times : list of int
         Cycles of the samples.
     filled : array
-        Share of its buffer that the fullest VC holds, by sample and port.
+        Share of its buffer that the fullest VC occupies, by sample and port.
     distance : array of int
         Distance of each router from the nearest hot destination [hops]; -1 if there is no path.
     hot : list of int
@@ -67,7 +68,7 @@ class Tree:
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws two panels, one below the other."""
+    """Draws two panels one below the other: full ports over time, and the map."""
     spot = choice.spot()
     tree = measured(spot)
     full = tree.filled >= (FULL if choice.full is None else choice.full)
@@ -96,12 +97,12 @@ def figure(choice: Choice) -> Figure:
 
 
 def measured(spot: Spot) -> Tree:
-    """The ports of the network in a run, and the number of flits that waited in them.
+    """Reads the input ports of the network, and the number of flits that waited in them.
 
     Raises
     ------
     ResultsError
-        If nothing was recorded, or no terminal received a flit in the window.
+        If no queues were recorded, or no terminal received a flit in the window.
     """
     kept = spot.results.recorded(spot.point, "occupancy")
     names = spot.results.network(spot.point)["names"]
@@ -136,7 +137,7 @@ def _distances(channels: pl.DataFrame, roots: Ints) -> Ints:
 
 
 def _sample(tree: Tree, full: np.ndarray[tuple[int, int], np.dtype[np.bool_]], at: int | None) -> int:
-    """The sample for the map: the sample nearest to the cycle `at`, or by default the first with most full ports."""
+    """The sample for the map: the one nearest to the cycle `at`, by default the first with the most full ports."""
     if at is None:
         return int(full.sum(axis=1).argmax())
     if not 0 <= at <= tree.times[-1]:
@@ -148,7 +149,7 @@ def _sample(tree: Tree, full: np.ndarray[tuple[int, int], np.dtype[np.bool_]], a
 def _areas(
     tree: Tree, full: np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 ) -> list[tuple[str, np.ndarray[tuple[int], np.dtype[np.int64]]]]:
-    """Full ports over time by distance, the nearest first."""
+    """Number of full ports over time for each distance, the nearest distance first."""
     distance = tree.ports["distance"].to_numpy()
     kinds = sorted(set(distance.tolist()))
     areas = []
@@ -161,7 +162,7 @@ def _areas(
 
 
 def _shade(number: int, of: int) -> tuple[float, ...]:
-    """Colour of an area, from dark (at the destination) to pale."""
+    """Colour of the area of a distance, from dark (at the destination) to pale."""
     return tuple(colormaps[style.HEAT](1 - number / max(1, of)))
 
 
@@ -201,7 +202,7 @@ def _map(
 
 
 def _spread(tree: Tree, sender: Ints, receiver: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Positions of the routers in their rows, ordered by the routers to which their channels lead."""
+    """Positions of the routers in their rows of the map, ordered by the routers to which their channels lead."""
     distance = tree.distance
     x = np.full(len(distance), 0.5)
     for hops in range(int(distance.max()) + 1):
@@ -217,7 +218,7 @@ def _spread(tree: Tree, sender: Ints, receiver: Ints) -> np.ndarray[tuple[int], 
 
 
 def _numbers(tree: Tree, full: np.ndarray[tuple[int, int], np.dtype[np.bool_]], sample: int) -> pl.DataFrame:
-    """A row per sample and distance with the number of full ports, and then a row per port of the map."""
+    """Numbers of the figure: a row per sample and distance with the full ports, then a row per port of the map."""
     distance = tree.ports["distance"].to_numpy()
     rows = [
         {"cycle": time, "distance_hops": hops, "full_ports": int(full[k, here].sum()), "ports": int(here.sum())}

@@ -1,6 +1,6 @@
-"""Control packets over time as arrows between the lines of routers; below them the states of the links.
+"""Control packets over time, as arrows between the lines of routers, above the states of the links.
 
-If there are too many packets for arrows, only a mark is drawn at the start of each packet.
+If there are too many packets for arrows, the figure has only a mark at the start of each packet.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# Maximum number of packets that are drawn as arrows, and maximum number of channels that are named.
+# Maximum number of packets that are drawn as arrows, and maximum number of channels whose rows have names.
 _ARROWS, _NAMES = 300, 32
-# Sizes in inches: distance between routers and between channels; smallest and greatest height of a panel.
+# Sizes [inches]: distance between lines of routers and between rows of channels; smallest and greatest height of a
+# panel.
 _ROUTER, _CHANNEL, _LEAST, _MOST = 0.42, 0.16, 0.9, 4.0
 _HEAD = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 7}
 
 
 def figure(choice: Choice) -> Figure:
-    """The figure of one point."""
+    """Draws the control packets and link states of one point."""
     spot = choice.spot()
     packets, cut = _packets(spot)
     spans, kept = link_states.spans_of(spot)
@@ -60,12 +61,12 @@ def figure(choice: Choice) -> Figure:
 
 
 def _packets(spot: Spot) -> tuple[pl.DataFrame, str]:
-    """The packets, and a note if the record is not complete.
+    """The control packets of a point, and a note if their record is not complete.
 
     Raises
     ------
     ResultsError
-        If no packets were recorded, or none were sent.
+        If no control packets were recorded or sent.
     """
     packets = spot.results.control_packets(spot.point)
     where, policy = f"{spot.name} of {spot.results.root}", spot.summary.get("policy")
@@ -86,7 +87,7 @@ def _packets(spot: Spot) -> tuple[pl.DataFrame, str]:
 
 
 def _talk(axes: Axes, packets: pl.DataFrame, routers: list[int]) -> None:
-    """Arrows from the line of a router to that of another."""
+    """Draw an arrow for each packet, from the line of the sending router to that of the receiving router."""
     row = {router: place for place, router in enumerate(routers)}
     for kind in packets["kind"].unique(maintain_order=True):
         of_kind = packets.filter(pl.col("kind") == kind)
@@ -108,14 +109,14 @@ def _talk(axes: Axes, packets: pl.DataFrame, routers: list[int]) -> None:
 
 
 def _entries(kinds: list[str]) -> list[Artist]:
-    """Entries of the legend for the kinds of packets."""
+    """Entries of the legend for the kinds of control packets."""
     return [Line2D([], [], **_look(kind)) for kind in kinds]
 
 
 def _look(kind: str) -> dict[str, Any]:
-    """Colour and marker of a kind, the same in every figure.
+    """Colour and marker of a kind of packet, which are the same in every figure.
 
-    After the last colour, the colours repeat with dashed lines.
+    After the last colour, the colours are repeated with dashed lines.
     """
     number = CONTROL_PACKETS.index(kind)
     turn, count = number // len(style.COLOURS), len(style.MARKERS)
@@ -130,7 +131,7 @@ def _look(kind: str) -> dict[str, Any]:
 
 
 def _name(axes: Axes, spot: Spot, spans: pl.DataFrame) -> None:
-    """Write the ends of each channel next to its row, if there is room."""
+    """Write the routers at the ends of each channel next to its row, if there is enough room."""
     axes.set_ylabel("Channel (number in channels.parquet)")
     numbers = spans["channel"].unique().sort()
     if len(numbers) > _NAMES:

@@ -1,6 +1,6 @@
-"""Heat maps of channel utilisation, one per dimension of a grid.
+"""Heat maps of channel utilisation, one per dimension of a grid topology.
 
-A cell is the mean over all lines of the channels from one position to another.
+A cell is the mean utilisation, over all lines of the dimension, of the channels from one position to another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """The figure of a point, with a panel per dimension that has channels."""
+    """Draws the heat maps of a point, with a panel per dimension that has channels."""
     spot = choice.spot()
     widths = _widths(spot)
     frame = channels.between_routers(spot)

@@ -1,4 +1,4 @@
-"""Writes the labels of curves next to the panel, at the height at which each curve ends."""
+"""Writes the labels of curves next to the panel, at the height at which the curve ends."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 # Horizontal position of the labels, as a share of the width of a panel.
 _BESIDE = 1.03
-# Height of a line of text as a multiple of the font size; share of a figure's height that its panels take.
+# Height of a line of text as a multiple of the font size; share of the figure's height that panels occupy.
 _LINE, _PANELS = 1.15, 0.75
 
 
 def write(panels: Sequence[Axes], words: Collection[str], height: float) -> set[str]:
-    """Label the curves of the last panel of each row; a thin line leads from each label to the end of its curve.
+    """Label the curves of the last panel of each row, with a thin line from each label to the end of its curve.
 
     Parameters
     ----------
     panels : sequence of Axes
-        Panels of the figure; their limits do not change any more.
+        Panels of the figure, whose axis limits must be final.
     words : collection of str
         Labels that may be written.
     height : float
@@ -93,9 +93,9 @@ def _end(axes: Axes, line: Line2D) -> tuple[float, float] | None:
 
 
 def _apart(levels: Sequence[float], step: float) -> list[float]:
-    """Levels at least `step` apart, in the same order, and as near as possible to the requested levels."""
+    """Levels that are at least `step` apart and as near as possible to the requested levels, in the same order."""
     order = np.argsort(levels, kind="stable")
-    # Neighbours that are too near form a group around the mean of their requested levels.
+    # neighbours that are too near form a group around the mean of their requested levels
     groups: list[list[float]] = []
     for place in order:
         groups.append([levels[place]])

@@ -1,4 +1,4 @@
-"""The distribution of the latencies of a point. Three figures share this code."""
+"""Draws the distribution of the latencies of a point. Three kinds of figures share this code."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice, Spot
 
     Floats = npt.NDArray[np.float64]
-    # A line over latency: its latencies, its heights at these for the packets of each latency, and how matplotlib joins
-    # them.
+    # A line over latency: its latencies, a function from the packets of each latency to the heights, and how matplotlib
+    # joins them.
     Line = tuple[Floats, Callable[[Floats], Floats], Literal["steps-pre", "steps-post"]]
 
 # Maximum number of horizontal and vertical steps that a printed line can show; greatest ratio of latencies on a linear
@@ -39,7 +39,7 @@ _PALE = 0.25
 
 @dataclass(frozen=True)
 class Seen:
-    """The latencies from which a curve is drawn.
+    """The latencies of packets that a curve shows.
 
     Attributes
     ----------
@@ -65,13 +65,13 @@ class Seen:
 def latencies(choice: Choice) -> tuple[list[Seen], list[Artist]]:
     """The latencies of each curve, and legend entries for the curves without latencies.
 
-    A curve shows a point, or a job of a point if the choice names jobs. Points that differ only in their seed share one
+    A curve shows a point, or a job of a point if the user names jobs. Points that differ only in their seed share one
     curve.
 
     Raises
     ------
     ResultsError
-        If there is no such job, if its latencies were not kept, or if no curve has packets.
+        If a named job does not exist, if its latencies were not recorded, or if no curve has packets.
     """
     curves: list[list[tuple[Spot, list[list[int]]]]] = []
     for spots in choice.over_seeds():
@@ -95,13 +95,13 @@ def _together(runs: Sequence[tuple[Spot, list[list[int]]]]) -> Seen:
         packets.append(np.zeros(len(values)))
         packets[-1][np.searchsorted(values, pair[:, 0])] = pair[:, 1]
     labels = {spot.label for spot, _ in runs}
-    # the longest label ends with a state that only some of the runs have, such as `(saturated)`
+    # the longest label, which includes a state that only some of the runs have, such as `(saturated)`
     label = max(labels, key=len)
     return Seen(label if len(labels) == 1 else f"{label.removesuffix(')')}, some seeds)", values, packets)
 
 
 def _of_jobs(spot: Spot, wanted: Sequence[str]) -> list[tuple[Spot, list[list[int]]]]:
-    """The requested jobs of a point, as curves with their own names, each with its latencies."""
+    """The requested jobs of a point, each with the name of its curve and its latencies."""
     jobs = {job["job"]: job for job in of_jobs.of(spot.summary)}
     names = list(jobs) if "all" in wanted else list(dict.fromkeys(wanted))
     if absent := [name for name in names if name not in jobs]:
@@ -122,12 +122,12 @@ def _of_jobs(spot: Spot, wanted: Sequence[str]) -> list[tuple[Spot, list[list[in
 
 
 def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist]:
-    """Entries of the legend for points that have nothing to draw.
+    """Entries of the legend for points that have no packets to draw.
 
     Raises
     ------
     ResultsError
-        If none of the `of` points of the figure has anything to draw.
+        If no point of the figure, which has `of` points, has packets to draw.
     """
     if len(spots) == of:
         first = f"{spots[0].name} of {spots[0].results.root}"
@@ -137,10 +137,10 @@ def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist
 
 
 def figure(choice: Choice, label: str, column: str, line: Callable[[Floats, Floats], Line]) -> Figure:
-    """A panel with a line per curve over latency, and the range of its seeds around the line.
+    """Draws a panel with a line per curve over latency, and the range over the seeds around each line.
 
     `line` makes a line from latencies and their numbers of packets. `label` is the label of the vertical axis, and
-    `column` the name of its values in the numbers of the figure.
+    `column` is the name of its values in the numbers of the figure.
     """
     seen, absent = latencies(choice)
     looks = style.looks([each.label for each in seen])
@@ -164,7 +164,7 @@ def figure(choice: Choice, label: str, column: str, line: Callable[[Floats, Floa
 
 
 def _drawn(axes: Axes, seen: Seen, column: str, line: Line, look: style.Look) -> pl.DataFrame:
-    """Draw a curve and the range of its seeds, and return its numbers."""
+    """Draw a curve and the range over its seeds, and return the numbers of the curve."""
     x, heights, steps = line
     y = heights(seen.packets)
     axes.plot(x, y, drawstyle=steps, label=seen.label, **look.dense)
@@ -180,12 +180,15 @@ def _drawn(axes: Axes, seen: Seen, column: str, line: Line, look: style.Look) ->
 
 
 def wide(low: float, high: float) -> bool:
-    """Whether the latencies span too wide a range for a linear axis."""
+    """Whether the latencies span a range that is too wide for a linear axis."""
     return high > _WIDE * max(1.0, low)
 
 
 def thin(values: Floats, heights: Floats) -> npt.NDArray[np.intp]:
-    """Indices of the steps to draw out of very many: the first of all steps at the same place, and the last step."""
+    """Indices of the steps to draw if there are very many.
+
+    Of steps at the same place on paper only the first is drawn; the last step is always drawn.
+    """
     if len(values) <= 2 * _ACROSS:
         return np.arange(len(values))
     places = [

@@ -1,4 +1,4 @@
-"""Draws the figure of a kind and a choice, and writes it to a file, with its numbers next to it."""
+"""Draws the figure of a kind and a choice of points, and writes it to a file, with its numbers next to it."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice
     from weft.plot.style import Picture
 
-# Without time stamps, so that the same results give the same file.
+# Metadata that remove time stamps, so that the same results give the same file.
 _UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
-# Least width or height of a legible panel [inches].
+# Minimum width and height of a legible panel [inches].
 _LEAST = 0.3
 
 
 def figure(kind: str, choice: Choice) -> Picture:
-    """The figure of a kind.
+    """Draws the figure of a kind for a choice of points.
 
     Raises
     ------
     WeftError
-        If there is no such kind, or the choice or its appearance does not suit the kind.
+        If the kind is unknown, or if the choice or its appearance does not suit the kind.
     """
     return drawn(import_module(f"weft.plot.{known(kind).name}"), choice)
 
 
 def drawn(module: ModuleType, choice: Choice) -> Picture:
-    """The figure of a module, in the style that all figures share."""
+    """Draws the figure of a module, in the style that all figures share."""
     rc = sheet.settings(RC, choice.appearance.style)
     with sheet.applied(rc):
         asked = choice.appearance.units
@@ -61,12 +61,12 @@ def drawn(module: ModuleType, choice: Choice) -> Picture:
 
 
 def save(drawing: Figure, path: Path) -> Path:
-    """Write a figure; the ending of `path` chooses the format.
+    """Write a figure to a file; the ending of `path` selects the format.
 
     Raises
     ------
     WeftError
-        If there is no such format, or the figure is too small for its words.
+        If the format is unknown, or if the figure is too small for its words.
     WriteError
         If the file can't be written.
     """
@@ -83,9 +83,9 @@ def save(drawing: Figure, path: Path) -> Path:
 
 
 def save_numbers(drawing: Picture, picture: Path) -> Path:
-    """Write the numbers of a figure as CSV to a file with the whole name of the picture plus ``.csv``.
+    """Write the numbers of a figure as CSV to a file whose name is that of the picture plus ``.csv``.
 
-    So ``fig.pdf`` and ``fig.png``, which may be different figures, each have a CSV file.
+    Therefore ``fig.pdf`` and ``fig.png``, which may be different figures, have separate CSV files.
     """
     path = picture.with_name(f"{picture.name}.csv")
     assert drawing.numbers is not None, "every kind gives its numbers"

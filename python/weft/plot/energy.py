@@ -1,4 +1,4 @@
-"""Energy per delivered bit over load, with always-on and ideal links."""
+"""Energy per delivered bit over load, next to that of always-on links and of ideal links."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """The figure of energies over load, with a row of panels per pattern."""
+    """Draws energies over load, with a row of panels per pattern."""
     return billed.figure(choice, q.ENERGIES, log=True)

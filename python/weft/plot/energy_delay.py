@@ -1,8 +1,9 @@
 """Energy per bit against latency: the trade-off of link power management, and the best series at each load.
 
-A ring marks a point if no other point that delivers the same load is better in both energy and latency. The point gets
-no ring if there is no point to compare it with. Saturated points are left out, because their latency grows with the
-length of the run; the legend counts them. A point that had not settled has a cross and no ring.
+A ring marks a point if no other point that delivers the same load is at least as good in energy and latency and better
+in one of them. A point without other points to compare has no ring. Saturated points are left out, because their
+latency grows with the length of the run; the legend counts them. A point whose run had not settled has a cross and no
+ring.
 """
 
 from __future__ import annotations
@@ -38,18 +39,18 @@ _RING: dict[str, Any] = {
     "linestyle": "",
     "color": "#000000",
 }
-# Width and height of the space for a number next to a point, as shares of the panel.
+# Width and height of the space for the number of a load next to its point, as shares of the panel.
 _ROOM = (0.15, 0.05)
-# A line connects a number to its point if it is not next to the point.
+# Look of the line from a number to its point, which is drawn if the number is not next to the point.
 _LEADER: dict[str, Any] = {"arrowstyle": "-", "color": "#777777", "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
-# Height of a line of such numbers [points].
+# Height of a line of numbers that are stacked [points].
 _LINE = 7
 _X, _Y = q.LATENCY.column, q.ENERGY.column
 
 
 @dataclass(frozen=True)
 class _Sound:
-    """A point that may be marked as best at a load, or at the loads of its phases."""
+    """A point that can be marked as best at a load, or at the loads of its phases."""
 
     load: str | float
     latency: float
@@ -69,9 +70,11 @@ class _Sound:
 
 
 def figure(choice: Choice) -> Figure:
-    """A panel per pattern. A curve connects the points in the order of load, with numbers at its first and last load.
+    """Draws energy over latency, with a panel per pattern.
 
-    If no curve begins or ends at a load, the number of this load is at the first curve.
+    A curve connects the points in the order of load, with numbers at its first and last load.
+
+    If no curve begins or ends at a load, the number of this load is written at the first curve.
     """
     rows = [panel for panel in choice.panels() if any(over_load.steady(curve).height for curve in panel.curves)]
     if not rows:
@@ -106,7 +109,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _note(left_out: int) -> list[Artist]:
-    """The legend entry that counts the points that the figure does not show."""
+    """Legend entry that counts the points that the figure does not show."""
     if not left_out:
         return []
     words = f"{left_out} saturated {'point' if left_out == 1 else 'points'} not shown: the latency has no limit"
@@ -147,14 +150,14 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
 
 
 def _known(frame: pl.DataFrame, column: str) -> list[float | None]:
-    """The values of a column, which the frame may lack."""
+    """The values of a column; ``None`` for every row if the frame lacks the column."""
     return frame[column].to_list() if column in frame.columns else [None] * frame.height
 
 
 def _write_loads(axes: Axes, ends: list[tuple[str | float, float, float]]) -> None:
-    """Write loads as numbers next to their points.
+    """Write the loads of points as numbers next to the points.
 
-    Numbers that would overlap are stacked, with lines to their points.
+    Numbers that would overlap are stacked, and lines lead from them to their points.
     """
     across, up = _ROOM
     taken: list[tuple[float, float, str]] = []

@@ -1,4 +1,4 @@
-"""How evenly terminals inject their flits: the load of each terminal, greatest first, with Jain's index."""
+"""How evenly terminals inject their flits: the load of each terminal, the greatest first, with Jain's index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point; terminals that send nothing are at its end."""
+    """Draws a line per point; terminals that send no flits are at the end of the line."""
     spots = choice.spots()
     looks = style.looks([_name(spot) for spot in spots])
     drawing = style.canvas(choice.title, style.entries(looks, saturated=False), width=style.COLUMN, height=2.3)

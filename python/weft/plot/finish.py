@@ -1,4 +1,4 @@
-"""Finishes a figure that its kind has drawn: sets the requested words, limits of the axes, title, legend and size."""
+"""Finishes a drawn figure: sets the requested words, limits of the axes, title, legend and size."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# A legend's font shrinks until the legend takes at most this share of the figure, but not below this size [points].
+# The font of a legend shrinks until the legend occupies at most this share of the figure, but not below this size
+# [points].
 _SHARE, _SMALL = 1 / 3, 5.5
-# A legend next to the panels takes at most this share of the width.
+# Maximum share of the width of the figure for a legend next to the panels.
 _BESIDE = 0.4
 # Height of a page, and smallest height of a panel on a page that is full of panels [inches].
 _PAGE, _LOW = 8.5, 1.2
-# Row names of a panel take at most this share of its width, and at most this number of lines each.
+# Maximum share of the width of a panel for the names of its rows, and maximum number of lines of each name.
 _BESIDE_ROWS, _LINES = 0.3, 2
 # Space [inches] next to a panel for the numbers and the label of its second axis.
 _AROUND = 0.5
@@ -41,7 +42,7 @@ def finish(drawing: Figure, appearance: Appearance | None = None) -> None:
     Raises
     ------
     WeftError
-        If the figure lacks something requested: labels, axes, curves, or points between the limits.
+        If the figure lacks requested labels, axes or curves, or points between the requested limits.
     """
     assert isinstance(drawing, Picture), "made by weft.plot.style.canvas"
     asked = appearance or Appearance()
@@ -68,19 +69,22 @@ def finish(drawing: Figure, appearance: Appearance | None = None) -> None:
 
 
 def _on_a_page(height: float, panels: Sequence[Axes]) -> float:
-    """Height of all panels [inches]: less than requested if a page could not hold them one below the other."""
+    """Height of all panels [inches].
+
+    The result is less than `height` if the panels would not fit on a page one below the other.
+    """
     rows = [place.get_gridspec().get_geometry()[0] for axes in panels if (place := axes.get_subplotspec()) is not None]
     return min(height, max(_PAGE, _LOW * max(rows, default=1)))
 
 
 def _sheet_size(drawing: Picture) -> tuple[float | None, float | None]:
-    """Width and height that a style sheet sets [inches]; ``None`` if the sheet does not set it."""
+    """Width and height of a figure that the style sheet sets [inches]; ``None`` if the sheet does not set them."""
     size = drawing.rc.get("figure.figsize")
     return (None, None) if size is None else (float(size[0]), float(size[1]))
 
 
 def _direct(panels: Sequence[Axes], handles: list[Artist], height: float) -> list[Artist]:
-    """Write the labels of curves at their ends and return the entries that the legend still needs."""
+    """Write the labels of curves next to their ends, and return the entries that the legend still needs."""
     words = {str(handle.get_label()) for handle in handles}
     written = direct.write(panels, words, height)
     if not written:
@@ -92,7 +96,7 @@ def _direct(panels: Sequence[Axes], handles: list[Artist], height: float) -> lis
 
 
 def _head(drawing: Picture, title: str, handles: Sequence[Artist], width: float, place: str) -> float:
-    """Write title and legend outside the panels, and return their height [inches]."""
+    """Write the title and the legend outside the panels, and return their height [inches]."""
     bold = FontProperties(weight=rcParams["figure.titleweight"], size=rcParams["figure.titlesize"])
     room = width * (_BESIDE if place == "right" else 1) - 0.15
     size, columns, labels, across, height = _fitted(handles, room, drawing.plan.height, alone=place == "right")
@@ -114,7 +118,7 @@ def _head(drawing: Picture, title: str, handles: Sequence[Artist], width: float,
 def _fitted(
     handles: Sequence[Artist], room: float, panels: float, *, alone: bool
 ) -> tuple[float, int, list[str], float, float]:
-    """Font size [points], columns, labels, width and height [inches] of a legend in a space of `room` [inches]."""
+    """Font size [points], columns, labels, width and height [inches] of a legend that is at most `room` wide."""
     if not handles:
         return 0.0, 1, [], 0.0, 0.0
     size = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points()
@@ -134,7 +138,7 @@ def _fitted(
 
 
 def _columns(widths: Sequence[float], room: float, gap: float) -> int:
-    """The maximum number of columns that fit; matplotlib fills the columns one after the other."""
+    """The maximum number of legend columns that fit; matplotlib fills the columns one after the other."""
     for count in range(len(widths), 1, -1):
         if sum(max(part) for part in np.array_split(widths, count)) + (count - 1) * gap <= room:
             return count
@@ -150,8 +154,7 @@ def _width(text: str, font: FontProperties) -> float:
 def wrapped(text: str, font: FontProperties, room: float, *, whole: bool = False) -> list[str]:
     """Breaks a string into lines that are at most `room` wide [inches], as far as its words allow.
 
-    Lines are broken at spaces and behind slashes. A word that is too long is broken also, unless words must stay
-    `whole`.
+    Lines are broken at spaces and behind slashes. A word that is too long is also broken, unless `whole` is set.
     """
     letters = len(text)
     lines = [text]
@@ -169,7 +172,10 @@ def _inside(panels: Sequence[Axes], handles: Sequence[Artist]) -> None:
 
 
 def _fit_names(panels: Sequence[Axes], width: float) -> None:
-    """Break and shorten the names of rows, so that the panel keeps most of the width. The legend has the full names."""
+    """Break and shorten the names of rows, so that the panel has most of the width.
+
+    The legend has the names in full length.
+    """
     for axes in panels:
         place = axes.get_subplotspec()
         room = _BESIDE_ROWS * width / (1 if place is None else place.get_gridspec().get_geometry()[1])
@@ -182,9 +188,9 @@ def _fit_names(panels: Sequence[Axes], width: float) -> None:
 
 
 def _shortened(text: str, font: FontProperties, room: float) -> str:
-    """Shortens a string to few lines of at most `room` [inches]; dots replace omitted words in its middle.
+    """Shortens a string to few lines of at most `room` [inches]; an ellipsis replaces omitted words in its middle.
 
-    The middle is omitted because two names may differ at the beginning or at the end.
+    The middle is omitted, because the beginnings and ends of names distinguish them.
     """
     lines = wrapped(text, font, room)
     if len(lines) <= _LINES and all(_width(line, font) <= room for line in lines):

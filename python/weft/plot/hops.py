@@ -1,4 +1,4 @@
-"""Number of links between routers that packets cross: a bar per number of hops and point."""
+"""Number of hops (links between routers) of the packets: a bar per number of hops and point."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _MOST = len(style.HATCHES)
 
 
 def figure(choice: Choice) -> Figure:
-    """A bar per number of hops and point, over all seeds. Each point has its own colour and hatching."""
+    """Draws a bar per number of hops and point, over all seeds.
+
+    The bars of each point have a separate colour and hatching.
+    """
     every = [_together(spots) for spots in choice.over_seeds(_MOST)]
     seen = [each for each in every if each.packets.any()]
     absent = distribution.without_packets([each.spot for each in every if each not in seen], "hops", of=len(every))
@@ -50,7 +53,7 @@ def figure(choice: Choice) -> Figure:
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """Packets by number of hops, for the runs of a point (one run per seed); and the first of these runs."""
+    """Packets by number of hops, for the runs of a point (one run per seed), and the first of these runs."""
 
     spot: Spot
     runs: list[Floats]

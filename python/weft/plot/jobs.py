@@ -1,4 +1,7 @@
-"""Completion times of jobs: a bar per point and per job that sends a batch. With several seeds, it shows their mean."""
+"""Completion times of jobs: a bar per point and per job that sends a batch.
+
+With several seeds, a bar shows the mean of their times.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ _BAR, _ROW = 0.16, 0.26
 
 @dataclass(frozen=True)
 class _Bar:
-    """A job of points that differ only in their seed."""
+    """A job of a point, with the runs that differ only in their seed."""
 
     series: str
     job: str
@@ -38,11 +41,14 @@ class _Bar:
 
 
 def figure(choice: Choice) -> Figure:
-    """A bar per job and series of points. A job that was not complete when a run ended shows its progress instead."""
+    """Draws a bar per job and series of points.
+
+    The bar of a job that was not complete when a run ended shows the progress of the job instead of a time.
+    """
     bars = _bars(choice)
     names, series = (list(dict.fromkeys(words)) for words in zip(*((bar.job, bar.series) for bar in bars), strict=True))
     names.sort(key=choice.appearance.rank)
-    # a single job shows the names of the series next to its bars, and needs no legend
+    # with a single job, the names of the series are next to its bars, and the figure needs no legend
     alone = len(names) == 1
     if len(bars) > _BARS or (not alone and len(series) > _SERIES):
         what = f"{choice.title}: {len(bars)} bars of {len(series)} series do not fit into one figure"
@@ -68,7 +74,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _bars(choice: Choice) -> list[_Bar]:
-    """The jobs of the chosen points that send batches."""
+    """The bars of the figure: jobs of the chosen points that send batches."""
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for spots in choice.seeds(_POINTS).values():
         for spot in spots:
@@ -107,6 +113,9 @@ def _numbers(bars: Sequence[_Bar], series: str) -> pl.DataFrame:
 
 
 def _fill(series: int) -> dict[str, Any]:
-    """Colour and hatching of a series. They differ for twice as many series as there are kinds of hatching."""
+    """Colour and hatching of the bars of a series.
+
+    Colour and hatching together distinguish twice as many series as there are kinds of hatching.
+    """
     turn, place = divmod(series, len(style.HATCHES))
     return style.fill(place) | {"hatch": style.HATCHES[(place + turn) % len(style.HATCHES)] * (1 + turn)}

@@ -1,6 +1,6 @@
-"""The kinds of figures. Each kind is drawn by ``figure(choice)`` of the module with its name.
+"""The kinds of figures. The function ``figure(choice)`` in the module with the name of the kind draws it.
 
-Importing this module is cheap.
+This module imports quickly, because it does not import matplotlib.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Takes(Enum):
-    """Content of a kind of figure, in the words of the list of kinds."""
+    """The points that a kind of figure can show, in words for the list of kinds."""
 
     SWEEP = "curves over load of one or more results"
     POINTS = "several points in one figure"
@@ -27,7 +27,7 @@ class Takes(Enum):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of figure.
+    """A kind of figure, as the list of kinds describes it.
 
     Attributes
     ----------
@@ -36,11 +36,11 @@ class Kind:
     summary : str
         Description in one line.
     takes : Takes
-        Content of the figure.
+        Points that the figure can show.
     needs : str
-        Keys that a scenario must have so that there is something to draw; empty if no keys are needed.
+        Keys that a scenario needs so that its results can be drawn; empty if the kind needs no keys.
     by_job : bool
-        Whether the kind can draw single jobs of a point.
+        Whether the kind can draw single jobs of a point separately.
     of_queues : bool
         Whether the kind shows which queues are full, with a map of the queues at one time.
     """
@@ -53,7 +53,7 @@ class Kind:
     of_queues: bool = False
 
 
-# The names of `KINDS`, for type checkers.
+# The names of `KINDS` as a type, for type checkers.
 KindName = Literal[
     "load",
     "latency_accepted",
@@ -90,7 +90,7 @@ KindName = Literal[
 ]
 FORMATS = ("pdf", "svg", "png")
 DEFAULT: KindName = "load"
-# Kinds that show batches, and kinds that show programs.
+# Names of the default kinds of figure for batches and for programs.
 JOBS: KindName = "jobs"
 PROGRAMS: KindName = "solution"
 KINDS = {
@@ -194,7 +194,7 @@ def check_jobs(name: str, jobs: Sequence[str]) -> None:
     Raises
     ------
     WeftError
-        If jobs are named and the kind cannot draw single jobs.
+        If the user names jobs and the kind cannot draw single jobs.
     """
     if jobs and not known(name).by_job:
         able = ", ".join(kind.name for kind in KINDS.values() if kind.by_job)
@@ -208,7 +208,7 @@ def check_queues(name: str, at: int | None, full: float | None) -> None:
     Raises
     ------
     WeftError
-        If an option is given and the kind shows no queues, or a number is out of its range.
+        If one of the options is given and the kind shows no queues, or if its number is out of range.
     """
     for option, value in (("--at", at), ("--full", full)):
         if value is not None and not known(name).of_queues:
@@ -223,12 +223,12 @@ def check_queues(name: str, at: int | None, full: float | None) -> None:
 
 
 def known(name: str) -> Kind:
-    """The kind of plot that has this name.
+    """The kind of figure that has this name.
 
     Raises
     ------
     WeftError
-        If there is no such kind.
+        If no kind has this name.
     """
     if not isinstance(name, str) or name not in KINDS:
         remedy = meant(name, KINDS, f"the kinds are {', '.join(KINDS)}")

@@ -1,4 +1,4 @@
-"""Latency over accepted load (Burton Normal Form): the latency of a network at the load that it really delivers."""
+"""Latency over accepted load (Burton Normal Form): the latency at the load that the network really delivers."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A panel per pattern; a curve connects the points in the order of the offered load."""
+    """Draws a panel per pattern, in which a curve connects the points in the order of the offered load."""
     return over_load.figure(choice, [over_load.View(q.LATENCY, x=q.ACCEPTED)])

@@ -1,4 +1,4 @@
-"""Complementary cumulative distribution of packet latency: the tail."""
+"""Complementary cumulative distribution of packet latency, which shows the slowest packets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point, over all seeds. The line ends at the slowest packet."""
+    """Draws a line per point; the packets of all seeds are combined. The line ends at the slowest packet."""
     drawing = distribution.figure(choice, "Share of packets above this latency", "packets_share", _line)
     drawing.axes[0].set_yscale("log")
     drawing.axes[0].yaxis.set_major_formatter("{x:g}")
@@ -25,9 +25,9 @@ def figure(choice: Choice) -> Figure:
 
 
 def _line(values: Floats, packets: Floats) -> Line:
-    """The steps of the line.
+    """Computes the steps of the line.
 
-    Its height between two latencies is the share of packets that took at least the higher one.
+    The height of the line between two latencies is the share of packets with at least the higher latency.
     """
 
     def slower(packets: Floats) -> Floats:

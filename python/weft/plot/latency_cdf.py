@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point, over all seeds."""
+    """Draws a line per point; the packets of all seeds are combined."""
     drawing = distribution.figure(choice, "Packets up to this latency [%]", "packets_percent", _line)
     drawing.axes[0].set_ylim(0, 102)
     return drawing

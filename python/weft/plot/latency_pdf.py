@@ -18,7 +18,7 @@ _BINS = 100
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point, over all seeds. All lines have the same bins."""
+    """Draws a line per point; the packets of all seeds are combined. All lines have the same bins."""
     seen = distribution.latencies(choice)[0]
     ends = _ends(min(each.values[0] for each in seen), max(each.values[-1] for each in seen))
 
@@ -27,7 +27,7 @@ def figure(choice: Choice) -> Figure:
             counts, _ = np.histogram(values, bins=ends, weights=packets)
             return np.concatenate([[0.0], 100 * counts / packets.sum() / np.diff(ends), [0.0]])
 
-        # Bin [a, b) holds the latencies a to b - 1.
+        # The bin [a, b) counts the packets with latencies from a to b - 1.
         return np.append(ends, ends[-1]) - 0.5, density, "steps-pre"
 
     drawing = distribution.figure(choice, "Packets [%/cycle]", "packets_percent_per_cycle", line)
@@ -36,9 +36,9 @@ def figure(choice: Choice) -> Figure:
 
 
 def _ends(low: float, high: float) -> Floats:
-    """Edges of the bins, at whole cycles.
+    """Edges of the bins of latency, at whole cycles.
 
-    Bins have equal width, or an equal number per decade if latencies span a wide range.
+    The bins have equal widths, or an equal number per decade if the latencies span a wide range.
     """
     if distribution.wide(low, high):
         return np.unique(np.round(np.geomspace(max(1, low), high + 1, _BINS + 1)))

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from weft.plot.appearance import Appearance, Limits
 
 
-# Width of a digit with its share of the space between two numbers, as a share of the font size; points per inch.
+# Width of a digit, with its share of the space between two numbers, as a multiple of the font size; points per inch.
 _DIGIT = 0.85
 _POINTS = 72
 
 
 def limit(panels: Sequence[Axes], asked: Appearance) -> None:
-    """Set the ends of the axes."""
+    """Set the lower and upper ends of the axes to the requested values."""
     if asked.xlim is not None:
         _set_ends("--xlim", [axes.xaxis for axes in panels], asked.xlim)
     labels = list(dict.fromkeys(_plain(axes.yaxis) for axes in panels))
@@ -53,7 +53,7 @@ def _written(ends: Limits) -> str:
 
 
 def _set_ends(option: str, several: Sequence[Axis], ends: Limits) -> None:
-    """Set the ends of axes that show the same quantity."""
+    """Set the ends of all axes that show the same quantity."""
     before = [sorted(axis.get_view_interval()) for axis in several]
     low, high = (-inf if ends[0] is None else ends[0]), (inf if ends[1] is None else ends[1])
     seen = min(old[0] for old in before), max(old[1] for old in before)
@@ -76,14 +76,16 @@ def _set_ends(option: str, several: Sequence[Axis], ends: Limits) -> None:
 
 
 def _apply(axis: Axis, ends: tuple[float, float]) -> None:
-    """Set the two ends of an axis, which may run downwards."""
+    """Set the two ends of an axis, also of an axis whose numbers descend."""
     first, last = reversed(ends) if axis.get_inverted() else ends
     set_ends = axis.axes.set_xlim if axis is axis.axes.xaxis else axis.axes.set_ylim
     set_ends(first, last)
 
 
 def thin_out(axes: Axes, width: float) -> None:
-    """Draw fewer ticks if long numbers would touch. An axis over a part of a long run has numbers with many digits.
+    """Draw fewer ticks on the horizontal axis if long numbers would touch.
+
+    If an axis shows only a part of a long run, its numbers have many digits.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def thin_out(axes: Axes, width: float) -> None:
 
 
 def _keep_on_edge(axes: Axes) -> None:
-    """Put markers back on the upper edge, and remove markers outside the panel."""
+    """Move markers of saturated points back to the upper edge, and remove markers outside the panel."""
     left, right = sorted(axes.get_xlim())
     for line in axes.lines:
         if str(line.get_label()).startswith("_saturated") and not line.get_clip_on():

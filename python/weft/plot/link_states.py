@@ -1,7 +1,7 @@
-"""Gantt chart of power states: a row per managed channel, over the whole run.
+"""Gantt chart of the power states of links: a row per managed channel, over the whole run.
 
-The chart uses the exact spans of `measure.link_states` if they were recorded. Otherwise it uses samples of every
-channel (`measure.series`), and shows a channel in the state that it had at the end of each interval.
+The chart shows the exact spans of the states if `measure.link_states` recorded them. Otherwise it shows samples of
+every channel (`measure.series`), each with the state of the channel at the end of the interval.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# With more spans than this, spans are drawn as pixels, without hatching and without gaps between rows.
+# If a chart has more spans than this number, they are drawn as pixels, without hatching and without gaps between rows.
 _MANY = 5_000
-# Heights in inches: greatest height of a row; smallest and greatest height of all rows.
+# Sizes [inches]: greatest height of a row; smallest and greatest height of all rows together.
 _ROW, _LEAST, _MOST = 0.16, 1.5, 6.5
 
 
 def figure(choice: Choice) -> Figure:
-    """The figure of one point."""
+    """Draws the power states of one point."""
     spot = choice.spot()
     spans, kept = spans_of(spot)
     shown = looks_in(spans, spot)
@@ -55,13 +55,13 @@ def figure(choice: Choice) -> Figure:
 
 
 def looks_in(spans: pl.DataFrame, spot: Spot) -> dict[str, style.StateLook]:
-    """Colours and hatching of the states that occur in the spans of a point."""
+    """Look (colour and hatching) of each power state that occurs in the spans of a point."""
     looks = style.state_looks(link_modes.of(spot.summary))
     return {state: look for state, look in looks.items() if state in spans["state"].unique()}
 
 
 def gantt(axes: Axes, spans: pl.DataFrame, states: Mapping[str, style.StateLook]) -> None:
-    """A row per channel, named by its number."""
+    """Draw a row per channel, named by the number of the channel."""
     channels = sorted(spans["channel"].unique())
     rows = spans["channel"].replace_strict(channels, range(len(channels)))
     for state, look in states.items():
@@ -81,18 +81,18 @@ def _bars(
     left, right, top, bottom = spans["from_cycle"], spans["to_cycle"], rows - half, rows + half
     corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
     fill = style.state_fill(look) | ({"hatch": None, "antialiased": False} if many else {})
-    # all parts form one path, because hatching thousands of paths one by one takes seconds
+    # all spans of a state form one path, because hatching thousands of paths one by one takes seconds
     whole = Path.make_compound_path_from_polys(corners)
     axes.add_collection(PathCollection([whole], label=name, rasterized=many, **fill), autolim=False)
 
 
 def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
-    """Spans of every channel, and a note if the record is not complete.
+    """The spans of the states of every channel, and a note if their record is not complete.
 
     Raises
     ------
     ResultsError
-        If no states were recorded, or all channels were on all the time.
+        If no states were recorded, or if all channels were on in the whole run.
     """
     folder = spot.results.folder(spot.point)
     exact, sampled = ((folder / f"{name}.parquet").is_file() for name in ("link_states", "series"))
@@ -109,9 +109,9 @@ def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
 
 
 def _sampled(series: pl.DataFrame, spot: Spot) -> pl.DataFrame:
-    """Spans made from samples, for classes with a channel that was not always on.
+    """Spans of states that are made from samples, for link classes with a channel that was not always on.
 
-    Consecutive equal samples form one span.
+    Consecutive samples with equal states form one span.
     """
     names = style.state_looks(link_modes.of(spot.summary))
     states = [pl.when(pl.col(f"channels_{state}") > 0).then(pl.lit(state)) for state in names]

@@ -1,6 +1,6 @@
 """Latency, accepted load and energy per bit over offered load.
 
-Latency is always shown next to the accepted load (the two panels are the Chaos Normal Form).
+The panel of latency is always next to that of the accepted load (together they are the Chaos Normal Form).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """The figure of latency, accepted load and energy over load, with a row of panels per pattern."""
+    """Draws latency, accepted load and energy over load, with a row of panels per pattern."""
     return over_load.figure(choice, (over_load.View(q.LATENCY), accepted(), over_load.View(q.ENERGY, log=True)))
 
 
 def accepted() -> over_load.View:
-    """Accepted over offered load, with the line on which they are equal."""
+    """The panel of accepted over offered load, with the line on which the two loads are equal."""
     return over_load.View(q.ACCEPTED, extra=_diagonal)
 
 

@@ -1,4 +1,4 @@
-"""Hops per packet over offered load. Detours increase the number of hops."""
+"""Mean number of hops per packet over offered load. Detours increase the number of hops."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """The figure of mean hops over load, with a panel per pattern."""
+    """Draws mean hops over load, with a panel per pattern."""
     return over_load.figure(choice, [over_load.View(q.HOPS)])

@@ -1,6 +1,6 @@
-"""Share of packets on minimal routes over offered load.
+"""Share of packets on minimal paths over offered load.
 
-It falls at the load at which an adaptive routing starts to take detours.
+The share falls at the load at which an adaptive routing starts to use detours.
 """
 
 from __future__ import annotations
@@ -17,5 +17,5 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """The figure of the share of minimal routes over load, with a panel per pattern."""
+    """Draws the share of minimal paths over load, with a panel per pattern."""
     return over_load.figure(choice, [over_load.View(q.MINIMAL)])

@@ -1,4 +1,7 @@
-"""The numbers of a figure as one table with the columns of the results, as CSV next to the figure."""
+"""Collects the numbers of a figure in one table, which is written as CSV next to the figure.
+
+The columns of the table have the names that they have in the results.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,22 @@ if TYPE_CHECKING:
     from weft.results.curves import Panel
     from weft.results.quantities import Quantity
 
-# Saturated points have no latency: it grows with the length of the run.
+# Columns that are null for saturated points, because their latency grows with the length of the run.
 LATENCIES = (q.LATENCY, *q.PERCENTILES.values(), q.LATENCY_US, *q.PERCENTILES_US.values())
 
 
 def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Iterable[Quantity] = ()) -> pl.DataFrame:
-    """A row per pattern, series and load. If the load changes, ``phase_loads`` has the loads of the measured phases.
+    """Table with a row per pattern, series and load.
+
+    If the load changes in phases, the column ``phase_loads`` has the loads of the measured phases.
 
     Parameters
     ----------
     panels : sequence of Panel
         The panels that are drawn.
     shown : iterable of Quantity
-        The columns. A column that no point has is left out. A latency is null if its point is saturated or stuck.
+        Quantities that are columns of the table. A column is left out if no point has a value. A latency is null if its
+        point is saturated or stuck.
     spread : iterable of Quantity
         Quantities that also have a column ``..._ci95_half_width``: half the width of the 95 % confidence interval.
     """
@@ -51,12 +57,12 @@ def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Ite
 
 
 def of_series(frames: Iterable[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
-    """Tables one below the other, with a column for the label of each table's series."""
+    """Joins tables of series one below the other, with a column for the label of the series."""
     labelled = [frame.select(pl.lit(label).alias("series"), pl.all()) for label, frame in frames]
     return _needed(pl.concat(labelled, how="diagonal_relaxed"))
 
 
 def _needed(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame without the columns of names if there is only one series, because that series has no name."""
+    """The frame without the columns of names if it has only one series, whose name is empty."""
     empty = [name for name in ("pattern", "series") if name in frame.columns and not (frame[name] != "").any()]
     return frame.drop(empty)

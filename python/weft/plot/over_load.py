@@ -1,9 +1,9 @@
-"""Curves over load: a row of panels per traffic pattern, a column per quantity.
+"""Draws curves over load: a row of panels per traffic pattern, and a column per quantity.
 
-Saturated points are hollow. Their latency grows with the length of the run. So a line of latencies ends before them,
-and their markers are on the upper edge. A cross marks points that were measured before they had settled. Bars are 95 %
-confidence intervals over the seeds. If a curve rises into saturation, the axis of latencies ends below its highest
-points.
+Saturated points have hollow markers. The latency of a saturated point grows with the length of the run. Therefore a
+line of latencies ends before the saturated points, and their markers are on the upper edge. A cross marks points whose
+runs had not settled when their window began. Vertical bars are 95 % confidence intervals over the seeds. If a curve
+rises into saturation, the axis of latencies can end below its highest points.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
 
 _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "markersize": 6, "markeredgewidth": 0.9}
-# The horizontal axis ends at the highest load times this factor.
+# The upper end of the horizontal axis is the highest load times this factor.
 ROOM = 1.04
 # Height of a panel [inches].
 _HEIGHT = 2.3
-# Label of the axis and of the legend if loads change while a point runs.
+# Label of the axis, and title of the legend, for loads that change during a run.
 LOADS_OF_PHASES = q.SET_LOAD.axis.replace(" [", ", or loads of the measured phases [")
-# Quantity of the load that the scenario sets.
+# The quantities of offered load, in flits and in Gb/s.
 _OFFERED = (q.OFFERED, q.OFFERED_GBPS)
-# If a curve rises into saturation, an axis of latencies ends at this multiple of its lowest latency.
+# If a curve rises into saturation, the axis of latencies ends at this multiple of the lowest latency.
 _CUT = 6.0
-# Maximum number of loads of phases that are named at a point.
+# Maximum number of loads of phases that are written at a point.
 _NAMED = 2
-# Points with a cross: columns of curves, and labels of the legend.
+# Points with a cross: the columns of curves that mark them, and the labels of the legend.
 _CROSSED = {
     "unsettled": "not settled",
     "unjudged": "not judged",
@@ -58,7 +58,7 @@ _CROSSED = {
 
 @dataclass(frozen=True)
 class View:
-    """Content of a panel.
+    """Content of a panel: the quantities of its axes, and additions.
 
     Attributes
     ----------
@@ -69,11 +69,11 @@ class View:
     extra : callable, optional
         Function that draws additional content into a panel, below the curves.
     title : str
-        Title of the panel, if its axes do not say what it shows.
+        Title of the panel, if the labels of its axes do not name its content.
     beside : tuple of Quantity
-        Quantities that `extra` draws.
+        Quantities that `extra` draws in addition to `y`.
     spread : bool
-        Whether `extra` draws the confidence interval, also the interval of a single run. Otherwise bars show the
+        Whether `extra` draws the confidence intervals, including those of single runs. Otherwise error bars show the
         interval if there are several seeds.
     """
 
@@ -87,12 +87,12 @@ class View:
 
 
 def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] = ()) -> Figure:
-    """Panels of all patterns and views, except views of quantities that were not measured.
+    """Draws panels of all patterns and views, except views whose quantities were not measured.
 
     Raises
     ------
     ResultsError
-        If none of the quantities was measured, or there is no load.
+        If none of the quantities was measured, or if the points have no load.
     """
     if batch_table.have_no_load(choice.summaries):
         what = f"{choice.title}: every job sends a batch as fast as possible, so there is no load for an axis"
@@ -132,17 +132,17 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
 
 
 def _words(view: View) -> str:
-    """Words that name a panel: the label of its vertical axis, and its title."""
+    """Words by which users can name a panel: the label of its vertical axis, and its title."""
     return f"{view.y.label} {view.title}"
 
 
 def _has_seeds(curve: Curve) -> bool:
-    """Whether some load of a curve was run with several seeds."""
+    """Whether some load of a curve was run with several seeds, so that it has a confidence interval."""
     return any(len(points) > 1 for points in curve.frame["points"])
 
 
 def _bars_entry(rows: Sequence[Panel], views: Sequence[View]) -> list[Artist]:
-    """The legend entry for `_error_bars`; empty if there are no bars."""
+    """The legend entry for the bars of `_error_bars`; empty if no curve has bars."""
     curves = [curve for panel in rows for curve in panel.curves if _has_seeds(curve)]
     if not curves or all(view.spread for view in views):
         return []
@@ -154,28 +154,31 @@ def _bars_entry(rows: Sequence[Panel], views: Sequence[View]) -> list[Artist]:
 
 
 def known(rows: Sequence[Panel], quantity: Quantity, *, above: float = -inf) -> bool:
-    """Whether any point has a value that its axis can show."""
+    """Whether any point has a value above `above`, such as a positive value for a logarithmic axis."""
     frames = [curve.frame for panel in rows for curve in panel.curves if quantity.column in curve.frame.columns]
     return any((frame[quantity.column] > above).any() for frame in frames)
 
 
 def steady(curve: Curve) -> pl.DataFrame:
-    """Points that are neither saturated nor stuck."""
+    """The rows of a curve whose points are neither saturated nor stuck."""
     return calm(curve.frame)
 
 
 def calm(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a curve whose points are neither saturated nor stuck."""
+    """The rows of a frame whose points are neither saturated nor stuck."""
     return frame.filter(~_over(frame))
 
 
 def loads(frame: pl.DataFrame) -> list[str | float]:
-    """The load of each point as set, or the loads of its measured phases as a string."""
+    """The load of each point as the scenario sets it, or the loads of its measured phases as a string."""
     return [words or load for words, load in zip(frame["phase_loads"], frame["load"], strict=True)]
 
 
 def short(load: str | float, digits: int = 3) -> str:
-    """An entry of `loads` as a string. Of many phases, only the first ones are shown."""
+    """An entry of `loads` as a short string.
+
+    If the load has many phases, only the first ones are included.
+    """
     if not isinstance(load, str):
         return f"{load:.{digits}g}"
     each = load.split(", ")
@@ -183,7 +186,7 @@ def short(load: str | float, digits: int = 3) -> str:
 
 
 def saturated(curve: Curve) -> pl.DataFrame:
-    """Points that are saturated or stuck."""
+    """The rows of a curve whose points are saturated or stuck."""
     return curve.frame.filter(_over(curve.frame))
 
 
@@ -193,7 +196,7 @@ def _over(frame: pl.DataFrame) -> pl.Series:
 
 def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, beside: int) -> None:
     axes.set_title(", ".join(word for word in (panel.title, view.title) if word), loc="left")
-    # If there is little room, the unit is on a separate line.
+    # with little room, the unit is on a separate line
     axes.set_xlabel(view.x.axis.replace(" [", "\n[") if beside > 2 else view.x.axis)
     axes.set_ylabel(view.y.axis.replace(" [", "\n[") if beside > 1 else view.y.axis)
     ends = [curve.frame[view.x.column].max() for curve in panel.curves if view.x.column in curve.frame.columns]
@@ -213,9 +216,9 @@ def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, besi
 
 
 def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
-    """Draw a line through all points.
+    """Draw a line through all points of a curve.
 
-    A line of latencies has only the steady points; `_over_the_top` draws the others.
+    If the quantity is a latency, the line has only the steady points, and `_over_the_top` draws the others.
     """
     x, y = view.x.column, view.y.column
     frame, calm = (each.drop_nulls([x, y]) for each in (curve.frame, steady(curve)))
@@ -231,9 +234,9 @@ def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
 
 
 def _error_bars(axes: Axes, curve: Curve, view: View) -> None:
-    """Draw bars of the 95 % confidence intervals over the seeds.
+    """Draw bars for the 95 % confidence intervals over the seeds.
 
-    Points on the upper edge have none, because they are not drawn at their measured values.
+    Points on the upper edge have no bars, because they are not drawn at their measured values.
     """
     halves = {quantity: curve.half_width(quantity).alias(f"half {quantity.column}") for quantity in (view.x, view.y)}
     frame = curve.frame.with_columns(halves.values())
@@ -241,7 +244,7 @@ def _error_bars(axes: Axes, curve: Curve, view: View) -> None:
     if view.y in numbers.LATENCIES:
         frame = calm(frame)
     frame = frame.drop_nulls([view.x.column, view.y.column, f"half {view.y.column}"])
-    # the offered load also varies at random, but it is not a result
+    # no bars for the offered load: it varies at random, but it is not a result
     across = None if view.x in _OFFERED else frame[f"half {view.x.column}"].fill_null(0)
     places = frame[view.x.column], frame[view.y.column]
     up = frame[f"half {view.y.column}"]
@@ -249,7 +252,10 @@ def _error_bars(axes: Axes, curve: Curve, view: View) -> None:
 
 
 def _with_gaps(frame: pl.DataFrame, y: str) -> pl.DataFrame:
-    """The rows from the first to the last steady point. Rows between them that are not steady have no value."""
+    """The rows from the first to the last steady point.
+
+    Rows between them that are not steady get a null value, so that the line has a gap.
+    """
     calm = (~_over(frame)).arg_true()
     if calm.is_empty():
         return frame.clear()
@@ -258,14 +264,14 @@ def _with_gaps(frame: pl.DataFrame, y: str) -> pl.DataFrame:
 
 
 def cross_entries(frames: Iterable[pl.DataFrame]) -> list[Artist]:
-    """The legend entry for `cross_out`; empty if no point has a cross."""
+    """The legend entry for the crosses of `cross_out`; empty if no point has a cross."""
     shown = list(frames)
     kinds = [words for column, words in _CROSSED.items() if any(frame[column].any() for frame in shown)]
     return [Line2D([], [], label=" or ".join(kinds), **_CROSS)] if kinds else []
 
 
 def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str, *, on_edge: bool = False) -> None:
-    """Mark points that had not settled, were too short to be judged, dropped packets, or have too few packets.
+    """Draw crosses on points that had not settled, are too short to judge, dropped packets, or have too few packets.
 
     With `on_edge` the mark extends beyond the panel, like the markers of saturated points on the edge.
     """
@@ -276,11 +282,11 @@ def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str, *, on_edge: bool 
 
 
 def _highest(curve: Curve, view: View) -> float:
-    """The highest latency of a curve that its axis has to show; 1 if the curve has no latency.
+    """The highest latency of a curve that the axis must include; 1 if the curve has no latency.
 
-    If the curve rises into saturation, a flawed point or the last steady point below a saturated one may have a very
-    high latency. Such a point counts as at most `_CUT` times the lowest latency of the curve, so the line may leave the
-    panel.
+    If the curve rises into saturation, a flawed point, or the last steady point below a saturated one, may have a very
+    high latency. The latency of such a point counts as at most `_CUT` times the lowest latency of the curve, so the
+    line may leave the panel.
     """
     over = _over(curve.frame)
     rises = over.shift(-1, fill_value=False) | pl.any_horizontal(*_CROSSED)
@@ -301,6 +307,6 @@ def _over_the_top(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) 
     top = axes.get_ylim()[1]
     for curve in panel.curves:
         places = saturated(curve)[view.x.column].drop_nulls()
-        # Markers on the edge extend beyond the panel; the layout ignores them.
+        # markers on the edge extend beyond the panel, and the layout ignores them
         options: dict[str, Any] = {"label": "_saturated", "clip_on": False, "in_layout": False, "zorder": 4}
         axes.plot(places, [top] * len(places), **options, **looks[curve.label].hollow)

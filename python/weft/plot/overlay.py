@@ -1,7 +1,7 @@
 """Latency and accepted load of several results in the same panels, with 95 % confidence bands.
 
-The band comes from the seeds if a sweep has several. Otherwise it comes from the batches of the run, and only latency
-has a band.
+If a sweep has several seeds, the band comes from the seeds. Otherwise the band comes from the batches of the run, and
+only latency has a band.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PALE = 0.25
 
 
 def figure(choice: Choice) -> Figure:
-    """The figure, with a row of panels per pattern."""
+    """Draws latency and accepted load, with a row of panels per pattern."""
     diagonal = load.accepted().extra
     shown_load = choice.appearance.shown(q.OFFERED)
 

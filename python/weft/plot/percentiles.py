@@ -1,4 +1,4 @@
-"""Percentiles of packet latency over load, as bands: one panel per curve, all with the same axes."""
+"""Percentiles of packet latency over load, drawn as bands in one panel per curve; all panels have the same axes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _SHADES = colormaps["viridis_r"]
 
 
 def figure(choice: Choice) -> Figure:
-    """Saturated points are left out of the bands and are drawn hollow at the upper edge.
+    """Saturated points are left out of the bands, and have hollow markers at the upper edge.
 
-    Crosses mean the same as in `over_load`.
+    Crosses have the same meaning as in `over_load`.
     """
     rows = choice.panels()
     in_units = choice.appearance.shown

@@ -1,7 +1,9 @@
-"""Phases of a load that changes: load, latency and power of each phase over time. Several points share the panels.
+"""Load, latency and power of each phase over time, for a load that changes in phases.
 
-A saturated phase has no latency. It has a hollow marker at the upper edge instead. A cross marks the latency of a phase
-that is not settled, is not judged, or drops packets.
+The panels can show several points.
+
+A saturated phase has no latency, because its latency grows with the length of the run. A saturated phase has a hollow
+marker at the upper edge. A cross marks the latency of a phase that is not settled, is not judged, or drops packets.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 _ALWAYS_ON = q.POWERS[0].always_on
 _DOTTED: dict[str, Any] = {"color": style.GREY, "linestyle": ":", "linewidth": 1}
-# Drawing of a single point: column of each panel, and for each line its name in the legend and its look.
+# Lines of the figure of a single point, for each panel: column, name in the legend, and look of each line.
 _OF_ONE: tuple[tuple[tuple[str, str, dict[str, Any]], ...], ...] = (
     (
         (q.SET_LOAD.column, "configured", _DOTTED),
@@ -48,7 +50,9 @@ KIND: KindName = "phases"
 
 
 def figure(choice: Choice) -> Picture:
-    """Three panels, one below the other, with a common time axis. Each phase that the window reaches is a step.
+    """Draws three panels, one below the other, with a common time axis.
+
+    Each phase that overlaps the window is a step of the lines.
 
     Raises
     ------
@@ -92,12 +96,15 @@ def figure(choice: Choice) -> Picture:
 
 
 def reached(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The phases of a point that the window reaches, with their judgements; empty if the load does not change."""
+    """The phases of a point that overlap the window, with their judgements; empty if the load does not change."""
     return [phase for phase in soundness.in_phases(summary) if phase.get("from_cycle") is not None]
 
 
 def _measured(choice: Choice, spot: Spot) -> list[dict[str, Any]]:
-    """The phases of a point that the window reaches, with their judgements. If there are none, it raises an error."""
+    """The phases of a point that overlap the window, with their judgements.
+
+    Raises a `ResultsError` if the point has no such phases.
+    """
     phases = reached(spot.summary)
     if not phases:
         what = f"{spot.name or choice.title}: the load does not change in phases"
@@ -106,7 +113,10 @@ def _measured(choice: Choice, spot: Spot) -> list[dict[str, Any]]:
 
 
 def _beside(panels: Sequence[Axes], measured: Sequence[list[dict[str, Any]]], looks: dict[str, Look]) -> None:
-    """Draw a line per point in each panel, and the loads that the scenario sets. Points may have the same loads."""
+    """Draw a line per point in each panel, and the loads that the scenarios set.
+
+    All loads have the same look, because several points may have the same loads.
+    """
     for phases in measured:
         _steps(panels[0], phases, q.SET_LOAD.column, "configured load", _DOTTED)
     for axes, quantity in zip(panels, (q.ACCEPTED, q.LATENCY, q.POWER), strict=True):
@@ -117,7 +127,7 @@ def _beside(panels: Sequence[Axes], measured: Sequence[list[dict[str, Any]]], lo
 def _marks(
     axes: Axes, over: Sequence[list[dict[str, Any]]], late: Sequence[pl.DataFrame], colours: Sequence[str]
 ) -> None:
-    """Draw hollow markers on the upper edge for saturated phases, and crosses on unreliable latencies."""
+    """Draw hollow markers on the upper edge for saturated phases, and crosses on latencies that are not reliable."""
     top = axes.get_ylim()[1]
     axes.set_ylim(0, top)
     for phases, frame, colour in zip(over, late, colours, strict=True):
@@ -131,7 +141,7 @@ def _middle(phase: dict[str, Any]) -> float:
 
 
 def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
-    """The phases with a latency, which may get a cross, in the form that `over_load.cross_out` reads."""
+    """The phases with a latency, in the form in which `over_load.cross_out` selects those that get a cross."""
     rows = [
         {
             "middle": _middle(phase),
@@ -150,7 +160,7 @@ def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _numbers(phases: list[dict[str, Any]]) -> pl.DataFrame:
-    """A row per phase; the latency of a saturated phase is null."""
+    """Numbers of the figure for a point: a row per phase, in which the latency of a saturated phase is null."""
     keys = ("from_cycle", "to_cycle", "saturated", *(quantity.column for quantity in _COLUMNS))
     rows = [{key: phase.get(key) for key in keys} | {"flaw": soundness.reason(phase)} for phase in phases]
     kinds = {"saturated": pl.Boolean, "flaw": pl.String}
@@ -160,9 +170,9 @@ def _numbers(phases: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _steps(axes: Axes, phases: list[dict[str, Any]], column: str, name: str, look: dict[str, Any]) -> None:
-    """Draw a horizontal line per phase.
+    """Draw the values of a column as a horizontal line per phase.
 
-    There is no line if the number is unknown, or for the latency of a saturated phase.
+    A phase has no line if its value is unknown, or if the value is the latency of a saturated phase.
     """
     for phase in phases:
         value = phase.get(column)

@@ -1,4 +1,4 @@
-"""Gantt chart of a program: a row per rank with its states over the whole run, and the critical path."""
+"""Gantt chart of a program: a row per rank with its states over the whole run, and a line for the critical path."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ LOOKS: dict[str, style.StateLook] = {
     critical_path.TRANSFER: ("#D55E00", "...."),
     critical_path.WAIT: ("#DDDDDD", ""),
 }
-# With more spans than this, the picture has cells. Each cell has the colour of the state that fills most of it.
+# If a chart has more spans than this number, it is drawn as a picture with cells. Each cell has the colour of the state
+# that occupies most of its time.
 _MANY = 5_000
-# Heights in inches: greatest height of a row; smallest and greatest height of all rows.
+# Sizes [inches]: greatest height of a row; smallest and greatest height of all rows together.
 _ROW, _LEAST, _MOST = 0.2, 1.5, 6.5
 PATH: dict[str, Any] = {"color": "#000000", "linewidth": 0.6, "alpha": 0.8}
 
 
 def figure(choice: Choice) -> Figure:
-    """The figure of one point."""
+    """Draws the states of the ranks of one point."""
     spot = choice.spot()
     states = spans_of(spot)
     table, pairs = rank_grid.numbered(states)
@@ -88,7 +89,7 @@ def _cells(axes: Axes, states: pl.DataFrame) -> None:
 
 
 def spans_of(spot: Spot) -> pl.DataFrame:
-    """The spans of the states of all ranks.
+    """The spans of the states of all ranks of a point.
 
     Raises
     ------

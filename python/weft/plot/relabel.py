@@ -1,4 +1,4 @@
-"""Replaces words of the figure by words of the user, and checks the order of its labels."""
+"""Replaces words of a figure by words of the user, and checks the requested order of labels."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from weft.plot.appearance import Appearance
     from weft.plot.style import Picture
 
-# Maximum number of labels that a message lists.
+# Maximum number of labels that an error message lists.
 _LISTED = 20
 
 
 def all_words(panels: Sequence[Axes], handles: Sequence[Artist]) -> list[str]:
-    """All strings of the figure that can be renamed or ordered."""
+    """All strings of the figure that users can rename or put into an order."""
     ticks = [word for axes in panels for _, words in named_axes(axes) for word in words]
     found = [*(str(handle.get_label()) for handle in handles), *(axes.get_title(loc="left") for axes in panels), *ticks]
     return [word for word in dict.fromkeys(found) if word]
 
 
 def named_axes(axes: Axes) -> list[tuple[Axis, list[str]]]:
-    """The axes of a panel whose ticks are names, and these names."""
+    """The axes of a panel whose ticks are names, each with these names."""
     fixed = [axis for axis in (axes.xaxis, axes.yaxis) if isinstance(axis.get_major_locator(), FixedLocator)]
     return [(axis, [label.get_text() for label in axis.get_ticklabels()]) for axis in fixed]
 
 
 def check_order(asked: Appearance, words: Sequence[str]) -> None:
-    """Refuse an order that names labels that the figure does not have."""
+    """Refuse a requested order with labels that the figure does not have."""
     for name in asked.order:
         if not any(asked.rank(word) < len(asked.order) and _is(asked, name, word) for word in words):
             raise WeftError.saying(f"--order: the figure has no label {name!r}", _known(words))
@@ -55,7 +55,7 @@ def _known(words: Iterable[str]) -> str:
 
 
 def rename(drawing: Picture, panels: Sequence[Axes], handles: Sequence[Artist], asked: Appearance) -> str:
-    """Replace old words by new ones everywhere in the figure and return the title of the figure.
+    """Replace old words by new ones everywhere in the figure, and return the title of the figure.
 
     Raises
     ------
@@ -85,7 +85,10 @@ def rename(drawing: Picture, panels: Sequence[Axes], handles: Sequence[Artist], 
 
 
 def _directed(asked: Mapping[str, str], names: Sequence[str], of_axes: Sequence[str]) -> dict[str, str]:
-    """New words by old ones. A pair in the wrong order is swapped if only its right side is a label of the figure."""
+    """The requested replacements, as new words by old words.
+
+    A pair of words in the wrong order is swapped if only its right side is a label of the figure.
+    """
     new = {}
     for old, words in asked.items():
         found = [each for each in (old, words) if _stands(each, names, of_axes)]
@@ -96,7 +99,7 @@ def _directed(asked: Mapping[str, str], names: Sequence[str], of_axes: Sequence[
 
 
 def _rename_entries(handles: Sequence[Artist], replace: Callable[[str], str]) -> None:
-    """Rename the entries of the legend."""
+    """Replace words in the entries of the legend."""
     before = [str(handle.get_label()) for handle in handles]
     renamed = [replace(word) for word in before]
     if len(set(renamed)) < len(set(before)):
@@ -108,14 +111,14 @@ def _rename_entries(handles: Sequence[Artist], replace: Callable[[str], str]) ->
 
 
 def _stands(words: str, names: Iterable[str], axes_words: Iterable[str]) -> bool:
-    """Whether words are a part of a label, or the whole label of an axis."""
+    """Whether the words are a part of a label, or the whole label of an axis."""
     return words in axes_words or any(mentions(name)(words) for name in names)
 
 
 def _replacer(new: dict[str, str]) -> Callable[[str], str]:
-    """A function that replaces old words by new ones.
+    """Returns a function that replaces old words by new ones in a text.
 
-    A replacement of a whole text has priority over those of its parts.
+    If a replacement exists for the whole text, replacements of its parts are not applied.
     """
     old = pattern(new)
     return lambda text: new[text] if text in new else old.sub(lambda found: new[found[0]], text)

@@ -1,4 +1,4 @@
-"""Share of time that managed links spend in each power state, over load, as stacked bars in a panel per curve."""
+"""Share of time that managed links spend in each power state, as stacked bars over load, in a panel per curve."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from weft.results.curves import Curve
 
 
-# Sizes in inches: space next to a panel, height of a digit below the panel, and of an upright number.
+# Sizes [inches]: space next to a panel; width of a digit below the panel; width of an upright number.
 _BESIDE, _LETTER, _UPRIGHT = 0.7, 0.065, 0.13
 
 
 def figure(choice: Choice) -> Figure:
-    """A panel per curve whose links left the state ``on`` at least once. The states of each load add up to 100 %."""
+    """Draws a panel per curve whose links left the state ``on`` at least once.
+
+    The shares of the states add up to 100 % at each load.
+    """
     every = [(panel, curve) for panel in choice.panels() for curve in panel.curves]
     known = [(panel, curve) for panel, curve in every if curve.frame[_share("on")].null_count() < curve.frame.height]
     if not known:
@@ -64,15 +67,18 @@ def figure(choice: Choice) -> Figure:
 
 
 def _ever_in(state: str, curve: Curve) -> bool:
-    """Whether links of a curve spend time in a state. Points of another scenario may lack the mode."""
+    """Whether the links of a curve spend time in a power state.
+
+    The column can be missing, because points of other scenarios may lack the state.
+    """
     return _share(state) in curve.frame.columns and bool((curve.frame[_share(state)] > 0).any())
 
 
 def _stack(axes: Axes, curve: Curve, states: Mapping[str, style.StateLook], width: float) -> None:
-    """Draw bars at equal distances, because loads are often denser at one end of the range.
+    """Draw the bars at equal distances, because loads are often denser at one end of the range.
 
-    The panel is `width` inches wide. If its loads do not fit side by side, they are written upright. If they still do
-    not fit, only every second or third bar has a number.
+    The panel is `width` inches wide. If the numbers of the loads do not fit side by side, they are written upright. If
+    upright numbers do not fit, only every second or third bar has a number.
     """
     frame = curve.frame.drop_nulls(_share("on"))
     places, floor = range(frame.height), [0.0] * frame.height

@@ -1,4 +1,4 @@
-"""Time for which whole routers could have slept: the share of the window in which all their links were off together."""
+"""Time in which whole routers could have slept: the share of the window in which all links of a router were off."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point over its routers, in descending order of the share.
+    """Draws a line per point over the routers of the point, in descending order of the share.
 
     Routers without managed links are left out.
     """
@@ -29,7 +29,7 @@ def figure(choice: Choice) -> Figure:
     axes = drawing.add_subplot()
     for name, frame in zip(names, frames, strict=True):
         shares = 100 * np.append(frame["asleep_share"], frame["asleep_share"][-1])
-        # Each router is one step of the line.
+        # each router is one step of the line
         axes.plot(np.arange(len(shares)), shares, drawstyle="steps-post", label=name, **looks[name].dense)
     axes.set_xlabel("Routers, longest time asleep first")
     axes.set_ylabel("Time with all links off [%]")
@@ -40,12 +40,12 @@ def figure(choice: Choice) -> Figure:
 
 
 def _frame(spot: Spot) -> pl.DataFrame:
-    """The routers that send on managed links, in descending order of the share.
+    """The routers of a point that send on managed links, in descending order of the share of time.
 
     Raises
     ------
     ResultsError
-        If there are no such routers, or nothing was recorded.
+        If no router sends on managed links, or if the share was not recorded.
     """
     kept = spot.results.recorded(spot.point, "router_sleep").filter(pl.col("managed_channels") > 0)
     if kept.is_empty():

@@ -1,4 +1,4 @@
-"""Gantt chart of a queue of programs: a row per terminal, a box for each program that ran there."""
+"""Gantt chart of a queue of programs: a row per terminal, with a box for each program that ran there."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice
 
-# Height of a row, and smallest and greatest height of all rows [inches].
+# Sizes [inches]: height of a row; smallest and greatest height of all rows together.
 _ROW, _LEAST, _MOST = 0.12, 2.0, 6.0
-# Maximum number of programs whose boxes show their numbers; maximum number of trace names with different looks.
+# Maximum number of programs whose boxes show their numbers; maximum number of traces that differ in colour and
+# hatching.
 _NUMBERED, _NAMES = 60, len(style.HATCHES)
 
 
 def figure(choice: Choice) -> Figure:
-    """The figure of one point. Each trace has a colour, which its boxes have.
+    """Draws the programs of one point. The boxes of all programs with the same trace have the same colour.
 
     The box of a program that did not end is pale.
     """

@@ -1,4 +1,4 @@
-"""Adds axes in microseconds or Gb/s to those in cycles or flits, in figures whose points all have the same cycle."""
+"""Adds axes in microseconds or Gb/s next to axes in cycles or flits, if all points of a figure have the same cycle."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-# Units of the simulator, each with the unit of its second axis.
+# Units of the simulator, and the unit of the second axis for each.
 _BESIDE = {q.LATENCY.unit: q.LATENCY_US.unit, q.OFFERED.unit: q.OFFERED_GBPS.unit}
 
 
 def add(panels: Iterable[Axes], summaries: Sequence[Mapping[str, Any]]) -> None:
-    """Add a second axis to each axis whose unit is known.
+    """Add a second axis to each axis whose unit can be converted.
 
     Raises
     ------
     ResultsError
-        If the points differ in their cycle or flit, so that one axis can't have both units.
+        If the points differ in the length of a cycle or the size of a flit, so that no second axis fits all of them.
     """
     for axes in panels:
         if unit := _unit(axes.get_xlabel()):
@@ -35,12 +35,12 @@ def add(panels: Iterable[Axes], summaries: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _unit(label: str) -> str:
-    """The simulator's unit in the label of an axis; empty if the label has another unit."""
+    """The unit of the simulator in the label of an axis; empty if the label has no such unit."""
     return next((unit for unit in _BESIDE if f"[{unit}]" in label.replace("\n", " ")), "")
 
 
 def _functions(summaries: Sequence[Mapping[str, Any]], unit: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """Two functions that convert a number in the unit to the unit of the second axis, and back."""
+    """Two functions: from the unit of the simulator to the unit of the second axis, and back."""
     by = _factor(summaries, unit)
     return (lambda value: value * by), (lambda value: value / by)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws two panels, one below the other, or one panel if all channels were on all the time."""
+    """Draws the two panels one below the other, or only the first if all channels were on in the whole run."""
     spot = choice.spot()
     frame = samples(spot)
     looks = style.looks(frame["link_class"].unique(maintain_order=True).to_list())
@@ -49,12 +49,12 @@ def figure(choice: Choice) -> Figure:
 
 
 def samples(spot: Spot) -> pl.DataFrame:
-    """A row per sample and link class; if single channels were recorded, they are summed by class.
+    """The recorded samples of a point: a row per sample and link class; samples of single channels are summed by class.
 
     Raises
     ------
     ResultsError
-        If nothing was recorded.
+        If no samples were recorded.
     """
     frame = spot.results.series(spot.point)
     if "channel" not in frame.columns:
@@ -69,7 +69,7 @@ def samples(spot: Spot) -> pl.DataFrame:
 
 
 def _states(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame | None:
-    """Share of channels in each state at the end of each sample [%], of the classes that left ``on`` at least once."""
+    """Share of channels in each state at the end of each sample [%], for classes that left ``on`` at least once."""
     counts = [f"channels_{state}" for state in names]
     away = frame.filter(pl.sum_horizontal(counts) > pl.col("channels_on"))["link_class"].unique()
     if away.is_empty():

@@ -1,4 +1,7 @@
-"""Reads a matplotlib style sheet. Its settings override the settings that all figures share."""
+"""Reads a matplotlib style sheet and applies it to figures.
+
+The settings of the sheet override the settings that all figures share.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,12 @@ if TYPE_CHECKING:
 
 # The active settings, from which figures read colours and line widths.
 _IN_FORCE: ContextVar[Mapping[str, Any]] = ContextVar("settings of figures", default=MappingProxyType({}))
-# Settings of a style sheet that do not concern the look of a figure, or that would override the size of `--width`.
+# Settings of a style sheet that Weft ignores: they do not concern the look of a figure, or would override `--width`.
 _NOT_OURS = ("backend", "backend_fallback", "interactive", "toolbar", "savefig.bbox", "savefig.format")
 
 
 def settings(base: Mapping[str, Any], style: str | None) -> dict[str, Any]:
-    """The settings of figures from a style sheet. Settings that the sheet does not have come from `base`.
+    """The settings of figures with those of a style sheet. Settings that the style sheet lacks come from `base`.
 
     Raises
     ------
@@ -50,9 +53,9 @@ def settings(base: Mapping[str, Any], style: str | None) -> dict[str, Any]:
 
 @contextmanager
 def applied(rc: Mapping[str, Any]) -> Iterator[None]:
-    """Apply settings within a context.
+    """Apply settings inside a ``with`` block.
 
-    Warnings about missing fonts are suppressed, because `settings` has found one font.
+    Warnings about missing fonts are suppressed, because `settings` has checked that one of the fonts is installed.
     """
     fonts = logging.getLogger("matplotlib.font_manager")
     level = fonts.level
@@ -67,18 +70,18 @@ def applied(rc: Mapping[str, Any]) -> Iterator[None]:
 
 
 def cycle(what: str, default: Sequence[str]) -> Sequence[str]:
-    """Colours (``color``) or markers (``marker``) of the series: those of the style sheet, if it sets them."""
+    """Colours (``color``) or markers (``marker``) of series: from the style sheet, or `default` if it has none."""
     found = _IN_FORCE.get().get("axes.prop_cycle")
     return found.by_key().get(what) or default if found is not None else default
 
 
 def scale(what: str, default: float) -> float:
-    """Factor by which a setting of the style sheet, such as ``lines.linewidth``, exceeds `default` [points]."""
+    """Value of a setting of the style sheet, such as ``lines.linewidth``, divided by `default` [points]."""
     return float(_IN_FORCE.get().get(what, default)) / default
 
 
 def _read(style: str) -> dict[str, Any]:
-    """The keys and values of a file; a message that matplotlib only logs becomes an error."""
+    """The keys and values of a style sheet; problems that matplotlib only logs raise an error."""
     if not Path(style).is_file():
         what = f"--style {style}: there is no such file"
         raise WeftError.saying(what, "name a matplotlib style sheet: lines such as `font.family: serif`")
@@ -108,12 +111,12 @@ _HELP = "write lines such as `font.family: serif`, with the keys of matplotlib's
 
 
 class _Records(logging.Handler):
-    """A log handler that keeps the first line of each record."""
+    """A log handler that stores the first line of each record."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the first line of a log record that is not empty."""
+        """Store the first line of a log record that is not empty."""
         self.lines.append(next((line for line in record.getMessage().splitlines() if line.strip()), ""))

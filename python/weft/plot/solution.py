@@ -1,9 +1,9 @@
-"""Energy to solution against run time of programs.
+"""Energy to solution over run time of programs, with the Pareto front.
 
-A line joins the points of the Pareto front: no other point is better in both quantities.
+A line connects the points of the Pareto front, where no other point is better in one quantity and as good in the other.
 
-A marker is the mean over seeds, with the 95 % confidence intervals of both means. Points whose programs did not end are
-left out.
+A marker is the mean over seeds, with the 95 % confidence intervals of energy and run time. Points whose programs did
+not end are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Ends of the axes as multiples of the largest mean.
 _ROOM = 1.12
-# Maximum number of points, seeds included.
+# Maximum number of points that the figure can show, including points that differ only in their seed.
 _POINTS = 600
 _FRONT: dict[str, Any] = {
     "color": style.GREY,
@@ -38,14 +38,14 @@ _FRONT: dict[str, Any] = {
     "drawstyle": "steps-post",
     "zorder": 1,
 }
-# Units of an axis, each with its greatest value and the factor from microseconds or microjoules.
+# Units of the axes, each with its greatest value and the factor from microseconds or microjoules.
 _TIMES = ((1e3, "us", 1.0), (1e6, "ms", 1e-3), (float("inf"), "s", 1e-6))
 _ENERGIES = ((1e3, "uJ", 1.0), (1e6, "mJ", 1e-3), (float("inf"), "J", 1e-6))
 
 
 @dataclass(frozen=True)
 class _Spot:
-    """Points that differ only in their seed: their means in us and uJ."""
+    """Points that differ only in their seed, with their mean run time [us] and mean energy [uJ]."""
 
     name: str
     time: Mean
@@ -53,7 +53,7 @@ class _Spot:
 
 
 def figure(choice: Choice) -> Figure:
-    """A marker per series of points, and a line along the Pareto front."""
+    """Draws a marker per series of points, and a line along the Pareto front."""
     spots = _spots(choice)
     looks = style.looks([spot.name for spot in spots])
     best = front(spots)

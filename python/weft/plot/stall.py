@@ -1,6 +1,6 @@
-"""The waits of the packets of a stalled network: queues on a circle, each with an arrow to the next.
+"""The wait-for cycle of a stalled network: queues on a circle, each with an arrow to the queue for which it waits.
 
-If the last queue waits for a link that the power policy has closed, it has no arrow.
+If the last queue waits for a link that the power policy has closed, no arrow starts at it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice, Spot
     from weft.plot.style import Picture
 
-# Colour and dashes of an arrow, by the cause of the wait in the order of the engine. If there are more causes, the
-# looks repeat.
+# Colour and dashes of an arrow, by the cause of the wait; the causes are in the order of the engine. If there are more
+# causes, the looks repeat.
 _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
     ("#D55E00", "-"),
     ("#0072B2", "--"),
@@ -38,15 +38,16 @@ _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
     ("#56B4E9", (0, (3, 1, 1, 1))),
 )
 _CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_MEANINGS.items(), cycle(_LOOKS), strict=False)}
-# Maximum number of queues in the cycle with horizontal labels. With more queues, labels point outwards.
+# Maximum number of queues in the cycle for which labels are horizontal. With more queues, labels point outwards.
 _UPRIGHT = 8
-# Sizes in inches: along the circle for each queue; outside the circle for labels, horizontally and vertically.
+# Sizes [inches]: length along the circle for each queue; space outside the circle for labels, horizontally and
+# vertically.
 _AROUND = {True: 1.0, False: 0.42}
 _BESIDE = {True: (1.45, 0.7), False: (2.9, 2.9)}
 
 
 def figure(choice: Choice) -> Picture:
-    """The figure of one stalled point."""
+    """Draws the wait-for cycle of one stalled point."""
     spot = choice.spot()
     members: list[dict[str, Any]] = stalled(spot)
     upright = len(members) <= _UPRIGHT
@@ -65,7 +66,7 @@ def figure(choice: Choice) -> Picture:
 
 
 def _numbers(members: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """A row per queue, in the order of the arrows."""
+    """Numbers of the figure: a row per queue, in the order of the arrows."""
     return pl.DataFrame(
         [
             {
@@ -82,12 +83,14 @@ def _numbers(members: Sequence[dict[str, Any]]) -> pl.DataFrame:
 
 
 def stalled(spot: Spot) -> list[dict[str, Any]]:
-    """Members of the wait-for cycle, or of the chain to a closed link. Each member waits for the next.
+    """The queues of the wait-for cycle, or of the chain of queues that ends at a closed link.
+
+    Each queue in the list waits for the next one.
 
     Raises
     ------
     ResultsError
-        If the point did not stall.
+        If the network of the point did not stall.
     """
     members: list[dict[str, Any]] = spot.summary.get("stall_wait_for", [])
     if not members:
@@ -114,11 +117,14 @@ def _entries(members: Sequence[dict[str, Any]]) -> list[Artist]:
 
 
 def _member(axes: Axes, member: dict[str, Any], number: int, count: int, radius: float) -> None:
-    """A queue with its label outside, and the arrow to the next one; clockwise from the top."""
+    """Draw a queue with its label outside the circle, and the arrow to the next queue.
+
+    The queues are drawn clockwise, starting at the top.
+    """
     angle, following = (pi / 2 - 2 * pi * place / count for place in (number, number + 1))
     x, y = radius * cos(angle), radius * sin(angle)
     _, colour, dashes = _CAUSES[member["reason"]]
-    # The arrow follows the circle. If there is only one queue, it waits for itself, and has no arrow.
+    # the arrow follows the circle. A single queue waits for itself, and has no arrow
     end = (radius * cos(following), radius * sin(following))
     bend = -0.5 * sin(min(pi / 2, 2 * pi / count))
     arrow: dict[str, Any] = {
@@ -153,7 +159,7 @@ def _member(axes: Axes, member: dict[str, Any], number: int, count: int, radius:
 
 
 def _label(member: dict[str, Any], comma: str) -> str:
-    """Label with the packet, its queue, and the reason why it waits."""
+    """Label of a queue: the waiting packet, the queue, and the reason why the packet waits."""
     packet = member["packet"]
     who = "body of a packet" if packet is None else f"packet {packet['seq']} of {packet['src']} to {packet['dst']}"
     why = f"no room behind port {member['output']}" if member["reason"] == "no_room" else _CAUSES[member["reason"]][0]

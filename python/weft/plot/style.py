@@ -1,8 +1,8 @@
-"""Colours, markers, sizes and titles of all figures.
+"""Colours, markers, sizes and titles that all figures share.
 
 Colour-blind readers can distinguish the colours (Okabe, Ito 2008).
 
-Colour is never the only difference: series also differ in marker and line, states in hatching, and saturated points are
+Colour is never the only difference: series also differ in marker and line, and states in hatching; saturated points are
 hollow.
 """
 
@@ -31,17 +31,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-# Colour and hatching of a state.
+# Colour and hatching of a power state.
 StateLook = tuple[str, str]
 
 __all__ = ["COLUMN", "PAGE"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# No marker is a cross, because a cross marks flawed points (`weft.plot.over_load`).
+# No marker of a series is a cross, because a cross marks flawed points (`weft.plot.over_load`).
 MARKERS = ("o", "s", "^", "D", "v", "P", "*")
 LINES = ("-", "--", ":", "-.")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
-# Colour and hatching of power states that have their own look; further states take the looks of `_OTHERS` in turn.
+# Colour and hatching of the power states with a fixed look; the looks in `_OTHERS` are assigned in turn to other
+# states.
 _OWN = {
     "on": ("#0072B2", ""),
     "shadow": ("#56B4E9", "...."),
@@ -53,18 +54,19 @@ _OTHERS = [(colour, hatch) for hatch in ("----", "++++", "\\\\\\\\") for colour 
 
 
 def state_looks(states: Sequence[str]) -> dict[str, StateLook]:
-    """Colour and hatching of each power state, in the order of a stack: `off` is on top."""
+    """Colour and hatching of each power state, in the order in which states are stacked: `off` is on top."""
     others = chain.from_iterable(repeat(_OTHERS))
     return {state: _OWN.get(state) or next(others) for state in sorted(states, key=lambda state: state == "off")}
 
 
 GREY = "#777777"
-# Colours from pale to dark, which can be distinguished also in black and white.
+# Colours from pale to dark, which readers can also distinguish in black and white.
 HEAT = "cividis_r"
 
-# A logarithmic axis whose ends have a smaller ratio has round numbers as ticks instead of powers of ten.
+# If the ratio of its ends is smaller than this value, a logarithmic axis has round numbers as ticks instead of powers
+# of ten.
 _NARROW = 8
-# Number of letters of a title that fit into an inch.
+# Number of letters of a panel title that fit into an inch.
 _LETTERS_PER_INCH = 15
 # Line widths and marker sizes [points] if no style sheet sets them.
 _LINE, _MARKER = 1.55, 4.5
@@ -95,35 +97,35 @@ RC: dict[str, Any] = {
     "legend.frameon": False,
     "figure.dpi": 100,
     "savefig.dpi": 300,
-    # Text in files: PDF embeds fonts; SVG has no fonts of its own, so text is drawn as outlines.
+    # Text in files: PDF files embed fonts; SVG files can't, so their text is drawn as outlines.
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
-    # Users choose names, so a dollar sign in a name must not start a formula.
+    # Users can choose names with a dollar sign, which must not start a formula.
     "text.parse_math": False,
-    # Fixed salt, so that drawing the same figure again gives the same file.
+    # A fixed salt, so that the same figure gives the same file.
     "svg.hashsalt": "weft",
 }
 
-# Look of the line at a cycle in which the load changes, or a part fails or returns.
+# Look of the line at a cycle in which the load changes, or in which a part fails or works again.
 _CHANGE: dict[str, Any] = {"color": "#D55E00", "linewidth": 0.9, "linestyle": (0, (1, 1.5)), "zorder": 5}
 
-# Format of half a 95 % confidence interval, which is drawn on either side of a mean.
+# Look of error bars, which show half of a 95 % confidence interval on either side of a mean.
 ERROR_BAR: dict[str, Any] = {"fmt": "none", "ecolor": "#222222", "elinewidth": 0.8, "capsize": 2, "capthick": 0.8}
 
-# The legend entry for the hollow markers of all series.
+# Look of the legend entry for the hollow markers of all series.
 SATURATED: dict[str, Any] = {"color": "#555555", "marker": "o", "markerfacecolor": "white", "linestyle": ""}
-# Look of a marker on the upper edge. It extends beyond the panel; the layout ignores it.
+# Look of a marker on the upper edge of a panel. The marker extends beyond the panel, and the layout ignores it.
 SATURATED_ON_EDGE = SATURATED | {"label": "_saturated", "clip_on": False, "in_layout": False, "markersize": 4}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings of a kind of figure. `weft.plot.finish` uses them for title, legend and size.
+    """Settings of a kind of figure for title, legend and size. `weft.plot.finish` applies these settings to the figure.
 
     Attributes
     ----------
     title : str
-        Title of the figure: its subject.
+        Title of the figure, which names its subject.
     handles : list of Artist
         Entries of the legend.
     width, height : float
@@ -137,18 +139,20 @@ class Plan:
 
 
 class Picture(Figure):
-    """A figure with its settings and its numbers. A notebook displays it without further calls.
+    """A matplotlib figure with its settings and its plotted numbers.
+
+    A notebook displays the figure without further calls.
 
     Attributes
     ----------
     numbers : polars.DataFrame or None
         The data of the figure, with a row per point, bar or cell.
     plan : Plan
-        Settings of the figure's kind.
+        Settings of the kind of figure.
     rc : dict
         Settings of matplotlib with which the figure is drawn.
     panels_chosen : bool
-        Whether the figure's kind draws only the panels that `Appearance.panels` names.
+        Whether the kind of figure draws only the panels that `Appearance.panels` names.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -159,7 +163,7 @@ class Picture(Figure):
         self.rc: Mapping[str, Any] = RC
 
     def savefig(self, fname: Any, **options: Any) -> None:
-        """Write the figure like a matplotlib figure, but with the settings in `rc`."""
+        """Write the figure to a file like matplotlib does, but with the settings in `rc`."""
         with sheet.applied(self.rc):
             FigureCanvasAgg(self)
             super().savefig(fname, **options)
@@ -172,12 +176,12 @@ class Picture(Figure):
 
 @dataclass(frozen=True)
 class Look:
-    """The look of a series in all panels, as arguments of matplotlib's ``plot``.
+    """The look of a series in all panels, as arguments of ``plot`` of matplotlib.
 
     Attributes
     ----------
     line, full, hollow : dict
-        The line without markers; the markers of steady points; the markers of saturated points.
+        Looks of the line without markers, of the markers of steady points, and of the markers of saturated points.
     """
 
     line: dict[str, Any]
@@ -186,16 +190,16 @@ class Look:
 
     @property
     def dense(self) -> dict[str, Any]:
-        """Look of a line through very many points, with only a few markers."""
+        """Look of a line through very many points, in which only a few points have markers."""
         return self.full | self.line | {"markevery": 0.15, "markersize": 4}
 
 
 def look(series: int, of: int) -> Look:
-    """Look of series number `series` out of `of` series.
+    """The look of series number `series` if a figure has `of` series.
 
-    Colour and marker change together; after the last pair the line changes.
+    Each series has another pair of colour and marker; after the last pair, another kind of line is used.
 
-    Earlier series are drawn larger and below later series, so that curves that coincide are all visible.
+    Earlier series are drawn larger and below later series, so that all of several coinciding curves are visible.
     """
     colours, markers = sheet.cycle("color", COLOURS), sheet.cycle("marker", MARKERS)
     colour = colours[series % len(colours)]
@@ -219,18 +223,21 @@ def look(series: int, of: int) -> Look:
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """A look for each label. A label has the same look in all panels of a figure."""
+    """The look of the series of each label. A label has the same look in all panels of a figure."""
     different = list(dict.fromkeys(labels))
     return {label: look(number, len(different)) for number, label in enumerate(different)}
 
 
 def canvas(title: str, handles: Sequence[Artist], *, width: float, height: float) -> Picture:
-    """A figure without panels; for the parameters see `Plan`."""
+    """Creates a figure without panels; `Plan` describes the parameters."""
     return Picture(Plan(title, list(handles), width, height))
 
 
 class _PlainLog(LogLocator):
-    """Ticks at 1, 2 and 5 times the powers of ten, or only at powers of ten if there is no room for more."""
+    """Ticks of a logarithmic axis at 1, 2 and 5 times the powers of ten.
+
+    If there is little space, the ticks are only at powers of ten.
+    """
 
     def __init__(self) -> None:
         super().__init__(subs=(1, 2, 5))
@@ -247,7 +254,7 @@ class _PlainLog(LogLocator):
 
 
 def plain_log(axis: Axis) -> None:
-    """Put plain numbers on a logarithmic axis that may span less than a decade; call this after everything is drawn."""
+    """Write plain numbers at a logarithmic axis that can span less than a decade; call it after everything is drawn."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(_PlainLog() if high > _NARROW * low else MaxNLocator(6))
     axis.set_major_formatter("{x:g}")
@@ -255,18 +262,18 @@ def plain_log(axis: Axis) -> None:
 
 
 def grid(drawing: Figure, count: int, columns: int) -> list[Axes]:
-    """Axes for `count` panels in rows of `columns`."""
+    """Creates axes for `count` panels, with `columns` panels in a row."""
     rows = -(-count // columns)
     return [drawing.add_subplot(rows, columns, number) for number in range(1, count + 1)]
 
 
 def folded(words: str, width: float) -> str:
-    """A title broken into lines that fit in a panel of a given width [inches]."""
+    """A title with line breaks, so that it fits a panel of a given width [inches]."""
     return "\n".join(textwrap.wrap(words, max(10, int((width - 0.5) * _LETTERS_PER_INCH))))
 
 
 def entries(looks: dict[str, Look], *, saturated: bool = True) -> list[Artist]:
-    """Entries of the legend for series, and for the hollow markers of saturated points."""
+    """Entries of the legend for series, and one for the hollow markers of saturated points."""
     handles: list[Artist] = [
         Line2D([], [], label=label, **(style.full | style.line)) for label, style in looks.items() if label
     ]
@@ -280,33 +287,33 @@ def fill(series: int) -> dict[str, Any]:
 
 
 def state_entries(looks: Mapping[str, StateLook]) -> list[Artist]:
-    """Entries of the legend for power states with these looks."""
+    """Entries of the legend for power states."""
     return [Patch(label=state, **state_fill(look)) for state, look in looks.items()]
 
 
 def state_fill(look: StateLook) -> dict[str, Any]:
-    """Fill of an area that stands for a power state."""
+    """Look of an area that shows a power state."""
     colour, hatch = look
     return {"facecolor": colour, "hatch": hatch, "linewidth": 0}
 
 
 def mark_window(axes: Axes, warmup: float, window: float) -> None:
-    """Mark the two ends of the measured window on a time axis with lines."""
+    """Draw lines on a time axis at the two ends of the measured window."""
     for cycle in (warmup, warmup + window):
         axes.axvline(cycle, color="#444444", linewidth=0.8, linestyle=(0, (4, 2)), zorder=5, label="_window")
 
 
 def mark_changes(axes: Axes, cycles: Sequence[float]) -> None:
-    """Draw a line at each cycle in which the scenario changes something."""
+    """Draw a line at each cycle in which the scenario changes the load, or in which a part fails or works again."""
     for cycle in cycles:
         axes.axvline(cycle, label="_change", **_CHANGE)
 
 
 def change_entry() -> Artist:
-    """Entry of the legend for `mark_changes`."""
+    """Entry of the legend for the lines of `mark_changes`."""
     return Line2D([], [], label="change of load, or fault or repair of links", **_CHANGE)
 
 
 def window_entry() -> Artist:
-    """Entry of the legend for `mark_window`."""
+    """Entry of the legend for the lines of `mark_window`."""
     return Line2D([], [], color="#444444", linewidth=0.8, linestyle=(0, (4, 2)), label="start and end of the window")

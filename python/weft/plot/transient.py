@@ -1,4 +1,7 @@
-"""Latency by time of creation: how a network settles, and how it reacts to a change. Lines are means, dots maxima."""
+"""Latency over the creation time of packets: how a network settles, and how it reacts to a change.
+
+Lines are mean latencies, and dots are maximum latencies.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line with dots per point. Times at which no packet was created are gaps."""
+    """Draws the mean latency as a line and the maxima as dots, for each point.
+
+    The line has a gap where no packet was created.
+    """
     every = [(spot, _frame(spot)) for spot in choice.spots()]
     seen = [(spot, frame) for spot, frame in every if not frame.is_empty()]
     empty = [spot for spot, frame in every if frame.is_empty()]

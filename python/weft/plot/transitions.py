@@ -1,4 +1,4 @@
-"""Transitions of power states per second over load: it shows how often links go off and wake."""
+"""Transitions of power states per second over load, which show how often links go off and wake."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """The figure of power transitions over load, with a panel per pattern."""
+    """Draws power transitions over load, with a panel per pattern."""
     return over_load.figure(choice, [over_load.View(q.TRANSITIONS)])

@@ -1,4 +1,4 @@
-"""For a queue of programs: number of busy terminals over time, and numbers of running and waiting programs."""
+"""Number of busy terminals over time, and numbers of running and waiting programs, for a queue of programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LABELS = {"running": "programs that run", "waiting": "programs that wait"}
 
 
 def figure(choice: Choice) -> Figure:
-    """Draw a point in two panels."""
+    """Draws a point in two panels: busy terminals, and numbers of programs."""
     spot = choice.spot()
     table = spot.results.utilisation(spot.point)
     end = float(spot.summary["warmup_cycles"] + spot.summary["window_cycles"])
@@ -57,5 +57,5 @@ def figure(choice: Choice) -> Figure:
 
 
 def _line(look: style.Look) -> dict[str, Any]:
-    """The line of a look, without its markers."""
+    """The line of a series, without its markers."""
     return {key: value for key, value in look.line.items() if key != "marker"} | {"linewidth": 1.3}

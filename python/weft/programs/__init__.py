@@ -1,1 +1,1 @@
-"""Programs of messages: reads and writes their files, and prints their facts."""
+"""Programs of messages: reads and writes their files, and computes and prints their properties."""

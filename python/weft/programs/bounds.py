@@ -1,9 +1,10 @@
-"""Lower bounds of the run time of a program, before a run: the minimum times of computations, interfaces and channels.
+"""Computes lower bounds of the run time of a program before a run, from computations, interfaces and channels.
 
-No run can be faster than a bound. The busiest processor must do its work, the busiest terminal must send or receive its
-bytes, and the fullest channel must carry its flits. The LogGOPS executor also considers the order of the operations, on
-a network without contention. Its time is an estimate and not a bound, because another order of messages may be faster.
-A large program gets no estimate unless the user requests it.
+No run can be faster than such a bound. The busiest processor must do its work, the busiest terminal must send or
+receive its bytes, and the fullest channel must carry its flits. The LogGOPS executor also takes the order of the
+operations into account, but on a network without contention. The run time of the executor is an estimate and not a
+bound, because another order of messages can be faster. Weft computes no estimate for a large program unless the user
+requests it.
 """
 
 from __future__ import annotations
@@ -38,19 +39,20 @@ _MATRIX = "program.npy"
 _MAX_WINDOW = "measure.stop.complete.max_window"
 # Units of times in a scenario, and their lengths [ns].
 _UNITS = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
-# Load of the terminal that sends most, in computations whose result does not depend on the load [flits/cycle].
+# Load of the terminal that sends most [flits/cycle], for computations whose result does not depend on the load.
 _LOAD = 0.01
-# Rules with which the interface of a message follows from its ranks and nodes. With other rules only the sum over the
+# Rules by which the interface of a message follows from its ranks and nodes. With other rules only the sum over the
 # interfaces is known.
 _KNOWN_RAILS = ("destination", "local_rank")
-# The executor has no factor for computation times. So its times are divided by the factor; with a smaller factor its
-# times would be too long for it.
+# The executor has no parameter for the factor of computation times. Therefore Weft divides all other times by the
+# factor; with a smaller factor than this, these times would be too long for the executor.
 _LEAST_SCALE = 1e-6
-# Maximum number of operations of a program that the executor runs without a request; it takes some seconds for them.
+# Maximum number of operations of a program that is estimated by default, which takes the executor some seconds.
 MOST_OPERATIONS = 3_000_000
-# Run time of the executor per operation [s]: 91 million operations in 130 s, on a machine with two busy cores.
+# Run time of the executor per operation [s]; measured as 91 million operations in 130 s on a machine with two busy
+# cores.
 _SECONDS_PER_OPERATION = 1.4e-6
-# The LogGOPS executor cannot represent longer times of a message: 2^40 ns, here in s.
+# The LogGOPS executor cannot represent longer times of a message: 2^40 ns, converted to seconds.
 _LONGEST = 1099.0
 BOUNDS = {
     "compute_s": "busiest processor: its computations and its share of messages",
@@ -68,15 +70,15 @@ _Nodes = tuple[int, "_Rails", "Mapping[str, Any]"]
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of a job that runs a program.
+    """Lower bounds of the run time of a job that runs a program.
 
     Attributes
     ----------
     job : str
-        Its name.
+        Name of the job.
     compute_s, injection_s, channels_s : float
         Bounds of the run time [s]. `channels_s` is ``None`` if paths depend on queues, or are not known. Under jitter,
-        `compute_s` uses the minimum time that a computation may take.
+        `compute_s` uses the minimum time that jitter allows for a computation.
     is_mean : bool
         Whether `channels_s` is a bound for the mean loads of channels, because packets choose their paths at random.
     is_mean_of_interfaces : bool
@@ -86,7 +88,7 @@ class Bounds:
         Estimate of the LogGOPS executor on a network without contention [s]; ``None`` if the program has too many
         operations for it.
     operations : int
-        Number of operations of the program; collectives count as their messages.
+        Number of operations of the program; a collective counts as all its messages.
     """
 
     job: str
@@ -100,30 +102,29 @@ class Bounds:
 
     @property
     def least_s(self) -> float:
-        """The greatest of those bounds that hold in every run [s]."""
+        """The greatest of the bounds that hold in every run [s]."""
         strict = [self.compute_s, self.injection_s, *([] if self.is_mean else [self.channels_s or 0.0])]
         return max(strict)
 
 
 def of_point(point: Point, *, estimate: bool = False) -> list[Bounds]:
-    """The bounds of all programs of a point.
+    """Computes the bounds of all programs of a point.
 
-    Nodes may have several interfaces. If the scenario fixes the interface of each message, a bound counts the flits of
-    each interface. Otherwise a bound counts the mean over the interfaces; the load of the busiest interface is at least
-    this mean. All planes are equal, so the mean holds for their channels also.
+    A node can have several interfaces. If the scenario fixes the interface of each message, a bound counts the flits of
+    each interface. Otherwise a bound counts the mean over the interfaces, because the load of the busiest interface is
+    at least this mean. The mean also holds for the channels of each plane, because all planes are equal.
 
     Parameters
     ----------
     point : Point
         A point that can run.
     estimate : bool
-        Execute also programs of more than `MOST_OPERATIONS` operations.
+        Whether to estimate also programs of more than `MOST_OPERATIONS` operations, which takes long.
 
     Raises
     ------
     StuckError
-        If a program that is executed cannot finish on any network, because a rank waits for a message that no rank
-        sends.
+        If an estimated program cannot finish on any network, because a rank waits for a message that no rank sends.
     """
     facts = point.imply()
     if not facts["runs_programs"]:
@@ -132,14 +133,14 @@ def of_point(point: Point, *, estimate: bool = False) -> list[Bounds]:
 
 
 def without(point: Point) -> list[str]:
-    """Names of the jobs that run programs without bounds, because their workload places ranks during the run."""
+    """Names of the jobs whose programs have no bounds, because their workload places ranks during the run."""
     return [name for name, _, model, _ in _jobs(point.resolved) if model != _MODEL]
 
 
 def _jobs(resolved: Mapping[str, Any]) -> Iterator[_Job]:
-    """Name, number, workload and parameters of each job without a pattern.
+    """Name, number, workload and parameters of each job that runs a workload without a pattern.
 
-    The number is ``None`` if all traffic is one job.
+    The number is ``None`` if the scenario has only one job, without a list of jobs.
     """
     traffic = resolved["traffic"]
     numbered: list[tuple[int | None, Any]] = list(enumerate(traffic.get("jobs") or []))
@@ -156,7 +157,7 @@ def _of_job(point: Point, facts: Mapping[str, Any], of: _Job, *, estimate: bool)
     cycle, bits, rate = facts["cycle_seconds"], facts["flit_bits"], facts["bandwidth"]["terminal"]
     processors = program.info()["cpus"]
     handled, parts = _work(program, _Rails.of(point.resolved, config), bits)
-    # the facts contain those of the preset
+    # these times include those of a preset of interfaces
     interfaces, scale = facts["interface_times"][number or 0], config.get("compute_scale", 1.0)
     overhead = interfaces["overhead_seconds"]
     alone = [_implied(point, number, flits) for flits in parts.on_network]
@@ -193,7 +194,7 @@ def _of_job(point: Point, facts: Mapping[str, Any], of: _Job, *, estimate: bool)
 
 
 def _least_factor(config: Mapping[str, Any]) -> float:
-    """The smallest factor by which jitter may change the time of a computation."""
+    """The smallest factor by which jitter can change the time of a computation."""
     for kind, of in (config.get("jitter") or {}).items():
         return {"uniform": 1.0 - float(of.get("share", 0.0)), "normal": 0.0, "exponential": 1.0}[kind]
     return 1.0
@@ -201,7 +202,7 @@ def _least_factor(config: Mapping[str, Any]) -> float:
 
 @dataclass(frozen=True)
 class _Rails:
-    """The interfaces of a node.
+    """The interfaces of a node, and the rule that assigns messages to them.
 
     Attributes
     ----------
@@ -222,26 +223,27 @@ class _Rails:
 
     @classmethod
     def of(cls, resolved: Mapping[str, Any], config: Mapping[str, Any]) -> _Rails:
-        """The interfaces that follow from a resolved scenario and the parameters of a job."""
+        """The interfaces of a node according to a resolved scenario and the parameters of a job."""
         planes = (resolved["topology"].get("planes") or {}).get("count", 1)
-        # a preset of interfaces may define its own rule, which is not known here
+        # if the job names a preset of interfaces, its rule is not known here
         choice = config.get("rail_choice") or ("" if "interface" in config else "striping")
         return cls(config.get("rails") or planes, choice, planes > 1, config.get("ranks_per_terminal", 1))
 
     def number(self, source: int, target: int) -> int:
-        """The interface of a message between two ranks, if the choice is one of `_KNOWN_RAILS`."""
+        """Number of the interface that sends a message between two ranks, if the rule is one of `_KNOWN_RAILS`."""
         place = source % self.per_node if self.choice == "local_rank" else target // self.per_node
         return place % self.count
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """The flits of a program, as matrices with a row per source.
+    """The flits that a program sends, as matrices with a row per source and a column per destination.
 
     Attributes
     ----------
     of_interfaces : list of array
-        Flits between nodes. There is a matrix per interface, or one matrix with the mean over the interfaces.
+        Matrices of the flits between nodes. The list has a matrix per interface, or one matrix with the mean over the
+        interfaces.
     on_network : list of array
         Flits on one network: between the nodes of a plane, or between all terminals of the job.
     is_unknown : bool
@@ -260,7 +262,7 @@ class _Parts:
 
 
 def _work(program: Program, rails: _Rails, bits: int) -> tuple[NDArray[Any], _Parts]:
-    """Messages that each rank sends and receives, and the flits between the terminals of the job."""
+    """Counts the messages that each rank sends and receives, and the flits between the terminals of the job."""
     ranks = program.info()["ranks"]
     handled = np.zeros(ranks)
     is_known = rails.count == 1 or rails.choice in _KNOWN_RAILS
@@ -270,7 +272,7 @@ def _work(program: Program, rails: _Rails, bits: int) -> tuple[NDArray[Any], _Pa
         handled[source] += count
         handled[target] += count
         if source // rails.per_node != target // rails.per_node:
-            # each message has at least one flit
+            # each message has at least one flit, also a message without bytes
             flits = max(-(-8 * sent // bits), count)
             matrix = of_rails[rails.number(source, target) if is_known else 0]
             matrix[source // rails.per_node, target // rails.per_node] += flits if is_known else flits / rails.count
@@ -287,12 +289,12 @@ def _work(program: Program, rails: _Rails, bits: int) -> tuple[NDArray[Any], _Pa
 
 
 def _implied(point: Point, number: int | None, flits: NDArray[Any]) -> dict[str, Any] | None:
-    """The facts of the network if single-flit packets follow this traffic matrix; ``None`` if no packet crosses it."""
+    """Facts of the network for single-flit packets with this traffic matrix; ``None`` if no packet crosses it."""
     if not flits.any():
         return None
     scenario = {key: value for key, value in point.resolved.items() if key not in ("power", "measure", "bill", "name")}
     pattern = {"within": {"terminals": len(flits), "pattern": {"matrix": {"file": _MATRIX}}}}
-    # if the scenario has a `grain`, the facts count grains; packet lengths in the scenario are still in fine flits
+    # with a `grain`, the facts count grains, but packet lengths in the scenario are still in flits
     grain = _bits(scenario["grain"]) // _bits(scenario["flit"]) if "grain" in scenario else 1
     traffic = {"pattern": pattern, "load": _LOAD}
     if number is not None:
@@ -315,13 +317,16 @@ def _program(config: Mapping[str, Any], inputs: Mapping[str, bytes]) -> Program:
 
 
 def _loggops(program: Program, latencies: tuple[float, float], flit: float, of: _Nodes, scale: float) -> float | None:
-    """The run time according to the executor [s]. All its times are divided by ``scale``, the factor of computations.
+    """Run time of a program according to the LogGOPS executor [s].
+
+    All times of the executor are divided by ``scale``, the factor of computation times.
 
     The result is ``None`` if a time is longer than the executor can represent.
 
     ``latencies`` are the mean latency of a message, and the part of it between an interface and a processor [s].
-    ``flit`` is the time of a flit [s], and ``of`` are the nodes. Interfaces that send a message together count as one.
-    A message above the eager limit between nodes begins with a request and a reply, as in the simulation.
+    ``flit`` is the time of a flit [s], and ``of`` are the nodes. Interfaces that send parts of the same message count
+    as one interface. A message above the eager limit between nodes begins with a request and a reply, as in the
+    simulation.
     """
     bits, rails, interfaces = of
     latency, host = latencies
@@ -351,35 +356,38 @@ def _loggops(program: Program, latencies: tuple[float, float], flit: float, of: 
 
 
 def _channels(alone: Mapping[str, Any] | None, flits: NDArray[Any], cycle: float) -> tuple[float | None, bool]:
-    """The bound from the fullest channel [s], and whether it is a bound for mean loads."""
+    """The bound from the fullest channel [s], and whether it is a bound only for the mean loads of channels."""
     if alone is None:
         return 0.0, False
     bound, of = alone["channel_load_bound"], alone["channel_load_bound_of"]
     if bound is None or of == "empty_queues":
         return None, False
-    # the terminal that sends most has the load that the scenario sets
+    # the facts scale the loads so that the terminal that sends most has the load of the scenario
     return float(flits.sum(axis=1).max() / bound * cycle), of == "fixed_paths"
 
 
 def _bits(size: str) -> int:
-    """A size of a resolved scenario in bits."""
+    """The number of bits in a size of a resolved scenario."""
     return round(number(size, {"b": 1.0}))
 
 
 def _seconds(text: str | None, cycle: float) -> float:
-    """A time of a resolved scenario in seconds."""
+    """The number of seconds in a time of a resolved scenario."""
     if text is None:
         return 0.0
     return number(text, TIME | dict.fromkeys(("cycle", "cycles"), cycle * 1e15)) * 1e-15
 
 
 def _time(seconds: float) -> str:
-    """A time as a string for the executor, in whole femtoseconds."""
+    """A time as a string for the LogGOPS executor, in whole femtoseconds."""
     return f"{round(seconds * 1e15)}fs"
 
 
 def of_sweep(points: Sequence[Point], *, estimate: bool = False) -> dict[str, list[Bounds]]:
-    """The bounds of each point by its hash; points that differ only in power, recordings or seed share their bounds."""
+    """The bounds of each point, by its hash.
+
+    Points that differ only in power, recordings or seed share their bounds.
+    """
     known: dict[str, list[Bounds]] = {}
     found = {}
     for point in points:
@@ -392,9 +400,9 @@ def of_sweep(points: Sequence[Point], *, estimate: bool = False) -> dict[str, li
 
 
 def too_short(point: Point, bounds: Sequence[Bounds]) -> dict[str, str] | None:
-    """A warning if the longest window of a point is shorter than the least run time of a program; otherwise ``None``.
+    """Warns if the longest window of a point is shorter than the minimum run time of a program; otherwise ``None``.
 
-    It has the keys of the warnings of a point: ``path``, ``what``, ``help``, ``code``.
+    The keys of the warning are those of other warnings of a point: ``path``, ``what``, ``help``, ``code``.
     """
     complete = point.resolved["measure"].get("stop", {}).get("complete")
     if complete is None or not bounds:
@@ -404,9 +412,9 @@ def too_short(point: Point, bounds: Sequence[Bounds]) -> dict[str, str] | None:
         return None
     least = si(longest.least_s, "s", 4)
     what = f"{complete['max_window']} is shorter than the least run time of job {longest.job}, {least}"
-    # a wide margin costs nothing, because the limit does not end runs early
+    # a window that is too long costs no time, because a run ends when its programs end
     slowest = max(max(each.ideal_s or 0.0, each.least_s) for each in bounds)
-    # at least 10 times as long, as a power of ten [ns]
+    # at least 10 times the slowest run time, as a power of ten [ns]
     enough = 10 ** max(0, math.ceil(math.log10(slowest * 1e9)) + 1)
     unit, size = next(each for each in _UNITS if enough >= each[1])
     shown = f"{enough // size}{unit}"
@@ -415,7 +423,7 @@ def too_short(point: Point, bounds: Sequence[Bounds]) -> dict[str, str] | None:
 
 
 def lines(bounds: Sequence[Bounds]) -> list[str]:
-    """The bounds of a point as lines of text."""
+    """The bounds of the programs of a point as lines of text."""
     values = []
     for each in bounds:
         rows = [[meaning, si(getattr(each, name), "s", 4)] for name, meaning in BOUNDS.items()]
@@ -433,7 +441,7 @@ def lines(bounds: Sequence[Bounds]) -> list[str]:
 
 
 def _skipped(bounds: Bounds) -> str:
-    """String with the reason why a program has no estimate, and with the command that computes it."""
+    """Text with the reason why a program has no estimate, and with the command that computes it."""
     if bounds.operations <= MOST_OPERATIONS:
         return "not computed: times of its messages are above 2^40 ns, the limit of the executor"
     count, seconds = f"{bounds.operations:,}", si(bounds.operations * _SECONDS_PER_OPERATION, "s", 2)
@@ -444,7 +452,7 @@ def _skipped(bounds: Bounds) -> str:
 
 
 def lines_without(point: Point) -> list[str]:
-    """Lines of text on the jobs of a point that have no bound."""
+    """Lines of text on the jobs of a point whose programs have no bounds."""
     return [f"least run time of job {name}: {_NONE_OF_JOB}" for name in without(point)]
 
 

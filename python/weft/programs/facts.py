@@ -1,4 +1,4 @@
-"""Facts of programs as lines of text."""
+"""Prints the properties of programs as lines of text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def totals(matrix: Iterable[tuple[int, int, int, int]]) -> dict[str, int]:
-    """Messages, bytes and pairs of different ranks in a communication matrix (`Program.matrix`)."""
+    """Number of messages, bytes, and pairs of different ranks in a communication matrix (`Program.matrix`)."""
     messages = total = pairs = 0
     for source, target, size, count in matrix:
         messages += count
@@ -22,7 +22,7 @@ def totals(matrix: Iterable[tuple[int, int, int, int]]) -> dict[str, int]:
 
 
 def lines(facts: Mapping[str, Any]) -> list[str]:
-    """The facts of `Program.info` as lines of text."""
+    """The properties that `Program.info` returns, as lines of text."""
     counts = ", ".join(f"{count} {kind}" for kind, count in facts["kinds"].items())
     own = f", {facts['to_itself']} of them from a rank to itself" if facts["to_itself"] else ""
     whole = facts.get("collectives_as_messages")
@@ -51,7 +51,7 @@ def lines(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _unmatched(channels: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Warnings about messages without a sender or a receiver."""
+    """Warnings about sent messages that no rank receives, and about receives without a message."""
     if not channels:
         return []
     lines = [
@@ -64,7 +64,7 @@ def _unmatched(channels: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def arithmetic(steps: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The arithmetic of a generated program: a line for each number, with its derivation."""
+    """The arithmetic behind a generated program: a line for each number, with its derivation."""
     rows = [[each["name"], _value(each), each["how"]] for each in steps]
     return columns(["number", "value", "derivation"], rows, left=[0, 2])
 

@@ -1,7 +1,8 @@
 """Reads OTF2 archives, as written by Score-P, with the package ``otf2``, and converts them to recordings of Weft.
 
-OTF2 records only wall-clock times. It does not record the sizes of the blocks of `MPI_Alltoallv`. Older versions of
-Score-P do not record non-blocking collectives. Archives of programs that use either kind of call are refused.
+OTF2 records only wall-clock times, not the processor time of computations. OTF2 does not record the sizes of the blocks
+of `MPI_Alltoallv`. Older versions of Score-P do not record non-blocking collectives. Weft refuses archives of programs
+that use either kind of call.
 """
 
 from __future__ import annotations
@@ -29,23 +30,25 @@ if TYPE_CHECKING:
 
 NAME = "otf2"
 _ANCHOR = ".otf2"
-# Clock of an archive, by the name that the reader of recordings uses.
+# The clock of OTF2 archives, under the name that the reader of recordings uses.
 _CLOCK = "wall"
-# Maximum number of letters shown of a message of the package.
+# Maximum number of letters of the package's error message that Weft prints.
 _LONGEST = 200
 _AGAIN = "record the program again with Score-P, from its start to its end"
 _COPY = f"copy all files of the archive again; or {_AGAIN}"
 
 
 def found(path: Path, clock: str | None) -> Trace | None:
-    """The OTF2 archive at a path. The path is its file that ends with ``.otf2``, or its folder.
+    """Opens the OTF2 archive at a path.
+
+    The path is that of the archive's file with the ending ``.otf2``, or of its folder.
 
     Parameters
     ----------
     path : Path
-        The file or folder.
+        The file or folder of the archive.
     clock : str, optional
-        Clock by which computations are timed; an archive has only the wall clock.
+        Clock by which computations are timed; an archive has only the clock ``wall``.
 
     Returns
     -------
@@ -55,7 +58,7 @@ def found(path: Path, clock: str | None) -> Trace | None:
     Raises
     ------
     ProgramError
-        If the package ``otf2`` is missing, or the archive is damaged or lacks data that a program needs.
+        If the package ``otf2`` is missing, or if the archive is damaged or lacks data that a program needs.
     """
     if path.is_dir():
         anchors = sorted(path.glob(f"*{_ANCHOR}"))
@@ -64,7 +67,7 @@ def found(path: Path, clock: str | None) -> Trace | None:
 
 
 def in_tar(path: Path, clock: str | None) -> Trace | None:
-    """The OTF2 archive inside a tar archive, which is unpacked; all else is as in `found`."""
+    """Unpacks and opens the OTF2 archive in a tar archive; result and errors are those of `found`."""
     if not traces.is_tar(path):
         return None
     with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +83,7 @@ def in_tar(path: Path, clock: str | None) -> Trace | None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Prevent the package's C library from printing its call trace in addition to the error."""
+    """Prevent the C library of the package from printing its call trace in addition to the error."""
     sys.stderr.flush()
     kept = os.dup(2)
     try:
@@ -105,7 +108,7 @@ def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
         raise ProgramError.saying(what, "pip install 'weft-sim[otf2]'") from problem
     said = StringIO()
     try:
-        # the package prints its own errors
+        # the package prints its errors on standard error
         with _quiet(), redirect_stderr(said), package.reader.open(str(anchors[0])) as archive:
             communicators, ranks = _read(archive, str(path))
     except (ValueError, LookupError, *errors) as problem:
@@ -130,9 +133,9 @@ def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
 
 
 def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
-    """The ranks of each communicator, and the records of each rank.
+    """Reads the ranks of each communicator, and the records of each rank.
 
-    Communicators of all ranks or of one rank are left out.
+    Communicators of all ranks or of one rank are left out, because they have the fixed numbers 0 and 1.
     """
     definitions = archive.definitions
     groups = [each for each in definitions.groups if otf2_events.name_of(each.paradigm) == "MPI"]
@@ -175,7 +178,10 @@ def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
 
 
 def _check_events(rank_of: dict[Any, int], events: Counter[Any], file: str) -> None:
-    """Refuse an archive with fewer events than its definitions state. A file that was cut off may be read as empty."""
+    """Refuse an archive with fewer events than its definitions state.
+
+    The package may read a file that was cut off as an empty one.
+    """
     for location, rank in rank_of.items():
         if events[location] < location.number_of_events:
             what = f"the archive has {events[location]} of the {location.number_of_events} events of rank {rank}"
@@ -183,7 +189,7 @@ def _check_events(rank_of: dict[Any, int], events: Counter[Any], file: str) -> N
 
 
 def _check(ranks: list[Rank], file: str) -> None:
-    """Refuse an archive that lacks records of some calls. The error lists these calls."""
+    """Refuse an archive in which records of some calls are missing. The error lists the calls without records."""
     lost = sum((rank.lost for rank in ranks), Counter[str]())
     if lost:
         listed = ", ".join(f"{count} {what}" for what, count in sorted(lost.items()))
@@ -193,7 +199,7 @@ def _check(ranks: list[Rank], file: str) -> None:
 
 
 def _complete(ranks: list[Rank], communicators: dict[int, list[int]], file: str) -> None:
-    """Set the sizes of collectives, which follow from the sums of all their ranks."""
+    """Set the block sizes of collectives, which are computed from the byte sums of all ranks of the collective."""
     for number in sorted({number for rank in ranks for number in rank.collectives}):
         if number == 1:
             together = [[rank] for rank in range(len(ranks))]

@@ -1,4 +1,7 @@
-"""Converts events of an OTF2 archive to records of Weft's recordings (``docs/howto/capture.md`` has the format)."""
+"""Converts events of an OTF2 archive to records of Weft's recordings.
+
+``docs/howto/capture.md`` describes the format of the records.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ _VERSION = 1
 # Events of messages that the format of recordings cannot represent.
 _REFUSED = ("Rma", "MpiMrecv", "MpiImrecv")
 _INIT, _FINALIZE = ("MPI_Init", "MPI_Init_thread"), "MPI_Finalize"
-# Calls are collectives if their names begin with these words after `MPI_` or `MPI_I`.
+# A call is a collective if its name begins with one of these words after `MPI_` or `MPI_I`.
 _COLLECTIVES = (
     "allgather",
     "allreduce",
@@ -32,12 +35,12 @@ _LOCAL = "MPI_Reduce_local"
 
 
 def name_of(member: Any) -> str:
-    """The name of a member of one of the package's enumerations, without the name of the enumeration."""
+    """The name of a member of an enumeration of the package, without the name of the enumeration."""
     return str(member).rpartition(".")[2]
 
 
 class Kind(IntEnum):
-    """Kinds of records, with the numbers of ``capture/record.h``."""
+    """Kinds of records of a recording, with the numbers of ``capture/record.h``."""
 
     INIT = 1
     FINALIZE = 2
@@ -69,7 +72,7 @@ class Kind(IntEnum):
 
 @dataclass
 class Record:
-    """A record: its kind, its words, and the begin and end time of its call [ns]."""
+    """A record: its kind, its words (numbers), and the times at which its call began and ended [ns]."""
 
     kind: Kind
     words: list[int]
@@ -79,7 +82,7 @@ class Record:
 
 @dataclass
 class Collective:
-    """A collective at one rank. Its record gets sizes as soon as the sums of all ranks are known."""
+    """A collective call of one rank. The sizes of its record are set when the byte sums of all ranks are known."""
 
     operation: str
     root: int
@@ -90,7 +93,7 @@ class Collective:
 
 @dataclass
 class Rank:
-    """The records of a rank.
+    """The records of a rank, and counts of calls that could not be converted.
 
     Attributes
     ----------
@@ -107,14 +110,14 @@ class Rank:
     lost: Counter[str] = field(default_factory=Counter)
 
     def file(self, rank: int, ranks: int, communicators: dict[int, list[int]]) -> bytes:
-        """The file of a recording.
+        """The content of the rank's file of a recording.
 
         Parameters
         ----------
         rank, ranks : int
             The rank, and the number of ranks.
         communicators : dict
-            The ranks of each communicator, by its number.
+            The ranks of each communicator, by the number of the communicator.
         """
         init = next((place for place, record in enumerate(self.records) if record.kind is Kind.INIT), -1)
         now = self.records[init].end if init >= 0 else self.records[0].begin if self.records else 0
@@ -137,7 +140,7 @@ class Rank:
 
 @dataclass
 class _Call:
-    """An MPI call that has begun, with the events inside it."""
+    """An MPI call that has begun but not ended, with the events inside it."""
 
     name: str
     begin: int
@@ -145,7 +148,7 @@ class _Call:
 
 
 class Reader:
-    """Converts the events of one rank, in their order, to records."""
+    """Converts the events of one rank to records, in the order of the events."""
 
     def __init__(self, number_of: Any) -> None:
         self.rank = Rank()
@@ -154,12 +157,12 @@ class Reader:
         self._depth = 0
         self._has_ended = False
         self._paused: int | None = None
-        # records by request, which are completed by the data of a later event
+        # records of receives, by request; a later event has the data that complete them
         self._receives: dict[int, Record] = {}
         self._started: dict[int, Record] = {}
 
     def take(self, kind: str, event: Any, time: int) -> None:
-        """Process an event: the name of its class, the event itself, and its time [ns]."""
+        """Process an event, given as the name of its class, the event itself, and its time [ns]."""
         if self._has_ended:
             return
         if kind in {"Enter", "Leave"}:
@@ -173,7 +176,10 @@ class Reader:
             self._finish(_Call("", time, [(kind, event)]), time)
 
     def _border(self, kind: str, name: str, time: int) -> None:
-        """Process the begin or the end of a call. A call inside another call belongs to the outer call."""
+        """Process the start or the end of an MPI call.
+
+        A call inside another call counts as a part of the outer call.
+        """
         if kind == "Enter":
             self._depth += 1
             if self._depth == 1:
@@ -185,7 +191,7 @@ class Reader:
             self._call = None
 
     def _switched(self, is_on: bool, time: int) -> None:
-        """Handle a switch of the tracer on or off, which has no effect within a call."""
+        """Process that recording is switched on or off, which has no effect inside a call."""
         if not is_on:
             self._paused = time
         elif self._paused is not None and self._call is None:
@@ -193,12 +199,12 @@ class Reader:
             self._paused = None
 
     def end(self) -> Rank:
-        """The records of the rank, after the last event."""
+        """Finish after the last event, and return the records of the rank."""
         if self._receives:
             self.rank.lost["receives without the event MpiIrecv, which has the sender"] += len(self._receives)
         place = {id(record): number for number, record in enumerate(self.rank.records)}
         for collectives in self.rank.collectives.values():
-            # non-blocking collectives are stored when they end
+            # sorted by start, because non-blocking collectives are stored when they end
             collectives.sort(key=lambda each: place[id(each.record)])
         if self._started:
             self.rank.lost["non-blocking collectives without an end event"] += len(self._started)
@@ -208,7 +214,7 @@ class Reader:
         records = [Record(Kind.INIT, [])] if call.name in _INIT else self._records(call)
         self._has_ended = call.name == _FINALIZE
         for record in records:
-            # the first record has the times of the call
+            # the first record begins with the call, further records begin at its end
             record.begin, record.end = (call.begin if record is records[0] else end), end
         self.rank.records += records
         if records:
@@ -219,7 +225,7 @@ class Reader:
         self.rank.records.append(Record(Kind.POLL, [1, end - call.begin, 0], end, end))
 
     def _records(self, call: _Call) -> list[Record]:
-        """The records of the events of a call."""
+        """The records that represent the events inside a call."""
         records: list[Record] = []
         ended: list[int] = []
         for kind, event in call.events:
@@ -245,11 +251,11 @@ class Reader:
         return records
 
     def _request(self, kind: str, event: Any, records: list[Record], ended: list[int]) -> None:
-        """Process events of requests: add begins to `records`, ends to `ended`."""
+        """Process an event of a non-blocking request: append its start to `records`, and its end to `ended`."""
         if kind == "MpiIsend":
             records.append(Record(Kind.ISEND, [*self._message(event, event.receiver), event.request_id]))
         elif kind == "MpiIrecvRequest":
-            # the event at the end of the request has the remaining data
+            # the event at the end of the request has the source, tag and size
             record = Record(Kind.IRECV, [0, ANY, ANY, 0, event.request_id])
             self._receives[event.request_id] = record
             records.append(record)
@@ -289,7 +295,10 @@ class Reader:
         return number
 
     def _collective(self, event: Any, record: Record, request: int) -> bool:
-        """Store a collective. Returns ``False`` if it does not move data, like the creation of a communicator."""
+        """Store the record of a collective.
+
+        Returns ``False`` for a collective that does not move data, like the creation of a communicator.
+        """
         operation = name_of(event.collective_op)
         if "HANDLE" in operation or "ALLOCATE" in operation:
             return False
@@ -301,5 +310,5 @@ class Reader:
 
 
 def _received(message: list[int]) -> list[int]:
-    """Words of the record of a receive: its message appears first as the requested, then as the received message."""
+    """Words of the record of a receive: the requested message, then the received message, which is the same."""
     return [*message, *message[1:]]

@@ -1,8 +1,8 @@
-"""Computes the sizes of the blocks of collectives from the sums of bytes that OTF2 records for each rank.
+"""Computes the block sizes of collectives from the sums of bytes that OTF2 records for each rank.
 
-Score-P writes two sums for each rank: the bytes it sends and the bytes it receives. The peers of a rank include itself.
-An all-reduce of b bytes on n ranks has the sums n * b and n * b. The root of a broadcast sends n * b, and each rank
-receives b.
+Score-P writes two sums for each rank of a collective: the bytes that it sends and the bytes that it receives. In these
+sums each rank counts itself among its peers. For example, each rank of an all-reduce of b bytes on n ranks has the sums
+n * b and n * b. The root of a broadcast has the sent sum n * b, and each rank has the received sum b.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SCANS = ("SCAN", "EXSCAN")
 
 
 class UnknownSizesError(ValueError):
-    """The block sizes of a collective cannot be computed from the sums of its ranks."""
+    """Raised if the block sizes of a collective cannot be computed from the sums of its ranks."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -41,7 +41,7 @@ class UnknownSizesError(ValueError):
 
 
 def complete(calls: Sequence[Collective]) -> None:
-    """Set the sizes in the records of a collective.
+    """Set the block sizes in the records of a collective.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def complete(calls: Sequence[Collective]) -> None:
     Raises
     ------
     UnknownSizesError
-        If the sizes do not follow from the sums, or the ranks call different collectives.
+        If the sums do not determine the sizes, or if the ranks call different collectives.
     """
     first = calls[0]
     others = sorted({call.operation for call in calls})
@@ -79,7 +79,7 @@ def complete(calls: Sequence[Collective]) -> None:
 def _equal(calls: Sequence[Collective], sent: list[int], received: list[int]) -> None:
     operation = calls[0].operation
     kind, which, is_of_all = _EQUAL[operation]
-    # with MPI_IN_PLACE a rank does not count its own bytes
+    # the maximum, because with MPI_IN_PLACE a rank does not count its own bytes
     total = max(sent if which == "sent" else received)
     size, rest = divmod(total, len(calls) if is_of_all else 1)
     if rest:
@@ -93,9 +93,9 @@ def _equal(calls: Sequence[Collective], sent: list[int], received: list[int]) ->
 
 
 def _scanned(operation: str, received: list[int]) -> int:
-    """Size of a prefix sum [bytes].
+    """Size of the blocks of a prefix sum (scan) [bytes].
 
-    A rank receives this size once, or from each rank before it, with or without itself.
+    The received sum of a rank is this size once, or once for each rank before it, with or without the rank itself.
     """
     last = len(received) - 1
     candidates = [received[last]]
@@ -108,7 +108,7 @@ def _scanned(operation: str, received: list[int]) -> int:
 
 
 def _different(first: Collective, sent: list[int], received: list[int]) -> tuple[Kind, list[int]]:
-    """The kind of a collective with blocks of different sizes, and the sizes."""
+    """The kind of record of a collective whose blocks have different sizes, and the sizes."""
     operation, root, ranks = first.operation, first.root, len(sent)
     if operation in {"GATHERV", "SCATTERV"}:
         kind, parts, all_of_root = Kind.GATHERV, sent, received
@@ -122,7 +122,7 @@ def _different(first: Collective, sent: list[int], received: list[int]) -> tuple
         kind, parts, total = Kind.ALLGATHERV, sent, max(received)
         if operation != "ALLGATHERV":
             kind, parts, total = Kind.REDUCE_SCATTER, received, max(sent)
-        # the block of a rank, or this block once for each rank
+        # the sum of a rank is its block, or its block once for each rank
         if sum(parts) == total:
             return kind, parts
         if sum(parts) == ranks * total and all(part % ranks == 0 for part in parts):

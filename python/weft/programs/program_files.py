@@ -1,4 +1,4 @@
-"""Reads and writes files of programs."""
+"""Reads and writes the files of programs of messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weft.errors import ProgramError, ScenarioError
 from weft.programs import otf2_archive, traces
 from weft.results.store import replaced
 
-# File endings of the parameters of a program.
+# Endings of files with the parameters of a program.
 PARAMETERS = (".yaml", ".yml")
 
 
@@ -20,9 +20,9 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
     Parameters
     ----------
     file : str
-        Path of the program. It may be GOAL as text or in binary form, possibly compressed by xz or gzip, or parameters
-        of a program in YAML. It may also be a trace: its folder, a tar archive, its ``.meta`` or ``.otf2`` file, or the
-        file of one of its ranks.
+        Path of the program. The file can be GOAL as text or in binary form, possibly compressed by xz or gzip, or YAML
+        with the parameters of a program. The path can also be that of a trace: its folder, a tar archive, its ``.meta``
+        or ``.otf2`` file, or the file of one of its ranks.
     clock : str, optional
         Clock by which the computations of a trace are timed: one of `_engine.trace_clocks`.
 
@@ -34,7 +34,7 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
     Raises
     ------
     ProgramError
-        If the file cannot be read. The error has the place and the remedy.
+        If the file cannot be read. The error names the place and the remedy.
     ScenarioError
         If parameters in YAML are wrong.
     """
@@ -53,7 +53,10 @@ def program(file: str, clock: str | None = None) -> _engine.Program:
 
 
 def _made(file: str, text: str) -> _engine.Program:
-    """The program from parameters in YAML. If the file is a scenario instead, the error says so."""
+    """Generates the program from parameters in YAML.
+
+    If the file is a scenario instead, the error names this mistake.
+    """
     try:
         return _engine.make_program(file, text)
     except ScenarioError as problem:
@@ -73,14 +76,14 @@ def attached(name: str, content: bytes) -> _engine.Program:
     Parameters
     ----------
     name : str
-        Name of the file, for its ending and for messages.
+        Name of the file, whose ending determines the format, and which messages name.
     content : bytes
         GOAL as text or in binary form, possibly compressed, or parameters of a program in YAML.
 
     Raises
     ------
     ProgramError
-        If the content is not a program. The error has the place and the remedy.
+        If the content is not a program. The error names the place and the remedy.
     """
     if Path(name).suffix in PARAMETERS:
         return _engine.make_program(name, content.decode(errors="surrogateescape"))
@@ -93,7 +96,7 @@ def _without_clock(file: str, clock: str | None) -> None:
 
 
 def _found(path: Path, clock: str | None) -> tuple[traces.Trace | None, bytes]:
-    """The trace of a path, or the unpacked content of its file."""
+    """The trace at a path; or, if the file is no trace, ``None`` and the unpacked content of the file."""
     archive = otf2_archive.found(path, clock)
     if archive is not None:
         return archive, b""
@@ -112,7 +115,7 @@ def _found(path: Path, clock: str | None) -> tuple[traces.Trace | None, bytes]:
 
 
 def save(program: _engine.Program, path: Path) -> None:
-    """Write a program; the ending of `path` chooses the format.
+    """Write a program to a file; the ending of `path` selects the format.
 
     Raises
     ------
@@ -132,7 +135,7 @@ def save(program: _engine.Program, path: Path) -> None:
 
 
 def placement(path: Path) -> list[int]:
-    """The node of each rank, from a file of numbers.
+    """Reads the node of each rank from a file of numbers.
 
     Raises
     ------
@@ -152,5 +155,5 @@ def placement(path: Path) -> list[int]:
 
 
 def title(file: str) -> str:
-    """The title of a picture of a program: the name of its file."""
+    """The title of a figure of a program: the name of the file of the program."""
     return Path(file).name

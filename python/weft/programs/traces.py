@@ -16,13 +16,13 @@ from weft.errors import ProgramError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# First bytes of a file that identify its format.
+# Number of bytes at the start of a file that identify its format.
 _HEAD = 64
-# Ending of the file that describes a trace; separator between the name of a trace and the rank.
+# Ending of the file that describes a trace; separator between the name of a trace and the number of the rank.
 _META = ".meta"
 _DIVIDERS = "-._"
 
-# First bytes of compressed files, and the functions that decompress them; endings of their names.
+# First bytes of compressed files, each with the function that decompresses the file; endings of their names.
 _PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"\xfd7zXZ\x00": lzma.decompress, b"\x1f\x8b": gzip.decompress}
 _ENDINGS = (".xz", ".gz")
 
@@ -32,12 +32,12 @@ DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error, tarfile.TarError)
 
 @dataclass(frozen=True)
 class Trace:
-    """The files of a trace.
+    """The files of a trace, with functions that read and close them.
 
     Attributes
     ----------
     format : str
-        Name of the trace's format.
+        Name of the format of the trace.
     names : list of str
         Names of the files, without folders.
     load : callable
@@ -45,7 +45,7 @@ class Trace:
     close : callable
         Closes the archive that contains the files.
     clock : str, optional
-        The clock of the trace, if it has only one.
+        The clock of the trace, if the format has only one.
     """
 
     format: str
@@ -60,13 +60,13 @@ class Trace:
         Parameters
         ----------
         clock : str, optional
-            Clock by which computations are timed: one of `_engine.trace_clocks`. By default it is the processor clock,
-            if the trace has it.
+            Clock by which computations are timed: one of `_engine.trace_clocks`. By default the clock is the processor
+            clock, if the trace has it.
 
         Raises
         ------
         ProgramError
-            If a file is damaged or missing. The error has the place and the remedy.
+            If a file is damaged or missing. The error names the place and the remedy.
         """
         try:
             return _engine.read_trace(self.format, self.names, self.load, clock or self.clock)
@@ -75,7 +75,7 @@ class Trace:
 
 
 def of_folder(folder: Path) -> Trace | None:
-    """The trace whose files are in a folder; ``None`` if there is no trace."""
+    """The trace whose files are in a folder; ``None`` if the folder has no trace."""
     return _of_paths(sorted(path for path in folder.iterdir() if path.is_file()))
 
 
@@ -144,12 +144,12 @@ def of_archive(path: Path) -> Trace | None:
 
 
 def beside(path: Path, content: bytes) -> Trace | None:
-    """The trace to which a file belongs; ``None`` if it belongs to no trace.
+    """The trace to which a file belongs, with the other files next to it; ``None`` if the file belongs to no trace.
 
     Parameters
     ----------
     path : Path
-        The file: the description of a trace, or the file of a rank.
+        The file, which is the description of a trace or the file of a rank.
     content : bytes
         Content of the file, decompressed.
     """
@@ -165,12 +165,12 @@ def beside(path: Path, content: bytes) -> Trace | None:
 
 
 def _plain(name: str) -> str:
-    """A file name without the ending of a compressed file."""
+    """A file name without the ending of a compressed file, such as ``.gz``."""
     return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)), name)
 
 
 def _family(name: str) -> str:
-    """The part that the names of all files of a trace have in common."""
+    """The part that the names of all files of a trace share, such as the name of the program."""
     stem, _, ending = _plain(name).rpartition(".")
     return stem if f".{ending}" == _META else stem.rstrip("0123456789").rstrip(_DIVIDERS)
 
@@ -180,7 +180,7 @@ def _of_paths(paths: Sequence[Path]) -> Trace | None:
 
 
 def _of_files(names: list[str], load: Callable[[int], bytes], close: Callable[[], None] = lambda: None) -> Trace | None:
-    """The trace that consists of these files; each file may be compressed."""
+    """The trace that consists of these files, each of which may be compressed; ``None`` if they are no trace."""
     plain = [_plain(name) for name in names]
 
     def read(place: int) -> bytes:

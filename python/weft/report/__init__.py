@@ -1,4 +1,7 @@
-"""Writes results as one HTML file that opens without the internet. Nothing here runs a simulation."""
+"""Writes results as one HTML file that a browser opens without the internet.
+
+Reports use only results: this package never runs a simulation.
+"""
 
 from weft.report.html_page import write
 

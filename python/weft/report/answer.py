@@ -1,4 +1,7 @@
-"""The main results in a few sentences and a table of curves. Every number comes from the results."""
+"""Answers the question of a sweep: the main results in a few sentences, and a table of curves.
+
+Every number in the sentences comes from the results.
+"""
 
 from __future__ import annotations
 
@@ -33,19 +36,19 @@ if TYPE_CHECKING:
     from weft.report.sources import Line, Sources
     from weft.results.quantities import Quantity
 
-# Ranks of flaws that do not make the accepted load of a point unreliable.
+# Ranks of the flaws with which the accepted load of a point is still reliable.
 _ACCEPTING = {SOUND, *(flaw.rank for flaw in soundness.OVERLOADED)}
 _LEFT_OUT = "The lowest, highest and least values and the savings below exclude these points."
 _FEW_DROPPED = "Savings also compare points that drop at most 3 % of their packets, if both deliver the same load."
-# Maximum number of equally good points that a sentence names.
+# Maximum number of equally good points that a sentence lists.
 _NAMED = 3
-# Mark after a point about which the engine warned.
+# Text that follows a point about which the engine warned.
 _WARNED = "the network may not carry if the run begins differently (see the warning)"
 _NONE_SOUND = "Therefore Weft names no point as the best in any quantity."
 
 
 def sentences(sources: Sources) -> list[str]:
-    """Results of the sweep, a fact per sentence."""
+    """Sentences with the main results of the sweep, one fact per sentence."""
     lines = _sentences(sources)
     return [*lines, *(f"{line[:1].upper()}{line[1:]}." for line in codes.legend(lines))]
 
@@ -64,10 +67,10 @@ def _sentences(sources: Sources) -> list[str]:
 
 
 def _programs(sources: Sources) -> list[str]:
-    """Sentences on the best points of programs.
+    """Sentences on the best points of a sweep that runs programs.
 
-    These are the fastest point, the point with the least energy, and the point with the least product of time and
-    energy.
+    The best points are the fastest point, the point with the least energy, and the point with the least product of time
+    and energy.
     """
     known = [point for point, summary in enumerate(sources.summaries) if of_programs.ended(summary)]
     heads = ("Least run time", "Least energy to solution", "Least energy times run time")
@@ -94,7 +97,10 @@ def _programs(sources: Sources) -> list[str]:
 
 
 def _bill(sources: Sources) -> list[str]:
-    """Cost of a year under each policy, if a scenario has a bill. Then the year matters, not the best hour."""
+    """Sentences on the cost of a year under each policy, if a scenario has a bill.
+
+    With a bill, the saving over a year is more relevant than the saving at the best load.
+    """
     values: list[str] = []
     for results in sources.results:
         if len(results) and Bill.kept(results):
@@ -104,10 +110,12 @@ def _bill(sources: Sources) -> list[str]:
 
 
 def curves(sources: Sources) -> list[dict[str, Any]]:
-    """A row per load curve: latency at its lowest load (if that point is sound), saturation, highest accepted load.
+    """Table with a row per load curve: latency at its lowest load, saturation, and highest accepted load.
 
-    The highest accepted load may come from a saturated point; then ``accepted_flaw`` says so. It also names a point
-    that accepted more but is left out, with the reason.
+    The latency is missing if that point is not sound.
+
+    If the highest accepted load comes from a saturated point, ``accepted_flaw`` says so. ``accepted_flaw`` also names a
+    point that accepted more but is left out, with the reason.
     """
     in_si = sources.units == si_units.SI
     rows = []
@@ -143,13 +151,13 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
 
 
 def _at(value: float | None, means: Sequence[Mean | None], others: Sequence[Mean | None]) -> float | None:
-    """The mean of one quantity at the load at which the mean of another quantity has this value."""
+    """The mean of the second quantity at the load at which the mean of the first quantity has this value."""
     pairs = zip(means, others, strict=True)
     return next((other.value for mean, other in pairs if mean and other and mean.value == value), None)
 
 
 def _warned(sources: Sources, line: Line) -> set[float]:
-    """Loads of a curve for which the engine warned that a run with another initial state may not carry them."""
+    """Loads of a curve about which the engine warned that the network may not carry them from another initial state."""
     return {
         load
         for load, points in zip(line.load, line.points, strict=True)
@@ -158,9 +166,9 @@ def _warned(sources: Sources, line: Line) -> set[float]:
 
 
 def _changes(sources: Sources, line: Line) -> bool:
-    """Whether the load changes while the first point of a curve runs.
+    """Whether the load changes during the run of the first point of a curve.
 
-    Then its mean latency belongs to no single load.
+    With a changing load, the mean latency of the point belongs to no single load.
     """
     return any(sources.summaries[point].get("phases") for point in line.points[0])
 
@@ -173,7 +181,7 @@ def carried(sources: Sources, line: Line) -> tuple[float | None, str]:
 
 
 def _lossy(sources: Sources, line: Line) -> dict[float, float]:
-    """The loads at which more than 3 % of the packets are dropped, each with the largest share among its runs."""
+    """The loads at which more than 3 % of the packets are dropped, each with the largest share over its runs."""
     return {
         load: max(soundness.dropped_share(sources.summaries[point]) for point in points)
         for load, points in zip(line.load, line.points, strict=True)
@@ -182,11 +190,11 @@ def _lossy(sources: Sources, line: Line) -> dict[float, float]:
 
 
 def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
-    """Each load of a curve, and whether it is too much.
+    """Each load of a curve, and whether the load is too much.
 
-    If a point's load changes, the loads of the measured phases count.
+    If the load changes in phases, the loads of the measured phases are judged instead.
 
-    The judgement of a point or of a phase is ``None`` if it is not known.
+    The judgement is ``None`` if it is not known.
     """
     found: list[tuple[float, bool | None]] = []
     for load, over, unknown, points in zip(line.load, line.over, line.unjudged, line.points, strict=True):
@@ -194,7 +202,7 @@ def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
             (phase[q.SET_LOAD.column], phase["saturated"])
             for point in points
             for phase in sources.summaries[point].get("phases") or []
-            # if the point is judged as not saturated, a phase without a judgement has only batches
+            # if the point is judged as not saturated, phases without a judgement have only batches, and are left out
             if phase["packets"]
             and (phase["saturated"] is not None or sources.summaries[point]["saturated"] is not False)
         ]
@@ -235,7 +243,7 @@ def _endings(sources: Sources) -> list[str]:
 
 
 def _known(sources: Sources, quantity: Quantity) -> list[tuple[float, int]]:
-    """Values of a quantity at all sound points that measured it, each with the number of the point."""
+    """Values of a quantity at all sound points that measured it, each with its point number."""
     return [
         (summary[quantity.column], point)
         for point, summary in enumerate(sources.summaries)
@@ -244,7 +252,7 @@ def _known(sources: Sources, quantity: Quantity) -> list[tuple[float, int]]:
 
 
 def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> list[str]:
-    """A sentence on the best sound point by a quantity, and on points that differ from it only by chance."""
+    """A sentence on the sound point that is best in a quantity, and on points that differ from it only by chance."""
     known = _known(sources, quantity)
     if not known:
         return []
@@ -264,12 +272,15 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
 
 
 def _scale(sources: Sources, quantity: Quantity, point: int) -> float:
-    """Factor for the values of a point, which makes points with cycles of different lengths comparable."""
+    """Factor that makes the values of points with cycles of different lengths comparable."""
     return si_units.scale(sources.summaries[point], quantity, sources.units)
 
 
 def _same(sources: Sources, quantity: Quantity, point: int, other: int) -> bool:
-    """Whether random variation explains the difference of two points in delivered work, or in means without changes."""
+    """Whether random variation explains the difference of a quantity between two points.
+
+    The result is false for means if the scenario of a point makes changes at given times.
+    """
     two = [sources.summaries[each] for each in (point, other)]
     if quantity is q.ACCEPTED:
         return soundness.same_work([each[quantity.column] for each in two], [each.get("packets") for each in two])
@@ -285,12 +296,13 @@ def _same(sources: Sources, quantity: Quantity, point: int, other: int) -> bool:
 
 
 def _saving(sources: Sources) -> list[str]:
-    """Sentences on the greatest saving compared with links that are always on.
+    """Sentences on the greatest saving of power compared with links that are always on.
 
-    The comparison uses measured points with such links. Without them, it uses the cost of the same flits on such links.
+    The reference is a measured point with always-on links. If no such point was measured, the reference is the cost of
+    the same flits on always-on links.
 
-    A network with sleeping links may deliver less than one whose links are always on. So if both were measured, only
-    points that deliver the same load are compared.
+    A network with sleeping links can deliver fewer flits than one with always-on links. Therefore, if both networks
+    were measured, only points that deliver the same load are compared.
     """
     compared: list[tuple[savings.Pair, str]] = []
     lines: list[str] = []
@@ -317,16 +329,16 @@ def _saving(sources: Sources) -> list[str]:
 
 
 def _doubt(summary: Mapping[str, Any]) -> str:
-    """Text after the saving of a point about which the engine warned."""
+    """Text that follows the saving of a point about which the engine warned."""
     return f"; this point has a load that {_WARNED}" if soundness.is_warned(summary) else ""
 
 
 def _saving_of_the_same_flits(sources: Sources) -> list[str]:
-    """A sentence on the greatest saving if no point with links always on was measured.
+    """A sentence on the greatest saving if no point with always-on links was measured.
 
-    The saving is relative to the cost of the flits of the same run on such links. Failed links draw no power although
-    they do not sleep. If the load depends on the network, always-on links would deliver more flits. Weft states no
-    saving for such points.
+    The saving is relative to the cost of the same flits on always-on links. Weft states no saving for points with
+    failed links, because these draw no power although they do not sleep. Weft also states no saving if the load depends
+    on the network, because always-on links would deliver more flits.
     """
     known, left_out = [], 0
     for results in sources.results:

@@ -1,4 +1,7 @@
-"""Power over the hours of a day or a week, as SVG. Its text has the text colour of the page."""
+"""Draws power over the hours of a day or a week as an SVG picture.
+
+The text of the picture has the text colour of the page.
+"""
 
 from __future__ import annotations
 
@@ -18,40 +21,40 @@ from weft.plot.finish import wrapped
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Stands for the text colour of the page. A series drawn in black also gets the text colour.
+# A colour that is replaced by the text colour of the page. Series in black also get the text colour.
 _TEXT = "#010203"
 _RC: dict[str, Any] = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), _TEXT),
     "grid.color": "#888888",
     "grid.alpha": 0.35,
 }
-# Sizes in inches: width of the figure, also with one panel; height of a row of panels; number of panels per row, and in
+# Sizes [inches]: width of the figure, also with one panel; height of a row of panels. Number of panels per row, and in
 # total.
 _WIDTH, _NARROW, _HEIGHT, _COLUMNS, _PANELS = 8.0, 5.5, 2.5, 2, 12
-# Space in inches next to a panel, and next to the labels of the legend.
+# Space [inches] next to a panel, and next to the labels of the legend.
 _AROUND, _HANDLE = 0.9, 0.6
-# The power axis ends at the highest value times this factor.
+# The upper end of the power axis is the highest value times this factor.
 _ROOM = 1.08
-# Hours between two ticks.
+# Hours between two ticks of the time axis, by period.
 _TICKS = {"day": 3, "week": 24}
 
 
 def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[float], period: str) -> str:
-    """A figure of step curves.
+    """Draws a picture of step curves.
 
     Parameters
     ----------
     panels : mapping of str to mapping of str to sequence of float
-        Power of each line of each panel in the parts of the profile [kW].
+        Power [kW] in each part of the profile, for each curve of each panel.
     edges : sequence of float
-        Begin of each part, and end of the last part [h].
+        Begin of each part of the profile, and end of the last part [h].
     period : str
         ``day`` or ``week``.
 
     Returns
     -------
     str
-        The element ``svg``. If there are more than twelve panels, it shows the first twelve, and says so.
+        The element ``svg``. The picture shows at most the first twelve panels; if there are more, its text says so.
     """
     shown = dict(list(panels.items())[:_PANELS])
     looks = style.looks([label for lines in shown.values() for label in lines])
@@ -86,7 +89,7 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
 
 
 def _fitted(text: str, size: float | str, room: float) -> str:
-    """A string broken into lines that are at most `room` wide [inches] in a font size [points]."""
+    """A string with line breaks, so that lines are at most `room` wide [inches] in a font size [points]."""
     return "\n".join(wrapped(text, FontProperties(size=size), room))
 
 

@@ -1,4 +1,4 @@
-"""The section of a page on the yearly cost of the network: two tables, and power over the day or week."""
+"""The section of a report on the yearly cost of the network: two tables, and power over the day or week."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def html(sources: Sources) -> Markup:
-    """The section; empty if no scenario has a bill."""
+    """The HTML of the section; empty if no scenario has a bill."""
     pairs = zip(sources.results, sources.names, strict=True)
     parts = [_part(each, name) for each, name in pairs if len(each) and Bill.kept(each)]
     if not parts:
@@ -32,7 +32,7 @@ def html(sources: Sources) -> Markup:
 
 
 def _part(results: ResultSet, name: str) -> dict[str, Any]:
-    """The text of the section on one of the results."""
+    """The content of the section for one of the results."""
     try:
         yearly = YearlyBill(results)
     except WeftError as problem:
@@ -56,7 +56,7 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
 
 
 def _joined(lines: list[str]) -> list[str]:
-    """The notes. The indented lines below a note are its remedies, and are joined with it."""
+    """The notes, as one string each. Joins the indented lines below a note, which are its remedies, with the note."""
     notes: list[str] = []
     for line in lines:
         if line.startswith(" ") and notes:
@@ -67,7 +67,7 @@ def _joined(lines: list[str]) -> list[str]:
 
 
 def _picture(yearly: YearlyBill) -> str:
-    """Power over the profile: a panel for each group of series that share a baseline."""
+    """Picture of power over the profile, with a panel for each group of series that share a baseline."""
     panels: dict[str, dict[str, list[float]]] = {}
     for row in yearly.rows:
         lines = panels.setdefault(row.group, {})

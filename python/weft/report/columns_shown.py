@@ -12,7 +12,7 @@ from weft.results.quantities import Quantity
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-# The columns in the order of the table of points.
+# The columns of the table of points, in this order.
 TABLE = (
     q.ENDING,
     Quantity("flaw", "Reason why the point is never named as the best", "", "flaw", 0),
@@ -119,27 +119,28 @@ GROUPS = (
     q.POWER,
     Quantity("energy_j", "Energy in the window", "J", "energy", 6),
 )
-# Maximum number of groups of a point that a page shows.
+# Maximum number of groups of each point that a page lists.
 MOST_GROUPS = 20
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A list in the summary of each point, shown as a table of the point with a row per entry.
+    """A list in the summary of each point, which the report shows as a table of the point with a row per entry.
 
     Attributes
     ----------
     name : str
         Key of the list in the summary.
     caption : str
-        Text above the table.
+        Text above the table of the report.
     key, head : str
-        Key of an entry's name, and heading of the column of names.
+        Key with the name of an entry, and heading of the column of names.
     quantities : tuple of Quantity
         Further columns, in their order; a column that no entry of a point has is left out.
     entries : callable
-        Function from the summary of a point to the entries that have a row. It returns no entries if they would only
-        repeat the point's own numbers. ``mark`` of an entry is the sign after its unreliable numbers.
+        Function from the summary of a point to the entries that have a row. The function returns no entries if they
+        would only repeat the numbers of the point. The key ``mark`` of an entry is the sign after its unreliable
+        numbers.
     """
 
     name: str
@@ -151,7 +152,7 @@ class Listing:
 
 
 def _elsewhere(_: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """No entries from the summary: these entries come from a separate table of the point."""
+    """Returns no entries, because the entries are not in the summary but in a separate table of the point."""
     return []
 
 
@@ -160,7 +161,7 @@ def _link_classes(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _jobs(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The jobs of a point; empty for a single job without a batch, because its numbers equal those of the point."""
+    """The jobs of a point; empty for a single job without a batch, because its numbers are those of the point."""
     jobs = summary.get("jobs") or []
     if len(jobs) == 1 and jobs[0]["batch_packets"] is None:
         return []
@@ -173,7 +174,10 @@ def _jobs(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The phases of a point. Latencies without a limit are replaced by words, and marked numbers have a reason."""
+    """The phases of the load of a point, as entries of a list.
+
+    Words replace latencies that grow without limit, and marked numbers have a reason.
+    """
     words = {True: "saturated", False: "no", None: "not judged"}
     rows = []
     for phase, judged in zip(summary.get("phases") or [], soundness.in_phases(summary), strict=True):
@@ -191,7 +195,7 @@ def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _flows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the table of flows: each class of flows of a point, with its sign and energy [uJ]."""
+    """Entries of the list of flows: each class of flows of a point, with its sign and energy [uJ]."""
     mark = of_flows.sign(summary)
     return [
         {**flow, "mark": mark, "energy_dynamic_uj": float(flow["energy_dynamic_fj"]) * 1e-9}
@@ -200,16 +204,16 @@ def _flows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def point_mark(summary: Mapping[str, Any]) -> str:
-    """The sign after unreliable numbers of a point; empty if its numbers are reliable."""
+    """The sign after unreliable numbers of a point; empty if all its numbers are reliable."""
     return soundness.OVERLOADED_MARK if soundness.sign(summary) in soundness.ENDED else soundness.mark(summary)
 
 
 def _in_faults(name: str) -> Callable[[Mapping[str, Any]], list[dict[str, Any]]]:
-    """A function that returns the entries of a list about faults, each with the mark of the point."""
+    """Returns the function that returns the entries of a list about faults, each with the mark of the point."""
     return lambda summary: [each | {"mark": point_mark(summary)} for each in summary.get(name) or []]
 
 
-# The lists in the order of the page.
+# The lists of a point, in the order of the page.
 LISTINGS = (
     Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES, _link_classes),
     Listing("jobs", "Jobs", "job", "job", JOBS, _jobs),
@@ -232,7 +236,7 @@ GROUP_LISTING = Listing("groups", _MOST_ENERGY, "group", "group", GROUPS, _elsew
 
 
 def described(quantity: Quantity) -> dict[str, object]:
-    """The description of a quantity for the page, which shows shares in percent."""
+    """The description of a quantity, in the form that the scripts of the page read; shares are in percent."""
     share = quantity.column.endswith("_share")
     return {
         "column": quantity.column,
@@ -246,16 +250,16 @@ def described(quantity: Quantity) -> dict[str, object]:
 
 
 def shown(units: str) -> dict[str, object]:
-    """Loads, latencies and times of the charts in these units."""
+    """Quantities of loads, latencies and times in the chosen units, for the charts."""
     offered, accepted, latency = (si_units.in_units(each, units) for each in (q.OFFERED, q.ACCEPTED, q.LATENCY))
     described_ones = {"offered": described(offered), "accepted": described(accepted), "latency": described(latency)}
     return described_ones | {"time": latency.unit, "si": units == si_units.SI}
 
 
 def charted(units: str, states: Sequence[str]) -> list[Quantity]:
-    """Quantities, in these units, whose mean over the runs of each load is shown in charts.
+    """Quantities, in the chosen units, whose mean over the runs of each load is drawn in charts.
 
-    `states` are those of the links.
+    `states` are the power states of the links.
     """
     shares = [Quantity(f"links_{state}_share", f"Share of link cycles {state}", "", state, 3) for state in states]
     costs = [each for cost in (*q.ENERGIES, *q.POWERS) for each in (cost.actual, cost.always_on, cost.ideal)]
@@ -264,7 +268,7 @@ def charted(units: str, states: Sequence[str]) -> list[Quantity]:
 
 
 def billed() -> list[dict[str, object]]:
-    """Columns of the charts that compare the links of the run with always-on and ideal links, for each set of links."""
+    """Columns of the charts that compare the run with always-on and ideal links, for each set of links."""
     return [
         {
             "links": energy.links,

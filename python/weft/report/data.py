@@ -1,4 +1,4 @@
-"""Collects everything that a page shows into one value that JSON can hold."""
+"""Collects all data of a page in one value that can be written as JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
     from weft.results.result_set import ResultSet
 
-# Maximum size of the latency histograms of all points [bytes].
+# Maximum size of the latency histograms of all points together [bytes].
 HISTOGRAM_BYTES = 700_000
 _SYMBOLS = {
     "o": "circle",
@@ -44,7 +44,7 @@ _DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
 
 
 def collect(sources: Sources) -> dict[str, Any]:
-    """The content of a page."""
+    """The data of a page."""
     drawings = _drawings(sources)
     states = link_modes.of_all(sources.summaries)
     looks_of_states = state_looks(states)
@@ -60,7 +60,7 @@ def collect(sources: Sources) -> dict[str, Any]:
         | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING, of_jobs.NEXT_TO_MARK: of_jobs.NEXT_TO}
         | {of_flows.DELIVERED_MARK: of_flows.DELIVERED},
         "states": {state: colour for state, (colour, _) in looks_of_states.items()},
-        # matplotlib repeats a letter for a denser hatch; Plotly accepts it once
+        # matplotlib repeats a letter for a denser hatching, but Plotly accepts each letter only once
         "state_patterns": {state: hatch[:1] for state, (_, hatch) in looks_of_states.items()},
         "state_order": states,
         "heat": _heat(),
@@ -77,14 +77,14 @@ def collect(sources: Sources) -> dict[str, Any]:
 
 
 def _table(sources: Sources) -> list[Quantity]:
-    """The columns of the table of points; shares of delivered packets are shown only if some packets were dropped."""
+    """The columns of the table of points; the share of delivered packets is a column only if packets were dropped."""
     dropping = any(map(soundness.is_dropping, sources.summaries))
     shown = si_units.beside(columns_shown.TABLE, sources.units)
     return [each for each in shown if dropping or each is not q.DELIVERED]
 
 
 def _heat() -> list[str]:
-    """Colours of the scale of utilisation, from pale to dark; they differ only in lightness."""
+    """Colours of the scale of utilisation, from pale to dark, which differ only in lightness."""
     return [to_hex(colour) for colour in colormaps[HEAT](np.linspace(0, 1, 24))]
 
 
@@ -93,9 +93,12 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _points(sources: Sources) -> dict[str, Any]:
-    """Each scalar of the summaries as a column. Models in coordinates are shown by their labels."""
+    """The table of points, with each scalar of the summaries as a column.
+
+    In coordinates, labels replace models.
+    """
     frame = sources.frame
-    # energies in femtojoules are left out: they are long numbers, and the same energies are included in joules
+    # energies in femtojoules are left out, because they are long numbers, and the table also has them in joules
     scalars = [name for name in frame.columns if not name.endswith("_fj") and name not in {"hash", "name"}]
     columns = {name: pack.column(frame[name].to_list()) for name in scalars}
     columns |= {"mark": pack.column([columns_shown.point_mark(summary) for summary in sources.summaries])}
@@ -111,7 +114,7 @@ def _points(sources: Sources) -> dict[str, Any]:
 
 
 def _brief(sources: Sources) -> dict[str, Any]:
-    """Short strings for the values of some coordinates: names of models without their options."""
+    """Short strings for the values of coordinates: names of models without their options."""
     by_name = {}
     for path in sources.varied:
         words = [value for value in sources.frame[path].to_list() if isinstance(value, str)]
@@ -148,13 +151,16 @@ def _curves(sources: Sources) -> list[dict[str, Any]]:
 
 
 def _half_widths(sources: Sources, line: Line, quantity: Quantity) -> list[float | None]:
-    """Half widths of the 95 % confidence intervals of the means of a curve, or ``None`` if unknown."""
+    """Half widths of the 95 % confidence intervals at the loads of a curve; ``None`` where unknown."""
     means = sources.means(line, quantity)
     return [None if mean is None or mean.half_width is None else pack.rounded(mean.half_width) for mean in means]
 
 
 def _histograms(sources: Sources) -> list[dict[str, Any]]:
-    """Packets per latency. If there are too many latencies, neighbouring latencies form one bin with exact edges."""
+    """Number of packets by latency, for each point.
+
+    If there are too many latencies, neighbouring latencies form one bin with exact edges.
+    """
     most = max(20, HISTOGRAM_BYTES // (11 * len(sources)))  # two numbers of up to four bytes each, in base64
     made = []
     for summary in sources.summaries:
@@ -171,7 +177,7 @@ def _histograms(sources: Sources) -> list[dict[str, Any]]:
 
 
 def _listing(sources: Sources, listing: Listing) -> dict[str, Any]:
-    """A table of each point. It has no rows if it would only repeat the point."""
+    """The table of a list for each point. A table has no rows if it would only repeat the numbers of the point."""
     rows = [listing.entries(summary) for summary in sources.summaries]
     if sources.units == si_units.SI:
         listing = replace(listing, quantities=tuple(si_units.beside(listing.quantities, sources.units)))
@@ -181,7 +187,7 @@ def _listing(sources: Sources, listing: Listing) -> dict[str, Any]:
 
 
 def _in_si(entry: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
-    """An entry of a listing with SI columns added. A word that replaces a number is in both columns."""
+    """An entry of a list with further columns in SI units. A word that replaces a number is written in both columns."""
     numbers = {name: None if isinstance(value, str) else value for name, value in entry.items()}
     twins = si_units.of_part(numbers, summary)
     words = {
@@ -191,7 +197,7 @@ def _in_si(entry: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _groups(sources: Sources) -> dict[str, Any]:
-    """The groups of each point that used the most energy; empty if there is no table or it is damaged."""
+    """The groups of each point that used the most energy; empty if the table of groups is missing or damaged."""
     lists: list[list[dict[str, Any]]] = []
     for results, row in sources.places:
         lists.append([])
@@ -228,7 +234,7 @@ def _stalls(sources: Sources) -> dict[int, str]:
 
 
 def _waiting(sources: Sources) -> dict[int, list[list[int]]]:
-    """Router and input port of each queue in the wait-for cycle of a stuck point."""
+    """Router and input port of each queue in the wait-for cycle, for each stuck point."""
     begin = 0
     found: dict[int, list[list[int]]] = {}
     for results in sources.results:
@@ -243,7 +249,7 @@ def _waiting(sources: Sources) -> dict[int, list[list[int]]]:
 
 
 def _drawings(sources: Sources) -> dict[str, Any]:
-    """Networks and channels of points, the most interesting points first, as long as there is room."""
+    """Networks and channels of points, as many as fit, the most interesting points first."""
     gallery = Gallery(link_modes.of_all(sources.summaries))
     telling = _telling(sources)
     for number in telling:
@@ -261,7 +267,10 @@ def _drawings(sources: Sources) -> dict[str, Any]:
 
 
 def _telling(sources: Sources) -> list[int]:
-    """Points by priority: the highest steady point of each curve, then its ends, its middle, and the rest."""
+    """Numbers of points in order of interest.
+
+    First is the highest steady point of each curve, then its ends, its middle, and the rest.
+    """
     ranks: dict[int, tuple[int, int]] = {}
     for line in sources.lines:
         steady = [place for place, over in enumerate(line.over) if not over]
@@ -274,7 +283,7 @@ def _telling(sources: Sources) -> list[int]:
 
 
 def facts(sources: Sources) -> dict[str, Any]:
-    """The strings of the page."""
+    """The strings that the page shows about the results."""
     return {
         "title": ", ".join(sources.names),
         "points": len(sources),
@@ -286,7 +295,7 @@ def facts(sources: Sources) -> dict[str, Any]:
 
 
 def _question(sources: Sources, each: int) -> dict[str, Any]:
-    """The question of one set of results, from the scenario of its first readable point and from the sweep."""
+    """The question of one of the results: the values that its scenario and its sweep set."""
     results = sources.results[each]
     row, scenario = _first_scenario(results)
     places = [point["coordinates"] for point in results.points]
@@ -302,7 +311,7 @@ def _question(sources: Sources, each: int) -> dict[str, Any]:
 
 
 def _first_scenario(results: ResultSet) -> tuple[int, dict[str, Any]]:
-    """Row and scenario of the first point whose scenario can be read."""
+    """Row number and scenario of the first point whose scenario can be read."""
     for row in range(len(results) - 1):
         with suppress(ResultsError):
             return row, results.scenario(row)
@@ -310,7 +319,7 @@ def _first_scenario(results: ResultSet) -> tuple[int, dict[str, Any]]:
 
 
 def _provenance(sources: Sources) -> list[tuple[str, str]]:
-    """Lines on when, by which process and on which machine points were computed."""
+    """Lines on the time, process and machine of the runs of the points."""
     summaries = sources.summaries
     runs = [run for results, row in sources.places if (run := results.run_info(row))]
     lines = [
@@ -344,12 +353,15 @@ def _each(values: Any) -> str:
 
 
 def _filled(values: dict[str, Any], **forms: str) -> str | None:
-    """The known values as a string."""
+    """The known values as one string; ``None`` if no value is known."""
     return ", ".join(form.format(values[key]) for key, form in forms.items() if values.get(key) is not None) or None
 
 
 def _values(swept: Sequence[Any], path: str) -> list[str]:
-    """The labels of the values of a coordinate, each once: numbers ascending, others in the order of the sweep."""
+    """The labels of the values of a coordinate, each once.
+
+    Numbers are in ascending order, other values in the order of the sweep.
+    """
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in swept):
         swept = sorted(swept)
     return list(dict.fromkeys(label(value, path) for value in swept))

@@ -20,23 +20,26 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-# Maximum sizes: bytes of all films of a report, bytes of one film, and pictures of one film.
+# Maximum sizes: bytes of all films of a report, bytes of one film, and number of pictures of one film.
 BYTES = 1_100_000
 _OF_ONE = 1_000_000
 _PICTURES = 240
-# State of a channel without a recording. If all channels have this state, the page shows no states.
+# State of a channel whose states were not recorded. If all channels have this state, the page shows no states.
 _ON = LINK_STATES.index("on")
 
 
 class Budget:
-    """Makes films until the report's bytes for films are used up. `states` lists the states of the report by number."""
+    """Makes films until the bytes that a report reserves for films are used up.
+
+    `states` is the list of power states of the report; films store their numbers.
+    """
 
     def __init__(self, states: Sequence[str]) -> None:
         self._states = states
         self._left = BYTES
 
     def film(self, order: Ints, results: ResultSet, row: int) -> dict[str, Any] | None:
-        """The film of a point; ``None`` if nothing was recorded per channel, or no room is left."""
+        """The film of a point; ``None`` if nothing was recorded per channel, or if no bytes are left for films."""
         # flits take up to two bytes per channel, and states one byte; base64 turns three bytes into four
         pictures = min(_PICTURES, min(_OF_ONE, self._left) // (4 * max(1, len(order))))
         if pictures < 2:
@@ -55,9 +58,9 @@ class Budget:
 
 
 def of_series(series: pl.DataFrame, order: Ints, pictures: int, states: Sequence[str]) -> dict[str, Any]:
-    """A film with a picture per sample.
+    """A film with one picture per sample.
 
-    If there are too many samples, they are merged: flits add up, and the last state counts.
+    If there are too many samples, neighbouring ones are merged: flits are added, and the last state is shown.
     """
     channels = int(series["channel"].n_unique())
     samples = series.height // channels
@@ -82,7 +85,10 @@ def of_series(series: pl.DataFrame, order: Ints, pictures: int, states: Sequence
 
 
 def of_spans(spans: pl.DataFrame, order: Ints, pictures: int, states: Sequence[str]) -> dict[str, Any] | None:
-    """A film with a picture per interval of equal length. It shows the states at the end of the interval."""
+    """A film with one picture per interval; all intervals have equal lengths.
+
+    A picture shows the states at the end of its interval.
+    """
     if spans.is_empty():
         return None
     end = int(spans["to_cycle"].to_numpy().max())
@@ -90,8 +96,8 @@ def of_spans(spans: pl.DataFrame, order: Ints, pictures: int, states: Sequence[s
     spans = spans.sort("channel", "to_cycle")
     channel, begin, stop = (spans[name].to_numpy().astype(np.int64) for name in ("channel", "from_cycle", "to_cycle"))
     numbers = spans["state"].replace_strict(list(states), range(len(states))).to_numpy().astype(np.int64)
-    # The picture of an interval shows the state in its last cycle: the state of the first span that ends after this
-    # cycle.
+    # the picture shows the state in the last cycle of its interval, which is the state of the first span that ends
+    # after this cycle.
     asked = order[None, :] * (end + 1) + edges[1:, None] - 1
     span = np.minimum(np.searchsorted(channel * (end + 1) + stop, asked, side="right"), len(channel) - 1)
     inside = (channel[span] == order[None, :]) & (begin[span] < edges[1:, None])

@@ -1,4 +1,4 @@
-"""Recordings of a point over time: flits and link states by link class, and latency by packet creation time."""
+"""Recordings of points over time for a report: flits and link states by class, and latency by packet creation time."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from weft.report import pack
 if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
-# Maximum number of bytes for all points; maximum number of intervals of a point.
+# Maximum number of bytes for all points together; maximum number of intervals of a point.
 BYTES = 400_000
 MOST = 250
 
 
 class Histories:
-    """Collects recordings over time, as long as there is room."""
+    """Collects recordings over time until the bytes that a report reserves for them are used up."""
 
     def __init__(self) -> None:
         self._left = BYTES
 
     def of(self, results: ResultSet, row: int, channels: pl.DataFrame) -> dict[str, Any] | None:
-        """The history of a point; ``None`` if nothing was recorded or there is no room left."""
+        """The recordings of a point over time; ``None`` if nothing was recorded or no bytes are left."""
         if self._left <= 0:
             return None
         folder = results.folder(row)
@@ -38,9 +38,9 @@ class Histories:
 
 
 def series(samples: pl.DataFrame, channels: pl.DataFrame) -> dict[str, Any]:
-    """Flits of each link class in each interval, and the class's channels.
+    """Flits of each link class in each interval, and the number of channels of the class.
 
-    Intervals are merged until at most `MOST` remain.
+    Neighbouring intervals are merged until at most `MOST` remain.
     """
     if "channel" in samples.columns:
         samples = samples.join(channels.select("channel", "link_class"), on="channel", maintain_order="left")
@@ -68,7 +68,10 @@ def series(samples: pl.DataFrame, channels: pl.DataFrame) -> dict[str, Any]:
 
 
 def transient(bins: pl.DataFrame) -> dict[str, Any]:
-    """Mean and longest latency of the packets created in each interval. Intervals without packets are left out."""
+    """Mean and longest latency of the packets created in each interval.
+
+    Intervals in which no packet was created are left out.
+    """
     with_packets = bins.filter(pl.col("packets") > 0)
     return {
         "from_cycle": pack.counts(with_packets["from_cycle"]),

@@ -1,4 +1,4 @@
-"""Writes the page: data, scripts, styles and Plotly in one file."""
+"""Writes a report as an HTML page: data, scripts, styles and Plotly in one file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _ENDINGS = (".html", ".htm")
-# The scripts in this order: a script uses only those before it.
+# The scripts of the page in this order, because a script uses only scripts before it.
 _SCRIPTS = ("data.js", "numbers.js", "colours.js", "table.js", "charts.js", "canvas.js", "network.js", "main.js")
 
 
@@ -31,17 +31,17 @@ def write(results: Sequence[ResultSet], path: Path, *, units: str | None = None)
     Parameters
     ----------
     results : sequence of ResultSet
-        Finished points. Further results are drawn over the first.
+        Finished points. Further results are drawn in the charts of the first.
     path : Path
-        The file to write. It appears under this name only when it is complete.
+        The file to write. The file appears under this name only when it is complete.
     units : str, optional
-        ``si`` shows also latencies in us and loads in Gb/s per terminal. This is the default if points have different
-        cycles.
+        ``si`` also shows latencies in us and loads in Gb/s per terminal. The default is ``si`` if points have cycles of
+        different lengths.
 
     Raises
     ------
     ResultsError
-        If no point is finished, or the file name does not have the ending of a page.
+        If no point is finished, or if the file name does not end in ``.html`` or ``.htm``.
     WriteError
         If the file can't be written.
     """
@@ -64,12 +64,14 @@ def write(results: Sequence[ResultSet], path: Path, *, units: str | None = None)
 
 
 def checked(path: Path) -> Path:
-    """The file of a page. Its name is checked, so that the page cannot replace a scenario or results.
+    """The path of a page, after a check of its name.
+
+    The check ensures that the page cannot replace a scenario or results.
 
     Raises
     ------
     ResultsError
-        If the name does not have the ending of a page, or is a folder.
+        If the path does not end in ``.html`` or ``.htm``, or is a folder.
     """
     if path.suffix.lower() not in _ENDINGS:
         raise ResultsError.saying(f"{path} is not the name of a page", f"end it with {' or '.join(_ENDINGS)}")
@@ -80,7 +82,7 @@ def checked(path: Path) -> Path:
 
 
 def _json(value: object) -> str:
-    """JSON in which no text can close the HTML element around it."""
+    """JSON text that cannot close the HTML element that contains it."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("<", "\\u003c")
 

@@ -1,6 +1,7 @@
-"""Places routers in the drawing of a network, and bends links around the routers between their ends.
+"""Places routers in the drawing of a network, and bends links around the routers that are between their ends.
 
-A unit is the distance between neighbouring routers of a row; y points down. The same network gives the same drawing.
+The unit of length is the distance between neighbouring routers of a row; y points down. The same network always gives
+the same drawing.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# Units: distance between neighbouring routers of a grid, horizontally and vertically; the same along dimension 2; empty
-# space between tiles.
+# Sizes in units of the drawing: distance between neighbouring routers of a grid, horizontally and vertically; the same
+# along dimension 2; empty space between tiles.
 _CELL = (1.4, 1.0)
 _ASLANT = (0.7, 0.5)
 _GAP = 1.2
-# Largest bend of a link within a row. Arcs must not touch the routers of the next row, which is nearer with three
-# dimensions.
+# Largest bend of a link within a row. A bent link must not touch the routers of the next row, which is nearer with
+# three dimensions.
 _BEND, _BEND_ASLANT = 0.78, 0.4
-# Ratio of the width of a tree to its height.
+# Ratio of width to height of the drawing of a tree.
 _TREE_ASPECT = 2.2
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A drawing of a network.
+    """Positions and shapes from which a network is drawn.
 
     Attributes
     ----------
@@ -44,7 +45,7 @@ class Layout:
     bend : array
         Distance of the middle of each link from the straight line, to the left of its direction.
     words : str
-        A line of text that describes how routers are placed.
+        A line of text on how routers are placed.
     """
 
     x: Floats
@@ -54,7 +55,7 @@ class Layout:
 
 
 def lay_out(network: Mapping[str, Any], routers: int, start: Ints, end: Ints) -> Layout:
-    """Place the routers of a network.
+    """Place the routers of a network in a drawing.
 
     Parameters
     ----------
@@ -92,7 +93,10 @@ def _beyond_neighbours(start: Ints, end: Ints) -> bool:
 
 
 def _circle(count: int, radius: float | None = None) -> tuple[Floats, Floats]:
-    """Positions one unit apart on a circle, clockwise from the top. A single position is in the middle."""
+    """Positions on a circle, one unit apart, clockwise from the top.
+
+    A single position is in the middle of the circle.
+    """
     if radius is None:
         radius = 0.0 if count < 2 else 0.5 / float(np.sin(np.pi / count))
     angle = 2 * np.pi * np.arange(count) / max(count, 1)
@@ -100,9 +104,10 @@ def _circle(count: int, radius: float | None = None) -> tuple[Floats, Floats]:
 
 
 def _tiles(digits: Ints, widths: Sequence[int]) -> tuple[Floats, Floats]:
-    """Positions in a grid.
+    """Positions of the routers of a grid.
 
-    Dimension 0 goes right, 1 down, 2 diagonally within a cell; the others form rows and columns of tiles.
+    Dimension 0 points to the right, 1 down, and 2 diagonally within a cell; further dimensions form rows and columns of
+    tiles.
     """
     at = [np.zeros(len(digits)), np.zeros(len(digits))]
     pitch, extent = list(_CELL), [0.0, 0.0]
@@ -128,27 +133,30 @@ def _grid_words(widths: Sequence[int]) -> str:
 
 
 def _arcs(digits: Ints, x: Floats, y: Floats, start: Ints, end: Ints) -> Floats:
-    """Bends of links. A link that passes other routers of its row is bent; longer links are bent more."""
+    """Bends of the links of a grid.
+
+    A link that passes other routers of its row is bent, and longer links are bent more.
+    """
     steps = np.abs(digits[end] - digits[start]).max(axis=1)
     far = steps / max(int(digits.max()), 2)
     dimensions = digits.shape[1]
     most = _BEND if dimensions < 3 else _BEND_ASLANT
     bend = np.where(steps > 1, most * (0.15 + 0.85 * far), 0.0)
-    # Arcs bend up or to the left, independent of the direction in which a link is listed.
+    # links bend up or to the left, independent of the order of their two ends
     forward = (x[end] - x[start] > 0) | ((x[end] == x[start]) & (y[end] > y[start]))
     vertical = x[end] == x[start]
     return np.where(forward ^ vertical, bend, -bend)
 
 
 def _groups(places: Ints, levels: Ints) -> tuple[Floats, Floats]:
-    """Positions of groups: small circles on a large circle, far enough apart."""
+    """Positions of routers in groups: small circles of routers on a large circle of groups, far enough apart."""
     group = places[:, 0]
     count = int(group.max()) + 1
     x, y = _rings(_ranks(group, levels), levels)
     each = 2 * float(np.hypot(x, y).max()) + 1.5
     around = 0.0 if count < 2 else each / 2 / float(np.sin(np.pi / count))
     middle_x, middle_y = _circle(count, around)
-    # Each group is turned so that its first router looks outwards.
+    # each group is turned so that its first router is on the outer side
     angle = 2 * np.pi * group / max(count, 1)
     turned_x = x * np.cos(angle) - y * np.sin(angle)
     turned_y = x * np.sin(angle) + y * np.cos(angle)
@@ -166,7 +174,7 @@ def _ranks(group: Ints, levels: Ints) -> Ints:
 
 
 def _rings(ranks: Ints, levels: Ints) -> tuple[Floats, Floats]:
-    """Positions on concentric circles: a circle per level, level 0 outermost, at least one unit apart."""
+    """Positions on concentric circles, one per level with level 0 outermost; routers are at least one unit apart."""
     x, y = np.zeros(len(ranks)), np.zeros(len(ranks))
     least = 0.0
     for level in sorted(set(levels.tolist()), reverse=True):
@@ -181,7 +189,7 @@ def _rings(ranks: Ints, levels: Ints) -> tuple[Floats, Floats]:
 
 
 def _levels(places: Ints) -> tuple[Floats, Floats]:
-    """Positions in rows of equal width, level 0 at the bottom."""
+    """Positions in rows of equal width: a row per level, with level 0 at the bottom."""
     level, index = places[:, 0], places[:, 1]
     top = int(level.max())
     counts = np.array([int(index[level == each].max(initial=0)) + 1 for each in range(top + 1)])

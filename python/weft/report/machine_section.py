@@ -1,4 +1,4 @@
-"""The section of a page on the energy of the whole machine (switches and nodes), for points that run programs."""
+"""The section of a report on the energy of the whole machine (switches and nodes), for points that run programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.report.sources import Sources
     from weft.results.result_set import ResultSet
 
-# Columns of the table: those of `weft.analysis.machine_energy.table`, and their headings.
+# Columns of `weft.analysis.machine_energy.table` that the section shows, with their headings.
 _COLUMNS = {
     "runtime": "run time",
     "ports": "ports",
@@ -28,12 +28,12 @@ _COLUMNS = {
     "e_cluster_ratio": "E_cluster",
     "saves": "saves energy at idle shares",
 }
-# Power of an idle node, as a share of a busy node, in the column with the energy of the machine.
+# Power of an idle node, as a share of the power of a busy node, for the column with the energy of the machine.
 _IDLE = 0.5
 
 
 def html(sources: Sources) -> Markup:
-    """The section; empty if no results have several points that run programs."""
+    """The HTML of the section; empty unless some results have several points that run programs."""
     pairs = zip(sources.results, sources.names, strict=True)
     parts = [_part(each, name) for each, name in pairs if len(each) > 1 and program_table.are_all(each)]
     if not parts:
@@ -44,7 +44,7 @@ def html(sources: Sources) -> Markup:
 
 
 def _part(results: ResultSet, name: str) -> dict[str, Any]:
-    """The text of the section on one of the results."""
+    """The content of the section for one of the results."""
     try:
         frame = table(results, Machine(idle_shares=(_IDLE,)))
     except WeftError as problem:

@@ -1,4 +1,4 @@
-"""The networks of a report: positions of routers, links, and the activity of each channel at some points."""
+"""The networks of a report: positions of routers, links, and the activity of each channel in some points."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-# Maximum number of links that are drawn; maximum number of bytes of the channels of all points.
+# Maximum number of links that a network is drawn with; maximum number of bytes for the channels of all points.
 MOST_LINKS = 30_000
 BYTES = 1_500_000
 
 
 @dataclass
 class Network:
-    """A network in the form in which the page draws it.
+    """A network in the form in which the scripts of the page draw it.
 
     Attributes
     ----------
     page : dict
         Data of the network for the page.
     order : array of int
-        Channels in the page's order: one direction of each link, then the opposite directions (-1: no channel).
+        Numbers of the channels in the order of the page: one direction of each link, then the opposite directions (-1:
+        no channel).
     """
 
     page: dict[str, Any]
@@ -47,14 +48,14 @@ class Network:
 
 
 def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
-    """Place the routers of a network and collect its links.
+    """Place the routers of a network, and collect its links.
 
     Parameters
     ----------
     network : mapping
         The network, as returned by `weft._engine.Point.network`.
     channels : polars.DataFrame
-        Channels of a point; if there are more links than can be drawn, those with the most flits are drawn.
+        Channels of a point. If the page cannot draw all links, it draws the links with the most flits.
     """
     names = network["names"]
     links = _links(placed(channels, names))
@@ -83,7 +84,7 @@ def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
         "to_port": pack.counts(links["to_port"]),
         "class": pack.counts([classes.index(name) for name in links["link_class"]]),
         "classes": classes,
-        # 0 means no channel, so that all numbers are natural
+        # number + 1, because all numbers must be natural and 0 stands for no channel
         "forward": pack.counts(links["channel"] + 1),
         "backward": pack.counts(links["back"].fill_null(-1) + 1),
     }
@@ -92,7 +93,10 @@ def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
 
 
 def _links(channels: pl.DataFrame) -> pl.DataFrame:
-    """A row per link between routers: one channel, and the opposite channel (null if there is none)."""
+    """A row per link between routers, with its channel in each direction.
+
+    The opposite channel is null if the link has only one direction.
+    """
     between = channels.filter(pl.col("from_router").is_not_null() & pl.col("to_router").is_not_null())
     keys = ["from_router", "from_port", "to_router", "to_port"]
     back = between.select(
@@ -106,7 +110,10 @@ def _links(channels: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_point(network: Network, channels: pl.DataFrame, states: Sequence[str]) -> dict[str, Any]:
-    """Activity of the channels of a point in the window. States that no channel was ever in are left out."""
+    """Activity of the channels of a point in the measured window.
+
+    Power states in which no channel ever was are left out.
+    """
 
     def take(name: str) -> Ints:
         values = np.append(channels[name].to_numpy(), 0)  # index -1 (no channel) reads this zero
@@ -127,7 +134,7 @@ def of_point(network: Network, channels: pl.DataFrame, states: Sequence[str]) ->
 
 
 def _terminals(network: Network, channels: pl.DataFrame) -> dict[str, str]:
-    """Terminals of each router, and the flits that they sent and received."""
+    """Number of terminals of each router, and the flits that these sent and received."""
     routers = network.page["routers"]
     columns = {}
     channels = placed(channels, network.page["names"])
@@ -143,19 +150,19 @@ def _terminals(network: Network, channels: pl.DataFrame) -> dict[str, str]:
 
 @dataclass
 class Drawings:
-    """Networks, and the channels of points, as far as there is room.
+    """Drawings of networks, and of the channels of as many points as fit.
 
     Attributes
     ----------
     networks : list of dict
         The different networks of the points.
     channels, frames, histories : dict
-        Three mappings by number of the point: the activity of its channels in the window (and the number of its
-        network), the activity of each channel over time, and the activity of its link classes over time.
+        Three mappings by the number of a point. The mappings have the activity of the point's channels in the window
+        (and the number of its network), of each channel over time, and of its link classes over time.
     unreadable : dict
         Reasons why points could not be drawn.
     crowded_out : int
-        Number of points for which there was no room.
+        Number of points that are left out, because the page would become too large.
     """
 
     networks: list[dict[str, Any]] = field(default_factory=list)
@@ -167,7 +174,7 @@ class Drawings:
 
 
 class Gallery:
-    """Collects the drawings of a report; points with the same topology share a network."""
+    """Collects the drawings of a report; points with the same topology share the drawing of the network."""
 
     def __init__(self, states: Sequence[str]) -> None:
         self.drawings = Drawings()
@@ -178,7 +185,7 @@ class Gallery:
         self._histories = Histories()
 
     def hang(self, number: int, results: ResultSet, row: int) -> None:
-        """Add the channels of point `number` of the report, if there is room."""
+        """Add the channels of point `number` of the report, if enough bytes are left."""
         if self._left <= 0:
             self.drawings.crowded_out += 1
             return
@@ -199,7 +206,7 @@ class Gallery:
             self.drawings.histories[number] = history
 
     def _network(self, results: ResultSet, row: int, channels: pl.DataFrame) -> int:
-        """Number of the network of a point."""
+        """Number of the network of a point, which is drawn for the first point that has it."""
         scenario = results.scenario(row)
         key = json.dumps([scenario["topology"], sorted(scenario["links"])])
         if key not in self._known:

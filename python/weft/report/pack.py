@@ -1,4 +1,4 @@
-"""Converts numbers to the form in which a page stores them: rounded decimals, and arrays as base64 text."""
+"""Converts numbers to the form in which a page stores them: rounded decimals, or arrays as base64 text."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Significant digits of a measured number on a page; whole numbers are never rounded.
+# Number of significant digits of measured numbers on a page; whole numbers are never rounded.
 DIGITS = 7
 
 
 def rounded(value: Any) -> Any:
-    """A value for JSON: floats are rounded to `DIGITS` digits, and ``None`` replaces infinity and NaN."""
+    """A value for JSON in which floats are rounded to `DIGITS` digits, and ``None`` replaces infinity and NaN."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     return value
 
 
 def column(values: list[Any]) -> Any:
-    """The values of a column: a list, or ``{"all": value}`` if all values are equal."""
+    """The values of a column, as a list, or as ``{"all": value}`` if all values are equal."""
     kept = [rounded(value) for value in values]
     same = len(kept) > 1 and all(value == kept[0] and type(value) is type(kept[0]) for value in kept)
     return {"all": kept[0]} if same else kept
 
 
 def counts(values: ArrayLike) -> str:
-    """Non-negative integers, stored exactly. Each takes the number of bytes that the largest needs: ``u8:BASE64``."""
+    """Text ``u8:BASE64`` with non-negative integers, stored exactly.
+
+    Each number takes as many bytes as the largest one needs.
+    """
     array = np.asarray(values)
     largest = int(array.max()) if array.size else 0
     for name, limit, kind in (("u8", 1 << 8, "<u1"), ("u16", 1 << 16, "<u2"), ("u32", 1 << 32, "<u4")):
@@ -40,7 +43,7 @@ def counts(values: ArrayLike) -> str:
 
 
 def floats(values: ArrayLike) -> str:
-    """Numbers with seven significant digits (four bytes each): ``f32:BASE64``."""
+    """Text ``f32:BASE64`` with numbers of seven significant digits, four bytes each."""
     return _text("f32", np.asarray(values).astype("<f4"))
 
 

@@ -1,4 +1,4 @@
-"""The question that a sweep answers: the values of its scenario that have no default or differ from their default."""
+"""Finds the question that a sweep answers: the values of its scenario that have no default or differ from it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# The row for all other keys, if chosen values cannot be distinguished from defaults.
+# Name of the row for all other keys, if chosen values cannot be distinguished from defaults.
 _OTHERS = "all other keys"
-# Keys without a default that every scenario needs. Of `traffic` these are several keys, which together define the
-# senders and their load.
+# Keys without a default that every scenario needs. Below `traffic` there are several such keys, which together define
+# the senders and their load.
 _SECTIONS = ("topology", "routing")
 _TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch", "workload")
-# Of these keys, the parts that differ from their defaults are also needed. The schema of a program requires none of its
-# parts, because a file or a generator is enough.
+# For these keys, the parts that differ from their defaults are also needed. The schema of a program, for example,
+# requires none of its parts, because a file or a generator is enough.
 _WITH_CHANGES = ("jobs", "workload")
-# Sections that may have to keep their values, because the engine would refuse the rest without them. Examples: the
-# topology if a graph file does not mention terminals, or the links if the routing needs more VCs than the default.
+# Sections that may have to keep their values together, because the engine would refuse the rest without them. Examples:
+# the topology if a graph file does not mention terminals, or the links if the routing needs more VCs than the default.
 _NEEDED_TOGETHER = (
     (),
     ("classes",),
@@ -38,16 +38,16 @@ _NEEDED_TOGETHER = (
 
 
 def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
-    """The values of a resolved scenario that differ from the defaults: path, value, default ("" if there is none).
+    """The values of a resolved scenario that differ from the defaults: path, value, and default ("" if none).
 
-    The defaults come from the engine: it resolves the scenario again, without all keys that have a default.
+    The defaults come from the engine, which resolves the scenario again without all keys that have a default.
 
     Parameters
     ----------
     scenario : dict
         The resolved scenario.
     file : Path
-        The file of the scenario. Files that the scenario names are looked up next to it.
+        The file of the scenario. Files that the scenario names are looked up in the folder of `file`.
     """
     bare = _bare(scenario)
     usual, kept = _defaults(scenario, bare, file)
@@ -77,7 +77,7 @@ def _words(value: Any) -> str:
 
 
 def _inherited(path: str, scenario: dict[str, Any]) -> bool:
-    """Whether a property of a link class equals that of `links.default`, or the value derived from its latency."""
+    """Whether a property of a link class equals that of `links.default`, or the default derived from its latency."""
     section, _, rest = path.partition(".")
     link_class, _, key = rest.rpartition(".")
     if section != "links" or not link_class:
@@ -89,7 +89,7 @@ def _inherited(path: str, scenario: dict[str, Any]) -> bool:
 
 
 def _differences(path: str, value: Any, usual: Any) -> Iterator[tuple[str, str, str]]:
-    """Values that differ from the defaults; a model with another name counts as one value."""
+    """Yields the values below a path that differ from the defaults; a model with another name counts as one value."""
     if value == usual:
         return
     if isinstance(value, dict) and isinstance(usual, dict) and not _other_model(value, usual):
@@ -106,7 +106,7 @@ def _other_model(value: dict[str, Any], usual: dict[str, Any]) -> bool:
 def _defaults(
     scenario: dict[str, Any], bare: dict[str, Any], file: Path
 ) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """The scenario with the engine's defaults, and the sections that had to keep their values.
+    """The scenario with the defaults of the engine, and the sections that had to keep their values.
 
     The scenario is `None` if the engine accepts no variant.
     """
@@ -123,7 +123,7 @@ def _defaults(
 
 
 def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
-    """A scenario without the keys that have a default."""
+    """A copy of a scenario without the keys that have a default."""
     whole = schema()
     properties, definitions = whole["properties"], whole["$defs"]
     traffic = {
@@ -138,9 +138,9 @@ def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
 def _required(
     value: Any, outer: dict[str, Any], definitions: dict[str, Any], key: str, *, changes: bool = False
 ) -> Any:
-    """The value of a key without parts that have a default; a model keeps its name and its required parameters.
+    """The value of a key without the parts that have a default; a model keeps its name and its required parameters.
 
-    With `changes`, parts that differ from their default also stay.
+    If `changes` is set, parts that differ from their default are also kept.
     """
     own = _property(_resolved(outer, definitions), key, definitions)
     if isinstance(value, list) and changes:

@@ -1,6 +1,6 @@
-"""The section of a page on queues of programs.
+"""The section of a report on queues of programs.
 
-It shows when each program ran and how many terminals were busy, and has a table with a row per program.
+The section shows when each program ran and how many terminals were busy, and has a table with a row per program.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _KINDS = {
     "utilisation": "Busy terminals, and number of running and waiting programs",
 }
 _HEAD = ("number", "trace", "submitted", "wait", "run time", "slowdown", "bounded", "terminals", "energy")
-# Columns of the table that contain text, not numbers.
+# Number of columns of the table that contain text, not numbers.
 _WORDS = 2
 
 
 def html(sources: Sources) -> Markup:
-    """The section; empty if no point has a queue of programs."""
+    """The HTML of the section; empty if no point has a queue of programs."""
     places = [(results, row) for results, row in sources.places if (results.folder(row) / "schedule.parquet").is_file()]
     if not places:
         return Markup("")
@@ -46,7 +46,7 @@ def html(sources: Sources) -> Markup:
 
 
 def _part(results: ResultSet, row: int) -> dict[str, Any]:
-    """The part of the section about a point."""
+    """The content of the section for one point."""
     try:
         table = results.schedule(row)
         pictures = [{"alt": alt, "source": _picture(kind, results, row)} for kind, alt in _KINDS.items()]

@@ -1,4 +1,4 @@
-"""The states of ranks over time for a page: a picture with a row per rank, and the critical path as a line."""
+"""Draws the states of ranks over time for a report: a picture with a row per rank, and the critical path as a line."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from weft.report.sources import Sources
     from weft.results.critical_path import Path
 
-# Maximum number of bytes of all pictures of a page; maximum number of corners of a line.
+# Maximum number of bytes for all pictures of a page; maximum number of corners of the line of a critical path.
 BYTES = 1_500_000
 _CORNERS = 8_000
 
 
 def collect(sources: Sources) -> dict[int, dict[str, Any]]:
-    """The picture of each point whose states of ranks were recorded, as long as there is room."""
+    """The pictures of points whose states of ranks were recorded, until the bytes for pictures are used up."""
     found: dict[int, dict[str, Any]] = {}
     left = BYTES
     for point, (results, row) in enumerate(sources.places):

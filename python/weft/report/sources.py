@@ -1,4 +1,4 @@
-"""Several result folders as one list of points, and their load curves."""
+"""Combines several results folders into one list of points with their load curves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Line:
-    """A load curve, given by the numbers of its points.
+    """A load curve, as the numbers of its points.
 
     Attributes
     ----------
@@ -37,15 +37,15 @@ class Line:
     over : list of bool
         Whether the point at a load is saturated or stalled.
     unjudged : list of bool
-        Whether it is unknown if the point at a load is saturated.
+        Whether Weft cannot decide if the point at a load is saturated.
     closed_loop : list of bool
         Whether the load depends on the network, because terminals wait for replies.
     flaw : list of str
-        Flaw because of which the point at a load cannot be called best; empty for a sound point.
+        Flaw that excludes the point at a load from the best points; empty for a sound point.
     rank : list of int
         Rank of this flaw; `curves.SOUND` for a sound point.
     points : list of list of int
-        Points of each load, one per seed.
+        Numbers of the points at each load, one per seed.
     curve : Curve
         The measured values of the curve.
     """
@@ -63,7 +63,7 @@ class Line:
 
 
 class Sources:
-    """The points of several results, numbered from 0 across all results.
+    """The points of several results, numbered from 0 over all results.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class Sources:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """The frames of all results, one below the other."""
+        """A frame with the rows of all results."""
         frame = pl.concat([each.frame for each in self.results if len(each)], how="diagonal_relaxed")
         if self.units != si_units.SI:
             return frame
@@ -101,13 +101,13 @@ class Sources:
 
     @cached_property
     def varied(self) -> list[str]:
-        """Paths that differ between points, in the order of the sweeps."""
+        """Paths of coordinates that differ between points, in the order of the sweeps."""
         paths = list(dict.fromkeys(path for each in self.results for path in each.coordinates))
         return [path for path in paths if self.frame[path].n_unique() > 1]
 
     @cached_property
     def described(self) -> list[str]:
-        """For each point, a string with its differences from the other points."""
+        """For each point, a string with the coordinates in which it differs from the other points."""
         words = []
         for number, (results, row) in enumerate(self.places):
             coordinates = results.points[row]["coordinates"]
@@ -123,7 +123,7 @@ class Sources:
 
     @cached_property
     def changes(self) -> list[str]:
-        """For each point, a string with its changes at times set in its scenario; empty if there are none."""
+        """For each point, a string with the changes that its scenario makes at given times; empty if there are none."""
         return [words for each in self.results for words in changes(each)]
 
     @cached_property
@@ -155,5 +155,5 @@ class Sources:
         ]
 
     def means(self, line: Line, quantity: Quantity) -> list[Mean | None]:
-        """Means over the seeds of each load of a curve; ``None`` for a load at which nothing was measured."""
+        """Means of a quantity over the seeds, at each load of a curve; ``None`` if it was not measured."""
         return line.curve.means(quantity)

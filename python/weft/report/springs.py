@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# Maximum number of pivots. There are fewer if searches are deep, but always enough for two axes.
+# Maximum number of pivots. If searches for distances are deep, there are fewer pivots, but always enough for two axes.
 _PIVOTS, _FEWEST = 50, 3
 _DEPTHS = 5_000
-# In every step every pair of routers repels. Limits: number of steps, pairs over all steps, and routers for which steps
-# are made.
+# In every step, every pair of routers repels each other. Limits: number of steps, pairs over all steps, and routers for
+# which steps are made.
 _STEPS = 300
 _PAIRS = 30_000_000
 _CROWD = 1500
 
 
 def place(routers: int, start: Ints, end: Ints) -> tuple[Floats, Floats]:
-    """Positions in which neighbours are about one unit apart."""
+    """Positions of routers in which neighbours are about one unit apart."""
     if routers < 3:
         return np.arange(routers, dtype=float), np.zeros(routers)
     at = _by_distances(routers, start, end)
@@ -38,7 +38,7 @@ def place(routers: int, start: Ints, end: Ints) -> tuple[Floats, Floats]:
 
 
 def _by_distances(routers: int, start: Ints, end: Ints) -> Floats:
-    """The two main axes of the hop distances to pivots that are far from each other."""
+    """Initial positions: the two main axes of the hop distances to pivot routers that are far from each other."""
     order = np.argsort(np.concatenate([start, end]), kind="stable")
     neighbours = np.concatenate([end, start])[order]
     first = np.searchsorted(np.concatenate([start, end])[order], np.arange(routers + 1))
@@ -56,7 +56,7 @@ def _by_distances(routers: int, start: Ints, end: Ints) -> Floats:
     _, _, axes = np.linalg.svd(centred.T @ centred)
     at = centred @ axes[:2].T
     at /= max(float(np.abs(at).max()), 1e-9) / (0.5 * np.sqrt(routers))
-    # Routers with the same distances would be drawn at the same position: a small spiral separates them.
+    # routers with equal distances would be drawn at the same position, so a small spiral separates them
     turn = np.arange(routers) * np.pi * (3 - np.sqrt(5))
     radius = 0.3 * np.sqrt((np.arange(routers) + 1) / routers)
     jittered: Floats = at + np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=1)
@@ -64,7 +64,7 @@ def _by_distances(routers: int, start: Ints, end: Ints) -> Floats:
 
 
 def _hops(source: int, first: Ints, neighbours: Ints) -> Floats:
-    """Hops from a router to all others; unreachable routers count as one hop beyond the farthest."""
+    """Number of hops from a router to all others; unreachable routers count as one hop beyond the farthest router."""
     distance = np.full(len(first) - 1, -1.0)
     distance[source] = 0
     front = np.array([source])
@@ -77,7 +77,7 @@ def _hops(source: int, first: Ints, neighbours: Ints) -> Floats:
 
 
 def _pushed_apart(at: Floats, start: Ints, end: Ints, steps: int) -> Floats:
-    """Move routers step by step: all routers repel each other, and links pull their ends together.
+    """Move the routers in steps: all routers repel each other, and links pull their two ends together.
 
     Steps get shorter.
     """

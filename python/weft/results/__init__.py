@@ -1,1 +1,4 @@
-"""The results of a sweep on disk: its folder, its rows, and numbers for tables and charts. Nothing here simulates."""
+"""The results of a sweep on disk: the folder, the rows (points), and the numbers for tables and charts.
+
+Nothing here simulates.
+"""

@@ -1,4 +1,4 @@
-"""The table of a sweep in which every job sends a batch. The main result is the completion time, not a load."""
+"""Prints the table of a sweep in which every job sends a batch. The main result is the completion time, not a load."""
 
 from __future__ import annotations
 
@@ -20,17 +20,23 @@ COMPLETION = "completion_cycles"
 
 
 def answers(results: ResultSet) -> bool:
-    """Whether the main result of every point is the completion time."""
+    """Whether the main result of every point is the completion time, because all jobs send batches."""
     return len(results) > 0 and all(map(of_jobs.are_batches, results.summaries))
 
 
 def have_no_load(summaries: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether points send only batches, as fast as the terminals can. Then there is no load for an axis."""
+    """Whether the points send only batches, as fast as the terminals can.
+
+    If so, the points have no load that an axis could show.
+    """
     return all(of_jobs.are_batches(summary) and summary.get("load") in (None, 1) for summary in summaries)
 
 
 def lines(results: ResultSet) -> list[str]:
-    """A row per combination of swept values, over all seeds: completion time, with its interval for several seeds."""
+    """Lines with a row per combination of swept values, over all seeds: the completion time.
+
+    With several seeds, the row also has the confidence interval of the mean.
+    """
     paths = [path for path in results.coordinates if path != SEED and results.frame[path].n_unique() > 1]
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for point, summary in zip(results.points, results.summaries, strict=True):
@@ -45,14 +51,14 @@ def lines(results: ResultSet) -> list[str]:
 
 
 def mean(runs: Sequence[Mapping[str, Any]], column: str = COMPLETION) -> Mean | None:
-    """The mean of a number over runs that differ in their seed; ``None`` if a run lacks the number."""
+    """The mean of a number over runs that differ only in their seed; ``None`` if a run lacks the number."""
     values = [run.get(column) for run in runs]
     known = [value for value in values if value is not None]
     return Mean.of(known, None) if len(known) == len(values) else None
 
 
 def delivered(jobs: Sequence[Mapping[str, Any]]) -> str:
-    """Text on the delivered packets out of all packets of the batches, and on dropped packets."""
+    """Text with the delivered packets out of all packets of the batches, and with the dropped packets."""
     sums = [sum(job[name] or 0 for job in jobs) for name in ("batch_delivered_packets", "batch_packets")]
     dropped = sum(job.get("batch_dropped_packets") or 0 for job in jobs)
     return f"{sums[0]}/{sums[1]}" + (f", {dropped} dropped" if dropped else "")
@@ -79,5 +85,5 @@ def _latency(runs: Sequence[Mapping[str, Any]], quantity: q.Quantity) -> str:
 
 
 def _rank(sign: str) -> int:
-    """Rank of a sign; the worst sign comes first."""
+    """Rank of a sign, for sorting; the worst sign comes first."""
     return [*of_jobs.MEANINGS, ""].index(sign)

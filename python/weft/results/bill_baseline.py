@@ -1,4 +1,4 @@
-"""The reference of the savings of a bill: points at the coordinates of `bill.baseline`, or links that are always on."""
+"""Finds the reference of a bill's savings: points at the coordinates of `bill.baseline`, or always-on links."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from weft.results.bill_keys import Bill
     from weft.results.bill_points import Series
 
-# The default baseline of a bill. Without measured points at this baseline, the reference is the cost that the flits of
-# the same run would have on links that are always on.
+# The default baseline of a bill: points with this policy. If no such points were measured, the reference is the cost
+# that the flits of the same run would have on links that are always on.
 USUAL = {POLICY: "always_on"}
 _PATH = "bill.baseline"
 # Name of the reference of savings if the bill names no baseline and no points with always-on links were measured.
@@ -32,15 +32,15 @@ class Baseline:
     Attributes
     ----------
     wanted : dict
-        Coordinates, by path.
+        Coordinates of the baseline, by path.
     is_named : bool
         Whether the bill names the baseline; then its points must exist.
 
     Raises
     ------
     ResultsError
-        If the text of the baseline does not name coordinates, or no series has them. The error suggests the likely
-        meaning.
+        If the text of the baseline is no list of coordinates, or if no series has these coordinates. The error suggests
+        the coordinates that the user probably meant.
     """
 
     def __init__(self, bill: Bill, all_series: Sequence[Series]) -> None:
@@ -49,7 +49,8 @@ class Baseline:
         self._all = all_series
         self._series = _matching(all_series, self.wanted)
         if not self.is_named and not self._series and (awake := _awake(all_series)) is not None:
-            # a routing that does not accept the usual baseline works with another policy that keeps all links on
+            # if the routing does not accept the default baseline, another policy that keeps all links on is the
+            # baseline
             self.wanted = {POLICY: awake}
             self._series = _matching(all_series, self.wanted)
         if self.is_named and not self._series:
@@ -61,19 +62,18 @@ class Baseline:
         return setting(self.wanted)
 
     def is_itself(self, series: Series) -> bool:
-        """Whether a series is itself the baseline."""
+        """Whether a series is the baseline, which has no saving."""
         return series in self._series
 
     def of(self, series: Series) -> Series | None:
-        """The series of the baseline that has the same other coordinates as a series.
+        """The baseline series whose other coordinates equal those of the given series.
 
-        ``None`` means that the reference is the series' own flits on links that are always on.
+        ``None`` means that the reference is the cost of the series' flits on links that are always on.
 
         Raises
         ------
         UnbillableError
-            If there is no such series, or more than one, or if parts that fail in the series do not fail in its
-            baseline.
+            If no series or more than one is the baseline, or if other parts fail in the baseline than in the series.
         """
         rest = {path: value for path, value in series.coordinates.items() if path not in self.wanted}
         found = [each for each in self._series if all(each.coordinates.get(path) == rest[path] for path in rest)]
@@ -90,9 +90,9 @@ class Baseline:
         return found[0] if found else None
 
     def _other_faults(self, found: Sequence[Series]) -> UnbillableError:
-        """The error if a network with faults would be compared with a network without them.
+        """The error for a comparison of a network with faults and a network without these faults.
 
-        Failed parts draw no power. That is not a saving, and not an effect of the power policy.
+        Failed parts draw no power, which lowers the energy. That is neither a saving nor an effect of the power policy.
         """
         if found:
             what = f"the baseline ({self.name}) has different faults: {found[0].faults or 'none'}"
@@ -120,7 +120,7 @@ def _awake(all_series: Sequence[Series]) -> Any:
 
 
 def _read(text: str, all_series: Sequence[Series], *, by_phase: bool) -> dict[str, Any]:
-    """Reads coordinates, by path, from a string."""
+    """Reads the coordinates of a baseline, by path, from a string."""
     known = list(dict.fromkeys(path for each in all_series for path in each.coordinates))
     try:
         wanted = parsed(text, known)
@@ -139,9 +139,9 @@ def _read(text: str, all_series: Sequence[Series], *, by_phase: bool) -> dict[st
 
 
 def _matching(all_series: Iterable[Series], wanted: Mapping[str, Any]) -> list[Series]:
-    """The series at some coordinates.
+    """The series at the wanted coordinates.
 
-    For each path, exact matches are preferred to matches by the name of a model alone.
+    For each path, series that match exactly are preferred to series that match only by the name of a model.
     """
     found = [each for each in all_series if all(same(each.value(path), asked) for path, asked in wanted.items())]
     for path, asked in wanted.items():
@@ -150,7 +150,10 @@ def _matching(all_series: Iterable[Series], wanted: Mapping[str, Any]) -> list[S
 
 
 def _nobody(all_series: Sequence[Series], wanted: Mapping[str, Any]) -> ResultsError:
-    """The error for a baseline that no series has. It suggests the likely meaning of each unknown value."""
+    """The error for a baseline whose coordinates no series has.
+
+    The error suggests a known value for each unknown one.
+    """
     lines = []
     for path, asked in wanted.items():
         if not _matching(all_series, {path: asked}):

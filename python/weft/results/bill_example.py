@@ -1,4 +1,4 @@
-"""An example of a bill that fits some results. It is shown if there is no bill."""
+"""Writes an example of a bill that fits some results. The example is shown in messages if a scenario has no bill."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def example(results: ResultSet) -> str:
-    """The section `bill` in one line, with sound loads or phases of the results if there are any.
+    """The section `bill` in one line, with loads or phases at which the results are sound, if there are any.
 
-    Its price is an example.
+    The price in the section is only an example.
     """
     parts = [list(_parts(summary)) for summary in results.summaries]
-    # a load at which all series are sound is best: with parts that few series have, fewer series get a bill
+    # best are loads at which all series are sound; a part that few series have excludes the other series from the bill
     counts = Counter(part for each in parts for part in each)
     most = max(counts.values(), default=0)
     known = [part for part, count in counts.items() if count == most]
@@ -30,7 +30,7 @@ def example(results: ResultSet) -> str:
 
 
 def remedy(results: ResultSet) -> str:
-    """String with the keys, and their place, with which results without a bill get one."""
+    """Text on the keys that give results without a bill one, and on the place of the keys in the scenario."""
     return (
         f"write a file, such as contract.yaml, with the line `{example(results)}`, and name it with"
         " --bill contract.yaml; or write that line into the scenario and run it again (finished points stay)"
@@ -38,7 +38,7 @@ def remedy(results: ResultSet) -> str:
 
 
 def _parts(summary: Mapping[str, Any]) -> Iterator[str]:
-    """The loads or phases of a point that a profile may name, as written in a profile."""
+    """The loads or phases of a point that a profile can name, in the form of a profile."""
     if phases := soundness.in_phases(summary):
         yield from (
             f"phase: {phase['phase']}" for phase in phases if phase.get("packets") and soundness.is_sound(phase)

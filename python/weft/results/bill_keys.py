@@ -1,4 +1,4 @@
-"""The keys of `bill`, as Python objects. They turn power into energy and money per year."""
+"""Reads the keys of `bill` into Python objects. The keys convert power to energy and money per year."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 HOURS_PER_YEAR = 8760
-# An example of a bill that is not made for particular results.
+# An example of a bill that does not depend on results.
 _EXAMPLE = "bill: {price_per_kwh: 0.25EUR, profile: [{share: 1, load: 0.1}]}"
 PERIODS = {"day": 24, "week": 168}
 """Length of a profile in hours, by its name in a bill."""
@@ -24,7 +24,7 @@ PERIODS = {"day": 24, "week": 168}
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the profile.
+    """A part of the profile of a bill: a share of the time at one load, or in one phase.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class Part:
     name : str
         Name of the part in tables and pictures.
     share : float
-        Share of the time; the shares of all parts add up to 1.
+        Share of the time for which the part lasts; the shares of all parts add up to 1.
     load : float or None
         Load, as set by ``traffic.load`` [flits/terminal/cycle].
     phase : int or None
-        Number of a phase, instead of a load.
+        Number of a phase, if the profile names phases instead of loads.
     """
 
     path: str
@@ -49,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Bill:
-    """Factors from power to energy and money per year.
+    """Factors that convert power to energy and money per year.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Bill:
     parts : tuple of Part
         The parts of the profile, in their order.
     baseline : str or None
-        Coordinates of the points to which savings are relative; ``None``: links that are always on.
+        Coordinates of the points to which savings are relative; ``None`` for links that are always on.
     """
 
     pue: float
@@ -76,7 +76,7 @@ class Bill:
 
     @classmethod
     def of(cls, keys: Mapping[str, Any]) -> Bill:
-        """A bill from its keys, as they are in a resolved scenario."""
+        """Makes a bill from its keys in a resolved scenario."""
         found = re.fullmatch(r"([0-9.]+(?:e-?\d+)?) ?([A-Z]{3})", keys["price_per_kwh"])
         assert found, "the engine has checked the price"
         whole = sum(each["share"] for each in keys["profile"])
@@ -85,7 +85,7 @@ class Bill:
 
     @property
     def by_phase(self) -> bool:
-        """Whether the profile names phases; otherwise it names loads."""
+        """Whether the profile names phases of a load; otherwise the profile names loads."""
         return self.parts[0].phase is not None
 
     @classmethod
@@ -95,14 +95,14 @@ class Bill:
         Parameters
         ----------
         keys : path or mapping
-            The file, or the keys.
+            The file with the bill, or the keys of the bill.
         example : str
-            A section ``bill`` in one line. An error shows it if there is no bill.
+            A section ``bill`` in one line. An error shows this example if the file has no bill.
 
         Raises
         ------
         ScenarioError
-            If the bill cannot be read, or a key is wrong. The error has file, line and remedy.
+            If the bill cannot be read, or a key is wrong. The error names the file, the line and the remedy.
         """
         if isinstance(keys, str | Path):
             return cls.of(_engine.read_bill(_engine.read(keys), str(keys), example))
@@ -110,7 +110,7 @@ class Bill:
 
     @classmethod
     def kept(cls, results: ResultSet) -> Bill | None:
-        """The bill in the scenario of the results at its last run; ``None`` if it had no bill."""
+        """The bill in the scenario with which the results were last run; ``None`` if that scenario had no bill."""
         keys = results.bill_keys
         return None if keys is None else cls.read(keys)
 

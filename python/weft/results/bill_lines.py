@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from weft.results.bill_points import Reading
     from weft.results.yearly_bill import Billed, YearlyBill
 
-# Significant digits of power, energy and money.
+# Number of significant digits of power, energy and money.
 _DIGITS = 4
-# Maximum number of series that the headline names.
+# Maximum number of series that the headline mentions.
 _TOLD = 3
 
 
 def lines(yearly: YearlyBill) -> list[str]:
-    """The headline, then tables: power, energy and money of each series, and its power and latency over the profile."""
+    """The lines of the headline and of all tables.
+
+    The tables have power, energy and money of each series, and its power and latency over the profile.
+    """
     tables = [totals(yearly), parts(yearly), *([latencies(yearly)] if has_latencies(yearly) else [])]
     shown = headline(yearly)
     head = [*shown, ""] if shown else []
@@ -32,7 +35,7 @@ def lines(yearly: YearlyBill) -> list[str]:
 
 
 def headline(yearly: YearlyBill) -> list[str]:
-    """A sentence for each series that is compared with another one, the greatest saving of a year first."""
+    """A sentence for each series that is compared with another series, the greatest yearly saving first."""
     known = zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True)
     compared = [(row, numbers) for row, numbers in known if numbers["saving_share"] is not None]
     compared.sort(key=lambda each: -each[1]["saving_share"])
@@ -47,7 +50,7 @@ def headline(yearly: YearlyBill) -> list[str]:
 
 
 def saving(share: float) -> str:
-    """A yearly saving, given as a share of the baseline, as a string."""
+    """Text on a yearly saving, which is given as a share of the baseline."""
     if not share:
         return "no difference beyond chance"
     return f"{100 * abs(share):.1f} % {'less' if share > 0 else 'more'}"
@@ -95,7 +98,7 @@ def parts(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
 
 
 def has_latencies(yearly: YearlyBill) -> bool:
-    """Whether a latency of any part was measured."""
+    """Whether a latency was measured for any part of the profile."""
     return any(each and each.latency_cycles is not None for row in yearly.rows for each in row.measured)
 
 
@@ -109,14 +112,17 @@ def latencies(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
 
 
 def cycles(latency: float | None) -> str:
-    """A latency as a string; a dash for ``None``."""
+    """A latency in cycles as a string; a dash for ``None``."""
     return "-" if latency is None else f"{latency:,.1f}"
 
 
 def _over_the_profile(
     yearly: YearlyBill, title: str, written: Callable[[Reading], str]
 ) -> tuple[list[str], list[list[str]]]:
-    """Heading and rows of a table with a column per part of the profile. A dash stands for a part that has no bill."""
+    """Heading and rows of a table with a column per part of the profile.
+
+    A dash replaces a part of the profile that has no bill.
+    """
     bill = yearly.bill
     hours = PERIODS[bill.period]
     head = [title]
@@ -128,7 +134,7 @@ def _over_the_profile(
 
 
 def notes(yearly: YearlyBill) -> list[str]:
-    """Notes on the meaning of the numbers, and on missing numbers."""
+    """Notes on the meaning of the numbers in the tables, and on missing numbers."""
     bill = yearly.bill
     year = f"a year has {HOURS_PER_YEAR} h; {bill.price:g} {bill.currency}/kWh"
     shown = [f"network: links and routers with a price; site: network times the PUE of {bill.pue:g}; {year}"]
@@ -148,7 +154,7 @@ def notes(yearly: YearlyBill) -> list[str]:
 
 
 def _price_in_latency(yearly: YearlyBill) -> list[str]:
-    """Lines on the latency that each saving costs: the part of the profile with the greatest rise over the baseline."""
+    """Lines on the latency that each saving costs: the greatest rise over the baseline in any part of the profile."""
     values = []
     for row, numbers in zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True):
         saved = numbers[yearly.money("saved")]
@@ -175,14 +181,14 @@ def _price_in_latency(yearly: YearlyBill) -> list[str]:
 
 
 def _money(row: Billed, saved: float, currency: str) -> str:
-    """Yearly saving of a policy, as a string."""
+    """Text on the yearly saving of a policy in money."""
     if not saved:
         return "saves nothing" + ("" if row.baseline == REFERENCE else " beyond chance")
     return f"{'saves' if saved > 0 else 'costs'} {amount(abs(saved))} {currency} a year{'' if saved > 0 else ' more'}"
 
 
 def _of_faults(yearly: YearlyBill) -> list[str]:
-    """Notes on the numbers of networks with faults, and on the share of lost packets."""
+    """Notes on the bills of networks with faults, and on the share of lost packets."""
     failing = [row for row in yearly.rows if row.faults and row.readings]
     if not failing:
         return []
@@ -204,12 +210,15 @@ def _of_faults(yearly: YearlyBill) -> list[str]:
 
 
 def kilo(value: float | None, unit: str) -> str:
-    """A number given in thousands of a unit, as a string with the suitable prefix."""
+    """A value in thousands of a unit, as a string with the suitable prefix."""
     return si(None if value is None else 1e3 * value, unit, _DIGITS)
 
 
 def amount(value: float | None) -> str:
-    """An amount of money as a string, with four significant digits, whole from a thousand on; a dash for ``None``."""
+    """An amount of money as a string with four significant digits; a dash for ``None``.
+
+    From a thousand on, the amount has no decimals.
+    """
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{_DIGITS}g}"

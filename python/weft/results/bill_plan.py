@@ -1,4 +1,4 @@
-"""Refuses a bill before the runs if its profile or its baseline names points that the sweep will not measure."""
+"""Refuses a bill before the runs if its profile or its baseline names points that the sweep does not measure."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _OTHERWISE = ", or add `--set bill=null` for a run without a bill"
 
 
 def check(points: Sequence[Point]) -> None:
-    """Refuse, before the runs, a bill that the points certainly cannot provide.
+    """Refuse, before the runs, a bill that cannot be computed from the points, whatever their results are.
 
     Raises
     ------
     ScenarioError
-        If there is such a bill. The error names the place of the part of the profile, or of the baseline.
+        If the scenario has such a bill. The error names the place of the wrong part of the profile, or of the baseline.
     """
     keys = points[0].resolved.get("bill")
     if not keys:
@@ -46,7 +46,7 @@ def check(points: Sequence[Point]) -> None:
 
 
 def _problem(bill: Bill, series: Series, phases: int) -> tuple[Part, UnbillableError] | None:
-    """The first part of a profile that a series will not measure, with the reason; ``None`` if there is none."""
+    """The first part of a profile that a series will not measure, and the reason; ``None`` if all are measured."""
     for part in bill.parts:
         try:
             if part.phase is not None:

@@ -1,9 +1,9 @@
-"""Groups measured points into series over load.
+"""Groups measured points into series over load, for bills.
 
-A series gives the power at a load or in a phase, or the reason why there is no power.
+A series gives the power at a load or in a phase, or the reason why this power is not known.
 
-A profile names loads that were measured. Weft does not interpolate between two of them: a policy switches whole links,
-so its power over load has steps.
+A profile must name loads that were measured. Weft does not interpolate between measured loads: a policy switches whole
+links, so its power over load has steps.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Relative difference up to which two floating-point numbers mean the same load.
+# Difference up to which two floating-point numbers count as the same load [flits/terminal/cycle].
 _SAME_LOAD = 1e-9
 # Maximum number of loads that a remedy lists.
 _LISTED = 12
@@ -36,7 +36,7 @@ _LONGER = soundness.EMPTY.help
 
 
 class UnbillableError(Exception):
-    """A part of a profile has no power that can be billed.
+    """Raised if a part of a profile has no power that can be billed.
 
     Attributes
     ----------
@@ -51,18 +51,18 @@ class UnbillableError(Exception):
 
 @dataclass(frozen=True)
 class Reading:
-    """Measurement of a series at a load or in a phase, as a mean over seeds.
+    """Measurement of a series at a load or in a phase: means over seeds.
 
     Attributes
     ----------
     power_w : float
         Mean power of links and routers [W].
     always_on_w : float
-        Mean power for the same flits if links never sleep [W].
+        Mean power that the same flits would need if links never slept [W].
     delivered : float
         Accepted load [flits/terminal/cycle].
     packets : int
-        Packets in the window of the run with the fewest packets.
+        Number of packets in the window, of the run with the fewest packets.
     runs : tuple
         Summaries of the runs, one per seed.
     dropped_share : float
@@ -80,15 +80,15 @@ class Reading:
     latency_cycles: float | None
 
     def power_at_w(self, delivered: float) -> float:
-        """Mean power if the network delivered the load `delivered` [flits/terminal/cycle], in W."""
+        """Mean power [W] if the network delivered the load `delivered` [flits/terminal/cycle]."""
         return fmean(equal_work.power_w(run, delivered) for run in self.runs)
 
     def chance_w(self, other: Reading) -> float:
-        """Difference of power between two readings that random variation can cause for the same flits, in W."""
+        """Difference of power [W] that random variation can cause between two readings of the same flits."""
         return equal_work.chance_w(equal_work.mean(self.runs), equal_work.mean(other.runs))
 
     def same_work(self, other: Reading) -> bool:
-        """Whether two readings deliver the same load, up to 3 % and random variation (three standard deviations)."""
+        """Whether two readings deliver the same load, within 3 % and random variation (three standard deviations)."""
         return soundness.same_work((self.delivered, other.delivered), (self.packets, other.packets))
 
 
@@ -102,7 +102,7 @@ class Lost(NamedTuple):
 
 @dataclass
 class Series:
-    """Points that differ only in load and seed, already measured or not.
+    """Points that differ only in load and seed, whether already measured or not.
 
     Attributes
     ----------
@@ -111,12 +111,12 @@ class Series:
     names : dict
         Names of models by path, including models that were not swept.
     runs : dict
-        Summaries by load, one per seed. If the profile names phases, the only load is ``None``. Empty before the first
-        run.
+        Summaries of the runs by load, one per seed. If the profile names phases, the only load is ``None``. The dict is
+        empty before the first run.
     lost : list of Lost
         Runs that have no numbers.
     swept : bool
-        Whether the sweep sets `LOAD`. Then the user can add more loads.
+        Whether the sweep sets `LOAD`. If the sweep sets the load, the user can add more loads.
     faults : str
         Parts that fail during the runs, as a string; empty if no part fails.
     root, again : str
@@ -133,17 +133,17 @@ class Series:
     again: str = ""
 
     def value(self, path: str) -> Any:
-        """The value at a path, including the name of a model that was not swept."""
+        """The value of the series at a path, including names of models that the sweep does not set."""
         return self.coordinates[path] if path in self.coordinates else self.names.get(path)
 
     @property
     def loads(self) -> list[float]:
-        """All loads that were or will be measured, in ascending order."""
+        """All loads of the series that were or will be measured, in ascending order."""
         return sorted({load for load in (*self.runs, *(each.load for each in self.lost)) if load is not None})
 
     @property
     def never_sleeps(self) -> bool:
-        """Whether all runs drew the power of links that are always on, except for failed links."""
+        """Whether all runs of the series drew the power of links that are always on, except for failed links."""
         runs = [run for several in self.runs.values() for run in several]
         known = [run for run in runs if run.get("power_mean_w") is not None]
         return bool(known) and all(
@@ -152,17 +152,17 @@ class Series:
 
     @property
     def stays_on(self) -> bool:
-        """Whether the power policy of all runs keeps all links on, independent of the traffic."""
+        """Whether the power policy of all runs keeps all links on, whatever the traffic is."""
         runs = [run for several in self.runs.values() for run in several]
         return bool(runs) and all(run.get("links_stay_on") for run in runs)
 
     def find(self, load: float) -> float:
-        """The load of the sweep that a profile means.
+        """The load of the sweep that equals a load of a profile, except for rounding.
 
         Raises
         ------
         UnbillableError
-            If the series does not have this load. The error names the nearest loads.
+            If the series does not have this load. The error names the nearest measured loads.
         """
         loads = self.loads
         for known in loads:
@@ -175,19 +175,19 @@ class Series:
         raise UnbillableError(what, self._how_to_measure(load))
 
     def _how_to_measure(self, load: float) -> str:
-        """String with the key of a sweep that also has the load; empty if one key is not enough."""
+        """Text on how to measure another load: the key of the sweep with this load, if one key is enough."""
         if not self.swept or len(self.loads) >= _LISTED:
             return "name a measured load, or also measure this load (finished points stay)"
         wanted = ", ".join(f"{each:.12g}" for each in sorted([*self.loads, load]))
         return f"sweep `{LOAD}: [{wanted}]` (finished points stay), or name a measured load"
 
     def at(self, part: Part) -> Reading:
-        """Measurement at the load or in the phase of a part of a profile.
+        """The measurement at the load, or in the phase, that a part of a profile names.
 
         Raises
         ------
         UnbillableError
-            If there is no measurement that can be billed. The error has the reason.
+            If no measurement can be billed. The error names the reason.
         """
         again = f"run it: {self.again}" if self.again else "run the sweep again: it runs the missing points"
         if nowhere := [each for each in self.lost if each.load is None]:
@@ -202,14 +202,14 @@ class Series:
             for run in runs:
                 refuse_changes(_load(run), len(run.get("phases") or [1]))
                 self._check(run, _place(load))
-        # a phase has its own number of lost packets
+        # a phase has a separate number of lost packets, if the engine counted it
         losing = runs if all("dropped_packets" in run for run in runs) else self.runs[load]
         return _mean(runs, fmean(map(soundness.dropped_share, losing)))
 
     def _lost(self, lost: Sequence[Lost]) -> str:
-        """Text on the runs of one load that have no numbers.
+        """Text on the runs of one load for which numbers are missing.
 
-        It names their seeds if runs with other seeds have numbers.
+        The text names the seeds of the missing runs if runs with other seeds have numbers.
         """
         first, *more = lost
         others = self.runs.get(first.load) if first.load is not None else any(self.runs.values())
@@ -217,7 +217,7 @@ class Series:
         return f"{f' (seed {first.seed}{several})' if others and first.seed is not None else ''} {first.reason}"
 
     def _check(self, judged: Summary, place: str) -> None:
-        """Refuse a run, or a phase of one, that must not be billed."""
+        """Refuse a run, or a phase of a run, that must not be billed because of a flaw."""
         if flaws := _refused(judged):
             remedy = soundness.remedy(judged, flaws[0], in_profile=True)
             shown = soundness.in_folder(remedy, self.root, self.again)
@@ -228,11 +228,11 @@ class Series:
             raise UnbillableError(f"{place} has no measured power", _LONGER)
 
     def _phase(self, run: Summary, number: int) -> Summary:
-        """Measurement of a run in a phase. The phase is judged separately from the run."""
+        """The measurement of a run in one phase. The phase is judged separately from the whole run."""
         phases: dict[int, Summary] = {each["phase"]: each for each in equal_work.phases(run)}
         check_phase(number, len(phases or [1]))
         phase = phases[number]
-        # flaws of the whole run are named as flaws of the run, and come before flaws of the phase
+        # flaws of the whole run come first, and the error says that they concern the whole run
         worst, of_run = next(iter(_refused(phase)), None), _refused(run)
         if phase.get(q.ACCEPTED.column) is None and worst in (None, soundness.EMPTY):
             begin = phase.get("start_cycle")
@@ -244,7 +244,7 @@ class Series:
 
 
 def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
-    """The series of all points, in the order of the sweep; points without results have the reason.
+    """The series of all points, in the order of the sweep; points without results are in them with the reason.
 
     If a profile names phases, points with different loads belong to different series.
     """
@@ -270,7 +270,7 @@ def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
 
 
 def planned(points: Sequence[Point], *, by_phase: bool) -> list[Series] | None:
-    """The series that a sweep will measure; ``None`` if its loads are known only after its runs."""
+    """The series that a sweep will measure; ``None`` if the loads of the series are known only after the runs."""
     found: dict[str, Series] = {}
     for point in points:
         of = _of(found, point.coordinates, by_phase=by_phase)
@@ -284,14 +284,20 @@ def planned(points: Sequence[Point], *, by_phase: bool) -> list[Series] | None:
 
 
 def _of(found: dict[str, Series], coordinates: Mapping[str, Any], *, by_phase: bool) -> Series:
-    """The series of a point. It is created for the first point of the series."""
+    """The series to which a point with these coordinates belongs.
+
+    The series is created when its first point is found.
+    """
     apart = (SEED,) if by_phase else (SEED, LOAD)
     kept = {path: value for path, value in coordinates.items() if path not in apart}
     return found.setdefault("\n".join(label(value, path) for path, value in kept.items()), Series(kept))
 
 
 def _zipped(found: Mapping[str, Series]) -> list[Series]:
-    """The series. If they have different loads, `zip` sets the load with another key, and no load can be added."""
+    """The series, with `swept` cleared if `zip` sets their loads.
+
+    If the series have different loads, `zip` sets the load together with another key, so no load can be added.
+    """
     if len({tuple(each.loads) for each in found.values()}) > 1:
         for each in found.values():
             each.swept = False
@@ -299,32 +305,35 @@ def _zipped(found: Mapping[str, Series]) -> list[Series]:
 
 
 def _lost(results: ResultSet) -> Iterator[tuple[dict[str, Any], str]]:
-    """Coordinates of the points without numbers, and the reasons."""
+    """Coordinates of the points without numbers, each with the reason."""
     yield from ((point["coordinates"], "was not run yet") for point in results.absent)
     yield from ((point.coordinates, f"is damaged ({point.reason})") for point in results.damaged)
 
 
 def _refused(judged: Summary) -> list[soundness.Flaw]:
-    """Flaws because of which a run, or a phase, has no bill.
+    """Flaws of a run or a phase that exclude it from a bill.
 
-    Dropped packets are no such flaw: the bill reports them.
+    Dropped packets do not exclude a run, because the bill reports them.
     """
     return [flaw for flaw in soundness.flaws(judged) if flaw is not soundness.DROPPING]
 
 
 def _load(summary: Summary) -> float:
-    """The load that the scenario sets. If each job has its own load, the offered load of all jobs."""
+    """The load that the scenario sets for a run.
+
+    If each job has a separate load, the result is the offered load of all jobs.
+    """
     named = summary.get("load")
     return round(summary[q.OFFERED.column] or 0.0, 4) if named is None else float(named)
 
 
 def _place(load: float | None) -> str:
-    """String that names a load; ``the point`` if there is only one load (``None``)."""
+    """Text that names a load; ``the point`` if the series has only one load (``None``)."""
     return "the point" if load is None else f"load {load:.12g}"
 
 
 def check_phase(number: int, count: int) -> None:
-    """Refuse a phase that the load does not have."""
+    """Refuse a phase that the load of a scenario does not have."""
     if count == 1:
         remedy = "name loads in the profile (`load: 0.1`), or write `traffic.phases`"
         raise UnbillableError("the load never changes, so it has no phases", remedy)
@@ -334,14 +343,14 @@ def check_phase(number: int, count: int) -> None:
 
 
 def refuse_changes(load: float, count: int) -> None:
-    """Refuse a load that changes in phases, if a profile names loads."""
+    """Refuse a load that changes in phases, because the profile names loads."""
     if count > 1:
         what = f"load {load:.12g} changes in {count} phases"
         raise UnbillableError(what, "name phases in all parts of the profile, such as `phase: 1`")
 
 
 def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
-    """The means over the runs of one load."""
+    """The means over the runs (seeds) of one load."""
     latencies = [run.get(q.LATENCY.column) for run in runs]
     known = [latency for latency in latencies if latency is not None]
     return Reading(
@@ -356,6 +365,9 @@ def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
 
 
 def _always_on_w(run: Summary) -> float:
-    """Power of the same flits on links that never sleep. A run without this number has no managed links."""
+    """Power that the same flits would need on links that never sleep.
+
+    If the run lacks this number, because it has no managed links, the result is its mean power.
+    """
     shown = run.get("power_always_on_mean_w")
     return float(run["power_mean_w"] if shown is None else shown)

@@ -1,4 +1,4 @@
-"""Chooses points of result sets by a number, a string or a mapping: ``3``, ``routing=ugal_p,load=0.3``."""
+"""Selects points of result sets by a number, a string or a mapping: ``3``, ``routing=ugal_p,load=0.3``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 LOAD, PATTERN, SEED, POLICY, ROUTING = "traffic.load", "traffic.pattern", "seed", "power.policy", "routing"
-# Paths of models whose names are in the summary, even if the sweep did not set them.
+# Paths of models whose names are in every summary, even if the sweep did not set them.
 NAMED = {PATTERN: "pattern", ROUTING: "routing", POLICY: "policy", "topology": "topology"}
-# All paths with a value in the summary of every point.
+# All paths for which the summary of every point has a value.
 _SUMMARY = NAMED | {LOAD: "load", SEED: "seed"}
 
 Wanted = SupportsIndex | str | Mapping[str, Any]
@@ -29,18 +29,18 @@ Wanted = SupportsIndex | str | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Chosen:
-    """Points of a result set.
+    """Selected points of a result set.
 
     Attributes
     ----------
     results : ResultSet
-        The set.
+        The result set.
     points : list of int
-        Numbers of the points: their rows in the frame.
+        Numbers of the points, which are their rows in the frame.
     name : str
-        Name of the set if it is shown together with others; empty if it is the only one.
+        Name of the set if it is shown together with other sets; empty if it is the only one.
     fixed : dict
-        Chosen values, by coordinate.
+        Values that the user selected, by coordinate.
     """
 
     results: ResultSet
@@ -50,12 +50,14 @@ class Chosen:
 
     @classmethod
     def all_of(cls, results: ResultSet, name: str | None = None) -> Chosen:
-        """All points of a result set, with the set's folder as default name."""
+        """Selects all points of a result set, with the folder of the set as default name."""
         return cls(results, list(range(len(results))), str(results.root) if name is None else name)
 
     @classmethod
     def named(cls, text: str, opened: Callable[[str], ResultSet]) -> Chosen:
-        """Points that a string names: a folder, or ``folder:path=value,...``. The last part of a path is enough.
+        """Selects the points that a string names: a folder, or ``folder:path=value,...``.
+
+        The last part of a path is enough to name it.
 
         Raises
         ------
@@ -72,7 +74,7 @@ class Chosen:
         return cls(results, points, text, fixed)
 
     def value(self, point: int, path: str) -> Any:
-        """The value of a point at a path: the value set by the sweep, or otherwise by the scenario."""
+        """The value of a point at a path: the value that the sweep set, or otherwise the value in the scenario."""
         coordinates = self.results.points[point]["coordinates"]
         return coordinates[path] if path in coordinates else at(self.scenario(point), path)
 
@@ -85,12 +87,12 @@ class Chosen:
 
 
 def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
-    """The number of a point, or values by path: ``3``, or ``routing=ugal_p,load=0.3`` as a mapping.
+    """Reads the number of a point, or values by path: ``3``, or ``routing=ugal_p,load=0.3`` as a mapping.
 
     Raises
     ------
     ResultsError
-        If the text is neither a number nor values by path, or a path is unknown.
+        If the text is neither a number nor a list of values by path, or if a path is unknown.
     """
     if isinstance(wanted, str) and not re.fullmatch(r"\s*-?\d+\s*", wanted):
         pairs = [each.partition("=") for each in re.split(r",(?=\s*[\w.]+\s*=)", wanted)]
@@ -109,7 +111,7 @@ def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
 
 
 def path_of(text: str, known: Iterable[str]) -> str:
-    """The path that a string names, in full or by its last part.
+    """The path that a string names, either in full or by the last part of the path.
 
     Coordinates have priority over other properties of points.
     """
@@ -128,7 +130,7 @@ def path_of(text: str, known: Iterable[str]) -> str:
 
 
 def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
-    """Whether `asked` is this value as a number, its label or, unless `exactly`, only the name of its model."""
+    """Whether `asked` names this value: as a number, as its label or, unless `exactly`, by the name of its model."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         with suppress(TypeError, ValueError):
             if float(asked) == value or not isinstance(asked, str):
@@ -138,14 +140,14 @@ def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
 
 
 def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> list[list[int]]:
-    """The requested points of each set; a negative number counts from the last point.
+    """The points of each set that the user requests; a negative number counts from the last point.
 
-    The name of a model means all its variants, unless the model without parameters is among them.
+    The name of a model selects all its variants, unless one of them is the model without parameters.
 
     Raises
     ------
     ResultsError
-        If no set has such a point.
+        If no set has a requested point.
     """
     found = [_matching(Chosen.all_of(each), wanted) for each in results]
     if any(found):
@@ -160,9 +162,9 @@ def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> l
 
 
 def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
-    """The points of a set of results that a user requests.
+    """The points of one set of results that the user requests.
 
-    For each path, exact matches are preferred to matches by the name of a model alone.
+    For each path, points that match exactly are preferred to points that match only by the name of a model.
     """
     if isinstance(wanted, int):
         row = wanted + len(side.points) if wanted < 0 else wanted
@@ -176,7 +178,7 @@ def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
 
 
 def _known(side: Chosen, row: int, path: str) -> Any:
-    """The value of a point at a path; the scenario is read only if the summary lacks the value."""
+    """The value of a point at a path; the file of the scenario is read only if the summary lacks the value."""
     coordinates = side.results.points[row]["coordinates"]
     if path in coordinates or path not in _SUMMARY:
         return side.value(row, path)
@@ -184,12 +186,12 @@ def _known(side: Chosen, row: int, path: str) -> Any:
 
 
 def names(sets: Sequence[ResultSet], *, brief: bool = False) -> list[str]:
-    """Names that distinguish sets of results: their titles (or bare names) or, if these are equal, their folders.
+    """Names that distinguish sets of results: their titles or names or, if these are equal, their folders.
 
     Raises
     ------
     ResultsError
-        If a folder is named twice.
+        If two sets have the same folder.
     """
     roots = [each.root.resolve() for each in sets]
     for each, root in zip(sets, roots, strict=True):

@@ -1,4 +1,7 @@
-"""Adds the codes of diagnoses to their sentences. With a code, a reader finds more about the sentence."""
+"""Adds codes to the sentences of diagnoses.
+
+With the code of a sentence, the user can look up its meaning: `weft explain code CODE`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def coded(text: str, code: str) -> str:
-    """A sentence with its code.
+    """A sentence followed by its code in brackets.
 
     >>> coded("no packet was measured", "no_packet")
     'no packet was measured [no_packet]'
@@ -21,12 +24,12 @@ def coded(text: str, code: str) -> str:
 
 
 def sentences(diagnoses: Iterable[dict[str, Any]]) -> list[str]:
-    """The sentences of the diagnoses, with their codes."""
+    """The sentences of diagnoses, each with its code."""
     return [coded(f"{each['what']}; {each['remedy']['text']}", each["code"]) for each in diagnoses]
 
 
 def legend(lines: Iterable[str]) -> list[str]:
-    """A line that says how to read more about the first code in these lines; empty if they have no code."""
+    """A line that says how to look up the first code in the given lines; empty if the lines have no code."""
     text = "\n".join(lines)
     places = [(place, code) for code in _known() if (place := text.find(f"[{code}]")) >= 0]
     return [f"to explain a name in brackets: weft explain code {min(places)[1]}"] if places else []

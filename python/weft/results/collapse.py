@@ -1,6 +1,6 @@
-"""Points that carry too little because the power policy keeps links dark.
+"""Diagnoses points that carry too little load because the power policy keeps links dark.
 
-The engine judges them and writes the sentences.
+The engine judges the points and writes the sentences.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _POLICY = "power.policy"
-# Parameter of a policy by which a link goes to sleep if no flit comes.
+# Name of the parameter of a policy with the time without flits after which a link goes off.
 _IDLE_TIME = "idle"
 
 
 def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
-    """A diagnosis for the first collapsed point of each policy.
+    """Diagnoses the collapsed points: one diagnosis per policy, about the first of its points.
 
-    Its ``points`` are all collapsed points of the policy.
+    The key ``points`` of a diagnosis has all collapsed points of the policy.
     """
     found: dict[str, list[int]] = {}
     for row in range(len(results)):
@@ -63,7 +63,7 @@ def _diagnosis(results: ResultSet, policy: str, rows: list[int]) -> dict[str, An
 
 
 def _goes_off_idle(results: ResultSet, row: int) -> bool:
-    """Whether the policy's parameters make links go off if they have no flits."""
+    """Whether links go off while they have no flits, according to the parameters of the power policy."""
     policy = results.points[row]["coordinates"].get(_POLICY)
     if policy is None:
         try:
@@ -75,7 +75,7 @@ def _goes_off_idle(results: ResultSet, row: int) -> bool:
 
 
 def _policy(results: ResultSet, row: int) -> str:
-    """The power policy of a point with its parameters."""
+    """The power policy of a point with its parameters, as a string."""
     coordinates = results.points[row]["coordinates"]
     if _POLICY in coordinates:
         return label(coordinates[_POLICY], _POLICY)
@@ -86,7 +86,7 @@ def _policy(results: ResultSet, row: int) -> str:
 
 
 def _always_on(results: ResultSet, row: int) -> int | None:
-    """The point that differs only in the power policy, and in which no link was switched."""
+    """Row of the point that differs only in the power policy and switched no link; ``None`` if there is none."""
 
     def rest(of: int) -> dict[str, Any]:
         coordinates = results.points[of]["coordinates"]

@@ -1,4 +1,4 @@
-"""Compares two result sets: pairs points by their swept values, and judges differences by their confidence."""
+"""Compares two result sets: pairs their points by the swept values, and judges differences by confidence intervals."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
     from weft.results.quantities import Quantity
 
-# Coordinate of the phases of a load that changes, and its value for the whole window.
+# Name of the coordinate for the phases of a load that changes, and its value for the whole window.
 PHASE, WHOLE = "phase", "all"
-# Coordinate of flows by source and destination. Its value is `WHOLE` for the numbers of the whole run.
+# Name of the coordinate for flows, whose values are source and destination. The value for the numbers of the whole run
+# is `WHOLE`.
 FLOW = "flow"
 COMPARED = (q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY)
 
@@ -41,9 +42,9 @@ class Pair:
     a, b : list of dict
         Summaries of the runs, one per seed.
     changes : str
-        Text on changes at set times in one of the runs; empty if there are none.
+        Text on changes that the scenario of one of the runs makes at given times; empty if there are none.
     units : str
-        ``si`` if the cycles of A and B differ in length. Then latencies are compared in us, and loads in Gb/s.
+        ``si`` if the cycles of A and B differ in length. With ``si``, latencies are compared in us, and loads in Gb/s.
     """
 
     place: dict[str, Any]
@@ -55,13 +56,14 @@ class Pair:
     def row(self, quantity: Quantity) -> dict[str, Any]:
         """Compares a quantity: means, difference B - A, its 95 % half width, and whether it exceeds random variation.
 
-        If A or B is saturated or stuck, its latency has no meaning and is null. A difference has a meaning only if A
-        and B are sound (`weft.results.soundness`). Otherwise ``difference``, ``relative`` and ``significant`` are null.
-        Accepted loads can also be compared beyond saturation. All other quantities need equal work, which is the same
-        accepted load.
+        If A or B is saturated or stuck, its latency is null, because it grows with the length of the run. A difference
+        is meaningful only if A and B are sound (`weft.results.soundness`). If A or B is not sound, ``difference``,
+        ``relative`` and ``significant`` are null. Accepted loads can also be compared if a network is saturated. All
+        other quantities are comparable only for equal work, which means equal accepted load.
 
-        A single run computes its confidence interval from parts of its window. If these parts differ because of changes
-        at set times, the interval is meaningless. Then ``unjudged`` says so, and the difference is not judged.
+        For a single run, the confidence interval is computed from parts of its window. If the scenario changes
+        something at given times, the parts differ for that reason, and the interval is meaningless. If the interval is
+        meaningless, ``unjudged`` names the reason, and the difference is not judged.
         """
         a, b = (self._mean(side, quantity) for side in (self.a, self.b))
         shown = si_units.in_units(quantity, self.units)
@@ -83,7 +85,7 @@ class Pair:
         return row | {"a_ending": ending(self.a), "b_ending": ending(self.b), "unequal": self.unequal(quantity)}
 
     def unequal(self, quantity: Quantity) -> str | None:
-        """The reason why a quantity does not show whether A or B is better; ``None`` if it does."""
+        """The reason why a quantity does not show whether A or B is better; ``None`` if it shows this."""
         if quantity in of_programs.ANSWERS:
             return self._unequal_programs()
         accepted = [self._mean(side, q.ACCEPTED) for side in (self.a, self.b)]
@@ -95,7 +97,7 @@ class Pair:
 
     @property
     def runs_programs(self) -> bool:
-        """Whether all jobs of all runs are programs. Then run time and joules are compared, not loads."""
+        """Whether all jobs of all runs are programs, so that run time and energy are compared instead of loads."""
         return all(of_programs.are_programs(run) for run in (*self.a, *self.b))
 
     def _unequal_programs(self) -> str | None:
@@ -112,15 +114,15 @@ class Pair:
         return Mean.over(self._measured(run, quantity) for run in runs)
 
     def _measured(self, run: dict[str, Any], quantity: Quantity) -> tuple[float | None, float | None]:
-        """A quantity of a run and its half width from that run alone, in the units of the pair."""
+        """The value of a quantity in a run, and its half width from this run alone, in the units of the pair."""
         by = si_units.scale(run, quantity, self.units)
         value, half_width = (run.get(column) for column in (quantity.column, quantity.own_half_width))
         return value and value * by, half_width and half_width * by
 
     def of_flows(self) -> list[Pair]:
-        """The pair for each flow that all runs of A and of B measured.
+        """A pair for each flow that all runs of A and of B measured.
 
-        In these pairs, numbers of the whole run are null.
+        In these pairs, numbers that concern the whole run are null.
         """
         sides = [[{flow["flow"]: flow for flow in of_flows.of(run)} for run in side] for side in (self.a, self.b)]
         every = [flows for side in sides for flows in side]
@@ -141,7 +143,7 @@ class Pair:
         ]
 
     def in_phases(self) -> list[Pair]:
-        """The pair over the whole window, and a pair for each phase if the loads of A and B change."""
+        """The pair for the whole window and, if the loads of A and B change, a pair for each phase."""
         sides = [[soundness.in_phases(run) for run in side] for side in (self.a, self.b)]
         count = min((len(phases) for side in sides for phases in side), default=0)
         return [
@@ -171,7 +173,7 @@ class Comparison:
     pairs : list of Pair
         Pairs at the places that A and B have in common.
     only_a, only_b : list of dict
-        Places that only one side has.
+        Places at which only one side has points.
     differ : dict
         Differences between the scenarios at the first pair: values of A and B by dotted path.
     """
@@ -186,7 +188,10 @@ class Comparison:
 
     @property
     def quantities(self) -> Sequence[Quantity]:
-        """The quantities that are compared. For programs these are times and energies to solution."""
+        """The quantities that are compared between A and B.
+
+        For programs, these quantities are run time and energy to solution.
+        """
         return of_programs.ANSWERS if all(pair.runs_programs for pair in self.pairs) else COMPARED
 
     def shown(self, quantity: Quantity) -> Quantity:
@@ -195,7 +200,7 @@ class Comparison:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """A row per place and quantity: coordinates and the result of `Pair.row`."""
+        """Table with a row per place and quantity: the coordinates, and the result of `Pair.row`."""
         return frame_of([pair.row(quantity) for quantity in self.quantities for pair in self.pairs])
 
 
@@ -212,7 +217,7 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     Raises
     ------
     ResultsError
-        If no points can be paired, or points at one place differ in more than their seeds.
+        If no points can be paired, or if points at one place differ in more than their seeds.
     """
     for side in (a, b):
         if not side.points:
@@ -249,7 +254,7 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     if any(len(pair.in_phases()) > 1 for pair in pairs):
         keys, pairs = [*keys, PHASE], [part for pair in pairs for part in pair.in_phases()]
     if any(pair.of_flows() for pair in pairs):
-        # flows are measured over the whole window, not over its phases
+        # no flows of single phases, because flows are measured over the whole window
         apart = [
             [replace(pair, place=pair.place | {FLOW: WHOLE})]
             + (pair.of_flows() if pair.place.get(PHASE, WHOLE) == WHOLE else [])
@@ -260,9 +265,9 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
 
 
 def ending(summaries: Iterable[dict[str, Any]]) -> str:
-    """The worst ending of some runs; empty if all ended well.
+    """The worst ending of some runs; empty if all runs ended normally.
 
-    It is ``stalled``, ``saturated`` (also in a phase) or ``not_complete``.
+    An ending is ``stalled``, ``saturated`` (also in a phase) or ``not_complete``.
     """
     runs = list(summaries)
     if any(each[q.ENDING.column] == q.STALLED for each in runs):
@@ -273,7 +278,7 @@ def ending(summaries: Iterable[dict[str, Any]]) -> str:
 
 
 def _keys(a: Chosen, b: Chosen) -> list[str]:
-    """Coordinates with common values, without the seed and without the chosen coordinates."""
+    """Coordinates by which points are paired: those with common values, except the seed and chosen coordinates."""
     paths = dict.fromkeys([*a.results.coordinates, *b.results.coordinates])
     return [
         path
@@ -283,7 +288,7 @@ def _keys(a: Chosen, b: Chosen) -> list[str]:
 
 
 def _check_apart(a: Chosen, b: Chosen, keys: Sequence[str]) -> None:
-    """Refuse two sweeps over the same coordinate that have no value of it in common."""
+    """Refuse two sweeps over the same coordinate that have no value of this coordinate in common."""
     for path in a.results.coordinates:
         if path in {SEED, *keys, *a.fixed, *b.fixed} or path not in b.results.coordinates:
             continue
@@ -293,22 +298,25 @@ def _check_apart(a: Chosen, b: Chosen, keys: Sequence[str]) -> None:
 
 
 def _at(side: Chosen, path: str) -> set[float | str]:
-    """Values of the points of one side."""
+    """The values that the points of one side have at a path."""
     return {_plain(side.value(point, path)) for point in side.points}
 
 
 def _some(side: Chosen, path: str) -> str:
-    """The values of one side as a string."""
+    """The values that the points of one side have at a path, as a string."""
     return ", ".join(sorted({label(side.value(point, path), path) for point in side.points}))
 
 
 def _plain(value: Any) -> float | str:
-    """A value in a form that can be compared: a number as such, a model by its label."""
+    """A value in a form that can be compared: a number, or the label of a model."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else label(value)
 
 
 def _places(side: Chosen, keys: Sequence[str]) -> dict[tuple[float | str, ...], list[int]]:
-    """Points of each place. Points of one place may differ only in their seeds."""
+    """The points of one side at each place (combination of coordinates).
+
+    Points at one place can differ only in their seeds.
+    """
     places: dict[tuple[float | str, ...], dict[str, int]] = {}
     for point in side.points:
         place = tuple(_plain(side.value(point, path)) for path in keys)
@@ -326,12 +334,15 @@ def _places(side: Chosen, keys: Sequence[str]) -> dict[tuple[float | str, ...], 
 
 
 def _flat(tree: Any, path: str = "") -> dict[str, Any]:
-    """Values of a scenario by dotted path."""
+    """Values of a nested scenario, by dotted path."""
     if isinstance(tree, dict) and tree:
         return {key: value for name, each in tree.items() for key, value in _flat(each, f"{path}.{name}").items()}
     return {path.removeprefix("."): tree}
 
 
 def _differences(a: dict[str, Any], b: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Values that differ; ``None`` if a side lacks the value. The names of the scenarios are not compared."""
+    """Values in which two scenarios differ, by dotted path; ``None`` if a side lacks the value.
+
+    The names of the scenarios are not compared.
+    """
     return {path: (a.get(path), b.get(path)) for path in {**a, **b} if path != "name" and a.get(path) != b.get(path)}

@@ -1,4 +1,4 @@
-"""Half widths of 95 % confidence intervals of means and of their differences, by the methods of Student and Welch."""
+"""Computes half widths of 95 % confidence intervals of means and of their differences, after Student and Welch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _STEPS = 2000
-# Above this many degrees of freedom the quantile changes by less than 0.003.
+# With more degrees of freedom than this, the quantile changes by less than 0.003.
 _MANY = 1000.0
 
 
@@ -25,12 +25,12 @@ class Mean:
     value : float
         The mean.
     half_width : float or None
-        Half width of its 95 % confidence interval, over the runs or from the single run itself; ``None`` if it is
-        unknown.
+        Half width of the 95 % confidence interval of the mean, computed over the runs or by the single run; ``None`` if
+        it is unknown.
     runs : int
         Number of runs.
     error : float
-        Variance of the mean; 0 for a single run.
+        Variance of the mean over the runs; 0 for a single run.
     """
 
     value: float
@@ -40,7 +40,10 @@ class Mean:
 
     @classmethod
     def of(cls, values: Sequence[float], half_width: float | None) -> Mean:
-        """The mean of the values of runs. `half_width` comes from a run itself; it is used if there is only one run."""
+        """The mean of the values of several runs.
+
+        `half_width` is the half width that a single run computes; it is used if there is only one run.
+        """
         if len(values) == 1:
             return cls(values[0], half_width, 1, 0.0)
         error = variance(values) / len(values)
@@ -48,14 +51,18 @@ class Mean:
 
     @classmethod
     def over(cls, runs: Iterable[tuple[float | None, float | None]]) -> Mean | None:
-        """The mean over the runs with a value. Each run gives its value and the half width that it computed itself."""
+        """The mean over the runs that have a value; ``None`` if no run has one.
+
+        Each entry of `runs` is the value of a run and the half width that the run computed.
+        """
         known = [(value, half_width) for value, half_width in runs if value is not None]
         return cls.of([value for value, _ in known], known[0][1]) if known else None
 
     def difference_half_width(self, other: Mean) -> float | None:
         """Half width of the 95 % confidence interval of the difference of two means of independent runs.
 
-        If both means are over several runs, Welch's interval is used. Otherwise the squares of the half widths add up.
+        If both means are over several runs, the interval is Welch's. Otherwise the squares of the two half widths are
+        added.
         """
         if self.half_width is None or other.half_width is None:
             return None
@@ -70,9 +77,10 @@ class Mean:
 
 @lru_cache
 def quantile95(freedom: float) -> float:
-    """The value below which the magnitude of Student's t is in 95 % of cases; `freedom` is 1 or more.
+    """The value below which the magnitude of Student's t is in 95 % of cases; `freedom` is at least 1.
 
-    With t = sqrt(freedom) * tan(angle) the density is that of cos(angle) to the power of freedom - 1.
+    With t = sqrt(freedom) * tan(angle), the density over the angle is proportional to cos(angle) to the power of
+    freedom - 1.
     """
     freedom = min(freedom, _MANY)
     step = math.pi / 2 / _STEPS

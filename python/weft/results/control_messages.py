@@ -1,4 +1,4 @@
-"""Control packets of a power policy: selects those to show, and writes their meanings as strings."""
+"""Selects control packets of a power policy for display, and writes their meanings as strings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from weft.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Text of a packet of a kind if its flag is not set, and if the flag is set. A packet of another kind has the name of
-# its kind as a string.
+# Texts of a packet without and with its flag, by kind of packet. The text of a packet of a kind that is missing here is
+# the name of the kind.
 _SAYS = {
     "activate_yours": ("activate your link to {about_router}",) * 2,
     "ack": ("ack", "ack (of activate_yours)"),
@@ -22,25 +22,25 @@ _SAYS = {
     "state": ("link {from_router}-{about_router} is not active", "link {from_router}-{about_router} is active"),
     "fault": ("link {from_router}-{about_router} has returned", "link {from_router}-{about_router} has failed"),
 }
-# From this value on, the `value_flits` of a request is not a count of flits but a rank above all counts. This value
-# marks a link of a star or of a router that has returned. The next value marks a link without which packets have no
-# path.
+# From this value on, the `value_flits` of a request is not a number of flits but a rank above all such numbers. This
+# value requests a link of a star, or a link of a router that works again after a fault. The next value requests a link
+# without which packets have no path.
 FIRST_RANK = 2**32 - 2
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Selects the control packets, and links, to show.
+    """Selects the control packets and the links that are displayed.
 
     Attributes
     ----------
     kinds : sequence of str
-        Kinds to show, out of `CONTROL_PACKETS` of the engine; if empty, all kinds.
+        Kinds of packets to display, out of `CONTROL_PACKETS` of the engine; if empty, all kinds.
     routers : sequence of int or str
-        Numbers of routers, or their ids in a graph file. Only links at these routers are shown, and only packets that
-        they send or receive or that are about them. If empty, all are shown.
+        Routers, by number or by name in a graph file. Only links at these routers are displayed, and only packets that
+        these routers send or receive, or that concern them. If `routers` is empty, all links and packets are displayed.
     most : int
-        Maximum number of packets; the first ones are shown.
+        Maximum number of displayed packets, which are the first ones.
     """
 
     kinds: Sequence[str] = ()
@@ -48,7 +48,9 @@ class Wanted:
     most: int = 1000
 
     def check(self, network: Mapping[str, Any]) -> None:
-        """Refuse kinds and routers that no run can have. `network` is the result of `weft._engine.Point.network`.
+        """Refuse kinds of packets and routers that no run of this network can have.
+
+        `network` is the result of `weft._engine.Point.network`.
 
         Raises
         ------
@@ -71,13 +73,13 @@ class Wanted:
             raise ScenarioError.saying(what, remedy)
 
     def packets(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """All selected rows of a table of control packets, without the limit `most`."""
+        """All selected rows of a table of control packets, also more than `most`."""
         if self.kinds:
             frame = frame.filter(pl.col("kind").is_in(list(self.kinds)))
         return self._at(frame, "from_router", "to_router", "about_router")
 
     def channels(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The channels at the selected routers."""
+        """The channels of a table that begin or end at the selected routers."""
         return self._at(frame, "from_router", "to_router")
 
     def _at(self, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:

@@ -1,8 +1,10 @@
-"""The critical path of a program. It leads from the last finish back through waits to the start, without a gap.
+"""Finds the critical path of a program.
 
-A rank that waits continues when a transfer ends. The path then leads to the origin of that transfer. The origin is the
-sender. For a rendezvous transfer, it may be the rank whose receive allowed the transfer to begin. So the steps of the
-path follow each other without gaps, and their lengths add up to exactly the run time.
+The path leads from the last finish of a rank back through waits to the start of the program.
+
+A waiting rank continues when a transfer ends. At such a point the path continues at the origin of that transfer. The
+origin is usually the sender. For a rendezvous transfer, the origin can be the rank whose receive allowed the transfer
+to begin. Therefore the steps of the path follow each other without gaps, and the sum of their lengths is the run time.
 """
 
 from __future__ import annotations
@@ -33,20 +35,20 @@ MEANINGS = {
     TRANSFER: "messages in transfer",
     WAIT: "unexplained waiting",
 }
-# Maximum number of rows in the tables of a path's text.
+# Maximum number of rows in the tables that describe a path.
 _MOST = 12
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a path.
+    """A step of a critical path.
 
     Attributes
     ----------
     state : str
         One of `STATES`.
     rank : int
-        Rank at which the step ends. A step that is not a transfer takes place at this rank alone.
+        Rank at which the step ends. Only a transfer involves another rank than this one.
     origin : int
         Rank at which the step begins.
     peer : int
@@ -67,18 +69,18 @@ class Step:
 
     @property
     def cycles(self) -> int:
-        """Length of the step [cycles]."""
+        """Length of this step [cycles]."""
         return self.to_cycle - self.from_cycle
 
 
 @dataclass(frozen=True)
 class Path:
-    """The critical path of a job.
+    """The critical path of a job that runs a program.
 
     Attributes
     ----------
     job : str
-        Its name.
+        Name of the job.
     steps : list of Step
         The steps from the start of the program to the last finish.
     """
@@ -92,24 +94,24 @@ class Path:
         return sum(step.cycles for step in self.steps)
 
     def by_state(self) -> dict[str, int]:
-        """Cycles of each state; they add up to the run time."""
+        """Cycles of the path in each state; their sum is the run time."""
         return {state: sum(step.cycles for step in self.steps if step.state == state) for state in STATES}
 
     def frame(self) -> pl.DataFrame:
-        """A row per step: `state`, `rank`, `origin`, `peer`, `from_cycle` and `to_cycle` [cycles]."""
+        """Table with a row per step: `state`, `rank`, `origin`, `peer`, `from_cycle` and `to_cycle` [cycles]."""
         names = ("state", "rank", "origin", "peer", "from_cycle", "to_cycle")
         return pl.DataFrame({name: [getattr(step, name) for step in self.steps] for name in names})
 
 
 class _Rank:
-    """The spans of a rank, in order of time."""
+    """The spans of a rank in the table `rank_states`, in order of time."""
 
     def __init__(self, rows: list[dict[str, Any]]) -> None:
         self.rows = rows
         self._ends = [row["to_cycle"] for row in rows]
 
     def before(self, cycle: int) -> tuple[dict[str, Any] | None, bool]:
-        """The span that covers the time just before a cycle, and whether idle time continues at the cycle."""
+        """The span of the rank just before a cycle, and whether its state, or the wait for a transfer, continues."""
         place = bisect_left(self._ends, cycle)
         if place == len(self.rows) or self.rows[place]["from_cycle"] >= cycle:
             return None, False
@@ -120,7 +122,7 @@ class _Rank:
 
 
 def paths(states: pl.DataFrame) -> list[Path]:
-    """The critical path of each job.
+    """Finds the critical path of each job in a table of rank states.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ def paths(states: pl.DataFrame) -> list[Path]:
     Returns
     -------
     list of Path
-        One per job, in the order of the table.
+        The paths, one per job, in the order of the table.
     """
     found = []
     for (job,), rows in states.group_by("job", maintain_order=True):
@@ -142,7 +144,7 @@ def paths(states: pl.DataFrame) -> list[Path]:
 
 
 def _back(ranks: Mapping[int, _Rank]) -> Iterator[Step]:
-    """The steps of a path, starting with the last one."""
+    """Yields the steps of a critical path, starting with the last one."""
     last = {rank: own.rows[-1]["to_cycle"] for rank, own in ranks.items()}
     cycle = max(last.values())
     rank = min(each for each, end in last.items() if end == cycle)
@@ -174,7 +176,7 @@ def of(results: ResultSet, point: int) -> list[Path]:
     Raises
     ------
     ResultsError
-        If the states of ranks were not recorded, or not up to the end of the run, or the programs did not end.
+        If the states of ranks were not recorded up to the end of the run, or if a program did not end.
     """
     states = results.recorded(point, "rank_states")
     summary = results.summaries[point]
@@ -184,7 +186,7 @@ def of(results: ResultSet, point: int) -> list[Path]:
 
 
 def flaw(summary: Mapping[str, Any], states: pl.DataFrame) -> tuple[str, str] | None:
-    """The reason why a point has no critical path, and a remedy; `None` if it has one."""
+    """The reason why a point has no critical path, and a remedy; `None` if the point has one."""
     if states.is_empty():
         return "the record has no ranks: no job has the workload `programs`", "give a job this workload"
     if not summary["rank_states_complete"]:
@@ -204,7 +206,7 @@ def flaw(summary: Mapping[str, Any], states: pl.DataFrame) -> tuple[str, str] | 
 
 
 def lines(path: Path, cycle_seconds: float) -> list[str]:
-    """The path as a string: shares of the run time, and the transfers that took longest."""
+    """Lines of text on a critical path: shares of the run time, and the transfers that took longest."""
     total = path.cycles
     rows = [
         [MEANINGS[state], si(cycles * cycle_seconds, "s", 4), f"{100 * cycles / total:.1f} %"]
@@ -231,7 +233,7 @@ def lines(path: Path, cycle_seconds: float) -> list[str]:
 
 
 def sentence(path: Path) -> str:
-    """A sentence with the shares of the states in the path."""
+    """A sentence with the share of each state in the critical path."""
     shares = [
         f"{100 * cycles / path.cycles:.0f} % {MEANINGS[state]}" for state, cycles in path.by_state().items() if cycles
     ]

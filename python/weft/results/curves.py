@@ -1,6 +1,6 @@
-"""Arranges points of sweeps as curves over load.
+"""Arranges the points of sweeps as curves over load.
 
-There is a panel per traffic pattern, and a curve per combination of the other coordinates.
+Each traffic pattern has a panel, and each combination of the other coordinates has a curve.
 """
 
 from __future__ import annotations
@@ -23,32 +23,39 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _NOT_APART = (LOAD, PATTERN, SEED)
-# Rank of a sound point: greater than the rank of every flaw.
+# Rank of a sound point, which is greater than the rank of every flaw.
 SOUND = 1000
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A series of points over load.
+    """A series of points over load, which a figure draws as a curve.
 
     Attributes
     ----------
     label : str
-        String that distinguishes this series from the others; empty if it is the only one.
+        String that distinguishes this series from the other series of the panel; empty if it is the only one.
     frame : polars.DataFrame
-        Rows in the order of load. ``load`` is the load that the scenario sets [flits/terminal/cycle]. ``part`` is the
-        name of the result set. ``points`` has the rows of the points in that set, one for each distinct run.
+        Frame with a row per load, in ascending order. ``load`` is the load that the scenario sets
+        [flits/terminal/cycle]. ``part`` is the name of the result set. ``points`` has the row numbers of the points in
+        that set, one for each distinct run (seed).
 
-        Boolean columns are true if they are true for any seed: ``saturated`` (all the time or in a phase), ``stalled``,
-        ``cut`` (cut off before its batches or programs were complete; then latencies are null), ``failing`` (links or
-        routers fail), ``dropping`` (packets), ``unsettled``, ``unjudged``, ``few`` (too few packets) and ``partial``
-        (the window has no whole period of the policy).
+        These boolean columns are true if they are true for any seed:
+
+        - ``saturated``: the point is saturated, all the time or in a phase.
+        - ``stalled``: the network got stuck.
+        - ``cut``: the run was cut off before its batches or programs were complete, so that latencies are null.
+        - ``failing``: links or routers fail.
+        - ``dropping``: packets were dropped.
+        - ``unsettled``, ``unjudged``: the run had not settled, or Weft cannot decide if the point is saturated.
+        - ``few``: the run has too few packets.
+        - ``partial``: the window has no whole period of the policy.
 
         ``closed_loop`` is true if the load depends on the network. ``phase_loads`` has the loads of the measured phases
-        as a string, null if the load does not change. ``flaw`` is the worst flaw of the point (see
-        `weft.results.soundness`), empty for a sound point. All other columns are numbers of the summary, as means over
-        seeds. They are null if nothing was measured. The cost of links that are always on is also null if links fail.
-        Columns with the same names plus ``_runs`` have the numbers of each run.
+        as a string; null if the load does not change. ``flaw`` is the worst flaw of the point
+        (`weft.results.soundness`); empty for a sound point. All other columns are numbers of the summary, as means over
+        seeds. A number is null if no run measured it. If links fail, the cost of links that are always on is also null.
+        Columns with the same names plus ``_runs`` have the number of each run.
     """
 
     label: str
@@ -56,11 +63,11 @@ class Curve:
 
     @property
     def changes(self) -> bool:
-        """Whether the load of any of its points changes in phases."""
+        """Whether the load changes in phases in any point of the curve."""
         return self.frame["phase_loads"].null_count() < self.frame.height
 
     def means(self, quantity: Quantity) -> list[Mean | None]:
-        """For each load, the mean over the runs that measured the quantity; ``None`` if no run did."""
+        """For each load, the mean over the runs that measured the quantity; ``None`` if no run measured it."""
         nothing = [[None] * len(points) for points in self.frame["points"]]
         values, own = (
             self.frame[f"{column}_runs"].to_list() if f"{column}_runs" in self.frame.columns else nothing
@@ -69,30 +76,33 @@ class Curve:
         return [Mean.over(zip(*runs, strict=True)) for runs in zip(values, own, strict=True)]
 
     def half_width(self, quantity: Quantity) -> pl.Series:
-        """Half the width of the 95 % confidence interval, over the runs or of the single run; null if unknown."""
+        """Half the width of the 95 % confidence interval at each load, over several runs or of a single run.
+
+        An entry is null if the interval is unknown.
+        """
         return pl.Series([mean and mean.half_width for mean in self.means(quantity)], dtype=pl.Float64)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The curves of one traffic pattern; the title is empty if there is only one pattern."""
+    """The curves of one traffic pattern; the title is empty if all curves have the same pattern."""
 
     title: str
     curves: list[Curve]
 
     @property
     def end(self) -> float:
-        """The highest offered load; 1 if there is none, so that the axis has a length."""
+        """The highest offered load of the panel, or 1 without loads, so that the axis has a length."""
         return max(float(load) for curve in self.curves for load in curve.frame[q.OFFERED.column]) or 1.0
 
 
 def panels(results: ResultSet) -> list[Panel]:
-    """Arrange the finished points of a sweep."""
+    """Arrange the finished points of a sweep as panels of curves."""
     return overlay([Chosen.all_of(results, "")])
 
 
 def overlay(parts: Sequence[Chosen]) -> list[Panel]:
-    """Arrange points of several sets of results in the same panels."""
+    """Arrange the points of several sets of results in the same panels."""
     paths = dict.fromkeys(path for part in parts for path in part.results.coordinates)
     frames = [_rows(part, paths) for part in parts if part.points]
     if not frames:
@@ -130,9 +140,9 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
 
 
 def short(path: str, values: Iterable[object]) -> list[str]:
-    """Labels of the values of a coordinate: names without their options if the names alone are unique.
+    """Labels of the values of a coordinate: names without their options, if the names alone distinguish the values.
 
-    If the value is a number, a quantity or an empty list, its description precedes it.
+    If a value is a number, a quantity or an empty list, the label begins with the name of the coordinate.
 
     Examples
     --------
@@ -147,12 +157,12 @@ def short(path: str, values: Iterable[object]) -> list[str]:
 
 
 def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
-    """The chosen rows of the frame, with coordinates as strings, so that several frames fit together.
+    """The chosen rows of the frame, with coordinates as strings, so that frames of several sets can be joined.
 
-    A path that only another set has swept is looked up in the scenario.
+    The value of a coordinate that only another set has swept is looked up in the scenario.
     """
     frame = part.results.frame.with_row_index("points")[part.points]
-    # a scenario sets no load if its jobs have their own loads
+    # if each job sets its load, the scenario has no common load, and the offered load replaces it
     load = pl.coalesce(pl.col("load").cast(pl.Float64), pl.col(q.OFFERED.column).round(4))
     others = [path for path in paths if path not in NAMED]
     hashes = [part.results.points[point]["hash"] for point in part.points]
@@ -191,16 +201,16 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
         pl.Series("flaw_rank", [flaw.rank if flaw else SOUND for flaw in found]),
         (pl.col(q.ENDING.column) == q.STALLED).alias("stalled"),
-        # the reference counts failed links as on, and their missing power is not a saving
+        # failed links cost energy in the always-on reference but not in the run, which is not a saving
         *(pl.when(~failing).then(pl.col(column)).alias(column) for column in always_on),
     )
-    # the packets that a cut-off run did not deliver would have the longest latencies
+    # null, because the packets that a cut-off run did not deliver would have the longest latencies
     latencies = [column for column in frame.columns if column.startswith(soundness.LATENCIES)]
     return frame.with_columns(pl.when(~pl.col("cut")).then(pl.col(column)).alias(column) for column in latencies)
 
 
 def _of_phases(summary: Mapping[str, Any]) -> str | None:
-    """The loads that the scenario sets for the measured phases; ``None`` if the load does not change."""
+    """The loads of the measured phases, as set by the scenario, in a string; ``None`` if the load does not change."""
     measured = [phase["load"] for phase in summary.get("phases") or [] if phase.get("from_cycle") is not None]
     return ", ".join(f"{load:.3g}" for load in measured) or None
 

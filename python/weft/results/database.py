@@ -1,4 +1,4 @@
-"""SQL over the results of sweeps: DuckDB reads the Parquet files of the points in place."""
+"""Runs SQL on the results of sweeps: DuckDB reads the Parquet files of the points in place."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _FILES = (
     }
 )
 TABLES = SUMMARIES | _FILES | of_sweep.TABLES
-# Names that users look for among the tables, although an analysis of a finished run computes them.
+# Names for which users look among the tables, although `weft analyse` computes these results.
 _ANALYSED = ("dvfs", "recovery")
 _READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # DuckDB parses a PIVOT as several statements
 # Characters of a file name that DuckDB would interpret as a pattern.
@@ -56,14 +56,14 @@ _PATTERN = r"([*?[])"
 
 
 def instead_of(table: str) -> str:
-    """The remedy for a missing table."""
+    """The remedy for a query on a table that does not exist."""
     if table in _ANALYSED:
         return f"an analysis computes this table: weft analyse {table} DIR --csv"
     return meant(table, TABLES, f"the tables are {', '.join(TABLES)}")
 
 
 class Database:
-    """Tables of one or more result sets; a query can read them, but cannot change anything on disk.
+    """Tables of one or more result sets, which a query can read; no query can change files.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Database:
     Attributes
     ----------
     damage : list of str
-        Files that cannot be used and were left out of the tables made so far, each with its fault.
+        Damaged files that were left out of the tables made so far, each with its fault.
     """
 
     def __init__(self, sets: Sequence[ResultSet]) -> None:
@@ -98,29 +98,29 @@ class Database:
 
     @property
     def coordinates(self) -> list[str]:
-        """Swept values, by dotted path."""
+        """Paths of the swept values of all sets."""
         return list(dict.fromkeys(path for results in self._sets.values() for path in results.coordinates))
 
     def summaries(self) -> Iterator[tuple[str | None, int, dict[str, Any]]]:
-        """For each point: its ``results`` (``None`` if there is only one set), its ``point``, and its summary."""
+        """Yields for each point its ``results`` (``None`` if there is only one set), its ``point``, and its summary."""
         for key, results in self._sets.items():
             for point, summary in enumerate(results.summaries):
                 yield key if len(self._sets) > 1 else None, point, summary
 
     def rows(self, sql: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-        """Names of the columns and the rows of a query.
+        """Runs a query: the names of its columns, and its rows.
 
         Raises
         ------
         ResultsError
-            If the text is not a query, or the query fails.
+            If the text is not a query, or if the query fails.
         """
         with self._reported(sql):
             answer = self._connection.execute(self._checked(sql))
             return [column[0] for column in answer.description or ()], self._fetched(answer, sql)
 
     def frame(self, sql: str) -> pl.DataFrame:
-        """The answer to a query as a frame.
+        """Runs a query, and returns its answer as a frame.
 
         Raises
         ------
@@ -132,12 +132,12 @@ class Database:
             return pl.read_parquet(path)
 
     def write(self, sql: str, path: Path) -> None:
-        """Write the answer to a query; the ending ``.csv``, ``.json`` or ``.parquet`` chooses the format.
+        """Run a query and write its answer; the ending ``.csv``, ``.json`` or ``.parquet`` selects the format.
 
         Raises
         ------
         ResultsError
-            As for `rows`, or if the ending is none of these.
+            As for `rows`, or if `path` has another ending.
         WriteError
             If the file can't be written.
         """
@@ -152,7 +152,7 @@ class Database:
             self._connection.execute(f"copy ({text}\n) to {_quoted(str(partial))} ({options[path.suffix]})")
 
     def add(self, name: str, frame: pl.DataFrame) -> None:
-        """Make a table from a frame. Later queries may name the table."""
+        """Make a table from a frame, which later queries can name."""
         self._add_frame(name, frame)
 
     def columns(self) -> dict[str, list[tuple[str, str]]]:
@@ -165,7 +165,7 @@ class Database:
         }
 
     def _checked(self, sql: str) -> str:
-        """Check that a query is one statement without writes, and make its tables."""
+        """Check that a query is one statement that writes nothing, and make the tables that it needs."""
         try:
             sql.encode()
         except UnicodeEncodeError as problem:
@@ -183,7 +183,7 @@ class Database:
 
     @contextmanager
     def _reported(self, sql: str) -> Iterator[None]:
-        """Turn an error of DuckDB into an error that names Weft's tables and columns."""
+        """Turn an error of DuckDB into a `ResultsError` that names the tables and columns of Weft."""
         try:
             yield
         except duckdb.Error as problem:
@@ -233,7 +233,7 @@ class Database:
             self._made.add(name)
 
     def _of_sweeps(self, name: str) -> pl.DataFrame:
-        """The table, combined from all sets that have it; empty if no set has it."""
+        """A table of whole sweeps, combined from all sets that have it; empty if no set has it."""
         frames = [(key, of_sweep.frame(name, results)) for key, results in self._sets.items()]
         known = [(key, frame) for key, frame in frames if frame is not None]
         named = [
@@ -242,7 +242,7 @@ class Database:
         return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame()
 
     def _files(self, name: str) -> list[tuple[str, str, int]]:
-        """Undamaged files of a kind, with the names of their sets and the numbers of their points."""
+        """The undamaged files of a table, each with the name of its set and the number of its point."""
         found, damaged = [], None
         for key, results in self._sets.items():
             for point in range(len(results)):
@@ -257,7 +257,7 @@ class Database:
         return found
 
     def _add_view(self, name: str, found: Sequence[tuple[str, str, int]]) -> None:
-        """Make a view over files. The name of a file identifies its point."""
+        """Make a view over the files of a table. The name of a file identifies the point to which its rows belong."""
         rows = ", ".join(f"({_quoted(path)}, {_quoted(key)}, {point})" for path, key, point in found)
         files = ", ".join(_quoted(re.sub(_PATTERN, r"[\1]", path)) for path, _, _ in found)
         own = f"{_SET}, {_POINT}" if len(self._sets) > 1 else _POINT
@@ -308,7 +308,7 @@ class Database:
 
 
 def _check_text(path: Path) -> None:
-    """Refuse a file name that DuckDB cannot open."""
+    """Refuse a file name that DuckDB cannot open, because the name is not UTF-8."""
     try:
         str(path).encode()
     except UnicodeEncodeError as problem:
@@ -317,17 +317,17 @@ def _check_text(path: Path) -> None:
 
 
 def _bare(sql: str, column: str) -> bool:
-    """Whether a query names a column without the quotes that the name needs."""
+    """Whether a query names a column without the quotes that its name needs."""
     return re.search(rf'(?<!["\w.]){re.escape(column)}(?!["\w.])', sql) is not None
 
 
 def quoted(column: str) -> str:
-    """The name of a column in the form that a query needs."""
+    """The name of a column in the form that a query needs, with quotes if necessary."""
     return column if re.fullmatch(r"[a-z_][a-z0-9_]*", column) else f'"{column}"'
 
 
 def _quoted(text: str) -> str:
-    """A string in the quotes of a query."""
+    """A string in the quotes of an SQL string."""
     return "'" + text.replace("'", "''") + "'"
 
 

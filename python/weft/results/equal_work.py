@@ -1,9 +1,9 @@
-"""Power of a network if it delivered the same load as another one, and the part of a difference that is random.
+"""Computes the power of a network if it delivered the same load as another one, and the random part of a difference.
 
-Two runs of the same traffic deliver slightly different loads by chance, and the energy of flits changes with the load.
-So the power of a reference is scaled to the work of the compared point: its static part is constant, and the rest grows
-with the delivered load. A run that ends when its work is done delivers less per second if it takes longer. All energy
-of such a run belongs to the work.
+Two runs of the same traffic deliver slightly different loads by chance, and the energy of flits grows with the load.
+Therefore the power of a reference is scaled to the work of the compared point: its static part is constant, and the
+rest is proportional to the delivered load. A run that ends when its work is done delivers fewer flits per second if it
+takes longer. In such a run all energy counts as the energy of the work.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# For a phase: the static power of its run [W], because phases do not measure it.
+# Key for the static power of a run [W] in each of its phases, because phases do not measure it.
 _STATIC = "static_power_w"
-# The runs over which a mean is taken.
+# Key for the runs over which a mean was computed.
 _RUNS = "runs"
 
 
@@ -33,7 +33,7 @@ def phases(run: Summary) -> list[dict[str, Any]]:
 
 
 def static_w(measured: Summary) -> float:
-    """Mean power that does not grow with the work [W]; 0 for a run that ends when its work is done."""
+    """Mean power that does not grow with the delivered load [W]; 0 for a run that ends when its work is done."""
     if soundness.verdict(measured).ends_with_its_work:
         return 0.0
     if (known := measured.get(_STATIC)) is not None:
@@ -43,22 +43,25 @@ def static_w(measured: Summary) -> float:
 
 
 def power_w(reference: Summary, accepted: float) -> float:
-    """Mean power of a reference if it accepted this load [flits/terminal/cycle], in W."""
+    """Mean power [W] of a reference if it accepted this load [flits/terminal/cycle]."""
     return _engine.power_at_w(_power(reference), accepted)
 
 
 def chance_w(measured: Summary, reference: Summary) -> float:
-    """Difference of power that random variation can cause for the same flits [W]."""
+    """Difference of power [W] that random variation can cause for the same flits."""
     return _engine.chance_w(_power(measured), _power(reference))
 
 
 def saved_w(measured: Summary, reference: Summary) -> float:
-    """Power that a point saves compared with a reference for the same work [W]; 0 if random variation explains it."""
+    """Power that a point saves compared with a reference for the same work [W].
+
+    The result is 0 if random variation explains the difference.
+    """
     return _engine.saved_w(_power(measured), _power(reference))
 
 
 def _power(measured: Summary) -> tuple[float, float, float, float]:
-    """Mean power and its static part [W], accepted load [flits/terminal/cycle], and packets of all runs."""
+    """Mean power and its static part [W], accepted load [flits/terminal/cycle], and packets, over all runs."""
     packets = (measured.get("packets") or 0) * len(runs([measured]))
     return measured["power_mean_w"], static_w(measured), measured[q.ACCEPTED.column], packets
 
@@ -68,7 +71,7 @@ def _verdicts(sides: Iterable[Summary]) -> list[_engine.Verdict]:
 
 
 def obstacles(measured: Summary, reference: Summary) -> list[tuple[str, str]]:
-    """Reasons why two points cannot be compared by power and latency, as codes and predicates; empty if they can."""
+    """Reasons why two points cannot be compared by power and latency, each as code and predicate; empty if they can."""
 
     def side(of: Summary) -> tuple[_engine.Verdict, list[_engine.Verdict], bool]:
         known = of.get(q.LATENCY.column) is not None and of.get("links_on_mean") is not None
@@ -88,18 +91,24 @@ def common_warmup(runs: Iterable[Summary]) -> str:
 
 
 def other_windows(pairs: Iterable[tuple[Summary, Summary]]) -> list[dict[str, Any]]:
-    """The diagnosis of windows that cover different cycles and had different offered loads; empty if there are none."""
+    """The diagnosis of windows that cover different cycles and had different offered loads.
+
+    The result is empty if all windows agree.
+    """
     found = _engine.other_windows([(_verdicts([a]), _verdicts([b])) for a, b in pairs])
     return [] if found is None else [found]
 
 
 def not_compared(code: str, pairs: Sequence[tuple[Summary, Summary]], of: int) -> dict[str, Any] | None:
-    """The diagnosis of pairs that cannot be compared for one reason; ``None`` if the reason is a flaw of a point."""
+    """The diagnosis of pairs that cannot be compared for the reason `code`; ``None`` if it is a flaw of a point."""
     return _engine.not_compared(code, len(pairs), of, _verdicts(side for pair in pairs for side in pair))
 
 
 def mean(runs: Sequence[Summary]) -> Summary:
-    """The means over runs with different seeds. If runs cannot be used, the first of these is returned instead."""
+    """The means over runs with different seeds, in the form of a summary.
+
+    If some runs have a flaw that excludes them, the first such run is returned instead.
+    """
     if len(runs) == 1:
         return runs[0]
     bad = next((run for run in runs if soundness.obstacles(run)), None)
@@ -107,7 +116,10 @@ def mean(runs: Sequence[Summary]) -> Summary:
 
 
 def runs(sides: Iterable[Summary]) -> list[Summary]:
-    """All runs behind some summaries. A summary that is a mean is replaced by its runs."""
+    """All runs from which some summaries were computed.
+
+    A summary that is a mean over runs is replaced by these runs.
+    """
     return [run for side in sides for run in side.get(_RUNS) or [side]]
 
 

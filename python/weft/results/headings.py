@@ -1,4 +1,4 @@
-"""Headings of the columns of results: content and unit."""
+"""Headings of the columns of results: name of the quantity, and unit."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 _BILLED: list[Billed] = [*q.POWERS, *q.ENERGIES]
 _OF_BILLED = [each for billed in _BILLED for each in (billed.actual, billed.always_on, billed.ideal)]
-# Columns with their own label, unit and number of digits.
+# Columns with a defined label, unit and number of digits.
 KNOWN = {
     each.column: each
     for each in [*_OF_BILLED, *q.PERCENTILES.values(), *q.PERCENTILES_US.values(), *vars(q).values()]
     if isinstance(each, Quantity) and each.column
 }
-# Units by the ending of a column's name; longer endings come first.
+# Units by the ending of a column's name; longer endings are tested first.
 _UNITS = {
     "_per_bit_pj": "pJ/bit",
     "_per_s": "1/s",
@@ -44,7 +44,7 @@ _UNITS = {
     "_load_min": q.OFFERED.unit,
     "_load_max": q.OFFERED.unit,
 }
-# Units of energy and power.
+# Units of energy and power, by which `is_priced` recognises a column.
 _PRICED = {"pJ/bit", "pJ", "fJ", "kWh/year", "kW", "W", "J"}
 _SAME_WORD = {"load": q.OFFERED.unit, "flits": "flits", "packets": "packets", "utilisation": q.UTILISATION.unit}
 _RECORDED = {
@@ -53,7 +53,7 @@ _RECORDED = {
 
 
 def headings(columns: Sequence[str], table: str = "points") -> list[str]:
-    """A heading for each column of a table of results; the heading of a coordinate is the last part of its path.
+    """A heading for each column of a table of results. The heading of a coordinate is the last part of its path.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def headings(columns: Sequence[str], table: str = "points") -> list[str]:
 
 
 def is_priced(heading: str) -> bool:
-    """Whether a column with this heading holds energy, power or money. The numbers of such a column depend on prices.
+    """Whether a column with this heading has energies, powers or money, which depend on prices.
 
     Examples
     --------

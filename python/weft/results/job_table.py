@@ -1,4 +1,4 @@
-"""Tables with a row per point and job, for jobs whose main result is not a load."""
+"""Prints tables with a row per point and job, for jobs whose main result is not a load."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def lines(
     head: Sequence[str],
     cells: Callable[[Mapping[str, Any], Job], list[str]],
 ) -> list[str]:
-    """The lines of the table; empty if no job is chosen.
+    """Lines of the table; empty if no job has a row.
 
     Parameters
     ----------
     results : ResultSet
-        The points. A row begins with the coordinates that differ between points, and with the job if a point has
-        several jobs.
+        The points of the table. A row begins with the coordinates that differ between points, and with the job if a
+        point has several jobs.
     chosen : callable
-        Function that says whether a job has a row.
+        Function that returns whether a job has a row.
     head : sequence of str
         Headings of the other columns.
     cells : callable

@@ -1,4 +1,4 @@
-"""Modes of links: the modes that every run has, and the modes that the scenario of a point defines."""
+"""Names of the modes of links: the modes of the engine, and the modes that the scenario of a point defines."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 def of(summary: Summary) -> tuple[str, ...]:
-    """Names of the modes of a point, in the order of its columns."""
+    """Names of the modes of links in a point, in the order of its columns."""
     named = summary.get("link_modes")
     return LINK_STATES if named is None else tuple(mode["name"] for mode in named)
 
 
 def of_all(summaries: Iterable[Summary]) -> tuple[str, ...]:
-    """Names of the modes of several points, each once; the modes of the engine if there are no points."""
+    """Names of the modes of links in several points, each once; without points, the modes of the engine."""
     names = dict.fromkeys(name for summary in summaries for name in of(summary))
     return tuple(names) or LINK_STATES
 
 
 def slower(summary: Summary) -> dict[str, float]:
-    """Modes in which links run below their full bandwidth: the share of the bandwidth by mode name, fastest first."""
+    """Modes in which links run below their full bandwidth, the fastest first: share of the bandwidth by name."""
     named = summary.get("link_modes")
     modes = LINK_MODES if named is None else [(mode["name"], mode["rate"], mode["carries"]) for mode in named]
     rates = {name: rate for name, rate, carries in modes if carries and rate < 1}

@@ -1,6 +1,6 @@
-"""Loads that are saturated although a higher load of the same network is not.
+"""Diagnoses loads that are saturated although a higher load of the same network is not.
 
-The engine judges them and writes the sentences.
+The engine judges the loads and writes the sentences.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _LOAD = "traffic.load"
 
 
 def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
-    """A diagnosis for each network with such loads.
+    """One diagnosis for each network with such a pair of loads.
 
-    Its ``points`` are the saturated point and the point at the higher load.
+    The key ``points`` of a diagnosis has the saturated point and the point at the higher load.
     """
     groups: dict[str, list[int]] = {}
     for row, point in enumerate(results.points):

@@ -1,4 +1,4 @@
-"""Notes below a table: points that were not measured, not settled or collapsed, uncertain means, and losses.
+"""Prints the notes below a table: on unmeasured, unsettled and collapsed points, uncertain means, and losses.
 
 The engine decides which notes a point has, and writes their text. This module prints a note once for all points to
 which it applies.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from weft.results.result_set import ResultSet
 
-# Maximum number of points that a line names.
+# Maximum number of points that a note names.
 _NAMED = 3
 
 
@@ -59,7 +59,7 @@ def lines(results: ResultSet) -> list[str]:
 
 
 def _of(results: ResultSet, *topics: str) -> list[str]:
-    """The notes of the engine about the points, by topic."""
+    """Notes of the engine about the points, for one topic."""
     longest, verdicts = longest_limit(results), list(map(soundness.verdict, results.summaries))
 
     def lines_of(topic: str) -> list[list[str]]:
@@ -88,22 +88,25 @@ def too_early(results: ResultSet) -> list[str]:
 
 
 def to_settle(results: ResultSet) -> list[str]:
-    """Notes with settings with which points settle. About a fixed warm-up the engine warns before the run."""
+    """Notes with settings with which unsettled points settle.
+
+    Points with a fixed warm-up are left out, because the engine warns about them before the run.
+    """
     return _of(results, "to_settle")
 
 
 def unjudged(results: ResultSet) -> list[str]:
-    """Notes on points for which it is unknown whether the network carries their load; with the reason."""
+    """Notes on points for which Weft cannot decide if the network carries their load, with the reason."""
     return _of(results, "not_judged")
 
 
 def behind(results: ResultSet) -> list[str]:
-    """Notes on points that accepted less than the offered load before they had settled, and settings that decide."""
+    """Notes on points that accepted less than the offered load before they had settled, with settings to decide."""
     return _of(results, "behind")
 
 
 def starved(results: ResultSet) -> list[str]:
-    """Notes on saturated points whose buffers are too short for their load; with the remedy."""
+    """Notes on saturated points whose buffers are too short for their load, with the remedy."""
     return _of(results, "buffers")
 
 
@@ -118,7 +121,7 @@ def longest_limit(results: ResultSet) -> int:
 
 
 def _late(results: ResultSet) -> list[str]:
-    """Notes on the reasons why warm-ups reached their limits."""
+    """Notes on points whose warm-up reached its limit, with the reason."""
 
     def texts(summary: Mapping[str, Any]) -> list[str]:
         why = soundness.verdict(summary).at_limit
@@ -130,7 +133,7 @@ def _late(results: ResultSet) -> list[str]:
 def _each_once(
     results: ResultSet, lines: Callable[[Mapping[str, Any]], list[str]], rest: str = "more like these"
 ) -> list[str]:
-    """Strings that `lines` returns for the points, each once, with the first such point and the number of others."""
+    """Lines that `lines` returns for the points, each once, with its first point and the number of other points."""
     return _once(results, list(map(lines, results.summaries)), rest)
 
 
@@ -147,7 +150,10 @@ def _once(results: ResultSet, shown: Sequence[list[str]], rest: str) -> list[str
 
 
 def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line with the number of packets that were lost because a link or router failed; empty if none was lost."""
+    """A line with the number of packets that were lost because a link or router had failed.
+
+    The result is empty if no packet was lost.
+    """
     losing = [summary for summary in summaries if soundness.is_dropping(summary)]
     if not losing:
         return []
@@ -156,14 +162,14 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     packets, points = sum(counts), len(counts)
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
-    # a small loss must not be rounded to zero
+    # enough digits that a small loss is not rounded to zero
     digits = next(digits for digits in range(3, 18) if float(f"{delivered:.{digits}g}") < 100)
     share = f"{delivered:.{digits}g} % were delivered{' at the worst point' if points > 1 else ''}"
     return [f"{lost} at {where} (a link or router had failed): {share}; latencies include only delivered packets"]
 
 
 def faults(results: ResultSet) -> list[str]:
-    """Lines with the reasons why the latency or share of a part of the window, or a recovery time, is unknown."""
+    """Lines with the reasons why a number about faults is unknown: a latency, a delivered share, or a recovery time."""
 
     def texts(summary: Mapping[str, Any]) -> list[str]:
         parts = [(f"{part['part']} the faults", part["unknown"]) for part in summary.get("fault_parts") or []]
@@ -176,7 +182,10 @@ def faults(results: ResultSet) -> list[str]:
 
 
 def unlisted(results: ResultSet) -> list[str]:
-    """A line on points of the folder that the sweep no longer has, and on their future; empty if there are none."""
+    """A line on points in the folder that the sweep no longer has, and on what happens to them.
+
+    The result is empty if the folder has no such points.
+    """
     if not results.unlisted:
         return []
     count = (
@@ -187,7 +196,7 @@ def unlisted(results: ResultSet) -> list[str]:
 
 
 def damage(results: ResultSet) -> list[str]:
-    """Lines on points that can't be used, with the reason and the command that runs them again; empty if none."""
+    """Lines on damaged points, with the fault and the command that runs them again; empty if no point is damaged."""
     if not results.damaged:
         return []
     named = [f"  {setting(point.coordinates) or point.hash}: {point.reason}" for point in results.damaged[:_NAMED]]
@@ -208,8 +217,11 @@ def unfinished(results: ResultSet) -> list[str]:
 
 
 def _answers(results: ResultSet, column: str, words: str) -> list[str]:
-    """A line on a yes-or-no column: the number of points with yes, and the points with no; empty without values."""
-    # at a point without measured packets no quantity settles
+    """A line on a boolean column: the number of points with true, and the names of points with false.
+
+    The result is empty if no point has a value in the column.
+    """
+    # a point without measured packets has no quantity that could settle
     empty = {row for row, summary in enumerate(results.summaries) if summary.get("packets") == 0}
     answers = enumerate(_values(results, column))
     asked = {row: answer for row, answer in answers if answer is not None and row not in empty}
@@ -224,7 +236,7 @@ def _answers(results: ResultSet, column: str, words: str) -> list[str]:
 
 
 def _fairness(results: ResultSet) -> list[str]:
-    """Jain's index of the flits that each source injected: 1 if all injected the same."""
+    """Note with Jain's index of the flits that each source injected, which is 1 if all injected the same number."""
     known = [(value, row) for row, value in enumerate(_values(results, "source_fairness_jain")) if value is not None]
     if not known:
         return []

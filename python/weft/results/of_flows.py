@@ -1,7 +1,9 @@
-"""Whether the numbers of a point's flows are sound. The network may carry one flow of a point and not another.
+"""Says whether the numbers of the flows of a point are sound.
 
-Packets get a destination when they leave their source. So at a saturated point, Weft does not know which flow the
-packets in source queues belong to, and it does not judge each flow separately.
+A network may carry one flow of a point and not carry another.
+
+A packet is assigned to a flow when it leaves its source, because it gets its destination then. Therefore Weft does not
+know to which flows the packets in source queues of a saturated point belong, and does not judge each flow separately.
 """
 
 from __future__ import annotations
@@ -21,16 +23,16 @@ _LATENCIES = ("packet_latency_", "network_latency_")
 
 
 def of(summary: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The flows of a point; empty if its scenario defines no flows."""
+    """The classes of flows of a point; empty if its scenario defines no flows."""
     return summary.get("flows") or []
 
 
 def sign(summary: Mapping[str, Any]) -> str:
-    """Mark after the numbers of a point's flows; empty for a sound point."""
+    """Mark after the numbers of the flows of a point; empty for a sound point."""
     whole = soundness.sign(summary)
     return DELIVERED_MARK if whole in soundness.ENDED else whole
 
 
 def marks_of(column: str) -> list[str]:
-    """Marks that may follow a number in a column of the table of flows."""
+    """Marks that can follow a number in a column of the table of flows."""
     return [*soundness.marks_of(column), *([DELIVERED_MARK] if column.startswith(_LATENCIES) else [])]

@@ -1,7 +1,10 @@
-"""Whether the numbers of one job of a point are sound. A job may be sound although the network does not carry another.
+"""Says whether the numbers of one job of a point are sound.
 
-If any job of a point is saturated or cut off, the run ends with the window, without a drain. A job that accepts its
-load, or is complete, still has a latency. Only its packets in flight at the end of the window are missing.
+A job can be sound although the network does not carry the load of another job.
+
+If any job of a point is saturated or cut off, the run ends with the window, without a drain. In such a run, a job that
+accepts its load, or is complete, still has a latency. The latency lacks only the packets that were in flight at the end
+of the window.
 """
 
 from __future__ import annotations
@@ -16,9 +19,9 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Mark after numbers of a sound job if its point is saturated or cut off.
+# Mark after numbers of a sound job in a point that is saturated or cut off, and its meaning.
 NEXT_TO_MARK, NEXT_TO = _engine.NEXT_TO_MARK
-# Signs of jobs: words that replace a latency, and marks after a number.
+# Signs of jobs with their meanings: words that replace a latency, and marks after a number.
 MEANINGS = soundness.ENDED | soundness.MARKS | {NEXT_TO_MARK: NEXT_TO}
 
 
@@ -28,17 +31,23 @@ def of(summary: Summary) -> Sequence[Mapping[str, Any]]:
 
 
 def is_batch(job: Mapping[str, Any]) -> bool:
-    """Whether a job sends a number of packets, and not a load."""
+    """Whether a job sends a fixed number of packets (a batch) instead of a load."""
     return job.get("batch_packets") is not None
 
 
 def are_batches(summary: Summary) -> bool:
-    """Whether every job of a point sends a batch. Then the main result is the completion time, and there is no load."""
+    """Whether every job of a point sends a batch, so that the main result is the completion time.
+
+    A point of batches has no load.
+    """
     return bool(of(summary)) and all(map(is_batch, of(summary)))
 
 
 def signs(summary: Summary) -> list[str]:
-    """For each job, the word that replaces a latency without a limit, or the mark after numbers; empty if sound."""
+    """For each job, the word that replaces a latency without a limit, or the mark after numbers.
+
+    The string is empty for a sound job.
+    """
     return soundness.verdict(summary).job_signs
 
 
@@ -48,12 +57,15 @@ def reasons(summary: Summary) -> list[str | None]:
 
 
 def marks_of(column: str) -> list[str]:
-    """Marks that may follow a number in a column of the table of jobs."""
+    """Marks that can follow a number in a column of the table of jobs."""
     marks = soundness.marks_of(column)
     return [*marks, NEXT_TO_MARK] if NEXT_TO_MARK not in marks and soundness.UNSETTLED_MARK in marks else marks
 
 
 def latencies(summary: Summary, job: Mapping[str, Any]) -> list[list[int]] | None:
-    """Latencies of a job [cycles], each with its number of packets; ``None`` if an older Weft stored none."""
+    """Latencies of a job [cycles], each with its number of packets.
+
+    The result is ``None`` if an older version of Weft stored none.
+    """
     found = summary.get("latency_histogram") if len(of(summary)) == 1 else job.get("latency_histogram")
     return None if found is None else list(found)

@@ -1,4 +1,7 @@
-"""Whether the numbers of a message class of a point are sound. They are if the numbers of all jobs of the class are."""
+"""Says whether the numbers of a message class of a point are sound.
+
+The numbers of a class are sound if the numbers of all jobs of the class are.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def of(summary: Summary) -> Sequence[Mapping[str, Any]]:
-    """The message classes of a point; empty if all packets are of one kind, and in results of an older Weft."""
+    """The message classes of a point.
+
+    The result is empty if all packets are of one class, and in results of an older version of Weft.
+    """
     return summary.get("message_classes") or []
 
 
@@ -28,6 +34,6 @@ def reasons(summary: Summary) -> list[str | None]:
 
 
 def _of_jobs(summary: Summary, lines: Sequence[str | None]) -> list[str | None]:
-    """For each class, the text about its first job that is not sound."""
+    """For each class, the entry of `lines` for the first job of the class that is not sound."""
     of_job = {job["job"]: each for job, each in zip(of_jobs.of(summary), lines, strict=True) if each}
     return [next((each for job, each in of_job.items() if job in one["jobs"]), None) for one in of(summary)]

@@ -1,6 +1,6 @@
 """The main results of a point whose jobs all run programs: time and energy to solution, and their product.
 
-The time is from the start of the run until the last program ended, and the energy is that of the network in this time.
+The time lasts from the start of the run until the last program ends. The energy is that of the network in this time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RUN_TIME = Quantity("solution_us", "Time to solution", "us", "time", 3)
 ENERGY = Quantity("solution_energy_uj", "Energy to solution", "uJ", "energy", 3)
 ENERGY_DELAY = Quantity("energy_delay_njs", "Energy times time to solution", "nJ s", "energy x time", 3)
 ANSWERS = (RUN_TIME, ENERGY, ENERGY_DELAY)
-# For each answer: its column in the summary, the unit of this column, and the factor from this unit to the unit of the
+# For each answer: its key in the summary, the unit of this value, and the factor from this unit to the unit of the
 # answer.
 _SUMMARY = {
     RUN_TIME: ("solution_seconds", "s", 1e6),
@@ -37,7 +37,7 @@ _CODE, WORK = _engine.PROGRAMS_DIFFER
 
 
 def ended(summary: Mapping[str, Any]) -> bool:
-    """Whether all jobs of a point run programs, and all have ended."""
+    """Whether all jobs of a point run programs and all programs have ended."""
     return summary.get("solution_seconds") is not None
 
 
@@ -53,7 +53,7 @@ def answer(results: ResultSet) -> bool:
 
 
 def in_units(summary: Mapping[str, Any]) -> dict[str, float | None]:
-    """The answers of a point, by the columns of `ANSWERS`; ``None`` if a program has not ended."""
+    """Time, energy and product of a point, by the columns of `ANSWERS`; ``None`` if a program has not ended."""
     has_ended = ended(summary)
     return {each.column: summary[name] * by if has_ended else None for each, (name, _, by) in _SUMMARY.items()}
 
@@ -67,8 +67,8 @@ def same_work(runs: Sequence[Mapping[str, Any]]) -> bool:
 def lines(results: ResultSet) -> list[str]:
     """Lines that compare each policy with always-on links for the same programs: time, energy and their product.
 
-    Over several seeds the numbers are means, with half of the 95 % confidence interval of the difference. There are no
-    lines if the sweep has no policy with always-on links.
+    With several seeds, the numbers are means, with half of the 95 % confidence interval of the difference. The result
+    is empty if no policy of the sweep keeps links always on.
     """
     values: list[str] = []
     usual = ""
@@ -92,17 +92,20 @@ def lines(results: ResultSet) -> list[str]:
 
 
 def unequal(results: ResultSet) -> list[str]:
-    """Sentences on policies whose programs differ from the programs on always-on links; empty if all are the same."""
+    """Sentences on policies whose programs differ from the programs on always-on links.
+
+    The result is empty if all programs are equal.
+    """
     return [f"{policy}: {line}" for policy, each in _unequal(results) for line in codes.sentences([each])]
 
 
 def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
-    """The diagnoses of the comparisons of `lines`; ``points`` are the numbers of the points of their pairs."""
+    """The diagnoses of the comparisons of `lines`, each with the numbers of the compared points as ``points``."""
     return [each for _, each in _unequal(results)]
 
 
 def _unequal(results: ResultSet) -> list[tuple[str, dict[str, Any]]]:
-    """Policies whose programs differ from the programs on always-on links at the same place, and their diagnoses."""
+    """Policies whose programs differ from those on always-on links at the same place, and the diagnoses."""
     runs = results.summaries
     pairs: dict[str, list[list[int]]] = {}
     for of_policy in places(results).values():
@@ -124,9 +127,9 @@ def _unequal(results: ResultSet) -> list[tuple[str, dict[str, Any]]]:
 
 
 def places(results: ResultSet) -> dict[str, dict[str, list[int]]]:
-    """The points of each policy, by the other coordinates.
+    """Numbers of the points of each policy, grouped by the other coordinates.
 
-    The seed and coordinates that change with the policy are left out.
+    The coordinates by which points are grouped exclude the seed, and coordinates that `zip` changes with the policy.
     """
     if POLICY not in results.coordinates:
         return {}
@@ -156,20 +159,23 @@ def _row(name: str, runs: Sequence[Mapping[str, Any]], usual: Sequence[Mapping[s
 
 
 def mean_of(runs: Sequence[Mapping[str, Any]], answer: Quantity) -> Mean | None:
-    """The mean of a result over the seeds, in its unit; ``None`` if a program has not ended in some run."""
+    """The mean of an answer over the seeds, in the unit of the answer.
+
+    The result is ``None`` if a program has not ended in some run.
+    """
     values = [in_units(run)[answer.column] for run in runs]
     known = [value for value in values if value is not None]
     return Mean.of(known, None) if len(known) == len(values) else None
 
 
 def words(summary: Mapping[str, Any], answer: Quantity) -> str:
-    """An answer of a point with its unit."""
+    """An answer (time, energy or product) of a point as a string with its unit."""
     name, unit, _ = _SUMMARY[answer]
     return si(summary.get(name), unit, 4)
 
 
 def flaw(summary: Mapping[str, Any]) -> str:
-    """The reason why a point has no answer; empty if it has one."""
+    """The reason why a point has no time and energy to solution; empty if the point has them."""
     if ended(summary):
         return ""
     flaws = soundness.obstacles(summary)

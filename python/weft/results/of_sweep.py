@@ -1,4 +1,4 @@
-"""Tables of a whole sweep, not of its points: the bill of a year, and the saturation loads of its curves."""
+"""Tables of a whole sweep instead of single points: the bill of a year, and the saturation loads of its curves."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ TABLES = {
     BILL: "a row per series: power, energy and money per year, if the scenario has a bill",
     SATURATION: "a row per curve: the saturation load that `weft saturation` found",
 }
-# File in which a search for saturation stores its table, in the folder of its results.
+# Name of the file in which a search for saturation stores its table, in the folder of its results.
 FILE = "saturation.csv"
-# Reasons why a curve does not saturate within the tolerance of its search.
+# Reasons why the loads of a curve are further apart than the tolerance of the search.
 WIDER = "wider than the tolerance: runs at the loads between had not settled, so these loads do not count as carried"
 
 
 def frame(name: str, results: ResultSet) -> pl.DataFrame | None:
-    """The table of some results; ``None`` if they have none, and then `asking` returns the reason.
+    """The table of some results; ``None`` if they lack it, in which case `asking` returns the remedy.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def frame(name: str, results: ResultSet) -> pl.DataFrame | None:
 
 
 def asking(name: str, results: ResultSet) -> str:
-    """The remedy for results that lack the table."""
+    """The remedy for results that lack a table."""
     if name == SATURATION:
         return (
             f"first run `weft saturation FILE` with the scenario of {results.root}, then name the folder that the "

@@ -1,4 +1,4 @@
-"""Combines table rows that differ only in their seed into one row of means, with half widths of 95 % confidence."""
+"""Combines table rows that differ only in their seed into one row of means with 95 % confidence intervals."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-# Tables with one or several rows per point.
+# Tables that can be combined over seeds; they have one or several rows per point.
 TABLES = ("points", "jobs", "flows", "phases")
-# Columns that differ between the rows of a point, without its coordinates.
+# Columns that distinguish the rows of a point, in addition to the coordinates.
 _PARTS = ("results", "job", "flow", "phase")
-# Columns that describe one run and have no value for several runs.
+# Columns that describe one run, and are left out for several runs.
 _OF_ONE = (SEED, "point", "hash")
-# Part of a column's name that marks the interval of a single run.
+# Part of the name of columns that have the confidence interval of a single run.
 _INTERVAL = "_ci95_"
-# Suffix of a column's name that gives the column with half of its 95 % confidence interval.
+# Suffix that turns the name of a column into that of the column with half of its 95 % confidence interval.
 HALF_WIDTH = "_ci95_half_width"
 RUNS = "runs"
 
@@ -39,17 +39,17 @@ def groups(records: Sequence[Record], coordinates: Sequence[str]) -> list[list[R
 
 
 def are_several(records: Sequence[Record], coordinates: Sequence[str]) -> bool:
-    """Whether some records differ only in their seed."""
+    """Whether some records differ only in their seed, so that they can be combined."""
     return SEED in coordinates and any(len(group) > 1 for group in groups(records, coordinates))
 
 
 def columns(head: Sequence[str]) -> list[str]:
-    """The columns that have a value for several runs together."""
+    """The columns that also have a value for several combined runs."""
     return [column for column in head if column not in _OF_ONE]
 
 
 def mean(group: Sequence[Record], column: str) -> Mean | None:
-    """The mean of a number over runs; ``None`` if no run measured it, or it is not a number."""
+    """The mean of a number over the runs of a group; ``None`` if no run measured it, or if it is not a number."""
     values = _numbers(group, column)
     if any(isinstance(value, str | bool) for value in values):
         return None
@@ -58,7 +58,10 @@ def mean(group: Sequence[Record], column: str) -> Mean | None:
 
 
 def _numbers(group: Sequence[Record], column: str) -> list[Any]:
-    """The values of a column. Exact energies are strings. If they differ between runs, they become numbers."""
+    """The values of a column in the runs of a group.
+
+    Exact energies are strings in the table. If such energies differ between the runs, they are converted to floats.
+    """
     values = [record.get(column) for record in group]
     if not column.endswith("_fj") or len(set(values)) == 1:
         return values
@@ -66,12 +69,15 @@ def _numbers(group: Sequence[Record], column: str) -> list[Any]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value has a mean. Counts and percentiles have one although they are integers; booleans have none."""
+    """Whether the mean of a column with this value makes sense.
+
+    Counts and percentiles have a mean although they are integers; booleans have no mean.
+    """
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def together(group: Sequence[Record], column: str) -> Any:
-    """The combined value of runs in a column: a mean, true if any run has true, or their different strings."""
+    """The combined value of a group of runs: the mean of numbers, true if any is true, or all different strings."""
     values = _numbers(group, column)
     known = list(dict.fromkeys(value for value in values if value is not None))
     if not known:
@@ -87,9 +93,9 @@ def together(group: Sequence[Record], column: str) -> Any:
 
 
 def frame(head: Sequence[str], records: Sequence[Record], coordinates: Sequence[str]) -> pl.DataFrame:
-    """A row per group, with the number of its runs.
+    """Table with a row per group of runs, and with the number of runs in the group.
 
-    A number that varies is followed by a column with its half width.
+    After a column of numbers that differ between runs, there is a column with the half width.
     """
     parts = groups(records, coordinates)
     keys = {*_PARTS, *coordinates}

@@ -1,4 +1,4 @@
-"""Frames of results for pandas: every column has a suitable type, and a unit."""
+"""Converts frames of results to pandas: every column gets a suitable type and a unit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from weft.errors import ResultsError
 if TYPE_CHECKING:
     import pandas as pd
 
-# Units by patterns of a column's name. Only the last part of a dotted path counts. The first match applies.
+# Units by patterns of a column's name. A pattern is compared with the last part of a dotted path. The first pattern
+# that matches determines the unit.
 _UNITS = [
     (re.compile(pattern), unit)
     for pattern, unit in (
@@ -44,7 +45,7 @@ _UNITS = [
 
 
 def unit(column: str) -> str:
-    """The unit of a column of results; empty if it has none.
+    """The unit of a column of results; empty if the column has none.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def unit(column: str) -> str:
 
 
 def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
-    """A frame of results for pandas, without a column of Python objects.
+    """Converts a frame of results to pandas, without columns of Python objects.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``attrs["units"]`` has the unit of each column that has one.
+        The converted frame, whose ``attrs["units"]`` has the unit of each column with a unit.
 
     Raises
     ------

@@ -9,6 +9,6 @@ if TYPE_CHECKING:
 
 
 def lines(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line that names the prices of some points, or their kinds of prices; empty if no summary has prices."""
+    """A line that names the prices, or the kinds of prices, of some points; empty if no summary has prices."""
     kinds = list(dict.fromkeys(found for each in summaries if (found := each.get("prices_from"))))
     return [f"energy and power are priced by: {'; '.join(kinds)}"] if kinds else []

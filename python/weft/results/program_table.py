@@ -1,4 +1,4 @@
-"""The table of a sweep in which every job runs a program of messages: its main result is the run time, not a load."""
+"""Prints the table of a sweep in which every job runs a program of messages, whose main result is the run time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEAD = ("run time", "exposed", "messages", "bytes", "flow mean", "p50", "p99", 
 
 
 def is_program(job: Mapping[str, Any]) -> bool:
-    """Whether a job runs a program, and has no load."""
+    """Whether a job runs a program, so that it has no load."""
     return RUN_TIME in job
 
 
@@ -29,12 +29,12 @@ def are_all(results: ResultSet) -> bool:
 
 
 def are_some(results: ResultSet) -> bool:
-    """Whether some job runs a program."""
+    """Whether some job of some point runs a program."""
     return any(is_program(job) for summary in results.summaries for job in of_jobs.of(summary))
 
 
 def lines(results: ResultSet) -> list[str]:
-    """A row per point and job: run time, messages, flow completion times, and the energy of the network in the run."""
+    """Lines with a row per point and job: run time, messages, flow completion times, and energy of the network."""
     text = (
         "programs: run time; exposed: mean time in which a rank does not compute; messages and their bytes; "
         "flow: times from the start of a message to its arrival; energy of the network up to the end of the run; "

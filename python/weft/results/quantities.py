@@ -1,22 +1,22 @@
-"""The columns of results that tables and plots show, with labels and units."""
+"""The quantities (columns of results) that tables and plots show, with labels and units."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Default tolerance of a search for saturation: the difference of loads that it still distinguishes
+# Default tolerance of a search for saturation: the smallest difference of loads that the search distinguishes
 # [flits/terminal/cycle].
 TOLERANCE = 0.005
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A column of results.
+    """A quantity: a column of results with its label and unit.
 
     Attributes
     ----------
     column : str
-        Name in the frame and in ``summary.json``.
+        Name of the column in the frame and in ``summary.json``.
     label : str
         Label for an axis or a legend.
     unit : str
@@ -26,7 +26,8 @@ class Quantity:
     digits : int
         Decimal places in a table.
     own_half_width : str
-        Column with half the width of the 95 % confidence interval that a single run computes; empty if there is none.
+        Column with half the width of the 95 % confidence interval that a single run computes; empty if runs compute
+        none.
     """
 
     column: str
@@ -38,7 +39,7 @@ class Quantity:
 
     @property
     def axis(self) -> str:
-        """Label of an axis: the quantity and its unit."""
+        """Label of an axis for this quantity, with the unit in brackets."""
         return f"{self.label} [{self.unit}]" if self.unit else self.label
 
 
@@ -58,21 +59,22 @@ HOPS = Quantity("hops_mean", "Hops per packet", "links", "hops", 2)
 MINIMAL = Quantity("minimal_share", "Share of minimal routes", "", "minimal", 2)
 ENERGY = Quantity("energy_per_bit_pj", "Energy per delivered bit", "pJ/bit", "energy", 1)
 POWER = Quantity("power_mean_w", "Mean power of links, and of routers with a price", "W", "power", 2)
-# This quantity is not in the summary: `weft.results.curves` divides by the length of the window.
+# Not a column of the summary: `weft.results.curves` divides the number of transitions by the length of the window.
 TRANSITIONS = Quantity("link_transitions_per_s", "Transitions of all links", "1/s", "transitions", 0)
 
-# Axes that show no column, or more than one column.
+# Quantities of axes that show no column, or more than one column.
 PACKET_LATENCY = Quantity("", "Packet latency", "cycles", "latency", 0)
 TIME = Quantity("", "Time", "cycles", "time", 0)
 UTILISATION = Quantity("utilisation", "Channel utilisation", "share of bandwidth", "utilisation", 3)
 
-# Percentiles of packet latency, lowest first, by the share of packets with at most this latency.
+# Percentiles of packet latency, the lowest first, by the percentage of packets with at most this latency.
 PERCENTILES = {
     name: Quantity(f"packet_latency_p{key}_cycles", f"{name} % quantile of packet latency", "cycles", f"p{key}", 0)
     for name, key in {"50": "50", "90": "90", "95": "95", "99": "99", "99.9": "99_9", "99.99": "99_99"}.items()
 }
 
-# The same quantities in units of time and of bits (`weft.results.si_units`). Results do not store them.
+# The same quantities in SI units (microseconds and Gb/s), which `weft.results.si_units` computes. Results do not store
+# these columns.
 _RATE = "Gb/s per terminal"
 LATENCY_US = Quantity("packet_latency_mean_us", LATENCY.label, "us", "[us]", 3, "packet_latency_ci95_us")
 OFFERED_GBPS = Quantity("offered_gbps", OFFERED.label, _RATE, "[Gb/s]", 1)
@@ -106,7 +108,7 @@ class Billed:
 
 
 def _billed(links: str, column: str, label: str, unit: str) -> Billed:
-    """The three columns of a cost; ``{}`` in `column` is replaced by the name of the reference."""
+    """The three columns of a cost; `column` contains ``{}``, which is replaced by the name of each reference."""
 
     def quantity(reference: str, words: str) -> Quantity:
         return Quantity(column.format(reference), f"{label}{words}", unit, "", 1)

@@ -1,4 +1,4 @@
-"""The programs of a queue: their waits, slowdowns and energies, and how busy the terminals were."""
+"""Prints the programs of a queue: their waits, slowdowns and energies, and the utilisation of the terminals."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
     from weft.results.result_set import ResultSet
 
-# A key that only a job with a queue has.
+# A key of the summary that only jobs with a queue have.
 _PROGRAMS = "queue_programs"
 _UTILISATION = "queue_utilisation"
 _HEAD = ("programs", "makespan", "utilisation", "mean wait", "max wait", "slowdown", "bounded", "energy of programs")
 
 
 def lines(results: ResultSet) -> list[str]:
-    """A row per point and queue; empty if no job runs a queue of several programs."""
+    """Lines of a table with a row per point and queue; empty if no job runs a queue of several programs."""
     table = job_table.lines(results, lambda job: job.get(_PROGRAMS, 0) > 1, _HEAD, _cells)
     text = (
         "queue: programs that ended; makespan: from the first submission to the last end; utilisation: share of "

@@ -1,4 +1,4 @@
-"""States of ranks over time in the form of pictures: a row per rank, a column per interval."""
+"""Converts states of ranks over time to a grid for pictures: a row per rank, and a column per interval."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ NOTHING = len(STATES)
 
 @dataclass(frozen=True)
 class Grid:
-    """The state that fills most of each cell.
+    """A grid whose cells have the state that lasts longest in them.
 
     Attributes
     ----------
     cells : array of int
-        Numbers in `STATES`, or `NOTHING`; a row per `ranks_per_row` ranks, a column per interval of equal length.
+        Indices of states in `STATES`, or `NOTHING`. Each row is for `ranks_per_row` ranks, and each column for an
+        interval of equal length.
     ranks : int
-        Number of ranks of all jobs; the jobs follow one after the other.
+        Number of ranks of all jobs, whose ranks follow each other job by job.
     ranks_per_row : int
-        Ranks per row; the last row may have fewer.
+        Number of ranks per row; the last row can have fewer.
     end : int
         The end of the last column [cycle]; the first column begins at cycle 0.
     """
@@ -42,14 +43,14 @@ class Grid:
 
 
 def numbered(states: pl.DataFrame) -> tuple[pl.DataFrame, list[tuple[str, int]]]:
-    """The table with a column `row` (index of the rank among the ranks of all jobs), and job and rank of each row."""
-    # the rows of the table are in the order of jobs and ranks
+    """The table with a column `row` (index among the ranks of all jobs), and the job and rank of each row."""
+    # the table lists the spans rank by rank and job by job
     table = states.with_columns(row=pl.struct("job", "rank").rle_id().cast(pl.Int64))
     return table, list(table.select("job", "rank").unique(maintain_order=True).iter_rows())
 
 
 def grid(states: pl.DataFrame, columns: int = MOST_COLUMNS, rows: int = MOST_ROWS) -> Grid:
-    """The state that fills most of each cell of a grid with at most `rows` rows and `columns` columns."""
+    """Makes a grid with at most `rows` rows and `columns` columns. Each cell has the state that lasts longest in it."""
     table, pairs = numbered(states)
     each = -(-len(pairs) // rows)
     end = int(table["to_cycle"].max())  # type: ignore[arg-type] # a number

@@ -1,6 +1,6 @@
-"""Reaction of latency to a change of the traffic, and the time until it settles.
+"""Measures the response of latency to a change of the traffic, and the time until the latency settles.
 
-The same definition serves all simulators.
+All compared simulators use the same definition of the response.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ OFF, END = 0.10, 0.25
 
 @dataclass(frozen=True)
 class Response:
-    """Mean latency by the time of sending, before and after a change.
+    """Mean latency of packets by the time at which they were sent, before and after a change of the traffic.
 
     Attributes
     ----------
     times, latencies : list of float
-        Middles of the bins, counted from the change, and the mean latency of the packets sent in them [cycles].
+        Middles of the time bins, counted from the change, and the mean latency of the packets sent in each bin
+        [cycles].
     """
 
     times: list[float]
@@ -29,7 +30,7 @@ class Response:
 
     @property
     def is_complete(self) -> bool:
-        """Whether there are bins before and after the change."""
+        """Whether the response has bins before and after the change."""
         return bool(self._before()) and bool(self._after())
 
     @property
@@ -40,7 +41,7 @@ class Response:
 
     @property
     def final(self) -> float:
-        """Mean latency at the end [cycles]."""
+        """Mean latency at the end of the response [cycles]."""
         after = self._after()
         tail = after[-max(1, round(END * len(after))) :]
         return sum(latency for _, latency in tail) / len(tail)
@@ -52,7 +53,7 @@ class Response:
 
     @property
     def adapted(self) -> float:
-        """Middle of the last bin that is off [cycles]; 0 if no bin is off."""
+        """Time from the change until the latency settles: middle of the last bin that is off [cycles]; 0 if none is."""
         final = self.final
         off = [time for time, latency in self._after() if abs(latency / final - 1) > OFF]
         return off[-1] if off else 0.0

@@ -1,4 +1,4 @@
-"""The finished points of a sweep: a frame with one row per point, and the tables of each point."""
+"""The finished points of a sweep on disk: a frame with one row per point, and further tables of each point."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from weft.text import given, shell
 from weft.text.labels import setting
 from weft.text.meant import meant
 
-# Tables of a point that are stored only if the scenario requests them, each with the override that requests it.
+# Tables that are stored only if the scenario requests them, each with the setting (override) that requests it.
 ASKING = {each["name"]: f"measure.{each['name']}={each['example']}" for each in _engine.recordings()} | {
     "groups": "power.groups={by: router}"
 }
@@ -38,11 +38,11 @@ class Damaged(NamedTuple):
     Attributes
     ----------
     hash : str
-        Name of its folder.
+        Name of the folder of the point.
     coordinates : dict
         Values that the sweep set for the point.
     reason : str
-        The fault of the point's files.
+        The fault of the files of the point.
     """
 
     hash: str
@@ -58,8 +58,8 @@ class ResultSet:
     store : Store
         Folder of the sweep.
     thorough : bool
-        Check the checksums of all files now, as a run does. Otherwise the checksums of tables are checked when they are
-        read.
+        Whether to check the checksums of all files at once, as a run does. Otherwise the checksum of a table is checked
+        when the table is read.
 
     Attributes
     ----------
@@ -76,7 +76,8 @@ class ResultSet:
     missing : int
         Number of points without results.
     damaged : list of Damaged
-        Points whose results are incomplete, or were written by another version. All other attributes leave them out.
+        Points whose results are incomplete, or were written by another version. All other attributes leave damaged
+        points out.
     """
 
     def __init__(self, store: Store, *, thorough: bool = False) -> None:
@@ -104,12 +105,12 @@ class ResultSet:
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
-        """Open the folder of a sweep. Damaged points are left out, and `damaged` names them.
+        """Open a folder of results. Damaged points are left out, and `damaged` names them.
 
         Raises
         ------
         ResultsError
-            If no sweep wrote the folder, or all its points are damaged or of another version.
+            If the folder was not written by a sweep, or if all its points are damaged or from another version of Weft.
         """
         results = cls(Store(folder))
         if results.damaged and not results.points:
@@ -133,14 +134,14 @@ class ResultSet:
 
     @property
     def command(self) -> str | None:
-        """The command that runs missing or damaged points; ``None`` for a scenario that was only in memory."""
+        """The command that runs missing or damaged points; ``None`` if the scenario was only in memory."""
         words = self._store.manifest().get("command")
         return shell.command(*words, "--out", self.root) if words else None
 
     def recording(self, *settings: str) -> str:
-        """Text on how to run the sweep with further settings.
+        """Text on how to run the sweep again with further settings.
 
-        It uses another folder, so that these results are kept.
+        The proposed command writes to another folder, so that these results are kept.
         """
         words = self._store.manifest().get("command")
         if not words:
@@ -152,9 +153,9 @@ class ResultSet:
     def with_another(self, point: int, path: str, value: str, along: str, *others: str) -> str:
         """Text on how to run a point in another folder, with another value of a key and the settings `others`.
 
-        If the sweep sets that key, `zip` may set other keys together with it. Their values may not fit another value of
-        the key, or the sweep may have it already. Then only the scenario of the point is run, at all its values of the
-        key `along`.
+        If the sweep sets that key, `zip` may set other keys together with it. The values of these keys may not fit
+        another value of the key, or the sweep may already have that value. Therefore the text proposes to run only the
+        scenario of the point, at all values of the key `along`.
         """
         coordinates = self.points[point]["coordinates"]
         if path not in coordinates:
@@ -170,18 +171,24 @@ class ResultSet:
 
     @cached_property
     def unlisted(self) -> int:
-        """Number of points in the folder that the sweep no longer has. They are in no table, but stay on disk."""
+        """Number of points in the folder that the sweep no longer has.
+
+        Points that the sweep no longer has are in no table, but stay on disk.
+        """
         return self._store.unlisted()
 
     @property
     def bill_keys(self) -> dict[str, Any] | None:
-        """The section ``bill`` of the scenario at its last run, defaults included; ``None`` if it had no bill."""
+        """The section ``bill`` of the scenario that was last run, with defaults.
+
+        The result is ``None`` if that scenario had no bill.
+        """
         keys = self._store.manifest().get("bill")
         return keys if isinstance(keys, dict) else None
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """A row per point: coordinates by dotted path, then the scalars of the summary, then `flaws`.
+        """Table with a row per point: coordinates by dotted path, then the scalars of the summary, then `flaws`.
 
         Numbers are unchanged; a model (``{"ugal_p": {}}``) is replaced by its label (``ugal_p``).
         """
@@ -189,7 +196,7 @@ class ResultSet:
 
     @property
     def rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """The number of each point, and its row of `frame` in which models are not yet replaced by labels."""
+        """The number of each point, and its row of `frame` in which labels have not yet replaced models."""
         return [
             (number, point["coordinates"] | scalars(summary, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
@@ -233,7 +240,7 @@ class ResultSet:
 
     @property
     def episode_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each episode (from a first failure until no part is broken): the number of the point, and the numbers."""
+        """For each episode (from a first failure until all parts work again), its point number and its values."""
         return [
             (number, point["coordinates"] | scalars(episode, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
@@ -242,32 +249,35 @@ class ResultSet:
 
     @property
     def flaws(self) -> list[str | None]:
-        """The reason why each point is never called best, such as saturated or not settled; ``None`` if sound."""
+        """For each point, the reason why it is never called best, such as saturated or not settled.
+
+        An entry is ``None`` if the point is sound.
+        """
         return [soundness.reason(summary) for summary in self.summaries]
 
     @property
     def diagnoses(self) -> list[list[dict[str, Any]]]:
-        """The flaws of each point, the worst first, those of each phase, and the warnings; see `weft explain code`.
+        """The diagnoses of each point: its flaws, the worst first, those of each phase, and the warnings.
 
-        Each diagnosis has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``; a diagnosis of a phase also has
-        ``phase``. A remedy has ``text`` and ``settings``: values by dotted path, in the form of ``--set``. The settings
-        are empty if they alone are not the remedy.
+        Each diagnosis has ``code`` (`weft explain code` explains it), ``severity``, ``what``, ``numbers`` and
+        ``remedy``; a diagnosis of a phase also has ``phase``. A remedy has ``text`` and ``settings``: values by dotted
+        path, in the form of ``--set``. The settings are empty if they are not sufficient as remedy.
         """
         again = self.command
         return [soundness.diagnoses(summary, self.root, again) for summary in self.summaries]
 
     @property
     def coordinates(self) -> list[str]:
-        """Columns of the frame that the sweep set."""
+        """Paths of the coordinates: columns of the frame that the sweep set."""
         return list(self.points[0]["coordinates"]) if self.points else []
 
     def folder(self, point: int) -> Path:
-        """Folder of the files of a point (its row number in `frame`).
+        """Folder with the files of a point; `point` is its row number in `frame`.
 
         Raises
         ------
         ResultsError
-            If there is no such point.
+            If no point has this number.
         """
         return self._store.folder(self._at(point)["hash"])
 
@@ -295,7 +305,7 @@ class ResultSet:
         return dict(read)
 
     def network(self, point: int) -> dict[str, Any]:
-        """The network of a point as data, in the form of `Point.network`."""
+        """The network of a point as data, in the same form as `Point.network`."""
         return Scenario.from_file(self.file(point, "scenario.yaml")).points()[0].network()
 
     def run_info(self, point: int) -> dict[str, Any]:
@@ -303,9 +313,9 @@ class ResultSet:
         return self._store.run_info(self._at(point)["hash"])
 
     def channels(self, point: int) -> pl.DataFrame:
-        """A row per channel of a point: flits [flits] and cycles [cycles] per power state in the window, energy [fJ].
+        """Table with a row per channel of a point: flits, cycles per power state, and energy [fJ] in the window.
 
-        Energies are exact decimals; ``cast(pl.Float64)`` turns them into floats.
+        Energies are exact decimals; ``cast(pl.Float64)`` converts them to floats.
 
         Parameters
         ----------
@@ -315,53 +325,58 @@ class ResultSet:
         return _parquet(self.file(point, "channels.parquet"))
 
     def latencies(self, point: int) -> pl.DataFrame:
-        """Number of packets of the window with each latency: ``latency_cycles`` [cycles], ``packets``."""
+        """Number of packets of the window by latency: columns ``latency_cycles`` [cycles] and ``packets``."""
         self._at(point)
         pairs = self.summaries[point].get("latency_histogram", [])
         return pl.DataFrame(pairs, schema={"latency_cycles": pl.Int64, "packets": pl.Int64}, orient="row")
 
     @cached_property
     def jobs(self) -> pl.DataFrame:
-        """A row per point and job: coordinates by dotted path, the numbers of the job, and its flaw."""
+        """Table with a row per point and job: coordinates by dotted path, the numbers of the job, and its flaw."""
         return frame_of([row for _, row in self.job_rows])
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """A row per point and class of flows, if `measure.flows` requested them.
+        """Table with a row per point and class of flows, if `measure.flows` requested them.
 
         Columns: coordinates by dotted path, the columns of the table ``flows``, and ``flaw``, the reason why the point
-        is never called best. Energies are exact decimals in text [fJ].
+        is never called best. Energies are exact decimals, stored as text [fJ].
         """
         return frame_of([row for _, row in self.flow_rows])
 
     @cached_property
     def message_classes(self) -> pl.DataFrame:
-        """A row per point and message class: coordinates by dotted path, the numbers of the class, and its flaw."""
+        """Table with a row per point and message class: coordinates by dotted path, numbers of the class, its flaw."""
         return frame_of([row for _, row in self.message_class_rows])
 
     @cached_property
     def phases(self) -> pl.DataFrame:
-        """A row per point and phase of a load that changes: coordinates by dotted path, then numbers of the phase.
+        """Table with a row per point and phase of a changing load: coordinates by dotted path, numbers of the phase.
 
-        Phases that the window does not reach have no numbers. Columns: ``phase`` (1: the first), ``start_cycle``,
-        ``from_cycle``, ``to_cycle`` [cycles] (the part in the window), ``load`` (set by the scenario, mean over the
-        terminals), ``offered_load`` (null if packets were not delivered), ``accepted_load`` [flits/terminal/cycle],
-        ``saturated`` (null if it can't be judged), latencies [cycles] of the packets created in the phase,
-        ``energy_per_bit_pj``, ``power_mean_w``, ``power_always_on_mean_w`` [W], ``links_off_share`` and ``flaw``, the
-        reason why the phase is never called best.
+        The numbers are null for phases that do not overlap the window. The columns are:
+
+        - ``phase``: number of the phase, from 1 on.
+        - ``start_cycle``: cycle in which the phase begins.
+        - ``from_cycle``, ``to_cycle``: the part of the phase that is in the window [cycles].
+        - ``load``: load that the scenario sets, a mean over the terminals [flits/terminal/cycle].
+        - ``offered_load``, ``accepted_load`` [flits/terminal/cycle]; the first is null if packets were not delivered.
+        - ``saturated``: null if it can't be judged.
+        - Latencies of the packets created in the phase [cycles].
+        - ``energy_per_bit_pj``, ``power_mean_w``, ``power_always_on_mean_w`` [W], ``links_off_share``.
+        - ``flaw``: the reason why the phase is never called best.
         """
         return frame_of([row for _, row in self.phase_rows])
 
     def series(self, point: int) -> pl.DataFrame:
-        """Flits and link states of a point over time, if `measure.series` requested them."""
+        """Flits and link states of a point over time; they were recorded if `measure.series` requested them."""
         return self.recorded(point, "series")
 
     def transient(self, point: int) -> pl.DataFrame:
-        """Latency of a point by the time at which packets were created, if `measure.transient` requested it."""
+        """Latency of a point over the creation time of packets; it was recorded if `measure.transient` requested it."""
         return self.recorded(point, "transient")
 
     def link_states(self, point: int) -> pl.DataFrame:
-        """Time spans of each managed channel in a power state, if `measure.link_states` requested them.
+        """Time spans in which each managed channel had a power state, if `measure.link_states` requested them.
 
         Columns: ``channel`` (row of `channels`), ``state``, ``from_cycle``, ``to_cycle`` [cycles], over the whole run.
         """
@@ -371,28 +386,28 @@ class ResultSet:
         """Control packets of the power policy, if `measure.control_packets` requested them.
 
         Columns: ``sent_cycle``, ``arrived_cycle`` [cycles], ``kind``, ``from_router``, ``to_router``, ``link_class``,
-        ``about_router``, ``flag``, ``value_flits`` [flits], ``hops`` [links], over the whole run. From
-        `weft.results.control_messages.FIRST_RANK` on ``value_flits`` is a rank, not a count.
+        ``about_router``, ``flag``, ``value_flits`` [flits], ``hops`` [links], over the whole run. Values of
+        ``value_flits`` from `weft.results.control_messages.FIRST_RANK` on are ranks, not numbers of flits.
         """
         return self.recorded(point, "control_packets")
 
     def groups(self, point: int) -> pl.DataFrame:
-        """The accounts of the groups of a point, if `power.groups` requested them: sleep [cycles], energy [fJ]."""
+        """The accounts of the groups of a point, if `power.groups` requested them: sleep [cycles] and energy [fJ]."""
         return self.recorded(point, "groups")
 
     def schedule(self, point: int) -> pl.DataFrame:
         """Run time and terminals of each program of a queue (workload `scheduler`).
 
-        A row per program: ``trace``, ``number``, submission, start, end, wait and run time [cycles], ``slowdown``,
-        ``bounded_slowdown``, ``ranks``, ``terminals``, ``allocated_terminals`` and its share of the energy [fJ].
-        Programs that never started are the last rows.
+        The table has a row per program: ``trace``, ``number``, submission, start, end, wait and run time [cycles],
+        ``slowdown``, ``bounded_slowdown``, ``ranks``, ``terminals``, ``allocated_terminals`` and the share of the
+        energy that the program used [fJ]. Programs that never started are the last rows.
         """
         return self._of_queue(point, "schedule")
 
     def utilisation(self, point: int) -> pl.DataFrame:
-        """Numbers of busy terminals, running programs and waiting programs.
+        """Numbers of busy terminals, running programs and waiting programs over time.
 
-        A row per cycle in which one of these changed.
+        The table has a row per cycle in which one of these numbers changed.
 
         Columns: ``job``, ``cycle``, ``busy_terminals``, ``utilisation`` (share of the terminals of the job),
         ``running``, ``waiting`` [programs].
@@ -407,12 +422,12 @@ class ResultSet:
         return _parquet(self.file(point, path.name)).with_columns(cs.float().fill_nan(None))
 
     def recorded(self, point: int, name: str) -> pl.DataFrame:
-        """The table of the recording `name`, which the scenario must have requested.
+        """The table of the recording `name`, if the scenario requested the recording.
 
         Raises
         ------
         ResultsError
-            If there is no such recording, or the scenario did not request it.
+            If no recording has this name, or if the scenario did not request it.
         """
         if not isinstance(name, str) or name not in ASKING:
             remedy = meant(name, ASKING, f"the recordings are {', '.join(ASKING)}")
@@ -424,12 +439,12 @@ class ResultSet:
         return _parquet(self.file(point, path.name))
 
     def file(self, point: int, name: str) -> Path:
-        """The path of a file of a point, by name, after its checksum was checked.
+        """The path of a file of a point, by name, after a check of its checksum.
 
         Raises
         ------
         ResultsError
-            If its checksum differs.
+            If the checksum of the file differs from the stored one.
         """
         folder = self._at(point)["hash"]
         if not isinstance(name, str) or not name or Path(name).name != name or name == ".." or "\0" in name:
@@ -452,7 +467,7 @@ class ResultSet:
 
 
 def _parquet(path: Path) -> pl.DataFrame:
-    """Read a table of a point; any problem with the file becomes a `ResultsError`."""
+    """Read a table of a point, and turn any problem with its file into a `ResultsError`."""
     try:
         with path.open("rb") as file:  # polars opens only paths that are valid text
             return pl.read_parquet(file)

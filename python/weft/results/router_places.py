@@ -1,4 +1,7 @@
-"""Indices of routers in arrays and drawings. Tables name a router by its number, or by its id in a graph file."""
+"""Converts routers in tables to indices in arrays and drawings.
+
+Tables name a router by its number, or by its name in a graph file.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def places(routers: pl.Series, names: Sequence[str] | None) -> NDArray[np.int64]:
-    """The index of each router among the routers of the network, from 0 on.
+    """The index of each router among the routers of the network, counted from 0.
 
     Parameters
     ----------
     routers : polars.Series
         A column of a table, without nulls.
     names : sequence of str or None
-        Ids of the routers, in the order of the graph file (`names` of `weft._engine.Point.network`); ``None`` for a
-        network without ids, in which the number of a router is its index.
+        Names of the routers, in the order of the graph file (`names` of `weft._engine.Point.network`). ``None`` for a
+        network without names, in which the number of a router is its index.
     """
     if names is None:
         return routers.to_numpy().astype(np.int64)
@@ -32,7 +35,7 @@ def places(routers: pl.Series, names: Sequence[str] | None) -> NDArray[np.int64]
 
 
 def placed(channels: pl.DataFrame, names: Sequence[str] | None) -> pl.DataFrame:
-    """Channels with router indices in the columns ``from_router`` and ``to_router``; nulls stay null."""
+    """Channels with the indices of routers in the columns ``from_router`` and ``to_router``; nulls are kept."""
     if names is None:
         return channels
     place = pl.Series(range(len(names)), dtype=pl.Int64)

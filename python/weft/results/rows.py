@@ -1,4 +1,4 @@
-"""Rows of results as data frames."""
+"""Converts rows of results to data frames."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Build a frame from rows; models become labels, and a column of several types becomes a column of strings."""
+    """Builds a frame from rows; models are replaced by labels, and columns of several types by columns of strings."""
     columns: dict[str, None] = {}
     for row in rows:
         columns |= dict.fromkeys(row)
@@ -21,7 +21,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def scalars(summary: Mapping[str, Any], but: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers and strings of a summary, except those that are coordinates."""
+    """The numbers and strings of a summary, except those in `but` (coordinates)."""
     return {name: value for name, value in summary.items() if name not in but and not isinstance(value, dict | list)}
 
 

@@ -1,8 +1,8 @@
-"""Sentences on the savings of policies that switch links, compared with always-on links, and on their cost in latency.
+"""Sentences on the savings of policies that switch links, and on their cost in latency, compared with always-on links.
 
-Points are compared in pairs at the same traffic, as means over seeds. A pair is used only if its two points deliver the
-traffic and have settled. The other pairs are counted, with the reason. If the load changes in phases, each phase forms
-such a pair. The power of the reference is scaled to the work of the policy (`equal_work`).
+Points are compared in pairs at the same traffic, as means over seeds. A pair is compared only if its two points deliver
+the traffic and have settled. All other pairs are only counted, with the reason. If the load changes in phases, each
+phase forms such a pair. The power of the reference is scaled to the work of the policy (`equal_work`).
 """
 
 from __future__ import annotations
@@ -29,29 +29,30 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# The policy that never switches a link.
+# Label of the policy that never switches a link.
 _USUAL = "always_on"
-# Code of the obstacle of two points whose windows saw different faults.
+# Code of the obstacle that the windows of two points cover different faults.
 _OTHER_FAULTS = "other_faults"
-# Codes of flaws; they are diagnoses of the points themselves, not of a comparison.
+# Codes of flaws, which are diagnoses of the points themselves and not of a comparison.
 _OF_POINTS = {flaw.code for flaw in soundness.FLAWS}
-# A smaller relative difference counts as no difference.
+# Relative differences of power below this value count as no difference.
 _NOTHING = 0.0005
-# Number of characters in the bar that stands for all links.
+# Number of characters of the bar for all links.
 _BAR = 40
-# Characters of a bar for links in modes below the full rate, the fastest first. Further modes use the last character.
+# Characters of the bar for links in modes below the full rate, the fastest mode first. All slower modes use the last
+# character.
 _SLOW = "+-"
 # Sections of a scenario that may differ between two points that carry the same traffic over the same network.
 _OF_POLICY = {"power", "routing", "measure"}
-# Maximum number of policies that get sentences; a sweep of more policies has a table and a report.
+# Maximum number of policies with sentences; if a sweep has more policies, its table and its report show them.
 _TOLD = 3
-# Number of remedies that are listed for points that have not settled.
+# Maximum number of remedies that are listed for points that have not settled.
 _REMEDIES = 2
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A point under a policy, and the reference point with the same traffic and always-on links."""
+    """A point under a policy, and the reference point with always-on links and the same traffic."""
 
     place: str
     policy: Summary
@@ -59,27 +60,27 @@ class Pair:
 
     @cached_property
     def obstacle(self) -> str:
-        """The reason why the two cannot be compared, with its code; empty if they can be compared."""
+        """The reason why the two points cannot be compared, with its code; empty if they can be compared."""
         return ", ".join(what if code in _OF_POINTS else codes.coded(what, code) for code, what in self.obstacles)
 
     @cached_property
     def obstacles(self) -> list[tuple[str, str]]:
-        """Code and predicate of each reason against a comparison."""
+        """Code and predicate of each reason why the two points cannot be compared."""
         return equal_work.obstacles(self.policy, self.reference)
 
     @property
     def sides(self) -> tuple[Summary, Summary]:
-        """The reference and the policy."""
+        """The summaries of the reference and of the policy."""
         return self.reference, self.policy
 
     @property
     def hashes(self) -> list[str]:
-        """The hashes of the points of the policy and of the reference."""
+        """The hashes of all runs of the policy and of the reference."""
         return [run["hash"] for run in equal_work.runs(self.sides)]
 
     @property
     def has_other_faults(self) -> bool:
-        """Whether the two points have no flaw but were measured in different cycles, and so under different faults."""
+        """Whether the two points have no flaw, but windows that cover different cycles and thus different faults."""
         return any(code == _OTHER_FAULTS for code, _ in self.obstacles)
 
     @cached_property
@@ -89,7 +90,10 @@ class Pair:
 
     @cached_property
     def saved(self) -> float:
-        """Power that the network (links, and routers with a price) saves [W]; 0 if it is random variation."""
+        """Power that the network (links, and routers with a price) saves [W].
+
+        The result is 0 if the difference is random variation.
+        """
         return equal_work.saved_w(self.policy, self.reference)
 
     @property
@@ -99,18 +103,18 @@ class Pair:
 
     @property
     def shown(self) -> str:
-        """The share as a string in the sentence."""
+        """The saved share as a string for the sentence; empty if the share is negligible."""
         return "" if abs(self.share) < _NOTHING else f"{'-' if self.share < 0 else ''}{_share(self.share)}"
 
     def powers(self) -> str:
-        """String with the power of the network and of the reference."""
+        """Text with the power of the network, and with that of the reference."""
         own = self.policy["power_mean_w"]
         if self.saved == 0.0 and abs(own - self.reference_w) >= _NOTHING * self.reference_w:
             return f"{_watts(own)} (no difference beyond chance)"
         return _instead(own, self.reference_w, _watts)
 
     def latencies(self) -> str:
-        """String with the mean packet latency and that of the reference."""
+        """Text with the mean packet latency, and with that of the reference."""
         own, base = (side[q.LATENCY.column] for side in (self.policy, self.reference))
         return _instead(own, base, _cycles)
 
@@ -125,16 +129,16 @@ class Pair:
 
 @dataclass(frozen=True)
 class Beside:
-    """A policy compared with the policy whose links were always on.
+    """A policy, and the policy with always-on links with which it is compared.
 
     Attributes
     ----------
     policy, reference : str
-        Their names.
+        Names of the two policies.
     pairs : list of Pair
-        Their points at the same traffic.
+        Pairs of their points at the same traffic.
     command : str
-        Command that pairs points of the two policies if they differ in more coordinates.
+        Command that compares points of the two policies if these differ in more coordinates.
     """
 
     policy: str
@@ -144,20 +148,20 @@ class Beside:
 
     @property
     def left_out(self) -> str:
-        """Text on the pairs that cannot be compared, with the reasons.
+        """Text with the number of pairs that cannot be compared, and with the reasons.
 
-        If there are no pairs, a command that compares the policies.
+        Without any pair, the text is a command that compares the policies.
         """
         return left_out(self.pairs) if self.pairs else f"{left_out(self.pairs)} `{self.command}` lines them up."
 
     @property
     def other_windows(self) -> list[str]:
-        """A sentence if windows in different cycles had different offered loads."""
+        """A sentence if windows that cover different cycles had different offered loads; otherwise empty."""
         return codes.sentences(equal_work.other_windows(pair.sides for pair in self.good))
 
     @property
     def diagnoses(self) -> list[tuple[dict[str, Any], list[Pair]]]:
-        """Diagnoses of pairs that cannot be compared, or only with care, each with its pairs."""
+        """Diagnoses of the pairs that cannot be compared, or only with care, each with its pairs."""
         by_code: dict[str, list[Pair]] = {}
         for pair in self.pairs:
             for code, _ in pair.obstacles:
@@ -171,12 +175,12 @@ class Beside:
 
     @property
     def good(self) -> list[Pair]:
-        """The pairs that can be compared, sorted by share as shown, the greatest first; then by saved power."""
+        """The pairs that can be compared, sorted by the printed share, the greatest first, and then by saved power."""
         return sorted((pair for pair in self.pairs if not pair.obstacle), key=lambda pair: (-pair.share, -pair.saved))
 
 
 def measured(results: ResultSet) -> list[Beside]:
-    """Each policy compared with measured always-on links; empty if there are no such points, or several kinds."""
+    """Compares each policy with measured always-on links; empty if no or several policies keep links always on."""
     points = _by_policy(results)
     reference = always_on(points)
     if reference is None:
@@ -196,7 +200,7 @@ def measured(results: ResultSet) -> list[Beside]:
 
 
 def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
-    """The diagnoses of the comparisons of `measured`; ``points`` are the numbers of the points of their pairs."""
+    """The diagnoses of the comparisons of `measured`, each with the numbers of the compared points as ``points``."""
     rows = {summary["hash"]: row for row, summary in enumerate(results.summaries)}
     return [
         each | {"points": sorted({rows[hash] for pair in pairs for hash in pair.hashes})}
@@ -206,7 +210,7 @@ def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
 
 
 def _command(results: ResultSet, reference: str, policy: str, routings: Mapping[str, list[str]]) -> str:
-    """The command that pairs points of a policy with points of the reference under another routing."""
+    """The command that compares points of a policy with points of the reference under another routing."""
     sides = []
     for each in (reference, policy):
         routing = "".join(f",{ROUTING}={name.partition('(')[0]}" for name in routings.get(each, [])[:1])
@@ -215,7 +219,7 @@ def _command(results: ResultSet, reference: str, policy: str, routings: Mapping[
 
 
 def _routings(results: ResultSet) -> dict[str, list[str]]:
-    """The routings with which each policy was measured, by its label; empty if the sweep sets none."""
+    """The routings with which each policy (by its label) was measured; empty if the sweep sets no routing."""
     if ROUTING not in results.coordinates:
         return {}
     labels = [
@@ -256,7 +260,7 @@ def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
 
 
 def _lines_of(beside: Beside, width: int) -> list[str]:
-    """The sentences on a policy, as lines."""
+    """The sentences on one policy, broken into lines."""
     policy, reference, pairs, good = beside.policy, beside.reference, beside.pairs, beside.good
     head = f"{policy} compared with {reference}, for the same traffic"
     if not good:
@@ -283,10 +287,10 @@ def _lines_of(beside: Beside, width: int) -> list[str]:
 
 
 def _extremes(good: Sequence[Pair]) -> list[str]:
-    """Sentences on the pairs that save most and least; `good` begins with the one that saves most.
+    """Sentences on the pairs that save most and least; `good` must begin with the pair that saves most.
 
-    The sentences give the saved share of the power. If the order by share differs from the order by watts, the text
-    says which is meant.
+    The sentences give the saving as a share of the power. If the order by share differs from the order by watts, the
+    text names the order that is meant.
     """
     most, least = good[0], good[-1]
     if len(good) == 1:
@@ -308,7 +312,7 @@ def _extremes(good: Sequence[Pair]) -> list[str]:
 
 
 def left_out(pairs: Sequence[Pair]) -> str:
-    """Text on the number of pairs that cannot be compared, with the reasons."""
+    """Text with the number of pairs that cannot be compared, and with the reasons."""
     reasons = Counter(pair.obstacle for pair in pairs if pair.obstacle)
     if not reasons:
         return (
@@ -339,9 +343,9 @@ def left_out(pairs: Sequence[Pair]) -> str:
 
 
 def _by_policy(results: ResultSet) -> dict[str, list[tuple[dict[str, str], Summary]]]:
-    """The points of each policy, by its label: other settings of the sweep, as labels, and the summary.
+    """The points of each policy, by the label of the policy: each has its other settings, as labels, and its summary.
 
-    A setting that `zip` changes together with the policy, such as the routing that it needs, is left out.
+    Settings that `zip` changes together with the policy are left out, such as a routing that the policy needs.
     """
     if POLICY not in results.coordinates:
         return {}
@@ -362,7 +366,7 @@ def _by_policy(results: ResultSet) -> dict[str, list[tuple[dict[str, str], Summa
 
 
 def along_with_policy(points: Sequence[Mapping[str, str]]) -> set[str]:
-    """The coordinates with one value per policy: `zip` changes them together with the policy."""
+    """Coordinates with one value per policy, because `zip` changes them together with the policy."""
     by_policy: dict[str, list[Mapping[str, str]]] = {}
     for point in points:
         by_policy.setdefault(point[POLICY], []).append(point)
@@ -375,7 +379,7 @@ def along_with_policy(points: Sequence[Mapping[str, str]]) -> set[str]:
 
 
 def _over_seeds(points: Sequence[tuple[dict[str, str], Summary]]) -> list[tuple[dict[str, str], Summary]]:
-    """The means over the points that differ only in the seed."""
+    """The means over points that differ only in the seed."""
     places: dict[tuple[tuple[str, str], ...], list[Summary]] = {}
     for place, summary in points:
         places.setdefault(tuple((path, value) for path, value in place.items() if path != SEED), []).append(summary)
@@ -383,7 +387,10 @@ def _over_seeds(points: Sequence[tuple[dict[str, str], Summary]]) -> list[tuple[
 
 
 def always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None:
-    """The policy whose links were on in every cycle; ``None`` if there is none, or several but not the default one."""
+    """The policy whose links were on in every cycle.
+
+    The result is ``None`` if no policy or several policies qualify, unless the default one is among them.
+    """
     found = [
         policy
         for policy, of_policy in points.items()
@@ -397,14 +404,17 @@ def always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None
         for policy in found
         if all(each.get("links_stay_on", each.get("power_settled") is None) for _, each in points[policy])
     ]
-    # failed links draw less than links that are on in every cycle
+    # failed links draw less power than links that are on in every cycle, so the power does not identify the policy
     is_usual = _USUAL in points and (_USUAL in found or not found)
     found = [_USUAL] if is_usual else never or found
     return found[0] if len(found) == 1 and len(points) > 1 else None
 
 
 def _pairs(points: Mapping[str, Sequence[tuple[dict[str, str], Summary]]], policy: str, reference: str) -> list[Pair]:
-    """Pairs of points of the two policies at the same traffic. If the load changes in phases, pairs of phases."""
+    """Pairs of points of a policy and of the reference at the same traffic.
+
+    If the load changes in phases, the pairs consist of phases of these points.
+    """
     known = {tuple(place.items()): summary for place, summary in points[reference]}
     pairs = []
     for place, summary in points[policy]:
@@ -420,13 +430,13 @@ def _pairs(points: Mapping[str, Sequence[tuple[dict[str, str], Summary]]], polic
 
 
 def _phase(phase: Summary) -> str:
-    """A phase of a load as a string."""
+    """Text that names a phase of a load."""
     load = phase.get(q.SET_LOAD.column)
     return f"phase {phase['phase']}" + ("" if load is None else f" of load {load:.3g}")
 
 
 def _drawn(side: Summary) -> str:
-    """A text bar of links: those at the full rate, those at lower rates, and those that draw no power."""
+    """A bar of characters for links at the full rate, for links at lower rates, and for links that draw no power."""
     ends, bar, reached = side["links_on_mean"], "", 0.0
     slow = _slow(side)
     signs = dict(zip(link_modes.slower(side), chain(_SLOW, repeat(_SLOW[-1])), strict=False))
@@ -440,7 +450,10 @@ def _drawn(side: Summary) -> str:
 
 
 def _slow(side: Summary) -> dict[str, float]:
-    """Shares of the links below their full rate, by the name of the mode. Modes without links are left out."""
+    """Shares of the links in each mode below the full rate, by the name of the mode.
+
+    Modes without links are left out.
+    """
     shares = {mode: side.get(f"links_{mode}_share") or 0.0 for mode in link_modes.slower(side)}
     return {mode: share for mode, share in shares.items() if share > 0}
 
@@ -478,7 +491,7 @@ def _share(share: float) -> str:
 
 
 def _instead(value: float, of: float, written: Callable[[float, int], str]) -> str:
-    """String with a value and that of the reference, with enough digits to see the difference."""
+    """Text with a value "instead of" the value of the reference, with enough digits to show the difference."""
     difference = value - of
     if value == of or abs(difference) < _NOTHING * of:
         return f"{written(value, 3)} (no difference)"

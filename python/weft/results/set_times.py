@@ -1,7 +1,7 @@
-"""Changes of a scenario at set times: changes of its load, faults, and switches by the clock of a power policy.
+"""Finds what a scenario changes at given times: its load, faults, and links that a power policy switches by the clock.
 
-A change at a set time is not random, so the scatter around it is not a measure of confidence. Failed links and routers
-are dark, but do not sleep.
+A change at a given time is not random, so the variation around it says nothing about confidence. Failed links and
+routers draw no power, but do not sleep.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ FAULTS = "faults"
 FAULT_MODEL = "fault_model"
 _RANDOM = f"{FAULT_MODEL}.random"
 _SHARES = (f"{FAULT_MODEL}.links", f"{FAULT_MODEL}.routers")
-# Parameters of a policy that are clock times: times of a list, or the period with which the list repeats.
+# Parameters of a policy that are clock times: entries of a list of times, or the period with which the list repeats.
 _ROW, _PERIOD = {"from", "until"}, "period"
 
 
 def faults(results: ResultSet) -> list[str]:
-    """For each point, text on the parts that fail during its run, named or at random; empty without faults."""
+    """For each point, text on the parts that fail during its run, named or drawn at random; empty without faults."""
     shares = [_values(results, path) for path in _SHARES]
     all_kinds = zip(results.summaries, _values(results, FAULTS), _values(results, _RANDOM), *shares, strict=True)
     return [
@@ -45,7 +45,7 @@ def _named(failing: Any) -> list[str]:
 
 
 def changes(results: ResultSet) -> list[str]:
-    """For each point, its changes at set times as a string; empty if there are none."""
+    """For each point, text on the changes that its scenario makes at given times; empty if it makes none."""
     values = []
     known = zip(results.summaries, faults(results), _values(results, POLICY), strict=True)
     for summary, failing, policy in known:
@@ -59,13 +59,13 @@ def changes(results: ResultSet) -> list[str]:
 
 
 def _values(results: ResultSet, path: str) -> list[Any]:
-    """The value of each point at a path, from the sweep or otherwise from its scenario, if the scenario is stored."""
+    """The value of each point at a path: from the sweep, or otherwise from its scenario if the scenario is stored."""
     rows = range(len(results))
     if path in results.coordinates:
         return [results.points[row]["coordinates"][path] for row in rows]
     if any(each.partition(".")[0] == path.partition(".")[0] for each in results.coordinates):
         return [_written(results, row, path) for row in rows]
-    # if the sweep sets nothing in this section, all points have the value of the first
+    # if the sweep sets no key of this section, all points have the value of the first point
     return [_written(results, 0, path)] * len(rows) if rows else []
 
 
@@ -77,12 +77,12 @@ def _written(results: ResultSet, row: int, path: str) -> Any:
 
 
 def _by_the_clock(policy: Any) -> bool:
-    """Whether the parameters of a policy say that it switches links by the clock."""
+    """Whether a policy switches links at given times, according to its parameters."""
     parameters = [each for each in _nested(policy) if isinstance(each, dict)]
     return any(_PERIOD in each or each.keys() >= _ROW for each in parameters)
 
 
 def _nested(value: Any) -> list[Any]:
-    """A value, and all values nested in it."""
+    """A value and all values that are nested in it, as a list."""
     inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
     return [value, *(each for one in inner for each in _nested(one))]

@@ -1,6 +1,6 @@
-"""Latencies in microseconds and loads in Gb/s per terminal.
+"""Converts latencies to microseconds, and loads to Gb/s per terminal.
 
-Results must state the length of a cycle and the size of a flit.
+The conversion needs results that state the length of a cycle and the size of a flit.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 CYCLES, SI = "cycles", "si"
 UNITS = (CYCLES, SI)
-# For each quantity in cycles or flits, its twin: the same quantity in units of time and of bits.
+# The twin of each quantity in cycles or flits: the same quantity in microseconds or Gb/s.
 TWINS: dict[Quantity, Quantity] = {
     q.LATENCY: q.LATENCY_US,
     q.OFFERED: q.OFFERED_GBPS,
     q.ACCEPTED: q.ACCEPTED_GBPS,
     **{own: q.PERCENTILES_US[name] for name, own in q.PERCENTILES.items()},
 }
-# Columns with intervals of single runs; the twin of a quantity also has these.
+# Columns with the confidence intervals of single runs, which are converted like the quantities.
 _OWN = {
     own.own_half_width: twin.own_half_width for own, twin in TWINS.items() if own.own_half_width and twin.own_half_width
 }
@@ -32,12 +32,12 @@ _SECONDS, _BITS = "cycle_seconds", "flit_bits"
 
 
 def checked(units: str | None) -> str | None:
-    """The units that a user requests; ``None`` leaves the choice to `chosen`.
+    """Checks the units that a user requests; ``None`` leaves the choice to `chosen`.
 
     Raises
     ------
     WeftError
-        If no units have this name.
+        If the units are unknown.
     """
     if units is not None and units not in UNITS:
         raise WeftError.saying(f"--units: there are no units {units!r}", f"choose {' or '.join(UNITS)}")
@@ -45,9 +45,9 @@ def checked(units: str | None) -> str | None:
 
 
 def chosen(units: str | None, summaries: Iterable[Mapping[str, Any]]) -> str:
-    """The units that a user requests.
+    """The units of a table or figure: those that the user requests, or the default.
 
-    The default is cycles and flits, or SI units if the points differ in their cycle.
+    The default is cycles and flits, or SI units if the points have cycles of different lengths.
     """
     if units is not None:
         return units
@@ -57,12 +57,12 @@ def chosen(units: str | None, summaries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def in_units(quantity: Quantity, units: str) -> Quantity:
-    """The same quantity in these units; the quantity itself if it has no twin."""
+    """The twin of a quantity in these units; the quantity itself if it has no twin."""
     return TWINS.get(quantity, quantity) if units == SI else quantity
 
 
 def beside(quantities: Iterable[Quantity], units: str) -> list[Quantity]:
-    """The quantities, each followed by its twin if SI units are requested."""
+    """The quantities, each followed by its SI twin if the user requests SI units."""
     pairs = ((each, in_units(each, units)) for each in quantities)
     return list(dict.fromkeys(one for pair in pairs for one in pair))
 
@@ -70,7 +70,7 @@ def beside(quantities: Iterable[Quantity], units: str) -> list[Quantity]:
 def factor(summary: Mapping[str, Any], unit: str) -> float | None:
     """Factor from a unit of the simulator to its SI unit; ``None`` if it is not known.
 
-    Cycles become microseconds, and flits per terminal and cycle Gb/s.
+    Cycles are converted to microseconds, and flits per terminal and cycle to Gb/s.
     """
     seconds, bits = summary.get(_SECONDS), summary.get(_BITS)
     if not seconds:
@@ -81,18 +81,18 @@ def factor(summary: Mapping[str, Any], unit: str) -> float | None:
 
 
 def scale(summary: Mapping[str, Any], quantity: Quantity, units: str) -> float:
-    """Factor from a quantity of a point to the same quantity in these units; 1 if it has no twin."""
+    """Factor from a quantity of a point to its twin in these units; 1 if the quantity has no twin."""
     has_twin = units == SI and quantity in TWINS
     return (factor(summary, quantity.unit) if has_twin else None) or 1.0
 
 
 def derived(summary: Mapping[str, Any]) -> dict[str, float | None]:
-    """The twins of those numbers that a point, job or phase has."""
+    """The numbers in a summary, converted to SI units, by the names of the SI columns."""
     return _derived(summary, summary)
 
 
 def of_part(part: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, float | None]:
-    """The twins of the numbers of a job or a phase of a point."""
+    """The numbers of a job or phase of a point, converted to SI units."""
     return _derived(part, summary)
 
 
@@ -108,12 +108,12 @@ def _derived(part: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, f
 
 
 def check(summaries: Iterable[Mapping[str, Any]]) -> None:
-    """Refuse results without the data that the conversion needs.
+    """Refuse results that lack the length of a cycle or the size of a flit.
 
     Raises
     ------
     ResultsError
-        If an older Weft wrote them.
+        If an older version of Weft wrote the results.
     """
     if any(summary.get(_SECONDS) is None or summary.get(_BITS) is None for summary in summaries):
         what = "--units si: an older Weft wrote these results, without the size of a flit"
@@ -121,7 +121,7 @@ def check(summaries: Iterable[Mapping[str, Any]]) -> None:
 
 
 def note(summaries: Iterable[Mapping[str, Any]]) -> str:
-    """String with the length of a cycle and the size of a flit if all points have the same; otherwise empty."""
+    """Text with the length of a cycle and the size of a flit; empty if the points differ in them."""
     known = {(summary[_SECONDS], summary[_BITS]) for summary in summaries}
     if len(known) != 1:
         return ""

@@ -1,6 +1,8 @@
-"""Whether the numbers of a point are sound. All code that names a best point, a saving or a winner uses this module.
+"""Says whether the numbers of a point are sound, which means that they are reliable and comparable.
 
-The engine decides (`weft._engine.Verdict`, from the numbers of a summary), and writes flaws and remedies as sentences.
+All code that names a best point, a saving or a winner uses this module.
+
+The engine decides (`weft._engine.Verdict`, from the numbers of a summary), and writes the texts of flaws and remedies.
 """
 
 from __future__ import annotations
@@ -25,11 +27,12 @@ class Flaw:
     rank : int
         Rank of the flaw; a lower rank is worse.
     code : str
-        Name of the flaw, the same in every version.
+        Name of the flaw, which never changes between versions.
     words : str
         The flaw as a predicate, as in "2 points are saturated".
     help : str
-        General remedy, used if the numbers of the point give no better one (`remedy`). `in_folder` completes it.
+        General remedy, used if `remedy` cannot compute a better one from the numbers of the point. `in_folder`
+        completes the text.
     group : str
         Name of the group of flaws that are treated in the same way.
     """
@@ -41,7 +44,7 @@ class Flaw:
     group: str
 
 
-# All flaws, the worst first.
+# All kinds of flaws, the worst first.
 FLAWS = tuple(Flaw(rank, **kind) for rank, kind in enumerate(_engine.flaw_kinds()))
 _BY_CODE = {flaw.code: flaw for flaw in FLAWS}
 SATURATED, DROPPING, EMPTY = (_BY_CODE[code] for code in ("saturated", "packets_dropped", "no_packet"))
@@ -49,24 +52,24 @@ UNJUDGED, PART_OF_PERIOD = (_BY_CODE[code] for code in ("not_judged", "part_of_p
 LEFT_OVER, FELL_BEHIND, QUEUES_UNSETTLED = (
     _BY_CODE[code] for code in ("began_with_backlog", "fell_behind", "queues_unsettled")
 )
-# Flaws of points that accept as much as the network carries.
+# Flaws of points that accept only what the network can carry.
 OVERLOADED = {flaw for flaw in FLAWS if flaw.group == "overloaded"}
-# Flaws of points that accept less than the offered load, so that only accepted loads can be compared.
+# Flaws of points that accept less than the offered load, so that only their accepted loads can be compared.
 LESS_ACCEPTED = {*OVERLOADED, DROPPING}
 WARMUP = "measure.warmup"
 
-# Signs with their meanings. A sign follows a number of a point that is not sound, though not overloaded. It replaces a
-# latency without a limit, or a time that a run did not reach.
+# Signs for numbers in tables, with the meanings of the signs. A mark follows a number of a point that is neither sound
+# nor overloaded. Another sign replaces a latency without a limit, or a time that a run did not reach.
 MARKS, ENDED = _engine.marks()
 SATURATED_SIGN, STALLED_SIGN, CUT_SIGN = ENDED
 DROPPING_MARK, UNSETTLED_MARK, UNJUDGED_MARK, FEW_MARK, PERIOD_MARK = MARKS
 # The mark after the energy of points and phases that accept less than the offered load.
 OVERLOADED_MARK = "!"
 OVERLOADED_MEANING = "per accepted bit, with an accepted load below the offered load"
-# Columns whose numbers have a mark, in addition to those of latencies.
+# Columns whose numbers have marks, in addition to the columns of latencies.
 _MARKED = {q.ACCEPTED.column, q.ACCEPTED_GBPS.column, q.ENERGY.column, q.POWER.column}
 LATENCIES = ("packet_latency_", "network_latency_")
-# Facts that a phase inherits from its point.
+# Keys that the summary of a phase copies from that of its point.
 _OF_POINT = (
     *(q.ENDING.column, "warnings", "warmup_settled", "warmup_cycles", "power_settled"),
     *("hash", "packet_flits", "cycle_seconds", "flit_bits"),
@@ -79,7 +82,7 @@ def verdict(summary: Mapping[str, Any]) -> _engine.Verdict:
 
 
 def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
-    """Flaws of a point, the worst first; empty for a sound point."""
+    """All flaws of a point, the worst first; empty for a sound point."""
     return [FLAWS[rank] for rank in verdict(summary).flaws]
 
 
@@ -88,7 +91,7 @@ def diagnoses(summary: Mapping[str, Any], root: object, again: str | None) -> li
 
     Each diagnosis has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``; a diagnosis of a phase also has
     ``phase``. A remedy has ``text`` and ``settings``: values by dotted path, in the form of ``--set``. The settings are
-    empty if they alone are not the remedy. They are always empty for a warning of the engine.
+    empty if they are not sufficient as remedy. The settings are always empty for a warning of the engine.
 
     Parameters
     ----------
@@ -108,14 +111,14 @@ def diagnoses(summary: Mapping[str, Any], root: object, again: str | None) -> li
 
 
 def in_folder(remedy: str, root: object, again: str | None) -> str:
-    """A remedy of a flaw with the folder of the results (`root`) and the command that runs them (`again`), if known."""
+    """Adds the folder of the results (`root`) and the command that runs them (`again`) to a remedy, if known."""
     return remedy.replace("{root}", shell.word(root)).replace("{again}", again or "weft run")
 
 
 def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
-    """Flaws that make a comparison with a point that delivers the same unfair, the worst first.
+    """Flaws that make it unfair to compare a point with another one that delivers the same load, the worst first.
 
-    Lost packets do so only if they are more than 3 %. A smaller loss is within the tolerance for equal work.
+    Lost packets are such a flaw only if they are more than 3 %. A smaller loss is within the tolerance for equal work.
     """
     return [FLAWS[rank] for rank in verdict(summary).obstacles]
 
@@ -123,70 +126,74 @@ def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
 def remedy(summary: Mapping[str, Any], flaw: Flaw | None = None, *, in_profile: bool = False) -> str:
     """Remedy for a flaw of a point (by default the worst), with its numbers; empty for a sound point.
 
-    If a profile names the load (`in_profile`), the remedy is not another load alone, because the profile would lack it.
+    If a profile names the load (`in_profile`), another load alone is no remedy, because the profile would lack it.
     """
     return verdict(summary).remedy(None if flaw is None else flaw.rank, in_profile)
 
 
 def to_settle(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
-    """Settings with which an unsettled point settles, with numbers; empty for a settled one.
+    """Settings with which an unsettled point would settle, with numbers; empty for a settled point.
 
     Parameters
     ----------
     summary : mapping
         Summary of a point, or of a phase of `in_phases`.
     least_limit : int
-        The longest `measure.warmup_limit` of all points of the sweep [cycles]: if one limit is set for all points, no
-        point gets a shorter limit than it had.
+        The longest `measure.warmup_limit` of all points of the sweep [cycles]. A proposed limit for all points is at
+        least as long, so that no point gets a shorter limit than before.
     """
     return verdict(summary).to_settle(least_limit)
 
 
 def to_judge(summary: Mapping[str, Any]) -> str:
-    """Settings that show whether the network carries the load of a point for which `is_behind` is true."""
+    """Settings with which a run shows whether the network carries the load of a point for which `is_behind` is true."""
     return verdict(summary).to_judge()
 
 
 def risk(summary: Mapping[str, Any]) -> str | None:
-    """The parameter of the power policy about which the engine warned, as a dotted path; ``None`` without warning.
+    """Dotted path of the parameter of the power policy about which the engine warned; ``None`` without a warning.
 
-    A network with such a policy may collapse at a load that this run carries. The start of the run decides this.
+    With such a policy, a network can collapse at a load that this run carries. Whether the network collapses depends on
+    how the run begins.
     """
     return verdict(summary).risk
 
 
 def is_warned(summary: Mapping[str, Any]) -> bool:
-    """Whether the engine warned that the results of this point may not apply to other runs with its power policy."""
+    """Whether the engine warned that the results of this point may not hold for other runs with its power policy."""
     return risk(summary) is not None
 
 
 def is_sound(summary: Mapping[str, Any]) -> bool:
-    """Whether a point may be named as the best of anything, and compared with others."""
+    """Whether a point can be called the best in a quantity, and be compared with other points."""
     return not verdict(summary).flaws
 
 
 def is_over(summary: Mapping[str, Any]) -> bool:
-    """Whether the load is too much for a point, all the time or in a phase: its latency has no limit."""
+    """Whether the load of a point is too much, all the time or in a phase, so that its latency has no limit."""
     return verdict(summary).is_over
 
 
 def is_unsettled(summary: Mapping[str, Any]) -> bool:
-    """Whether a point that is not overloaded was measured before it had settled."""
+    """Whether a point that is not overloaded was measured before its run had settled."""
     return verdict(summary).is_unsettled
 
 
 def is_unjudged(summary: Mapping[str, Any]) -> bool:
-    """Whether it is unknown if the network carries the load of a point. No phase of the point is overloaded."""
+    """Whether Weft cannot decide if the network carries the load of a point, of which no phase is overloaded."""
     return verdict(summary).is_unjudged
 
 
 def is_few(summary: Mapping[str, Any]) -> bool:
-    """Whether a point that is not overloaded has too few packets for a mean or a percentile."""
+    """Whether a point that is not overloaded has too few packets for a reliable mean or percentile."""
     return verdict(summary).is_few
 
 
 def is_above_bound(summary: Mapping[str, Any]) -> bool:
-    """Whether the offered load of a point exceeds what its paths can carry. A longer run does not change this."""
+    """Whether the offered load of a point exceeds the load that its paths can carry.
+
+    A longer run does not change this excess.
+    """
     return verdict(summary).is_above_bound
 
 
@@ -201,32 +208,35 @@ def is_dropping(summary: Mapping[str, Any]) -> bool:
 
 
 def dropped_share(summary: Mapping[str, Any]) -> float:
-    """Share of dropped packets among those delivered or dropped."""
+    """Dropped packets as a share of all packets that were delivered or dropped."""
     return verdict(summary).dropped_share
 
 
 def is_lossy(summary: Mapping[str, Any]) -> bool:
-    """Whether more than 3 % of the packets are dropped: the load is not carried."""
+    """Whether more than 3 % of the packets of a point are dropped, so that the network does not carry its load."""
     return verdict(summary).is_lossy
 
 
 def is_failing(summary: Mapping[str, Any]) -> bool:
-    """Whether links or routers fail during a run. Failed links draw no power although they do not sleep."""
+    """Whether links or routers fail during the run of a point.
+
+    Failed links draw no power although they do not sleep.
+    """
     return verdict(summary).is_failing
 
 
 def mark(summary: Mapping[str, Any]) -> str:
-    """The sign of `MARKS` after numbers of a point; empty if the point is sound or overloaded."""
+    """The mark (of `MARKS`) after numbers of a point; empty if the point is sound or overloaded."""
     return verdict(summary).mark
 
 
 def mark_without_drops(summary: Mapping[str, Any]) -> str:
-    """As `mark`, for a number from a time in which no packet was dropped."""
+    """Like `mark`, but for a number that was measured while no packet was dropped."""
     return verdict(summary).mark_without_drops
 
 
 def marks_of(column: str) -> list[str]:
-    """The marks that may follow the numbers of a column."""
+    """The marks that can follow the numbers of a column."""
     marked = column in _MARKED or column.startswith(LATENCIES)
     return [*(MARKS if marked else ()), *([OVERLOADED_MARK] if column == q.ENERGY.column else ())]
 
@@ -234,8 +244,8 @@ def marks_of(column: str) -> list[str]:
 def sign(summary: Mapping[str, Any]) -> str:
     """The word that replaces a latency without a limit (``stall``, ``sat``), or otherwise the mark of the point.
 
-    It is ``cut`` if a run was cut off before its batches or programs were complete. The latency of a point that is
-    saturated in a phase also has no limit.
+    The word is ``cut`` if a run was cut off before its batches or programs were complete. The latency of a point that
+    is saturated in a phase also has no limit.
     """
     return verdict(summary).sign
 
@@ -251,7 +261,7 @@ def reason(summary: Mapping[str, Any]) -> str | None:
 
 
 def counted(summaries: Iterable[Mapping[str, Any]]) -> dict[Flaw, int]:
-    """Number of points by their worst flaw."""
+    """Number of points by the worst flaw of the point."""
     counts: dict[Flaw, int] = {}
     for summary in summaries:
         if found := flaws(summary):
@@ -260,9 +270,10 @@ def counted(summaries: Iterable[Mapping[str, Any]]) -> dict[Flaw, int]:
 
 
 def same_work(accepted: Iterable[float | None], packets: Iterable[float | None]) -> bool:
-    """Whether points deliver the same load, up to 3 % and random variation (three standard deviations).
+    """Whether points deliver the same load, within 3 % and random variation (three standard deviations).
 
-    This is the only criterion of equal work. Sentences on savings, comparisons, bills and reports use it.
+    `same_work` is the only criterion of equal work. The texts on savings, comparisons, bills and reports use this
+    criterion.
 
     Parameters
     ----------
@@ -270,17 +281,18 @@ def same_work(accepted: Iterable[float | None], packets: Iterable[float | None])
         Accepted load of each point [flits/terminal/cycle]; if a load is unknown, the result is false.
     packets : iterable of float or None
         Packets that each point measured (over several seeds, their mean); if a number is unknown, only the 3 % are
-        tolerated.
+        tolerated, without random variation.
     """
     return _engine.same_work(list(accepted), list(packets))
 
 
 def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The numbers of a point in each phase of its load, in the form of a summary; empty if its load does not change.
+    """The numbers of a point in each phase of its load, in the form of summaries; empty if its load does not change.
 
-    A phase is judged separately, and may be sound although another phase of the point is saturated. The phase after a
-    saturated one is not sound, because it delivers the packets that were left. A phase that falls behind at first and
-    then carries its load has not settled. If bursts leave the whole run without a verdict, its phases have none.
+    A phase is judged separately, and can be sound although another phase of the point is saturated. The phase after a
+    saturated phase is not sound, because packets that were left are delivered in it. A phase in which the network falls
+    behind at first and then carries the load counts as not settled. If bursts make it impossible to judge the whole
+    run, its phases are not judged either.
     """
     phases = summary.get("phases") or []
     return [
@@ -288,7 +300,7 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         | phase
         | judged
         | {
-            # failed links would also draw power, so this is not the power of links that are always on
+            # without failures these links would draw power, so the value is not the power of links that are always on
             **({"power_always_on_mean_w": None} if is_failing(summary) else {}),
             "links_on_mean": None if phase.get("links_off_share") is None else 1 - phase["links_off_share"],
         }

@@ -1,7 +1,7 @@
-"""The folder of a sweep's results: one folder per point, named by the hash of its resolved scenario.
+"""Stores the results of a sweep in a folder: one folder per point, named by the hash of its resolved scenario.
 
-A point's folder is renamed into place when it is complete, so a killed run leaves only complete points. The sizes and
-checksums in `run.json` show whether a file was changed later.
+The folder of a point is renamed into place when it is complete, so a killed run leaves only complete points. The sizes
+and checksums in `run.json` reveal whether a file was changed later.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 _MANIFEST, _SUMMARY, _RUN = "sweep.json", "summary.json", "run.json"
 _STALL = "stall.txt"
-# Maximum number of folders that an error names.
+# Maximum number of folders that an error lists.
 _LISTED = 4
 
 
 class Store:
-    """Results of a sweep on disk.
+    """The results of a sweep on disk.
 
     Parameters
     ----------
@@ -52,17 +52,17 @@ class Store:
         self._points = self.root / "points"
 
     def folder(self, hash: str) -> Path:
-        """Folder of a point, complete or not."""
+        """Folder of a point, whether its results are complete or not."""
         return self._points / hash
 
     def complete(self, hash: str) -> bool:
-        """Whether the results of a point were written."""
+        """Whether the results of a point have been written."""
         with suppress(OSError):
             return self.folder(hash).is_dir()
         return False
 
     def sound(self, hash: str) -> bool:
-        """Whether the results of a point are complete and can be read. A damaged point is run again."""
+        """Whether the results of a point are complete and not damaged. A run repeats points that are damaged."""
         try:
             self.check(hash)
         except ResultsError:
@@ -70,7 +70,7 @@ class Store:
         return True
 
     def check(self, hash: str) -> dict[str, Any]:
-        """The measured numbers of a point, after the sizes and checksums of all its files were checked.
+        """The measured numbers of a point, after a check of the sizes and checksums of all its files.
 
         Raises
         ------
@@ -88,7 +88,8 @@ class Store:
         Raises
         ------
         ResultsError
-            If the point has no results, if a file is missing, cut off or changed, or if another version wrote it.
+            If the point has no results, if a file is missing, cut off or changed, or if another version of Weft wrote
+            it.
         """
         folder = self.folder(hash)
         text = _bytes(folder / _SUMMARY, "run the sweep again: it runs the missing points")
@@ -102,17 +103,17 @@ class Store:
         self.file(hash, _SUMMARY)
         for phase in summary.get("phases") or []:
             if phase.get("load") is not None:
-                # a mean over terminals, whose last digit depends on the order of the sum
+                # rounded, because the mean over terminals depends in its last digit on the order of the sum
                 phase["load"] = float(f"{phase['load']:.12g}")
         return summary
 
     def file(self, hash: str, name: str) -> Path:
-        """The path of a file of a point, after its checksum was checked.
+        """The path of a file of a point, after a check of its checksum.
 
         Raises
         ------
         ResultsError
-            If its checksum differs.
+            If the checksum of the file differs from the stored one.
         """
         path = self.folder(hash) / name
         if (written := _sums(self.run_info(hash)).get(name)) is not None and _crc32(path) != written:
@@ -120,12 +121,12 @@ class Store:
         return path
 
     def run_info(self, hash: str) -> dict[str, Any]:
-        """Content of `run.json` of a point; empty if there is none."""
+        """Content of `run.json` of a point; empty if the file does not exist."""
         path = self.folder(hash) / _RUN
         return _parsed(_bytes(path, _AGAIN), path, _AGAIN) if path.exists() else {}
 
     def save(self, point: Point, finished: Finished, run: Mapping[str, Any] | None = None) -> None:
-        """Write the results of a point, which replace older ones. Either all files appear, or none.
+        """Write the results of a point, and replace older results. Either all files of the point appear, or none.
 
         Parameters
         ----------
@@ -137,7 +138,7 @@ class Store:
         Raises
         ------
         WriteError
-            If a file can't be written; older results stay.
+            If a file can't be written. Older results are kept.
         """
         folder = self.folder(point.hash)
         new, old = unfinished.beside(folder), unfinished.beside(folder)
@@ -162,7 +163,10 @@ class Store:
                     shutil.rmtree(rest, ignore_errors=True)
 
     def unlisted(self) -> int:
-        """Number of finished points that are not in the folder's list; only an earlier form of the sweep had them."""
+        """Number of finished points in the folder that are not in the list of the sweep.
+
+        Only an earlier form of the sweep had these points.
+        """
         listed = {point["hash"] for point in self.manifest()["points"]}
         with suppress(OSError):
             return sum(each.name.isalnum() and each.name not in listed for each in self._points.iterdir())
@@ -176,14 +180,14 @@ class Store:
         return "stalled"
 
     def write_manifest(self, named: Named, points: Iterable[Point], command: Sequence[str] | None = None) -> None:
-        """Write the list of the points of the sweep with their coordinates, and remove leftovers of killed runs.
+        """Write the list of the points of the sweep with their coordinates, and remove temporary files of killed runs.
 
         Parameters
         ----------
         named, points
             Name of the sweep, and its points.
         command : sequence of str, optional
-            The words of the command line, without ``--out``, that runs the missing points.
+            The words of the command that runs the missing points, without ``--out``.
 
         Raises
         ------
@@ -208,23 +212,23 @@ class Store:
         self.clear()
 
     def clear(self) -> None:
-        """Remove incomplete files of killed runs."""
+        """Remove temporary files of killed runs."""
         for place in (self.root, self._points):
             unfinished.clear(place)
 
     def check_owner(self, named: Named, points: Iterable[Point]) -> None:
-        """Refuse a folder that holds another sweep if some of its points would no longer be listed.
+        """Refuse a folder of another sweep if the new list would no longer contain some of its points.
 
         Raises
         ------
         ResultsError
-            If the list of points comes from another scenario, or from this scenario with other overrides.
+            If the list of points in the folder comes from another scenario, or from this scenario with other overrides.
         """
         try:
             manifest = self.manifest()
         except ResultsError:  # if there is no list of points, or it is damaged, a new list is written
             return
-        # lists of older versions contain only the name
+        # lists of older versions of Weft contain only the name
         same = manifest.get("owner", manifest["name"]) in (self._owner(named), named.name)
         lost = {point["hash"] for point in manifest["points"]} - {point.hash for point in points}
         if not same and lost:
@@ -240,42 +244,45 @@ class Store:
             return [named.folder, None]
         file = os.path.realpath(named.file)
         with suppress(ValueError):  # if the file is on another drive
-            # a relative path, because a project may be moved as a whole
+            # a relative path, because users can move a project as a whole
             file = os.path.relpath(file, os.path.realpath(self.root))
         return [named.folder, file]
 
     def free(self) -> Path:
-        """A folder next to this one that does not exist."""
+        """A free name for another folder of results, next to this one."""
         number = 2
         while os.path.lexists(free := self.root.with_name(f"{self.root.name}-{number}")):
             number += 1
         return free
 
     def replace(self, name: str, text: str) -> None:
-        """Replace a file of the folder; a reader sees either the old or the new text, never a part of it.
+        """Replace a file of the folder; other processes read either the old or the new text, never a part of it.
 
         Raises
         ------
         WriteError
-            If it can't be written.
+            If the file can't be written.
         """
         with replaced(self.root / name) as partial:
             partial.write_text(text, encoding="utf-8")
 
     def _neighbours(self) -> str:
-        """Names of result folders that begin with the name of this folder; sweeps with overrides have such names."""
+        """Text with results folders whose names begin with the name of this folder.
+
+        Sweeps with overrides have such folders.
+        """
         alike: list[Path] = []
         with suppress(OSError):
             alike += sorted(each.parent for each in self.root.parent.glob(f"{escape(self.root.name)}*/{_MANIFEST}"))
         return f", such as {', '.join(map(str, alike[:_LISTED]))}" if alike else ""
 
     def manifest(self) -> dict[str, Any]:
-        """The content that `write_manifest` wrote.
+        """The list of points and the command that `write_manifest` wrote.
 
         Raises
         ------
         ResultsError
-            If this is not a folder of results, or its list of points is damaged.
+            If this folder is not a folder of results, or if its list of points is damaged.
         """
         path = self.root / _MANIFEST
         if not os.path.lexists(path):
@@ -294,9 +301,9 @@ class Store:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Return a temporary file name. The temporary file replaces `path` when the context ends without an error.
+    """Yields the name of a temporary file, which replaces `path` when the ``with`` block ends without an error.
 
-    Missing parent folders are created, and remains of the file from killed processes are removed.
+    Missing parent folders are created, and temporary files of `path` from killed processes are removed.
 
     Raises
     ------
@@ -319,7 +326,7 @@ def replaced(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file and its folder; a reader sees either the old or the new text."""
+    """Write a file and create its folder; other processes read either the old or the new text."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as partial:
         partial.write_text(text, encoding="utf-8")
@@ -348,7 +355,7 @@ def _parsed(text: bytes, path: Path, help: str) -> dict[str, Any]:
 
 
 def _named(point: Any) -> bool:
-    """Whether an entry of the list of points names a folder and has coordinates."""
+    """Whether an entry of the list of points is valid: it names a folder and has coordinates."""
     match point:
         case {"hash": str(hash), "coordinates": dict()}:
             return hash.isalnum()
@@ -356,7 +363,10 @@ def _named(point: Any) -> bool:
 
 
 def _marks(folder: Path) -> dict[str, Any]:
-    """Sizes and checksums of the files of a folder. They reveal later changes."""
+    """Sizes and checksums of the files in a folder.
+
+    `run.json` stores them, so that later changes of the files are found.
+    """
     files = sorted(folder.iterdir())
     return {
         "file_bytes": {path.name: path.stat().st_size for path in files},
@@ -365,7 +375,7 @@ def _marks(folder: Path) -> dict[str, Any]:
 
 
 def _check_sizes(folder: Path, written: Mapping[str, Any]) -> None:
-    """Refuse a folder if the size of a file differs from its size when it was written."""
+    """Refuse a folder if the size of a file differs from its size in `run.json`."""
     sizes = written.get("file_bytes", {})
     for name, size in sizes.items() if isinstance(sizes, dict) else ():
         path = folder / str(name)
@@ -377,7 +387,7 @@ def _check_sizes(folder: Path, written: Mapping[str, Any]) -> None:
 
 
 def _sums(written: Mapping[str, Any]) -> dict[str, Any]:
-    """The checksums in `run.json`; empty if it has none."""
+    """The checksums of files in `run.json`; empty if `run.json` has none."""
     sums = written.get("file_crc32")
     return sums if isinstance(sums, dict) else {}
 

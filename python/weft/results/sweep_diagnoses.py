@@ -11,17 +11,20 @@ if TYPE_CHECKING:
 
 
 def of(results: ResultSet) -> list[dict[str, Any]]:
-    """The diagnoses of a sweep, in the form of a point's diagnoses; ``points`` has the numbers of the points."""
+    """The diagnoses of a sweep, in the form of the diagnoses of a point.
+
+    The key ``points`` has the numbers of the affected points.
+    """
     compared = of_programs if program_table.are_all(results) else savings
     return [*of_loads(results), *compared.diagnoses(results)]
 
 
 def of_loads(results: ResultSet) -> list[dict[str, Any]]:
-    """The diagnoses of `of` without those of comparisons with links that are always on."""
+    """The diagnoses of `of`, except those of comparisons with links that are always on."""
     return [in_folder(each, results) for each in (*collapse.diagnoses(results), *mixed_verdicts.diagnoses(results))]
 
 
 def in_folder(diagnosis: dict[str, Any], results: ResultSet) -> dict[str, Any]:
-    """A diagnosis whose remedy names the folder of the results."""
+    """A copy of a diagnosis whose remedy names the folder of the results."""
     text = soundness.in_folder(diagnosis["remedy"]["text"], results.root, results.command)
     return diagnosis | {"remedy": diagnosis["remedy"] | {"text": text}}

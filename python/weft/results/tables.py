@@ -31,28 +31,28 @@ if TYPE_CHECKING:
 _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
 _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER)
 _OVERLOADED = soundness.OVERLOADED_MARK
-# Latencies that have no limit if a job or phase is saturated.
+# Latencies that grow without limit if a job or phase is saturated.
 _TAILS = (q.LATENCY, q.P99, q.LATENCY_US, q.PERCENTILES_US["99"])
-# The time before, during and after faults.
+# Names of the three parts of the window: before, during and after the faults.
 _PARTS = ("before", "during", "after")
 
 
 def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES) -> str:
     """The table of latency, accepted load and energy of a sweep, or of completion times of batches.
 
-    It has a line per load, and the series are side by side.
+    The table has a line per load, and the series are next to each other.
 
-    It also has the share of packets on minimal routes if some packets took detours, and the share of delivered packets
-    if some were lost.
+    If some packets took detours, the table also has the share of packets on minimal paths. If some were lost, it has
+    the share of delivered packets.
 
     Parameters
     ----------
     results : ResultSet
         Finished points.
     width : int
-        Width of a line in characters. Series that do not fit are printed below.
+        Width of a line in characters. Series that do not fit into a line are printed below the others.
     units : str
-        ``si`` shows also latencies in us, and accepted loads in Gb/s per terminal.
+        ``si`` also shows latencies in us, and accepted loads in Gb/s per terminal.
     """
     programs = [*program_table.lines(results), *queue_table.lines(results)] if program_table.are_some(results) else []
     if program_table.are_all(results):
@@ -88,13 +88,13 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
 
 
 def _have_replies(results: ResultSet) -> bool:
-    """Whether some job receives replies, so that the accepted load is above its own load."""
+    """Whether some job receives replies, so that the accepted load exceeds the offered load of the job."""
     jobs = (job for summary in results.summaries for job in of_jobs.of(summary))
     return any(job.get("reply_latency_mean_cycles") is not None for job in jobs)
 
 
 def jobs(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
-    """Lines of a table with a row per point and job; empty if `loads` shows these numbers."""
+    """Lines of a table with a row per point and job; empty if `loads` already shows these numbers."""
     frame = results.jobs
     several = any(len(of_jobs.of(summary)) > 1 for summary in results.summaries)
     batches = any(
@@ -125,7 +125,7 @@ def jobs(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
 def flows(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
     """Lines of a table with a row per point and class of flows; empty if no point measured flows.
 
-    At a saturated point, latencies are those of the delivered packets, and have a mark.
+    In a saturated point, latencies are those of the delivered packets only, and have a mark.
     """
     frame = results.flows
     if frame.is_empty():
@@ -149,7 +149,7 @@ def flows(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
 
 
 def message_classes(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
-    """Lines of a table with a row per point and message class; empty without classes."""
+    """Lines of a table with a row per point and message class; empty if no point has message classes."""
     frame = results.message_classes
     if frame.is_empty():
         return []
@@ -169,8 +169,8 @@ def message_classes(results: ResultSet, *, units: str = si_units.CYCLES) -> list
 def phases(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
     """Lines of a table with a row per point and phase of the load; empty if no load changes.
 
-    A saturated phase has a word instead of its latencies. A phase that was not measured has dashes. A point that is not
-    settled or not judged has a mark.
+    A word replaces the latencies of a saturated phase. Dashes replace the numbers of a phase that was not measured. The
+    numbers of a phase that is not settled or not judged have a mark.
     """
     frame = results.phases
     if frame.is_empty():
@@ -195,10 +195,10 @@ def phases(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
 
 
 def faults(results: ResultSet) -> list[str]:
-    """Lines of a table with a row per point with faults; empty without faults.
+    """Lines of a table with a row per point with faults; empty if no point has faults.
 
-    A row has latencies and delivered shares before, during and after the faults, and the longest times to recover.
-    Below the table are the reasons for missing numbers, and the routings that would not lose packets.
+    A row has the latencies and delivered shares before, during and after the faults, and the longest recovery times.
+    Notes below the table give the reasons for missing numbers, and the routings that would not lose packets.
     """
     rows = [(row, summary) for row, summary in enumerate(results.summaries) if summary.get("fault_parts")]
     if not rows:
@@ -235,9 +235,9 @@ def _of_faults(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _part_sign(summary: Mapping[str, Any], part: Mapping[str, Any]) -> str:
-    """The sign after the latency before, during or after faults.
+    """The sign after the latency before, during or after the faults.
 
-    The sign of drops appears only if packets were dropped.
+    The sign for dropped packets is used only if packets were dropped in that part.
     """
     if part["latency_cycles"] is None:
         return ""
@@ -260,7 +260,7 @@ def _of_phase(phase: Mapping[str, Any], quantity: Quantity, mark: str) -> str:
 
 
 def _phase_mark(phase: Mapping[str, Any]) -> str:
-    """The mark of a phase, from `soundness.in_phases`; empty if nothing was measured."""
+    """The mark of a phase of `soundness.in_phases`; empty if nothing was measured in the phase."""
     return soundness.mark(phase) if phase.get("packets") else ""
 
 
@@ -282,13 +282,13 @@ def _of_job(job: Mapping[str, Any], quantity: Quantity, sign: str) -> str:
 
 
 def _marked(value: float | None, quantity: Quantity, mark: str) -> str:
-    """A number with its mark, if its quantity has one."""
+    """A number as a string, with the mark of its point if numbers of this quantity have marks."""
     known = value is not None and mark in soundness.marks_of(quantity.column)
     return number(value, quantity.digits) + (mark if known else "")
 
 
 def _meaning(marks: Collection[str]) -> str:
-    """The legend of the signs in a table."""
+    """The meanings of the signs in a table, as a string."""
     return "".join(f"; {sign}: {meaning}" for sign, meaning in of_jobs.MEANINGS.items() if sign in marks)
 
 
@@ -297,7 +297,10 @@ def _delivered(job: Mapping[str, Any]) -> str:
 
 
 def _panel(panel: Panel, width: int, quantities: Sequence[Quantity]) -> list[str]:
-    """The lines of a panel. Series that fit are side by side, and the others are below."""
+    """The lines of the table for one panel (traffic pattern).
+
+    Series that fit into the width are next to each other, and the others are below.
+    """
     offered = sorted({load for curve in panel.curves for load in curve.frame["load"]})
     axis = ["", "load", "----", *(f"{load:g}" for load in offered)]
     axis = [cell.rjust(max(map(len, axis))) for cell in axis]
@@ -312,7 +315,7 @@ def _panel(panel: Panel, width: int, quantities: Sequence[Quantity]) -> list[str
 
 
 def _block(curve: Curve, offered: Sequence[float], quantities: Sequence[Quantity]) -> list[str]:
-    """Title, heading, rule and one line per load, all of the same width."""
+    """Lines of one series, all of the same width: title, heading, rule, and one line per load."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
     late = any(_mark(row) != " " for row in curve.frame.iter_rows(named=True))
     over = _has_overloaded(curve)
@@ -324,7 +327,7 @@ def _block(curve: Curve, offered: Sequence[float], quantities: Sequence[Quantity
 
 
 def _has_detours(curve: Curve) -> bool:
-    """Whether the share of packets on minimal routes is below 1.00 at some load."""
+    """Whether the share of packets on minimal paths is below 1.00 at some load."""
     shares = curve.frame[q.MINIMAL.column].drop_nulls()
     return shares.len() > 0 and bool((shares.round(q.MINIMAL.digits) < 1).any())
 
@@ -353,7 +356,7 @@ def _has_overloaded(curve: Curve) -> bool:
 def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity, *, marked: bool) -> str:
     if row is None:
         return ""
-    # if some cells have a mark, the digits of the other cells are aligned with theirs
+    # if some cells of the column have a mark, a blank aligns the digits of the other cells
     over = row["stalled"] or row["saturated"]
     mark = " " if marked else ""
     if marked and row[quantity.column] is not None:

@@ -1,4 +1,4 @@
-"""A table of results for a document: selected columns with rounded numbers, and with units in the headings."""
+"""Prints a table of results for a document: selected columns with rounded numbers, and with units in the headings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from weft.results.database import Database
 
-# Default columns of a document, after the coordinates of the sweep.
+# Default columns of a table in a document, after the coordinates of the sweep.
 _SHOWN = {
     "points": (q.OFFERED, q.ACCEPTED, q.DELIVERED, q.LATENCY, q.P99, q.HOPS, q.ENERGY, q.ENDING),
     "jobs": (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS),
@@ -23,9 +23,9 @@ _SHOWN = {
     "phases": (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER),
     "saturation": (q.ACCEPTED, q.LATENCY),
 }
-# Columns of a bill, by the beginning of their names.
+# Beginnings of the names of columns of a bill.
 _OF_BILL = ("power_kw", "site_energy_", "cost_", "saved_", "saving_", "note")
-# Columns that precede those of a bill.
+# Columns that are printed before those of a bill.
 _NAMES = {
     "jobs": ("job", "terminals", "completion_cycles"),
     "flows": ("flow", "sources", "packets"),
@@ -33,16 +33,16 @@ _NAMES = {
     "saturation": ("pattern", "verdict", "steady_load", "saturated_load"),
 }
 _IN_PHASE = "sat at a drained point: the point is saturated in a phase of its load"
-# Marks after the load up to which a curve is carried: some loads had not settled, the next load that is not carried is
-# far away, or other loads may not be carried.
+# Marks after the highest load of a curve that the network carries: some loads had not settled, the lowest load that is
+# not carried is much higher, or the network may not carry other loads.
 _LATE, _WIDE, _WARNED = soundness.UNSETTLED_MARK, "+", "!"
 _LATE_LOADS = (
     f"{_LATE} at a steady load: some runs had not settled; in a longer run the network may not carry their loads"
 )
 _LATENCY = ("packet_latency_", "network_latency_")
-# Numbers from this value on are written as integers, not with an exponent.
+# Numbers from this value on are written as integers instead of with an exponent.
 _WHOLE = 1e4
-# Columns that identify a row: the point, the phase of its load, the job, and the class of flows.
+# Columns that identify a row: point, phase of its load, job, and class of flows.
 _PLACE = ("results", "point", "phase", "job", "flow")
 
 
@@ -56,11 +56,11 @@ def typeset(
     averaged: bool = False,
     units: str = si_units.CYCLES,
 ) -> str:
-    """The text of a table.
+    """The text of the table, in LaTeX or Markdown.
 
-    The latency of a saturated or stuck point has no limit, so the cell has a word instead. The same holds for a point
-    that is saturated in a phase of its load. Numbers with other flaws have the mark that `weft run` prints. Notes below
-    the table explain the marks.
+    A word replaces the latency of a saturated or stuck point, because the latency has no limit. A word also replaces
+    the latency of a point that is saturated in a phase of its load. Numbers of points with other flaws have the same
+    marks as in the output of `weft run`. Notes below the table explain the marks.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def typeset(
         Combine rows that differ only in their seed into one row, with means and half widths of 95 % confidence
         intervals.
     units : str
-        ``si`` shows latencies in us and loads in Gb/s per terminal instead of cycles and flits. The query must have
-        these columns.
+        ``si`` replaces latencies in cycles by latencies in us, and loads in flits by loads in Gb/s per terminal. The
+        query must have the columns for these units.
     """
     head, rows = database.rows(sql)
     records = [dict(zip(head, row, strict=True)) for row in rows]
@@ -117,7 +117,7 @@ def typeset(
 def _meanings(
     records: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[str]], marks: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the meaning of each sign that appears in a cell."""
+    """Yield the meaning of each sign that appears in a cell of the table."""
     shown = {
         sign
         for mark, row in zip(marks, cells, strict=True)
@@ -146,7 +146,7 @@ def _chosen(
 
 
 def _signs(database: Database) -> dict[tuple[Any, ...], str]:
-    """Marks after numbers, or words that replace latencies, by the values of the columns `_PLACE`."""
+    """The mark after the numbers of each row, or the word that replaces its latency, by the values of `_PLACE`."""
     signs: dict[tuple[Any, ...], str] = {}
     for name, point, summary in database.summaries():
         signs[name, point, None, None, None] = soundness.sign(summary)
@@ -160,13 +160,13 @@ def _signs(database: Database) -> dict[tuple[Any, ...], str]:
 
 
 def _worst(marks: Sequence[str]) -> str:
-    """The worst of the signs of several runs."""
+    """The worst sign among the signs of several runs."""
     order = [*(of_jobs.MEANINGS | of_flows.MEANINGS), ""]
     return min(marks, key=order.index)
 
 
 def _mean(group: Sequence[Mapping[str, Any]], column: str, sign: str) -> str:
-    """A cell for several runs: a mean and its half width, or the value that the runs have in common."""
+    """A cell for several runs: a mean with its half width, or the value that all runs have."""
     records = [dict(record) for record in group]
     found = over_seeds.mean(records, column)
     cell = _cell({column: over_seeds.together(records, column)}, column, sign)
@@ -177,7 +177,7 @@ def _mean(group: Sequence[Mapping[str, Any]], column: str, sign: str) -> str:
 
 
 def _has(cell: str, sign: str) -> bool:
-    """Whether a cell has the sign after its number, or after the mean that precedes its half width."""
+    """Whether a cell has the sign after its number, or after the mean before its half width."""
     return cell.partition(" ± ")[0].endswith(sign)
 
 
@@ -196,7 +196,7 @@ def _cell(record: Mapping[str, Any], column: str, sign: str) -> str:
 
 
 def _searched(record: Mapping[str, Any], column: str, cell: str) -> str:
-    """A cell of a search for saturation, with the marks and words that `weft saturation` prints."""
+    """A cell of the table of a search for saturation, with the same marks and words as in `weft saturation`."""
     if record[column] is None:
         return cell
     if column == q.LATENCY.column:
@@ -211,12 +211,12 @@ def _searched(record: Mapping[str, Any], column: str, cell: str) -> str:
 
 
 def _is_late(record: Mapping[str, Any]) -> bool:
-    """Whether loads of a curve had not settled, and the curve has no saturated load."""
+    """Whether a curve of a search has no saturated load, and some of its loads had not settled."""
     return bool(record["verdict"] == "above_range" and record["unsettled_loads"])
 
 
 def _of_search(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The notes that explain the marks of `_searched`."""
+    """The notes that explain the marks of `_searched` in these rows."""
     flaws = dict.fromkeys(record["flaw"] for record in records if record["flaw"])
     notes = [f"{soundness.UNSETTLED_MARK} at a latency: {', or '.join(flaws)}"] if flaws else []
     notes += [_LATE_LOADS] if any(map(_is_late, records)) else []
@@ -233,12 +233,12 @@ def _of_search(records: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _is_over_in_a_phase(record: Mapping[str, Any], sign: str) -> bool:
-    """Whether the row of a point says "not saturated" although the point is saturated in a phase of its load."""
+    """Whether the row says "not saturated" although its point is saturated in a phase of the load."""
     return sign == "sat" and record.get("saturated") is False and record.get("phase") is None
 
 
 def _mark(sign: str) -> str:
-    """The mark after numbers of a point that has a sign."""
+    """The mark after the numbers of a point with this sign; empty if the sign is a word."""
     return soundness.OVERLOADED_MARK if sign in soundness.ENDED else sign
 
 

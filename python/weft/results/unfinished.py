@@ -1,6 +1,6 @@
-"""Names of files and folders that are being written.
+"""Makes names for files and folders that are being written.
 
-The name identifies the writer, so that leftovers of a dead writer can be removed.
+The name identifies the writing process, so that files that a dead process left can be removed.
 
 A name ends with ``.<machine>-<process>-<start>-<random>.part``: a hash of the machine and its last start (and of the
 container, because each container numbers its processes separately), the number of the process, and its start time.
@@ -26,24 +26,31 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r"\.([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{32}\.")
 _PARTS = ".*.part"
-# No process writes for so long [s]. Of a writer on another machine, only the time of its last write is known.
+# Time since the last write after which a writer counts as dead [s]. The time is used for writers on other machines,
+# because Weft cannot see whether they still run.
 _ABANDONED_SECONDS = 3600
 
 
 def beside(path: Path) -> Path:
-    """A new temporary name next to `path`, for the file that will replace it. The name begins with a dot."""
+    """A new temporary name next to `path`, for the file that will replace it.
+
+    The name begins with a dot, so that it is hidden.
+    """
     pid = os.getpid()
     mark = f"{_machine()}-{pid}-{_started(pid) or 0}-{uuid4().hex}"
     return path.with_name(f".{_kept(path.name)}.{mark}.part")
 
 
 def clear(folder: Path, name: str = "") -> None:
-    """Remove leftovers of dead writers in a folder, of all files or of one file. Files of living writers are kept."""
+    """Remove files in a folder that dead processes left: temporary files of all names, or of one name.
+
+    Files of processes that are still running are kept.
+    """
     _remove(folder.glob(f".{escape(_kept(name))}{_PARTS}" if name else _PARTS))
 
 
 def _kept(name: str) -> str:
-    """A part of a name, short enough to be used in another name: the system allows 255 bytes."""
+    """A name, shortened so that another name can contain it, because the system allows 255 bytes."""
     return name.encode(errors="surrogateescape")[:120].decode(errors="ignore")
 
 
@@ -55,7 +62,7 @@ def _remove(parts: Iterable[Path]) -> None:
 
 
 def _dead(part: Path) -> bool:
-    """Whether the process that wrote the file has ended."""
+    """Whether the process that wrote the temporary file has ended."""
     mark = _MARK.search(part.name)
     if mark is None or mark[1] != _machine() or os.name != "posix":
         return time.time() - part.stat().st_mtime > _ABANDONED_SECONDS
@@ -80,7 +87,10 @@ def _machine() -> str:
 
 
 def _started(pid: int) -> int | None:
-    """Start time of a process, in ticks since the start of the machine; ``None`` if it has ended or is unknown."""
+    """Start time of a process, in ticks since the start of the machine.
+
+    The result is ``None`` if the process has ended or is unknown.
+    """
     try:
         said = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

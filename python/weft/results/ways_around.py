@@ -1,10 +1,10 @@
-"""Finds routings with a path for every pair of terminals if a routing drops packets in a still connected network.
+"""Finds routings that would not drop packets: they have a path for every pair of terminals in a network with faults.
 
-The engine decides. A routing qualifies if it runs in the scenario of the point and computes new tables after faults.
-These tables must connect all terminals in every state of the network. A routing does not qualify if its paths are full
-below the load of the point. For example, packets over random intermediates need twice the links. Until the new tables
-are ready, packets wait, and some may be lost. So a run is proposed only if all failures happen before its window, and
-its warm-up is long enough for new tables.
+The engine decides. A routing qualifies if it works in the scenario of the point and computes new tables after faults.
+The new tables must connect all terminals in every state of the network. A routing does not qualify if its paths are
+full below the load of the point. For example, packets over random intermediates need twice the links. Packets wait
+until the new tables are ready, and some may be lost. Therefore a run is proposed only if all failures happen before its
+window, and its warm-up is long enough for new tables.
 """
 
 from __future__ import annotations
@@ -24,24 +24,26 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.results.result_set import ResultSet
 
-# In larger networks the paths of all routings take too long to compute for a note.
+# Maximum number of terminals for this note, because the paths of all routings in larger networks take too long to
+# compute.
 _MOST_TERMINALS = 5000
-# In larger networks the load that the paths can carry is not computed, because it takes seconds for each routing.
+# Maximum number of terminals for which the load that the paths can carry is computed, because it takes seconds per
+# routing.
 _MOST_BOUNDED = 1024
-# Maximum number of losing routings that get a note, and of routings that a note names.
+# Maximum number of routings that drop packets and have a note, and maximum number of routings that a note lists.
 _TOLD, _NAMED = 3, 4
 
 
 @dataclass(frozen=True)
 class Way:
-    """A routing whose new tables after a fault have a path for every pair of terminals.
+    """A routing that has a path for every pair of terminals with its new tables after faults.
 
     Attributes
     ----------
     name : str
         The routing, with its default parameters.
     tables : int
-        Cycle from which on all routers have the final tables; 0 if the first tables already consider all failures.
+        Cycle from which on all routers have the final tables; 0 if the first tables already avoid all failed parts.
     fits : bool
         Whether all failures happen before the window, so that the warm-up can last beyond the cycle `tables`.
     warmup : int or None
@@ -55,9 +57,9 @@ class Way:
 
 
 def lines(results: ResultSet) -> list[str]:
-    """Lines for the first point of each routing that lost packets.
+    """Lines for each routing that dropped packets, about the first point with it.
 
-    They name routings with a path for every pair, and how to run one of these.
+    The lines name routings with a path for every pair, and the command that runs the point with one of these.
     """
     first: dict[str, int] = {}
     for row, summary in enumerate(results.summaries):
@@ -92,7 +94,7 @@ def _lines_of(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
 
 
 def able(results: ResultSet, row: int) -> list[Way]:
-    """Routings that could replace that of a point: they carry its load, and have a path for every pair after faults."""
+    """Routings that could replace that of a point: they carry its load, and connect all terminals after faults."""
     try:
         scenario = Scenario.from_file(results.file(row, "scenario.yaml"))
     except WeftError:  # a damaged file, or a file of another version
@@ -114,10 +116,10 @@ def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | Non
         begin, (change, tables) = summary["warmup_cycles"], shown
         if change >= begin:
             return Way(name, tables, fits=False, warmup=None)
-        # an automatic warm-up may end sooner under another routing
+        # not for an automatic warm-up, which may end sooner under another routing
         if tables == 0 or (tables <= begin and summary.get("warmup_settled") is None):
             return Way(name, tables, fits=True, warmup=None)
-        # after the new tables the warm-up lasts as long as before; in a longer run more parts may fail at random
+        # the warm-up lasts as long after the new tables as before; in a longer run more parts may fail at random
         warmup = tables + begin
         (point,) = scenario.points([(ROUTING, name), (soundness.WARMUP, f"{warmup}cycles")])
         later = point.rebuilds()
@@ -128,7 +130,7 @@ def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | Non
 
 
 def _is_full(point: Point, summary: Mapping[str, Any]) -> bool:
-    """Whether the load fills the paths of a routing after the last fault, if that can be computed."""
+    """Whether the load fills the paths of a routing after the last fault; false if Weft cannot compute this."""
     if (summary.get("terminals") or 0) > _MOST_BOUNDED:
         return False
     share = point.load_share_after_faults()

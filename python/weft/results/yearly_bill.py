@@ -1,7 +1,8 @@
-"""Cost of a network in a year: the power of measured points, weighted by a profile of a day or a week.
+"""Computes the cost of a network in a year: the power of measured points, weighted by a profile of a day or a week.
 
-A profile names measured loads; there is no interpolation. Points that are saturated, stuck, not settled or empty are
-never used. If a part of a profile has only such points, it is refused with the reason and the remedy.
+A profile names loads that were measured, because Weft does not interpolate between loads. Points that are saturated,
+stuck, not settled or empty are never used. If all points of a part of the profile are of this kind, the part is
+refused, with the reason and the remedy.
 """
 
 from __future__ import annotations
@@ -37,20 +38,20 @@ _OF_FAULTS = (
 
 @dataclass(frozen=True)
 class Billed:
-    """A series of points that differ only in load and seed, and its cost over the profile.
+    """A series of points that differ only in load and seed, with its cost over the profile.
 
     Attributes
     ----------
     coordinates : dict
         Values that the sweep set, except load and seed.
     label : str
-        String that distinguishes the series from the others.
+        String that distinguishes the series from the other series.
     group : str
-        Text on what the series has in common with its baseline, if there are several groups of series.
+        Text with the coordinates that the series shares with its baseline, if there are several groups of series.
     readings : tuple of Reading
         Readings of all parts of the profile; empty if the series cannot be billed.
     refused : str
-        Reason why the series cannot be billed; empty if it can.
+        Reason why the series cannot be billed; empty if it can be billed.
     baseline : str
         Name of the baseline of the savings; empty for the baseline itself.
     baseline_powers_w : tuple of float
@@ -83,19 +84,19 @@ class Billed:
 
 
 class YearlyBill:
-    """The bill of all series of a set of results.
+    """The bill of a year for all series of a set of results.
 
     Parameters
     ----------
     results : ResultSet
         Finished points.
     bill : Bill, optional
-        The bill; by default the bill of the scenario.
+        Keys of the bill; by default those in the scenario of the results.
 
     Raises
     ------
     ResultsError
-        If there is no bill, or no series can be billed.
+        If the scenario has no bill, or if no series can be billed.
     """
 
     def __init__(self, results: ResultSet, bill: Bill | None = None) -> None:
@@ -124,7 +125,7 @@ class YearlyBill:
         return rows
 
     def _readings(self, series: Series) -> tuple[tuple[Reading | None, ...], dict[str, str]]:
-        """The readings of all parts of the profile, and the reasons for missing readings with their remedies."""
+        """The readings of a series in all parts of the profile, and for missing readings the reasons and remedies."""
         readings: list[Reading | None] = []
         reasons = {}
         for part in self.bill.parts:
@@ -136,7 +137,7 @@ class YearlyBill:
         return tuple(readings), reasons
 
     def _against(self, row: Billed, series: Series, baseline: Baseline) -> Billed:
-        """The row of a series, completed with the reference of its savings."""
+        """The row of a series, with the reference of its savings added."""
         if baseline.is_itself(series):
             return row
         try:
@@ -152,9 +153,9 @@ class YearlyBill:
         return replace(row, baseline=baseline.name, baseline_powers_w=powers, baseline_latencies_cycles=latencies)
 
     def _powers_at_equal_work(self, bases: Sequence[Reading], own: Sequence[Reading]) -> tuple[float, ...]:
-        """Power of the baseline at the work of a series in each part [W].
+        """Mean power of the baseline in each part [W], if it delivered the work of the series.
 
-        If only random variation separates the two, it is the power of the series itself.
+        If only random variation separates the two powers, it is the power of the series itself.
         """
         powers = tuple(base.power_at_w(each.delivered) for base, each in zip(bases, own, strict=True))
         saved = self.mean([power - each.power_w for power, each in zip(powers, own, strict=True)])
@@ -163,7 +164,7 @@ class YearlyBill:
 
     @staticmethod
     def _same_work(part: Part, own: Reading, other: Series) -> Reading:
-        """Measurement of the baseline in a part of the profile, if the baseline delivers the same load there."""
+        """Reading of the baseline in a part of the profile, if the baseline delivers the same load there."""
         try:
             base = other.at(part)
         except UnbillableError as why:
@@ -188,7 +189,7 @@ class YearlyBill:
         return base
 
     def _nothing(self) -> ResultsError:
-        """The error for a bill without any row. It lists each reason once, with its remedy."""
+        """The error for a bill in which no series has a row. The error lists each reason once, with its remedy."""
         reasons = dict.fromkeys((row.refused, row.remedies) for row in self.rows)
         names = {each: [row.label for row in self.rows if (row.refused, row.remedies) == each] for each in reasons}
         lines = [f"{', '.join(names[each])}: {each[0]}" if len(self.rows) > 1 else each[0] for each in reasons]
@@ -197,27 +198,36 @@ class YearlyBill:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """A row per series.
+        """Table with a row per series.
 
-        Columns: the swept coordinates, except load and seed; ``power_kw`` of links and routers, mean over the profile
-        [kW]; ``site_power_kw``, times the PUE [kW]; ``site_energy_kwh_per_year`` [kWh/year];
-        ``cost_<currency>_per_year``; ``delivered_load``, mean over the profile [flits/terminal/cycle];
-        ``dropped_share``, the share of packets lost because a link or router had failed, mean over the profile;
-        ``baseline``; ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: savings relative to the
-        baseline, at the same delivered work; ``note``: the reason why a row has no bill or no savings. Missing values
-        are null.
+        Missing values are null. The columns are the swept coordinates, except load and seed, and:
+
+        - ``power_kw``: power of links and routers, a mean over the profile [kW].
+        - ``site_power_kw``: the same power times the PUE [kW].
+        - ``site_energy_kwh_per_year``, ``cost_<currency>_per_year``: energy [kWh/year], and its cost.
+        - ``delivered_load``: accepted load, a mean over the profile [flits/terminal/cycle].
+        - ``dropped_share``: share of packets lost because a link or router had failed, a mean over the profile.
+        - ``baseline``: name of the baseline of the savings.
+        - ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: savings relative to the baseline, at
+          the same delivered work.
+        - ``note``: the reason why the row has no bill or no savings.
         """
         return frame_of([self._total(row) for row in self.rows])
 
     @cached_property
     def parts(self) -> pl.DataFrame:
-        """A row per series and part of the profile.
+        """Table with a row per series and part of the profile.
 
-        Columns: coordinates; ``part``, ``share``, ``load`` or ``phase``; ``power_kw``, ``site_power_kw`` [kW] in this
-        part; ``site_energy_kwh_per_year``, ``cost_<currency>_per_year`` of this part of the time; ``delivered_load``
-        [flits/terminal/cycle]; ``packet_latency_mean_cycles`` [cycles]; ``baseline_site_power_kw`` [kW], at the work
-        that the series delivers (that of the series itself, if they differ only at random), and
-        ``baseline_latency_mean_cycles`` [cycles].
+        The columns are the coordinates, and:
+
+        - ``part``, ``share``: name of the part, and its share of the time.
+        - ``load`` or ``phase``: the load or phase that the profile names.
+        - ``power_kw``, ``site_power_kw``: power of links and routers, and of the site, in this part [kW].
+        - ``site_energy_kwh_per_year``, ``cost_<currency>_per_year``: energy of this part [kWh/year], and its cost.
+        - ``delivered_load`` [flits/terminal/cycle], ``packet_latency_mean_cycles`` [cycles].
+        - ``baseline_site_power_kw``: power of the site with the baseline, at the work that the series delivers [kW];
+          equal to ``site_power_kw`` if the two differ only at random.
+        - ``baseline_latency_mean_cycles``: mean packet latency of the baseline [cycles].
         """
         return frame_of([line for row in self.rows for line in self.lines_of(row)])
 
@@ -230,11 +240,11 @@ class YearlyBill:
         ]
 
     def site_kw(self, watts: Sequence[float]) -> list[float]:
-        """Power of the site for powers of the network [kW]."""
+        """Power of the site [kW] for given powers of the network [W]."""
         return [each * self.bill.pue / 1e3 for each in watts]
 
     def mean(self, values: Sequence[float]) -> float:
-        """The mean over the profile of values given per part, weighted by time."""
+        """The mean over the profile of values that are given for each part, weighted by the time of the part."""
         return sum(part.share * value for part, value in zip(self.bill.parts, values, strict=True))
 
     def _total(self, row: Billed) -> dict[str, Any]:
@@ -259,11 +269,11 @@ class YearlyBill:
         }
 
     def money(self, what: str) -> str:
-        """The name of the column of an amount per year."""
+        """The name of the column with a yearly amount of money, such as ``cost`` or ``saved``."""
         return f"{what}_{self.bill.currency.lower()}_per_year"
 
     def lines_of(self, row: Billed) -> Iterator[dict[str, Any]]:
-        """The rows of `parts` for a series; empty if it has no bill."""
+        """The rows of `parts` for a series; empty if the series has no bill."""
         nothing = (None,) * len(row.readings)
         bases, latencies = row.baseline_powers_w or nothing, row.baseline_latencies_cycles or nothing
         parts = self.bill.parts if row.readings else ()
@@ -287,7 +297,7 @@ class YearlyBill:
 
 
 def _labels(all_series: Sequence[Series], paths: Sequence[str]) -> list[str]:
-    """For each series, its values at the paths whose values differ between series."""
+    """For each series, a string with its values at those paths whose values differ between series."""
     varied = [path for path in paths if len({label(each.coordinates[path]) for each in all_series}) > 1]
     columns = [short(path, [label(each.coordinates[path], path) for each in all_series]) for path in varied]
     return [", ".join(words) for words in zip(*columns, strict=True)] if columns else [""] * len(all_series)

@@ -1,1 +1,1 @@
-"""Runs points in parallel and estimates the remaining time, watches packets, and searches for saturation."""
+"""Runs points in parallel, estimates the remaining time, watches packets, and searches for saturation."""

@@ -1,4 +1,4 @@
-"""The arrays of jobs submitted for the points of a folder, and their progress in Slurm."""
+"""Records the arrays of jobs that were submitted to Slurm for the points of a folder, and reads their progress."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FILE = "array.json"
-# Number of letters shown from the last line of a log that gives the reason why a job ended.
+# Maximum number of printed letters of the last line of a log, which gives the reason why a job ended.
 _LONGEST = 200
 
 
 @dataclass(frozen=True)
 class Array:
-    """An array of jobs.
+    """An array of Slurm jobs that run the points of a folder.
 
     Attributes
     ----------
     order : Order
-        The order that the jobs carry out.
+        The order (points and settings of their runs) that the jobs carry out.
     name : str
         Unique name of the jobs.
     cluster : str
-        Cluster whose Slurm manages the jobs. Several clusters may share a folder.
+        Cluster whose Slurm manages the jobs. Several clusters can share a folder.
     job : str or None
-        Number of the array in Slurm; ``None`` if Slurm has not returned a number.
+        Number of the array in Slurm; ``None`` if Slurm has returned no number yet.
     submitted_utc : str
         Time of the submission (UTC).
     chunks : list of list of str
         Hashes of the points of each job.
     search : bool
-        Whether the array has one job, which searches for saturation and so decides by itself which points it runs.
+        Whether the array has a single job, which searches for saturation and therefore chooses its points during the
+        search.
     """
 
     order: Order
@@ -52,33 +53,36 @@ class Array:
     search: bool = False
 
     def write(self) -> None:
-        """Write the array next to its order.
+        """Write the description of the array to a file next to its order.
 
         Raises
         ------
         WriteError
-            If it can't be written.
+            If the file can't be written.
         """
         said = {name: value for name, value in vars(self).items() if name != "order"}
         Store(self.order.folder).replace(_FILE, json.dumps(said))
 
     def job_of(self, number: int) -> str:
-        """Slurm's name of a job. The only job of an array has the number of the array as its name."""
+        """The name of a job of the array in Slurm.
+
+        If the array has only one job, the name is the number of the array.
+        """
         return str(self.job) if len(self.chunks) == 1 else f"{self.job}_{number}"
 
     def live(self) -> dict[int, tuple[str, str]]:
-        """State and reason of each job that has not ended, by number.
+        """State and reason of each job of the array that has not ended, by the number of the job.
 
         Raises
         ------
         WeftError
-            If Slurm does not answer, is not on this machine, or is that of another cluster.
+            If Slurm does not answer, is not installed on this machine, or belongs to another cluster.
         """
         self._check_cluster()
         return slurm_queue.live(self.name)
 
     def cancel(self) -> None:
-        """Request from Slurm to end the jobs of the array.
+        """Cancel the jobs of the array in Slurm.
 
         Raises
         ------
@@ -89,7 +93,7 @@ class Array:
         slurm_queue.cancel(self.name)
 
     def _check_cluster(self) -> None:
-        """Raise an error if this machine's Slurm belongs to another cluster, which does not know these jobs."""
+        """Raise an error if the Slurm of this machine belongs to another cluster, which does not know these jobs."""
         if (here := slurm_queue.cluster()) != self.cluster:
             what = f"array {self.job} was submitted on the cluster {self.cluster!r}, but this is a machine of {here!r}"
             end = shell.command("cancel", self.order.root)
@@ -97,7 +101,7 @@ class Array:
             raise WeftError.saying(what, remedy)
 
     def last_words(self, number: int) -> str | None:
-        """The last line in the log of a job; ``None`` if the log has no line."""
+        """The last line in the log of a job; ``None`` if the log is empty or missing."""
         with suppress(OSError):
             lines = (
                 (self.order.folder / f"{self.job_of(number)}_0_log.err")
@@ -109,7 +113,7 @@ class Array:
 
 
 def arrays(root: Path) -> list[Array]:
-    """The arrays of a folder, the oldest first."""
+    """The arrays of jobs of a folder, the oldest first."""
     found = []
     for path in (root / FOLDER).glob(f"*/{_FILE}"):
         with suppress(OSError, ValueError, TypeError):  # an array of another version has other keys
@@ -119,7 +123,7 @@ def arrays(root: Path) -> list[Array]:
 
 
 def standing(store: Store) -> list[Array]:
-    """The arrays of a folder that may not have ended: their orders are not withdrawn, and points are missing."""
+    """The arrays that may still run points of a folder: their orders are valid, and some points are missing."""
     return [
         array
         for array in arrays(store.root)
@@ -129,12 +133,14 @@ def standing(store: Store) -> list[Array]:
 
 
 def under_way(store: Store) -> set[str]:
-    """Hashes of the points of all jobs that have not ended. Removes the orders whose jobs have all ended.
+    """Hashes of the points of all jobs that have not ended.
+
+    The function also removes the orders whose jobs have all ended.
 
     Raises
     ------
     WeftError
-        If there are arrays that may not have ended, and Slurm does not answer or belongs to another cluster.
+        If arrays may not have ended, and Slurm does not answer or belongs to another cluster.
     """
     found: set[str] = set()
     for array, live in _at_work(store):
@@ -144,7 +150,9 @@ def under_way(store: Store) -> set[str]:
 
 
 def search_under_way(store: Store) -> Array | None:
-    """The array whose job searches for saturation in a folder. Removes the orders whose jobs have all ended.
+    """The array whose job is searching for saturation in a folder; ``None`` if there is none.
+
+    The function also removes the orders whose jobs have all ended.
 
     Raises
     ------
@@ -167,16 +175,17 @@ def _at_work(store: Store) -> list[tuple[Array, set[int]]]:
 
 @dataclass(frozen=True)
 class Cancelled:
-    """The effects of `cancel`.
+    """Result of `cancel`: the jobs and workers that will end.
 
     Attributes
     ----------
     arrays : list of Array
-        Arrays whose orders were still valid; their jobs end.
+        Arrays whose orders were still valid, and whose jobs end now.
     others : int
-        Number of valid orders of executors; their workers end.
+        Number of valid orders of executors, whose workers end now.
     unasked : str or None
-        Reason why Slurm was not notified, if it was not. Waiting jobs then end as soon as they begin.
+        Reason why Weft could not cancel the jobs in Slurm; ``None`` if it could. If the jobs could not be cancelled,
+        waiting jobs end as soon as they begin.
     """
 
     arrays: list[Array]
@@ -185,7 +194,7 @@ class Cancelled:
 
 
 def cancel(root: Path) -> Cancelled:
-    """Withdraw all orders of a folder: jobs end within seconds, and finished points are kept.
+    """Withdraw all orders of a folder, so that jobs end within seconds; finished points are kept.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""A beacon is a file next to the results.
+"""Writes beacons: a beacon is a file next to the results that shows that a run is alive.
 
-During a run, it names the process that works in the folder, and its progress.
+The file names the process that works in the folder, and the progress of its run.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
 _FILES = ".running.*.json"
 _EVERY_SECONDS = 1.0
-# If a run has not written for this long [s], the run or its machine has died.
+# A run whose beacon has not changed for this long [s] counts as dead.
 SILENT_SECONDS = 60
 
 
 class Beacon:
-    """Writes the file while it is used as a context.
+    """Writes the beacon file of a run inside a ``with`` block.
 
-    A killed run leaves its file behind; the file's age then shows that the run is dead.
+    A killed run leaves its file behind; the age of the file then shows that the run is dead.
 
     Parameters
     ----------
     store : Store
         Folder of the sweep.
     watch : callable, optional
-        Function that is also called with each status.
+        Function that is also called with each `Status`.
     job : str, optional
         Job of a batch system in which this process runs.
     every_seconds : float
@@ -51,7 +51,7 @@ class Beacon:
     Attributes
     ----------
     name : str
-        Name of the file.
+        Name of the beacon file.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Beacon:
             (self._store.root / self.name).unlink(missing_ok=True)
 
     def __call__(self, status: Status) -> None:
-        """Write a status into the file, and pass it on."""
+        """Write a status to the beacon file, and pass the status to `watch`."""
         if (now := time.monotonic()) >= self._next:
             self._next = now + self._every
             said = {**self._who, "seconds": round(now - self._begun, 1), **asdict(status)}
@@ -93,7 +93,10 @@ class Beacon:
             self._watch(status)
 
     def _write(self, text: str) -> None:
-        """Replace the file. No other process writes a file with this name, so there are no leftovers of a dead one."""
+        """Replace the content of the beacon file.
+
+        No other process writes a file with this name, so dead processes have left no temporary files of it.
+        """
         partial = unfinished.beside(self._store.root / self.name)
         try:
             self._store.root.mkdir(parents=True, exist_ok=True)
@@ -104,19 +107,19 @@ class Beacon:
 
 
 def works(root: Path, name: str) -> bool:
-    """Whether the run that writes the file with this name in a folder is alive."""
+    """Whether the run that writes the beacon of this name in a folder is alive."""
     path = root / name
     who = _read(path)
     return who is not None and _alive(path, who, now(root))
 
 
 def at_work(root: Path) -> list[dict[str, Any]]:
-    """For each run that works in a folder: host, pid, start time, job (if it runs in one), and its `Status`."""
+    """For each run that works in a folder: host, pid, start time, job (if a batch system runs it), and its `Status`."""
     return [who for _, who, alive in _found(root) if alive]
 
 
 def clear(root: Path) -> None:
-    """Remove the files of dead runs.
+    """Remove the beacon files of dead runs.
 
     Only the process that starts a sweep does this, not each worker, because the whole folder must be read.
     """
@@ -127,7 +130,7 @@ def clear(root: Path) -> None:
 
 
 def _found(root: Path) -> list[tuple[Path, dict[str, Any], bool]]:
-    """The files of a folder with their contents, and whether their runs are alive."""
+    """The beacon files of a folder with their contents, and whether their runs are alive."""
     beacons: list[Path] = []
     with suppress(OSError):  # the folder may not exist, or its name may be too long for a folder
         beacons += sorted(root.glob(_FILES))
@@ -136,7 +139,7 @@ def _found(root: Path) -> list[tuple[Path, dict[str, Any], bool]]:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Content of a file; ``None`` if the file is empty or gone, because its run may remove it at any time."""
+    """Content of a beacon file; ``None`` if it is empty or missing, because its run may remove it at any time."""
     with suppress(OSError, ValueError):
         who: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if _whole(who):
@@ -145,7 +148,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _whole(who: Any) -> bool:
-    """Whether a file has all keys that `Beacon` writes; another version may have written it."""
+    """Whether a beacon has all keys that `Beacon` writes; a file of another version of Weft may lack some."""
     match who:
         case {
             "host": str(),
@@ -181,7 +184,7 @@ def _flight(each: Any) -> bool:
 
 
 def _alive(path: Path, who: dict[str, Any], now: float) -> bool:
-    """Whether a run is alive: it wrote its file a short time ago and, on this machine, its process exists."""
+    """Whether a run is alive: its beacon was written a short time ago and, on this machine, its process exists."""
     try:
         if now - path.stat().st_mtime > SILENT_SECONDS:
             return False
@@ -195,7 +198,10 @@ def _alive(path: Path, who: dict[str, Any], now: float) -> bool:
 
 
 def now(root: Path) -> float:
-    """Current time of the clock that gives the files of a folder their times. A file server has its own clock."""
+    """Current time of the clock with which the file system dates the files of a folder.
+
+    The clock of the file system can differ from that of the machine, because a file server has a separate clock.
+    """
     try:
         with TemporaryFile(dir=root) as stamped:
             return os.fstat(stamped.fileno()).st_mtime

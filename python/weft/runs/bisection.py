@@ -1,4 +1,7 @@
-"""Bisection over a list of loads. The search is independent of networks; the caller runs the loads that it requests."""
+"""Finds the saturation load by bisection over a list of loads.
+
+The search knows nothing about networks: it requests loads, and the caller runs them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from weft.text import given
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Distance from the edge, in steps, at which the search tests one more load on each side.
+# Distance from the edge, as a number of loads, at which the search requests another load on each side.
 _BESIDE = 2
 
 
@@ -32,10 +35,11 @@ class Verdict(StrEnum):
 
 
 class Search:
-    """Finds the edge in a list of loads: below it a load is good, above it a load is too much.
+    """Finds the edge in a list of loads: below the edge all loads are good, and above it all loads are too much.
 
-    The search first runs the two ends. Then it repeatedly runs the middle, until two neighbouring loads differ. At last
-    it runs a load on each side of these two, which shows if the edge is sharp.
+    The search first requests the lowest and the highest load. The search then repeatedly requests the middle load,
+    until two neighbouring loads differ. Finally the search requests one more load on each side of these two, to find
+    out if the edge is sharp.
 
     Parameters
     ----------
@@ -48,11 +52,11 @@ class Search:
         self._known: dict[int, bool | None] = {}
 
     def learn(self, load: float, *, over: bool | None) -> None:
-        """Store the verdict on a load: `over` is true if the load is too much, ``None`` if that is unknown."""
+        """Store the verdict on a load: `over` is true if the load is too much, and ``None`` if that is unknown."""
         self._known[self._loads.index(load)] = over
 
     def wanted(self) -> list[float]:
-        """Loads whose verdicts are needed next; empty at the end."""
+        """Loads whose verdicts the search needs next; empty at the end of the search."""
         return [self._loads[step] for step in self._edge()[2]]
 
     def left(self) -> int:
@@ -64,7 +68,7 @@ class Search:
         return ends + math.ceil(math.log2(max(1, high - low))) + 2 if high - low > 1 else len(wanted)
 
     def _edge(self) -> tuple[int, int, list[int]]:
-        """The two steps between which the edge is, and the steps that are needed next.
+        """The two indices of loads between which the edge is, and the indices of loads that are needed next.
 
         If the verdict on a load is unknown, the search continues above it, as if the load were good: the edge above may
         be sharp.
@@ -83,7 +87,7 @@ class Search:
         return low, high, [step for step in beside if 0 <= step < len(self._loads) and step not in self._known]
 
     def bracket(self) -> tuple[float | None, float | None, Verdict]:
-        """The highest load up to which all loads are good, the lowest from which all are too much, and a verdict."""
+        """The highest load up to which all loads are good, the lowest from which on all are too much, and a verdict."""
         steps = sorted(step for step, over in self._known.items() if over is not None)
         good = list(takewhile(lambda step: not self._known[step], steps))
         bad = list(takewhile(lambda step: self._known[step], reversed(steps)))
@@ -93,7 +97,7 @@ class Search:
             return low, high, Verdict.MIXED
         first = good[-1] if good else -1
         last = bad[-1] if bad else len(self._loads)
-        # an undecided load below a good load, or above a load that is too much, changes nothing
+        # an unknown verdict below a good load, or above a load that is too much, changes nothing
         if any(over is None and first < step < last for step, over in self._known.items()):
             return low, high, Verdict.OPEN
         return low, high, Verdict.FOUND if good and bad else (Verdict.ABOVE if good else Verdict.BELOW)

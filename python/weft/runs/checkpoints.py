@@ -1,9 +1,11 @@
-"""Checkpoints of running points. A killed run continues from its last checkpoint, and its results have the same bytes.
+"""Writes and reads checkpoints of running points.
 
-A checkpoint is one file in the folder ``checkpoints`` of a sweep. It consists of a line of JSON that names its owner,
-the state of the run from the engine, and the SHA-256 of the two. Its name has the hash of the point and a mark of the
-build of Weft. Only this build can read the file. Another build starts the point from the beginning and does not touch
-the file. When the point has finished, all its checkpoints are removed.
+If a run was killed, the next run of its point continues from the last checkpoint, and its results have the same bytes.
+
+A checkpoint is one file in the folder ``checkpoints`` of a sweep. The file consists of a line of JSON that names its
+owner, the state of the run from the engine, and the SHA-256 of both. The name of the file has the hash of the point and
+a mark of the build of Weft. Only the build that wrote a checkpoint can read it. Another build starts the point from the
+beginning and does not change the file. When the point has finished, all its checkpoints are removed.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from weft.runs.provenance import Clock
 
 _FOLDER, _END = "checkpoints", ".checkpoint"
-# A longer first line cannot belong to a checkpoint.
+# Maximum length of the first line of a checkpoint [bytes]; a longer line belongs to another file.
 _LONGEST_HEAD = 1 << 12
 _CHECKSUM = sha256().digest_size
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -42,19 +44,22 @@ _EVERY = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h|d|cycles)")
 
 
 class CheckpointWarning(WeftWarning):
-    """A checkpoint can't be written, or a point can't continue from it."""
+    """Warns that a checkpoint can't be written, or that a point can't continue from its checkpoint."""
 
 
 @dataclass(frozen=True)
 class Every:
-    """Interval of checkpoints, in wall-clock time or in simulated cycles. The unused one of the two is 0."""
+    """Interval of checkpoints, either in wall-clock time or in simulated cycles.
+
+    The unit that is not used has the value 0.
+    """
 
     seconds: float = 0.0
     cycles: int = 0
 
     @classmethod
     def of(cls, text: str) -> Every:
-        """Read ``"10min"``, ``"90s"``, ``"2h"``, ``"1d"`` or ``"1000000cycles"``.
+        """Read an interval such as ``"10min"``, ``"90s"``, ``"2h"``, ``"1d"`` or ``"1000000cycles"``.
 
         Raises
         ------
@@ -77,20 +82,20 @@ class Every:
 
 @dataclass(frozen=True)
 class Kept:
-    """The first line of a checkpoint.
+    """The first line of a checkpoint file, which identifies its run.
 
     Attributes
     ----------
     hash, build : str
-        Hash of its point, and the build of Weft that made it.
+        Hash of the point, and the build of Weft that wrote the checkpoint.
     blocks : int
-        Requested number of blocks of the network; 0: the engine chooses.
+        Requested number of blocks of the network; 0 if the engine chooses the number.
     cycle : int
         Cycle that the run had reached, at most the end of the window.
     seconds : float
         Run time of the point so far [s].
     resumed : int
-        Number of times that the point had continued from a checkpoint.
+        Number of times that the point had already continued from a checkpoint.
     """
 
     hash: str
@@ -102,7 +107,7 @@ class Kept:
 
     @classmethod
     def read(cls, line: bytes) -> Kept:
-        """Read the line, or raise `ValueError` if the line does not belong to a checkpoint."""
+        """Read the first line of a file; raise `ValueError` if it is not that of a checkpoint."""
         match said := json.loads(line):
             case {
                 "hash": str(),
@@ -125,7 +130,7 @@ class Checkpoints:
     store : Store
         Folder of the sweep.
     every : Every, optional
-        Interval of checkpoints; ``None``: no checkpoints are made, but points continue from existing ones.
+        Interval of checkpoints. ``None``: no checkpoints are written, but points continue from existing ones.
     """
 
     def __init__(self, store: Store, every: Every | None = None) -> None:
@@ -134,13 +139,13 @@ class Checkpoints:
         self._last: dict[str, float] = {}
 
     def run(self, point: Point, clock: Clock, threads: int, blocks: int, control: Control) -> Finished:
-        """Run a point, from its checkpoint if it has one. The earlier run time is added to `clock`."""
+        """Run a point, from its checkpoint if it has one. The run time before the checkpoint is added to `clock`."""
         if found := self._load(point.hash):
             kept, state = found
-            # blocks stay unchanged: only the number of threads may change between runs
+            # keep the number of blocks: only the number of threads can change when a run continues
             clock.resume(kept.seconds, kept.resumed + 1, kept.blocks)
             try:
-                # no reference to the state is kept after the engine has read it
+                # `pop` leaves no reference to the state here, so its memory is free after the engine has read it
                 return point.resume(threads, control, state.pop)
             except ScenarioError as problem:
                 if problem.path != "checkpoint":
@@ -150,9 +155,9 @@ class Checkpoints:
         return point.run(threads, blocks, control)
 
     def control(self, point: Point, clock: Callable[[], Clock]) -> Control:
-        """The handle of a run of this point. The handle writes the checkpoints.
+        """Makes the object that controls a run of this point, and that writes its checkpoints.
 
-        `clock` returns the clock of the run once it has started.
+        `clock` is a function that returns the clock of the run once the run has started.
         """
         if self._every is None:
             return Control()
@@ -164,7 +169,10 @@ class Checkpoints:
         return control
 
     def look(self, running: Iterable[tuple[str, Control, Clock]]) -> None:
-        """Request the checkpoints that are due by the clock. This method is called from time to time."""
+        """Request the checkpoints that are due according to the clock.
+
+        The runner calls this method from time to time.
+        """
         if self._every is None or not self._every.seconds:
             return
         now = time.monotonic()  # the clock of a run also counts the time before it was interrupted
@@ -174,7 +182,7 @@ class Checkpoints:
                 control.checkpoint()
 
     def remove(self, hash: str) -> None:
-        """Remove the checkpoints of a finished point, and the folder after the last checkpoint is gone."""
+        """Remove the checkpoints of a finished point, and their folder after the last checkpoint of the sweep."""
         with suppress(OSError):
             for path in self._folder.glob(f"{hash}-*{_END}"):
                 path.unlink(missing_ok=True)
@@ -182,7 +190,7 @@ class Checkpoints:
             self._folder.rmdir()
 
     def forget(self, hashes: Iterable[str]) -> None:
-        """Remove the leftovers of runs that were killed after the last byte of their results."""
+        """Remove checkpoints of finished points whose runs were killed before they could remove them."""
         if self._folder.is_dir():
             for each in hashes:
                 self.remove(each)
@@ -191,7 +199,10 @@ class Checkpoints:
         return self._folder / f"{hash}-{build()}{_END}"
 
     def _write(self, hash: str, state: bytes, cycle: int, clock: Clock) -> None:
-        """Write a checkpoint, which replaces the previous one. If that fails, the run continues without it."""
+        """Write a checkpoint, which replaces the previous checkpoint of the point.
+
+        If the checkpoint can't be written, the run continues without it.
+        """
         kept = Kept(
             hash=hash,
             build=build(),
@@ -205,7 +216,7 @@ class Checkpoints:
                 self._replace(hash, json.dumps(vars(kept)).encode() + b"\n", state)
                 return
             except WriteError as problem:
-                # `remove` of another point that has just finished deletes the folder if it is empty
+                # another point that has just finished may have removed the empty folder
                 if not again or not isinstance(problem.__cause__, FileNotFoundError):
                     _warn(f"no checkpoint: {problem.what} ({problem.help}); the run continues")
                     return
@@ -220,9 +231,10 @@ class Checkpoints:
             os.fsync(file.fileno())  # the previous checkpoint is deleted only after this one is on the disk
 
     def _load(self, hash: str) -> tuple[Kept, list[bytes]] | None:
-        """The checkpoint of a point, and its state as the only element of a list, so that the engine can take it out.
+        """The first line of a point's checkpoint, and the state in a list, from which the engine removes it.
 
-        ``None`` if there is no checkpoint. Also ``None``, with a warning, if the point cannot continue from it.
+        The result is ``None`` if the point has no checkpoint. The result is also ``None``, with a warning, if the point
+        cannot continue from its checkpoint.
         """
         if not self._folder.is_dir():
             return None
@@ -252,7 +264,7 @@ class Checkpoints:
 
 
 def _parts(path: Path) -> tuple[bytes, bytes, bytes]:
-    """First line, state and checksum of a file. They are not checked here."""
+    """First line, state and checksum of a checkpoint file. The three parts are returned without a check."""
     with path.open("rb") as file:
         head = file.readline(_LONGEST_HEAD)
         state = file.read(max(0, os.fstat(file.fileno()).st_size - len(head) - _CHECKSUM))
@@ -260,7 +272,7 @@ def _parts(path: Path) -> tuple[bytes, bytes, bytes]:
 
 
 def pending(store: Store) -> list[Kept]:
-    """The first lines of the checkpoints of a sweep that this build can continue."""
+    """The first lines of the checkpoints of a sweep from which this build can continue points."""
     found: list[Kept] = []
     with suppress(OSError):
         for path in sorted((store.root / _FOLDER).glob(f"*{_END}")):

@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
     from weft.results.store import Store
 
-# If building the network of a point takes longer than this [s], the point is not tried.
+# If the construction of the network of a point takes longer than this [s], the point gets no trial run.
 _BUILT_SECONDS = 30.0
-# Maximum time of all trials of a sweep [s]. Kinds of points that are not tried get the average of the others.
+# Maximum time of all trial runs of a sweep [s]. Kinds of points without a trial run get the mean of the other kinds.
 _ALL_SECONDS = 30.0
 _LOOK_SECONDS = 0.02
 
 
 def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int) -> list[float | None]:
-    """Seconds that each point takes on a machine like this one; ``None`` if unknown.
+    """Run time of each point on a machine like this one [s]; ``None`` if it is unknown.
 
-    A point that runs until its programs or batches are done is not tried, because its first cycles do not show when
-    that will be. All trials together take half a minute. The last trial may exceed this time, because building its
-    network cannot be interrupted. Building takes seconds for a million terminals.
+    Points that run until their programs or batches are done get no trial run, because the first cycles do not show when
+    that will be. All trial runs together take at most half a minute. The last trial run can exceed this time, because
+    the construction of its network cannot be interrupted. The construction takes seconds for a million terminals.
 
     Parameters
     ----------
     points : sequence of Point
         Points of a sweep, with results or without.
     store : Store
-        Folder of the sweep. Points that have run there serve for the estimate.
+        Folder of the sweep. Points that are finished there are used for the estimate.
     threads, blocks : int
         As for `weft.Sweep.run`.
     """
@@ -59,7 +59,10 @@ def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int
 
 
 def may_end_earlier(point: Point) -> bool:
-    """Whether a point decides by itself when it ends. Then `expected` returns the time until its limit."""
+    """Whether the end of a point depends on its run, not only on its scenario.
+
+    For such a point `expected` returns the time until its limit.
+    """
     measure = point.resolved.get("measure", {})
     return (
         at(point.resolved, "measure.warmup") == "auto"
@@ -69,7 +72,7 @@ def may_end_earlier(point: Point) -> bool:
 
 
 def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
-    """For each kind of points without a known run time, the point with the highest load."""
+    """For each kind of points without a known run time, the index of the point with the highest load."""
     found: dict[str, int] = {}
     for place, point in enumerate(points):
         key = kind_of(point)
@@ -81,7 +84,7 @@ def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
 
 
 def _try(point: Point, threads: int, blocks: int) -> float | None:
-    """Run the first cycles of a point and return the seconds that the whole point would take."""
+    """Make a trial run of the first cycles of a point, and return the time that the whole point would take [s]."""
     if not memory.fit([point], threads=threads, blocks=blocks):
         return None
     drain, control, begun = point.drain_cycles(), Control(), time.monotonic()
@@ -94,7 +97,7 @@ def _try(point: Point, threads: int, blocks: int) -> float | None:
 
 
 def _extrapolated(future: Future[Finished], control: Control, drain: int, begun: float) -> float | None:
-    """Seconds of a run with `drain` cycles after its window; ``None`` if it ran too few cycles."""
+    """Time of a run with `drain` cycles after its window [s]; ``None`` if the trial run had too few cycles."""
     pace = Pace()
     while not wait([future], timeout=_LOOK_SECONDS).done:
         seconds = time.monotonic() - begun

@@ -1,4 +1,4 @@
-"""Waits for many futures. The cost of a wait does not grow with the number of unfinished futures."""
+"""Waits for many futures at the same time. The cost of a wait does not depend on the number of unfinished futures."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ _T = TypeVar("_T")
 
 
 def endings(futures: Collection[Future[_T]], waits: Iterator[float]) -> Iterator[list[Future[_T]]]:
-    """Yield the futures that have ended since the last wait; empty if none has ended within the next of `waits` [s].
+    """Yield the futures that have ended since the last wait.
 
-    Each wait is short, so that Ctrl-C works.
+    The list is empty if none ended within the next of `waits` [s].
+
+    Each wait must be short, so that Ctrl-C works.
     """
     ended: SimpleQueue[Future[_T]] = SimpleQueue()
     for future in futures:

@@ -1,4 +1,7 @@
-"""Estimates the run times of points from finished points. Points with a higher load take longer."""
+"""Estimates the run times of points from the times of finished points.
+
+The estimate takes into account that points with a higher load take longer.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +16,28 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
 
-# Weight of an idle network if a full load has the weight 1. Also without load, sources draw random numbers and links
-# are billed.
+# Weight of a point without load, relative to the weight of full load. Also without load, sources draw random numbers
+# and links are billed.
 _IDLE = 0.1
-# A running point gives an estimate of its time once this share of it is done; before that the estimate is mostly noise.
+# Share of a running point that must be done before its time is extrapolated, because the first cycles give a noisy
+# estimate.
 _TELLING = 0.05
-# If its warm-up ends automatically, a running point gives an estimate of its maximum time once this number of cycles is
+# If the warm-up ends automatically, the maximum time of a running point is extrapolated after this number of cycles is
 # done.
 _FIRST_CYCLES = 1000
-# A maximum time is not shown if it is within this factor of the likely time.
+# A maximum time is printed only if it exceeds the likely time by this factor.
 _WORTH_TELLING = 2.0
 
 
 class Estimate:
-    """Estimates the seconds of points: each kind of points has its measured seconds per weight, which grows with load.
+    """Estimates the run times of points.
+
+    The time of a point is its weight, which grows with the load, times the measured time per weight of its kind.
 
     Parameters
     ----------
     points : sequence of Point
-        Points to run. A point is identified by its index in this sequence.
+        Points to run. The methods identify a point by its index in this sequence.
     """
 
     def __init__(self, points: Sequence[Point]) -> None:
@@ -51,22 +57,25 @@ class Estimate:
         self._waiting[self._kinds[place]] -= self._weights[place]
 
     def pace(self, place: int, seconds: float | None) -> None:
-        """Record the total time of a running point, estimated from its first cycles; ``None`` if it is unknown."""
+        """Record the estimated total time of a running point [s], from its first cycles.
+
+        `seconds` is ``None`` if the time is unknown.
+        """
         if seconds is not None and not self._ends_when_done[place]:
             self._paced[place] = seconds
 
     def fraction(self, place: int, cycles: int, of: int) -> float:
-        """Share of the cycles of a running point that is done; 0 if only a limit to its cycles is known."""
+        """Share of the cycles of a running point that are done; 0 if only a limit to its cycles is known."""
         return 0.0 if self._ends_when_done[place] else min(1.0, cycles / max(1, of))
 
     def learn(self, place: int, seconds: float) -> None:
-        """Record how long a point took [s]."""
+        """Record the run time of a finished point [s]."""
         for key in (self._kinds[place], ""):  # "" stands for all kinds together
             self._seconds[key] += seconds
             self._learned[key] += self._weights[place]
 
     def left(self, place: int, fraction: float, seconds: float) -> float | None:
-        """Seconds that a running point still needs; ``None`` if unknown.
+        """Time that a running point still needs [s]; ``None`` if unknown.
 
         Parameters
         ----------
@@ -89,17 +98,19 @@ class Estimate:
         return None if total is None else max(0.0, total - seconds)
 
     def most_left(self, place: int, cycles: int, of: int, seconds: float) -> float | None:
-        """Seconds that a running point needs if its warm-up lasts up to its limit; ``None`` if this adds nothing.
+        """Time that a running point needs if its warm-up lasts up to its limit [s].
+
+        The result is ``None`` if it is unknown, or not much more than the likely time.
 
         Parameters
         ----------
         place : int
-            The point.
+            Index of the point.
         cycles, of : int
-            Cycles that are done, and all cycles of warm-up and window. A warm-up that ends automatically counts with
-            its limit until it has ended.
+            Cycles that are done, and all cycles of warm-up and window. An automatic warm-up counts with its limit until
+            it has ended.
         seconds : float
-            How long it has run.
+            Run time so far [s].
         """
         if not self._ends_by_itself[place] or cycles < _FIRST_CYCLES:
             return None
@@ -108,7 +119,7 @@ class Estimate:
         return most if likely is None or most > _WORTH_TELLING * likely else None
 
     def all_left(self, running: Iterable[tuple[int, float, float]], workers: int) -> float | None:
-        """Seconds until all points are done, from the index, fraction and run time of each running point."""
+        """Time until all points are done [s], from the index, fraction and run time of each running point."""
         flights = [(place, seconds, self.left(place, fraction, seconds)) for place, fraction, seconds in running]
         known = [(place, seconds + left) for place, seconds, left in flights if left is not None]
         if not known and not self._learned:
@@ -120,11 +131,11 @@ class Estimate:
             for kind, weight in self._waiting.items()
         )
         rest = [left or 0.0 for _, _, left in flights]
-        # the sum of the weights of waiting points may have a rounding error when no point is left
+        # the weight of the waiting points can be slightly negative when none is left, because of rounding errors
         return max([(sum(rest) + max(0.0, waiting)) / workers, *rest])
 
     def _ratio(self, kind: str) -> float | None:
-        """Seconds per weight of points of a kind, or of all points if none of the kind has run."""
+        """Measured time per weight of points of a kind [s], or of all points if no point of the kind has finished."""
         key = kind if kind in self._learned else ""
         return self._seconds[key] / self._learned[key] if key in self._learned else None
 
@@ -132,13 +143,13 @@ class Estimate:
 def ends_when_done(point: Point) -> bool:
     """Whether a point runs until its batches or programs are done.
 
-    Then its number of cycles is only a limit, often a distant one.
+    The number of cycles of a point that ends by itself is only a limit, which is often far above the real number.
     """
     return at(point.resolved, "measure.stop.complete") is not None
 
 
 def offered(point: Point) -> float:
-    """Load of a point; 0 if its jobs have their own loads."""
+    """Load of a point; 0 if each of its jobs sets its load."""
     load = at(point.resolved, "traffic.load")
     return float(load) if isinstance(load, int | float) else 0.0
 

@@ -1,4 +1,7 @@
-"""Runs points in parallel, each in a thread of this process. The engine runs without the GIL."""
+"""Runs points in parallel, each in a separate thread of this process.
+
+The threads run in parallel, because the engine releases the GIL.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,8 @@ if TYPE_CHECKING:
     from weft.runs.pinning import Cores
     from weft.runs.workers import Workers
 
-# Checking the running points takes up to 1 ms on a busy machine, so a long run has fewer checks. The time until the
-# next check is this share of the run time so far, within these limits [s].
+# A check of the running points takes up to 1 ms on a busy machine, so long runs are checked less often. The time until
+# the next check is this share of the run time so far, within these limits [s].
 _PART, _SHORTEST, _LONGEST = 0.05, 0.1, 1.0
 
 
@@ -38,10 +41,10 @@ class Flight:
     Attributes
     ----------
     hash, words : str
-        Name of the point's folder, and the coordinates that distinguish it.
+        Name of the folder of the point, and the coordinates that distinguish the point.
     fraction : float
-        Share of warm-up and window that is done; 1 while the last packets are delivered. It is 0 if a point runs until
-        its programs or batches are done.
+        Share of warm-up and window that is done; 1 while the last packets are delivered. The fraction is 0 if a point
+        runs until its programs or batches are done.
     cycles : int
         Number of finished cycles of warm-up and window.
     seconds : float
@@ -49,7 +52,8 @@ class Flight:
     left_seconds : float or None
         Estimated remaining time [s]; ``None`` while there is no estimate.
     most_left_seconds : float or None
-        Remaining time if its automatic warm-up lasts until its limit [s]; ``None`` if that is not much more.
+        Remaining time if its automatic warm-up lasts until its limit [s]; ``None`` if that is not much more than
+        `left_seconds`.
     """
 
     hash: str
@@ -68,7 +72,8 @@ class Status:
     Attributes
     ----------
     total, done, reused : int
-        Number of all points, of finished points (including reused ones), and of points that were complete at the start.
+        Number of all points, of finished points, and of points that were already complete at the start (which count as
+        finished).
     running : float
         Sum of the finished fractions of the running points.
     flying : list of Flight
@@ -77,7 +82,7 @@ class Status:
         Estimated remaining time [s]; ``None`` while there is no estimate, or if no point is left.
     most_left_seconds : float or None
         Remaining time if the warm-ups of the running points last until their limits [s]; ``None`` if that is not much
-        more.
+        more than `left_seconds`.
     """
 
     total: int
@@ -90,7 +95,10 @@ class Status:
 
 
 class _Board:
-    """Records which points run and which have finished. Threads write to it, and the main thread reads the status."""
+    """Records which points are running and which have finished.
+
+    The threads of the points write to it, and the main thread reads the status.
+    """
 
     def __init__(
         self, points: Sequence[Point], reused: int, workers: int, checkpoints: Checkpoints | None = None
@@ -108,18 +116,18 @@ class _Board:
         return checkpoints.control(point, lambda: self._clocks[place]) if checkpoints else Control()
 
     def running(self) -> list[tuple[str, Control, Clock]]:
-        """Hash, handle and clock of each running point."""
+        """Hash, control object and clock of each running point."""
         with self._lock:
             return [(self._points[place].hash, self.controls[place], clock) for place, clock in self._clocks.items()]
 
     def begin(self, place: int, clock: Clock) -> None:
-        """Record that a point begins."""
+        """Record that a point begins to run."""
         with self._lock:
             self._clocks[place], self._paces[place] = clock, Pace()
             self._estimate.begin(place)
 
     def end(self, place: int, *, done: bool) -> None:
-        """Record that a point has ended, and whether it is done."""
+        """Record that a point has ended, and whether it has finished."""
         with self._lock:
             clock = self._clocks.pop(place)
             if done:
@@ -127,9 +135,9 @@ class _Board:
                 self._estimate.learn(place, clock.seconds)
 
     def status(self) -> Status:
-        """The progress of all points."""
+        """The `Status` of all points."""
         with self._lock:
-            # the run continues in the meantime, so its cycle is read only once
+            # read the cycle only once, because the run continues in the meantime
             cycles = {place: self.controls[place].cycle for place in self._clocks}
             of = {place: self.controls[place].cycles for place in cycles}
             running = [
@@ -152,9 +160,9 @@ class _Board:
                 for place, fraction, seconds in running
             ]
             left = self._estimate.all_left(running, self._workers)
-            # during a warm-up, waiting points may need this worker
+            # during a warm-up of unknown length, waiting points may need the thread of this point
             most = [flight.most_left_seconds for flight in flying if flight.most_left_seconds is not None]
-            # the time of waiting points may be unknown
+            # the time of waiting points can be unknown
             waits = self._done + len(running) < len(self._points)
             known = most and not (left is None and waits)
             slow = max((left or 0.0) + sum(most) / self._workers, *most) if known else None
@@ -184,42 +192,44 @@ def execute(
     pinned: Cores | None = None,
     workers: Workers | None = None,
 ) -> None:
-    """Run points. Points with the highest load run first, because they take longest.
+    """Run points in parallel, in threads of this process.
+
+    The points with the highest load run first, because they take longest.
 
     Parameters
     ----------
     points : sequence of Point
         Points to run.
     finish : callable
-        Called for each finished point in its own thread: with its index in `points`, its result and the contents of
-        `run.json`.
+        Function that is called for each finished point, in the thread of the point, with its index in `points`, its
+        result and the content of `run.json`.
     jobs : int, optional
         Number of points that run at the same time; by default as many as the cores allow.
     threads, blocks : int
-        Threads and blocks of routers inside each point. With 0 blocks the engine chooses.
+        Threads and blocks of routers inside each point. With 0 blocks, the engine chooses the number.
     plain : bool
         Whether the shortcuts of the engine are disabled.
     reused : int
         Number of further points that need no run, for `watch`.
     watch : callable, optional
-        Called with the `Status` from time to time.
+        Function that is called with the `Status` from time to time.
     admit : callable, optional
-        Called with the index of a point before it runs, in the thread of its run. If the result is false, the point is
-        skipped.
+        Function that is called with the index of a point before the point runs, in the thread of its run. If the result
+        is false, the point is skipped.
     checkpoints : Checkpoints, optional
-        Checkpoints from which points continue, and to which new ones are added. `finish` removes the checkpoints of its
-        point.
+        Checkpoints from which points continue, and among which the runs write new ones. `finish` removes the
+        checkpoints of its point.
     pinned : Cores, optional
-        Cores to which threads are pinned. Without it threads may move.
+        Cores to which the threads are pinned. Without this argument, the system can move threads between cores.
     workers : Workers, optional
-        Threads that run these points, and also points of other sweeps. The number of threads replaces `jobs`.
+        Threads that run these points, and that other sweeps can use as well. The number of `workers` replaces `jobs`.
 
     Raises
     ------
     WeftError
-        The error of the first point that failed, after all others have finished.
+        The error of the first point that failed, after all other points have finished.
     KeyboardInterrupt
-        After the running points have stopped; these are not finished.
+        After Ctrl-C, when the running points have stopped without results.
     """
     count = workers.count if workers else jobs or max(1, cores() // threads)
     board = _Board(points, reused, count, checkpoints)
@@ -239,7 +249,7 @@ def execute(
 
 
 def _run_all(runner: _Runner, places: Sequence[int], pool: ThreadPoolExecutor, tell: Callable[[], None]) -> None:
-    """Run the points at these places, in this order, in the threads of a pool that other sweeps may also use."""
+    """Run the points with these indices, in this order, in the threads of a pool that other sweeps can use as well."""
     futures: list[Future[None]] = []
     try:
         tell()
@@ -271,11 +281,11 @@ class _Runner:
     pinned: Cores | None
 
     def priority(self, place: int) -> float:
-        """Sorting key of a point: the highest load comes first."""
+        """Sorting key of a point, by which the highest load comes first."""
         return -offered(self.points[place])
 
     def run(self, place: int) -> None:
-        """Run a point if it is admitted, and pass its measurements to `finish`."""
+        """Run a point if `admit` allows it, and pass its result to `finish`."""
         control = self.board.controls[place]
         clock = Clock(self.threads, self.blocks, plain=control.plain)
         self.board.begin(place, clock)
@@ -302,14 +312,14 @@ class _Runner:
 
 
 def _words(points: Sequence[Point]) -> list[str]:
-    """For each point, a short string with its differences from the other points."""
+    """For each point, a short string with the coordinates in which it differs from the other points."""
     labels = [{path: label(value, path) for path, value in point.coordinates.items()} for point in points]
     varied = [path for path in (labels[0] if labels else ()) if len({each.get(path) for each in labels}) > 1]
     return [", ".join(each.get(path, "-") for path in varied) or "the point" for each in labels]
 
 
 def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
-    """Wait for all futures, and report from time to time."""
+    """Wait for all futures, and call `tell` from time to time."""
     for finished in endings(futures, _waits()):
         tell()
         for future in finished:
@@ -318,14 +328,14 @@ def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
 
 
 def _waits() -> Iterator[float]:
-    """Times between two checks of the running points [s]; they grow with the run time."""
+    """Times between two checks of the running points [s], which grow with the run time."""
     begun = monotonic()
     while True:
         yield min(max(_PART * (monotonic() - begun), _SHORTEST), _LONGEST)
 
 
 def _raise_first(futures: list[Future[None]]) -> None:
-    """Raise the first error, if there is one; errors of Weft have priority."""
+    """Raise the first error of the futures, if any; errors of Weft have priority."""
     problems = [problem for future in futures if (problem := future.exception())]
     for problem in sorted(problems, key=lambda problem: not isinstance(problem, WeftError)):
         raise problem

@@ -1,4 +1,4 @@
-"""Runs points on an executor of `concurrent.futures`: on this machine, of Dask, or of MPI."""
+"""Runs points on an executor of `concurrent.futures`, such as one of this machine, of Dask or of MPI."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ if TYPE_CHECKING:
     from weft.runs.worker import Done
     from weft.scenario.scenario import Scenario
 
-# Seconds between two reports of the sweep's progress; short so that Ctrl-C works.
+# Time between two reports of the progress of the sweep [s]; short so that Ctrl-C works.
 _LOOK_SECONDS = 0.2
-# After Ctrl-C, workers check the order within a second; the workers of a broken executor never return.
+# Time for workers to stop after Ctrl-C [s]: they check the order every second, but those of a broken executor never
+# return.
 _LAST_SECONDS = 10.0
-# A file server may show a folder here up to this time [s] after it was written elsewhere.
+# Maximum time until a file server shows a folder on this machine that was written on another one [s].
 _SEEN_SECONDS = 10.0
 
 
 def check(executor: object, jobs: int | None, *, pin: bool) -> None:
     """Refuse an object that is not an executor.
 
-    Refuse also `jobs` and `pin`, because an executor manages its own workers.
+    Also refuse `jobs` and `pin`, because an executor manages its workers.
 
     Raises
     ------
@@ -66,13 +67,15 @@ def run(
     reused: int,
     watch: Callable[[Status], None],
 ) -> None:
-    """Submit each point to the executor, the points with the highest load first. Workers write the results themselves.
+    """Submit each point to the executor, the points with the highest load first.
+
+    The workers write the results to the folder of the sweep.
 
     Parameters
     ----------
     executor : Executor
-        The executor. Its workers must have this version of Weft and see the folder of the results under the same
-        absolute path.
+        Executor that runs the points. The workers of the executor must have this version of Weft and see the folder of
+        the results under the same absolute path.
     store, scenario, variants, points
         Folder of the results; the scenario and its overrides, as for `Order.write`; and the points to run.
     client : str
@@ -82,15 +85,15 @@ def run(
     reused : int
         Number of further points that need no run, for `watch`.
     watch : callable
-        Called with the `Status` from time to time.
+        Function that is called with the `Status` from time to time.
 
     Raises
     ------
     WeftError
-        The error of the first point that failed, after all other points have finished. It is raised at once if workers
-        do not see the folder, or the executor fails.
+        The error of the first point that failed, after all other points have finished. An error is raised at once if
+        workers do not see the folder, or if the executor fails.
     KeyboardInterrupt
-        After the workers were ordered to stop; finished points are kept.
+        After Ctrl-C, when the workers have been ordered to stop. Finished points are kept.
     """
     orders.clear(store.root)
     order = Order(str(store.root.absolute()), uuid4().hex[:8], how)
@@ -111,7 +114,7 @@ def run(
 
 
 def one(order: Order, hash: str) -> Done:
-    """Run one point of an order: the task of an executor."""
+    """Run one point of an order, as a task of an executor."""
     return work(order, [hash])
 
 
@@ -123,7 +126,7 @@ def _submitted(executor: Executor, order: Order, hash: str) -> Future[Done]:
 
 
 def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watch: Callable[[Status], None]) -> None:
-    """Wait for all points, and report from time to time."""
+    """Wait for all points, and report the status from time to time."""
     done, first = 0, None
     for finished in endings(futures, repeat(_LOOK_SECONDS)):
         for future in finished:
@@ -139,15 +142,15 @@ def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watc
 
 
 def _of_a_point(problem: WeftError) -> bool:
-    """Whether an error concerns only one point, so that the others may continue.
+    """Whether an error concerns only one point, so that the other points can continue.
 
-    A write error would affect all points.
+    A write error is no such error, because it would affect all points.
     """
     return type(problem) is not WeftError and not isinstance(problem, WriteError)
 
 
 def _check(future: Future[Done], problem: BaseException | None, store: Store, hash: str) -> None:
-    """Raise an error if this machine does not see results of a finished point."""
+    """Raise an error if this machine does not see the results of a point that a worker has finished."""
     if isinstance(problem, WeftError):
         raise problem
     if future.cancelled() or isinstance(problem, Exception):

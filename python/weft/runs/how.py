@@ -1,4 +1,4 @@
-"""Settings of runs, in this process or elsewhere."""
+"""Settings of runs, for runs in this process and for workers elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class How:
     force : bool
         Whether finished points are run again.
     force_memory : bool
-        Whether a point is run even if it needs more memory than its machine has left.
+        Whether a point is run even if it needs more memory than its machine has free.
     checkpoint_every : str, optional
         As for `weft.Sweep.run`.
     plain : bool
@@ -43,5 +43,5 @@ class How:
 
     @property
     def every(self) -> Every | None:
-        """Interval at which points write checkpoints; ``None`` if they do not."""
+        """Interval at which points write checkpoints; ``None`` if they write none."""
         return None if self.checkpoint_every is None else Every.of(self.checkpoint_every)

@@ -29,7 +29,9 @@ def run(
     pinned: Cores | None = None,
     workers: Workers | None = None,
 ) -> None:
-    """Run points, and save each as soon as it is finished. Points that have checkpoints continue from there.
+    """Run points, and save the results of each point as soon as it is finished.
+
+    Points that have checkpoints continue from these.
 
     Parameters
     ----------
@@ -44,7 +46,7 @@ def run(
     reused : int
         Number of further points that need no run, for `watch`.
     watch : callable
-        Called with the `Status` from time to time.
+        Function that is called with the `Status` from time to time.
     pinned : Cores, optional
         Cores to which threads are pinned.
     workers : Workers, optional
@@ -53,9 +55,9 @@ def run(
     Raises
     ------
     WeftError
-        The error of the first point that failed, after all others have finished.
+        The error of the first point that failed, after all other points have finished.
     KeyboardInterrupt
-        After the running points have stopped; finished points are kept.
+        After Ctrl-C, when the running points have stopped. Finished points are kept.
     """
     checkpoints = Checkpoints(store, how.every)
 

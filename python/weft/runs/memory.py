@@ -1,10 +1,11 @@
 """Compares the memory that points need with the free memory of the machine.
 
-Points that need too much are refused before anything runs.
+Weft refuses points that need too much memory before the first run.
 
-The memory of a point depends on how full its buffers are. Below saturation they are nearly empty. Far above saturation
-all buffers may be full, which in large networks with deep buffers takes several times as much memory. A point is
-refused if its expected memory is too much. If only its largest possible memory is too much, there is a warning.
+The memory of a point depends on the number of flits in its buffers. Below saturation the buffers of the network are
+nearly empty. Far above saturation all buffers may be full, which in large networks with deep buffers takes several
+times as much memory. Weft refuses a point if its expected memory is too much. If only its maximum memory (with all
+buffers full) is too much, Weft warns.
 """
 
 from __future__ import annotations
@@ -32,16 +33,17 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 @dataclass(frozen=True)
 class Left:
-    """Memory that this process may still take.
+    """Memory that this process can still use.
 
     Attributes
     ----------
     bytes : int
         Amount of memory [bytes].
     of : str
-        String that names the limit.
+        Text that names the limit.
     counts_reserved : bool
-        Whether the limit counts memory that is reserved but never touched. Runs reserve such memory for full buffers.
+        Whether the limit counts memory that is reserved but never touched. Runs reserve memory for full buffers without
+        touching it.
     """
 
     bytes: int
@@ -50,11 +52,11 @@ class Left:
 
 
 class MemoryWarning(WeftWarning):
-    """Points are expected to fit into the free memory, but would not fit with all buffers full."""
+    """Warns that points are expected to fit into the free memory, but would not fit with all buffers full."""
 
 
 def left(root: Path = Path("/")) -> Left | None:
-    """The smallest amount that machine, control groups and process limit leave; ``None`` if the system does not tell.
+    """The smallest amount of memory that machine, control groups and process limit leave free; ``None`` if unknown.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ def left(root: Path = Path("/")) -> Left | None:
 def refuse_too_much(
     points: Sequence[Point], *, jobs: int | None, threads: int, blocks: int, limit: Left | None = None
 ) -> None:
-    """Refuse points if all that run at the same time are expected to need more memory than is free.
+    """Refuse points if those that run at the same time are expected to need more memory than is free.
 
     Parameters
     ----------
@@ -82,7 +84,8 @@ def refuse_too_much(
     Raises
     ------
     ScenarioError
-        If the points need too much. The message has the needed and the free memory, and how many points fit.
+        If the points need too much memory. The message names the needed memory, the free memory, and the number of
+        points that fit.
 
     Warns
     -----
@@ -123,7 +126,7 @@ def refuse_too_much(
 
 
 def fit(points: Sequence[Point], *, at_once: int = 1, threads: int = 1, blocks: int = 0) -> bool:
-    """Whether any `at_once` of these points are expected to fit into the free memory at the same time."""
+    """Whether any `at_once` of these points together are expected to fit into the free memory."""
     limit = left()
 
     def within(needs: list[int]) -> bool:
@@ -135,7 +138,10 @@ def fit(points: Sequence[Point], *, at_once: int = 1, threads: int = 1, blocks: 
 
 
 def estimates(points: Iterable[Point], *, threads: int = 1, blocks: int = 0) -> list[int]:
-    """Memory of each point with all buffers full [bytes]. Points that differ only in load and seed need the same."""
+    """Maximum memory of each point, which is needed with all buffers full [bytes].
+
+    Points that differ only in load and seed have the same maximum.
+    """
     known: dict[str, int] = {}
     needs = []
     for point in points:
@@ -147,13 +153,19 @@ def estimates(points: Iterable[Point], *, threads: int = 1, blocks: int = 0) -> 
 
 
 def expected(point: Point, *, threads: int = 1, blocks: int = 0) -> int:
-    """Memory that a point is expected to need [bytes]. If it is sure to saturate, all buffers count as full."""
+    """Memory that a run of a point is expected to need [bytes].
+
+    If the point is sure to saturate, the value is the memory with all buffers full.
+    """
     needs = point.memory(threads, blocks)
     return int(needs["most_bytes" if _saturates(point) else "at_load_bytes"])
 
 
 def _expected(points: Iterable[Point], threads: int, blocks: int, limit: Left) -> list[int]:
-    """Memory of each point that counts against a limit [bytes]. Points that differ only in their seed need the same."""
+    """Memory of each point that counts against the limit `limit` [bytes].
+
+    Points that differ only in their seed need the same memory.
+    """
     if limit.counts_reserved:
         return estimates(points, threads=threads, blocks=blocks)
     known: dict[tuple[str, float], int] = {}
@@ -167,7 +179,7 @@ def _expected(points: Iterable[Point], threads: int, blocks: int, limit: Left) -
 
 
 def _saturates(point: Point) -> bool:
-    """Whether a point offers more than its paths can carry, for any choice of its routing."""
+    """Whether the offered load of a point exceeds what its paths can carry, for any choice of paths by its routing."""
     facts = point.imply()
     if facts["reads_queues"] or facts["channel_load_bound"] is None:
         return False
@@ -191,7 +203,10 @@ def _machine(root: Path) -> list[Left]:
 
 
 def _groups(root: Path) -> list[Left]:
-    """Memory that each control group of this process and its parents leave, in both versions of the interface."""
+    """Memory that each control group of this process leaves free, in both versions of the interface.
+
+    The parents of the groups are included.
+    """
     found = []
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -218,7 +233,7 @@ def _group(folder: Path, most: str, now: str, cached: str) -> list[Left]:
 
 
 def _process(root: Path) -> list[Left]:
-    """Memory that the limit of the process's address space leaves (``ulimit -v``)."""
+    """Memory that the limit of the address space of this process leaves free (``ulimit -v``)."""
     if sys.platform == "win32":
         return []
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)

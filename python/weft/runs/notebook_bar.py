@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 
     Watch = Callable[[Status], None]
 
-# Seconds between two updates of the bar.
+# Minimum time between two updates of the bar [s].
 _PAUSE = 0.25
 
 
 @contextmanager
 def shown(name: str, watch: Watch | Literal[False] | None) -> Iterator[Watch | None]:
-    """The watcher of a sweep.
+    """Yields the function to which a sweep passes its status.
 
-    It is `watch` if given; ``None`` means a bar in a notebook and nothing elsewhere; False nothing.
+    If `watch` is a function, it is this function; ``None`` gives a bar in a notebook and nothing elsewhere; false gives
+    nothing.
     """
     if watch is not None:
         yield watch or None
@@ -40,13 +41,13 @@ def shown(name: str, watch: Watch | Literal[False] | None) -> Iterator[Watch | N
 
 
 def in_notebook() -> bool:
-    """Whether a notebook runs this program and can show HTML."""
+    """Whether this program runs in a notebook that can show HTML."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return hasattr(shell, "kernel")
 
 
 class NotebookBar:
-    """Shows the status of a sweep while it is used as a context; at its end one line remains.
+    """Shows the status of a sweep as a bar inside a ``with`` block; at the end of the block one line remains.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ class NotebookBar:
             self._show(f"{self._status.done} of {self._status.total} points in {clock(self._seconds)}")
 
     def __call__(self, status: Status) -> None:
-        """Show a status, unless the last one was shown very recently."""
+        """Show a status, unless the last status was shown very recently."""
         if self._status is None:
             self._begun = perf_counter()  # the time of the checks before the run does not count for the rate
         self._status = status

@@ -26,24 +26,25 @@ if TYPE_CHECKING:
     from weft.runs.slurm_jobs import Plan, SlurmJobs
     from weft.scenario.scenario import Scenario
 
-# Slurm signals a job this long before its time limit [s], but never in the first part of a short job.
+# Slurm sends a signal to a job this long before its time limit [s], but to a short job only in the last part (this
+# share) of its time.
 _WARNING_SECONDS, _WARNING_PART = 90, 0.2
-# Slurm allows long names; `squeue` shows the beginning.
+# Maximum length of the name of a job; Slurm allows longer names, but `squeue` shows only the beginning.
 _LONGEST_NAME = 40
-# Each job decides by itself how often it is queued again (`SlurmJob.checkpoint`).
+# Maximum number of times that submitit queues a job again; in fact each job decides about this (`SlurmJob.checkpoint`).
 _NO_END = 1_000_000
 
 
 @dataclass(frozen=True)
 class Submission:
-    """The jobs that were submitted to Slurm.
+    """Result of a submission: the jobs that were submitted to Slurm.
 
     Attributes
     ----------
     array : Array or None
-        The array of jobs; ``None`` if every missing point is in a job that was submitted before.
+        The array of jobs; ``None`` if earlier jobs will run all missing points.
     plan : Plan or None
-        Points of each job, and needs of the jobs.
+        Points of each job, and time, memory and cores of the jobs.
     points : int
         Number of submitted points.
     under_way : int
@@ -62,7 +63,7 @@ def check() -> None:
     Raises
     ------
     WeftError
-        If Slurm's commands or submitit are missing.
+        If the commands of Slurm or the package submitit are missing.
     """
     for command in ("sbatch", "srun", "squeue", "scontrol"):
         if not slurm_queue.here(command):
@@ -95,19 +96,19 @@ def submit(
     store, scenario, sets, points
         Folder of the results, the scenario with its overrides, and the points to run.
     plan, wanted
-        Points of each job, and parameters of the jobs.
+        Plan with the points of each job, and parameters of the jobs.
     name : str
         Name of the sweep.
     how : How
-        Settings of the runs. The free memory of nodes is not checked, because each job requests the memory that its
-        points need.
+        Settings of the runs. The free memory of nodes is not checked, because each job requests the memory of its
+        points.
     search : SearchJob, optional
-        Search that the only job makes, instead of running given points.
+        Search for saturation that the only job makes, instead of running given points.
 
     Raises
     ------
     WeftError
-        If Slurm refuses. The error has Slurm's message, and no files are left behind.
+        If Slurm refuses the jobs. The error contains the message of Slurm, and the files of the order are removed.
     """
     order = Order(str(store.root.absolute()), uuid4().hex[:8], replace(how, force_memory=True))
     chunks = [[points[place].hash for place in job] for job in plan.jobs]
@@ -141,7 +142,7 @@ def _submitted(jobs: Sequence[SlurmJob], array: Array, plan: Plan, wanted: Slurm
         "array_parallelism": wanted.max_jobs or len(jobs),
         "signal_delay_s": min(_WARNING_SECONDS, round(_WARNING_PART * 60 * minutes)),
         "setup": list(wanted.setup),
-        # queue the job again also after a node failure, even if the cluster's configuration does not say so
+        # also queue the job again after a failure of its node, even if this is off in the configuration of the cluster
         "additional_parameters": {"requeue": True},
         "partition": wanted.partition,
         "account": wanted.account,

@@ -1,9 +1,9 @@
-"""The order of a sweep to its workers on other machines.
+"""Orders: files that tell workers on other machines which points to run.
 
-It is a file in the sweep's folder; workers stop when the file is removed.
+An order is a file in the folder of the sweep; workers stop when it is removed.
 
-A worker gets the folder of the sweep, the name of the order and the hashes of points. The scenario is in the file. A
-worker that cannot read the file does not see the folder, and reports this before it runs anything.
+A worker receives the path of the folder, the name of the order, and the hashes of points. The scenario is stored in the
+file of the order. A worker that cannot read the file does not see the folder, and reports this before its first run.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _ORDER, _WITHDRAWN = "order.json", "withdrawn.json"
 
 @dataclass(frozen=True)
 class Order:
-    """The data that workers need in addition to the hashes of the points that they run.
+    """An order: the data that workers need in addition to the hashes of their points.
 
     Attributes
     ----------
     root : str
-        Folder of the sweep: an absolute path that must be the same folder on all workers.
+        Folder of the sweep, as an absolute path that leads to the same folder on all workers.
     id : str
         Name of the order, which is unique in the folder.
     how : How
@@ -54,12 +54,12 @@ class Order:
 
     @property
     def folder(self) -> Path:
-        """The folder of the order, with the logs of its jobs."""
+        """The folder of the order, which also has the logs of its jobs."""
         return Path(self.root) / FOLDER / self.id
 
     @property
     def stands(self) -> bool:
-        """Whether the order is valid: it was given, this machine sees it, and it is not withdrawn."""
+        """Whether the order is valid: its file exists, this machine sees the file, and the order was not withdrawn."""
         with suppress(OSError):
             return (self.folder / _ORDER).is_file()
         return False
@@ -67,16 +67,16 @@ class Order:
     def write(
         self, scenario: Scenario, variants: Sequence[Sequence[tuple[str, str]]], client: str | None = None
     ) -> None:
-        """Write the order, so that workers can carry it out.
+        """Write the file of the order, so that workers can carry it out.
 
         Parameters
         ----------
         scenario : Scenario
             Scenario to run.
         variants : sequence of sequence of tuple
-            Lists of overrides of the scenario. The order covers the points of all lists.
+            Lists of overrides of the scenario. The order includes the points of all lists.
         client : str, optional
-            Beacon of the run that waits for the workers; if it dies, `clear` withdraws the order.
+            Beacon of the run that waits for the workers. If this run dies, `clear` withdraws the order.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class Order:
         said = {
             "text": scenario.text,
             "name": scenario.name,
-            # an absolute path, because a worker may run in another folder
+            # an absolute path, because a worker can run in another folder
             "source": str(scenario.file.absolute()) if scenario.file else scenario.source,
             "files": {name: b64encode(content).decode("ascii") for name, content in scenario.files.items()},
             "variants": [list(sets) for sets in variants],
@@ -96,7 +96,7 @@ class Order:
         Store(self.folder).replace(_ORDER, json.dumps(said))
 
     def points(self, hashes: Sequence[str]) -> list[Point]:
-        """The points with these hashes, in the same order.
+        """The points with these hashes, in the order of the hashes.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Order:
         return [known[each] for each in hashes]
 
     def scenario(self) -> tuple[Scenario, list[tuple[str, str]]]:
-        """The scenario and its overrides; the first list of overrides if there are several.
+        """The scenario of the order and its overrides; the first list of overrides if there are several.
 
         Raises
         ------
@@ -122,7 +122,10 @@ class Order:
         return said.scenario, said.variants[0]
 
     def withdraw(self) -> bool:
-        """Withdraw the order, so that workers stop and begin nothing further; false if it was withdrawn before."""
+        """Withdraw the order, so that workers stop their runs and begin no further ones.
+
+        Returns false if the order was withdrawn before.
+        """
         try:
             (self.folder / _ORDER).rename(self.folder / _WITHDRAWN)
         except FileNotFoundError:
@@ -130,14 +133,14 @@ class Order:
         return True
 
     def remove(self) -> None:
-        """Remove all files of the order; its workers stop."""
+        """Remove all files of the order, so that its workers stop."""
         shutil.rmtree(self.folder, ignore_errors=True)
         with suppress(OSError):  # other files may still be in use
             self.folder.parent.rmdir()
 
 
 def client_of(folder: Path) -> str | None:
-    """Beacon of the run that waits for the workers of an order; ``None`` if the order was given to a batch system."""
+    """Beacon of the run that waits for the workers of an order; ``None`` if a batch system carries out the order."""
     with suppress(OSError, ValueError):
         client = json.loads((folder / _ORDER).read_text(encoding="utf-8")).get("client")
         return client if isinstance(client, str) else None
@@ -155,7 +158,10 @@ def clear(root: Path) -> None:
 
 @lru_cache(maxsize=4)
 def _expanded(path: Path) -> Mapping[str, Point]:
-    """The points of an order by hash. A worker that runs many points expands the sweep only once."""
+    """The points of an order, by hash.
+
+    The result is cached, so that a worker that runs many points expands the sweep only once.
+    """
     said = _said(path)
     return {point.hash: point for sets in said.variants for point in said.scenario.points(sets)}
 
@@ -166,7 +172,7 @@ class _Said(NamedTuple):
 
 
 def _said(path: Path) -> _Said:
-    """Content of the file of an order."""
+    """Content of the file of an order, as typed data."""
     try:
         said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:

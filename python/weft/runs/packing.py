@@ -1,4 +1,4 @@
-"""Packs points into jobs that take about the same time."""
+"""Assigns points to jobs that take about the same time."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ if TYPE_CHECKING:
 
 
 def packed(seconds: Sequence[float | None], *, job_seconds: float, at_once: int, most: int) -> list[list[int]]:
-    """Assigns points to jobs. The longest point is assigned first, each to the job with the least work so far.
+    """Assigns each point to a job.
+
+    The points are assigned in order of falling run time, each to the job with the least work so far.
 
     Parameters
     ----------
     seconds : sequence of float or None
-        Run time of each point [s]; ``None`` if unknown. A point with unknown time gets a separate job as long as there
-        are enough jobs.
+        Run time of each point [s]; ``None`` if unknown. A point with unknown run time gets a separate job while the
+        number of jobs is below `most`.
     job_seconds : float
-        Intended run time of a job [s]. A longer point gets a separate job.
+        Intended run time of a job [s]. A point that takes longer gets a separate job.
     at_once : int
         Number of points that run at the same time in a job.
     most : int
-        Maximum number of jobs. If there are many points, each job takes longer.
+        Maximum number of jobs. With many points, each job takes longer than intended.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The critical path of a program, and the links that its transfers crossed, from two runs of a point."""
+"""Finds the critical path of a program, and the links that its transfers crossed, from two runs of a point."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.results.critical_path import Path
 
-# Maximum number of transfers whose packets are watched; the longest transfers are watched first.
+# Maximum number of transfers whose packets are watched; longer transfers have priority.
 MOST = 5000
 
 
@@ -31,15 +31,16 @@ class Crossed:
     Attributes
     ----------
     router, port : int or str, int
-        Router and port of its sender.
+        Sending router of the channel, and its port there.
     link : str
         Link class of the channel.
     to : int, str or None
-        The router that it leads to; ``None``: a terminal.
+        Router at the end of the channel; ``None`` if a terminal is there.
     transfers : int
         Number of transfers of the path whose last packet crossed the channel.
     waited_cycles : int
-        Total time from the arrival of the heads at the router until they left it [cycles].
+        Time from the arrival of the heads of these packets at the router until they left it, summed over the transfers
+        [cycles].
     """
 
     router: int | str
@@ -52,7 +53,7 @@ class Crossed:
 
 @dataclass(frozen=True)
 class Critical:
-    """The critical paths of a run.
+    """The critical paths of the programs of a run, and the channels that their transfers crossed.
 
     Attributes
     ----------
@@ -65,7 +66,8 @@ class Critical:
     watched, transfers : int
         Number of transfers whose packet was watched, and of all transfers made by packets.
     interface_cycles, network_cycles : int
-        Cycles of the watched transfers: until the last packet left the interface of its terminal, and after that.
+        Cycles of the watched transfers until their last packet left the interface of its terminal, and cycles after
+        that.
     """
 
     summary: dict[str, Any]
@@ -78,7 +80,7 @@ class Critical:
 
 
 def find(point: Point, *, threads: int = 1, blocks: int = 0, force_memory: bool = False) -> Critical:
-    """Run a point twice: first to find the path, then to watch the packets on it.
+    """Run a point twice: first to find the critical path, and then to watch the packets of its transfers.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ def find(point: Point, *, threads: int = 1, blocks: int = 0, force_memory: bool 
     Raises
     ------
     ResultsError
-        If no job runs a program, a program does not end, or the record of ranks has too little room.
+        If no job runs a program, a program does not end, or if the record of rank states is cut off.
     """
     options: dict[str, Any] = {"threads": threads, "blocks": blocks, "force_memory": force_memory}
     finished = watch.run(point, **options)
@@ -112,7 +114,7 @@ def find(point: Point, *, threads: int = 1, blocks: int = 0, force_memory: bool 
 
 
 def _crossed(lives: Iterable[dict[str, Any]]) -> list[Crossed]:
-    """The channels that packets crossed after their injection."""
+    """The channels that the watched packets crossed after their injection."""
     found: dict[tuple[Any, ...], list[int]] = {}
     for life in lives:
         for visit in life["routers"]:

@@ -1,4 +1,4 @@
-"""Assigns cores to points that run in parallel. Each of their threads stays on its own core."""
+"""Assigns cores to points that run in parallel. Each thread of these points is pinned to a separate core."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def allowed() -> list[int]:
-    """Numbers of the cores that this process may use.
+    """Numbers of the cores that this process can use.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def allowed() -> list[int]:
 
 
 class Cores:
-    """Assigns a core to each thread of a point that begins, and releases the cores when the point ends.
+    """Assigns a core to each thread of a point that begins, and releases the cores when the point has ended.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Cores:
     Raises
     ------
     WeftError
-        If the threads need more cores than this process may use, or the system cannot pin threads.
+        If the threads need more cores than this process can use, or if the system cannot pin threads.
     """
 
     def __init__(self, points: int, threads: int) -> None:
@@ -59,15 +59,15 @@ class Cores:
 
     @classmethod
     def of(cls, jobs: int | None, threads: int, points: int) -> Self:
-        """Cores for a sweep of some points, of which `jobs` run at the same time.
+        """Reserves cores for a sweep of `points` points, of which `jobs` run at the same time.
 
-        If `jobs` is ``None``, as many points run as the cores allow.
+        If `jobs` is ``None``, the number of concurrent points is the largest for which the cores suffice.
         """
         return cls(min(jobs or max(1, len(allowed()) // threads), points), threads)
 
     @contextmanager
     def lent(self) -> Iterator[list[int]]:
-        """The cores of one point, one per thread, while the point runs."""
+        """Yields the cores of one point, one core per thread, while the point runs."""
         cores = self._free.get()
         try:
             yield cores

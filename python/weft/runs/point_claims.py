@@ -1,11 +1,11 @@
-"""Claims of points. They prevent two processes in the same folder from running the same point.
+"""Claims points for runs. Claims prevent two processes that work in the same folder from running the same point.
 
-A point's claims are files ``.claims/HASH/NUMBER``. The claim with the highest number is valid. It names the run of the
-point, and the beacon (`weft.runs.beacon`) that shows if this run is alive. A claim of a dead run is not removed,
-because two processes could do this at the same time. Instead, a claim with the next number overrules it: only one
-process can create that file. A process that has finished a point removes the point's claims. If another run has
-overruled its own claim in the meantime, the process records this. Each point has a separate folder, so that the cost of
-a claim does not depend on the size of the sweep.
+The claims of a point are files ``.claims/HASH/NUMBER``. The claim with the highest number is valid. The content of a
+claim names the run of the point, and the beacon (`weft.runs.beacon`) that shows if this run is alive. A claim of a dead
+run is not removed, because two processes could do this at the same time. Instead, another run creates a claim with the
+next number, which overrules it: only one process can create that file. A process that has finished a point removes the
+claims of the point. If another run has overruled the claim of the process in the meantime, the process records this.
+The claims of each point are in a separate folder, so that the cost of a claim does not depend on the size of the sweep.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Claims:
     root : Path
         Folder of the sweep.
     mark : str
-        Name of the beacon of this run in that folder. The beacon exists before the first claim.
+        Name of the beacon of this run in the folder of the sweep. The beacon must exist before the first claim.
     job : str, optional
-        Job of a batch system, for the records. It does not prove that a run is alive: after a restart of its
-        controller, a batch system may start a job again while the former run of the job is still active.
+        Job of a batch system, for the records. The job does not prove that a run is alive: after a restart of its
+        controller, a batch system may start a job again while the earlier run of the job is still active.
     """
 
     def __init__(self, root: Path, mark: str, job: str | None = None) -> None:
@@ -46,12 +46,12 @@ class Claims:
         self._mine: dict[str, int] = {}
 
     def take(self, hash: str) -> bool:
-        """Claim a point, unless a living run has claimed it.
+        """Claim a point, unless a living run has claimed it. Returns whether the claim succeeded.
 
         Raises
         ------
         WriteError
-            If no file can be created.
+            If no file can be created in the folder.
         """
         while True:
             last = max(_numbers(self._folder / hash), default=-1)
@@ -59,7 +59,7 @@ class Claims:
                 return False
             if not self._create(self._file(hash, last + 1)):
                 continue  # another process was first, or has just removed the folder: check again
-            # the first check saw an old list of the folder
+            # another run has a newer claim: the first check read an old list of the folder
             if max(_numbers(self._folder / hash), default=0) > last + 1:
                 self._file(hash, last + 1).unlink(missing_ok=True)
                 continue
@@ -67,14 +67,14 @@ class Claims:
             return True
 
     def finished(self, hash: str, *, same: bool | None) -> None:
-        """Release the claim of a finished point; record if another run has overruled it.
+        """Release the claim of a finished point, and record it if another run has overruled the claim.
 
         Parameters
         ----------
         hash : str
-            The point.
+            Hash of the point.
         same : bool or None
-            Whether the results equal those that existed before; ``None`` if there were none.
+            Whether the results equal earlier results of the point; ``None`` if it had none.
         """
         mine = self._mine.pop(hash)
         last = max(_numbers(self._folder / hash), default=-1)
@@ -84,7 +84,7 @@ class Claims:
         self._remove(hash, range(mine + 1))
 
     def free(self, hash: str) -> None:
-        """Release the claim of a point, if this run has it, so that others can run the point."""
+        """Release this run's claim of a point, so that other runs can run the point."""
         if (number := self._mine.pop(hash, None)) is not None:
             self._remove(hash, [number])
 
@@ -97,14 +97,14 @@ class Claims:
         return self._folder / hash / str(number)
 
     def _remove(self, hash: str, numbers: Iterable[int]) -> None:
-        """Remove claims of a point, and its folder after the last claim is gone."""
+        """Remove claims of a point, and the folder of the point when its last claim is removed."""
         with suppress(OSError):  # a claim that is left behind counts as that of a dead run
             for number in numbers:
                 self._file(hash, number).unlink(missing_ok=True)
             (self._folder / hash).rmdir()
 
     def _create(self, path: Path) -> bool:
-        """Create a claim; false if it exists, or if its folder was removed at the same time."""
+        """Create the file of a claim; false if the file exists, or if its folder was removed at the same time."""
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -115,7 +115,7 @@ class Claims:
         return True
 
     def _lives(self, path: Path) -> bool:
-        """Whether the run that has made a claim is alive."""
+        """Whether the run that made a claim is alive."""
         who = _read(path)
         if who is None:  # the claim was just created, or its run died before it wrote: the age of the file decides
             with suppress(OSError):
@@ -129,7 +129,7 @@ class Claims:
 
 
 def run_twice(root: Path) -> list[dict[str, Any]]:
-    """The points of a folder that were run twice: ``hash``, ``by``, ``overruled_by``, ``same``."""
+    """The points of a folder that were run twice, as dicts with ``hash``, ``by``, ``overruled_by``, ``same``."""
     notes = sorted((root / _FOLDER).glob(f"*{_TWICE}"))
     return [{"hash": path.name.removesuffix(_TWICE), **note} for path in notes if (note := _json(path)) is not None]
 
@@ -142,7 +142,7 @@ def _numbers(folder: Path) -> list[int]:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """The worker that made a claim; ``None`` if the file does not name it, or is gone."""
+    """The content of a claim, which names its run; ``None`` if the file names no run, or does not exist any more."""
     match _json(path):
         case {"beacon": str(), "job": str() | None, "host": str(), "pid": int()} as who:
             return who

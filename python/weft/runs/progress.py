@@ -1,4 +1,4 @@
-"""Shows the progress of a sweep on standard error: bars on a terminal, a line from time to time in a file."""
+"""Shows the progress of a sweep on standard error: bars on the screen, or a line from time to time in a file."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ if TYPE_CHECKING:
 
     from weft.runs.execute import Flight, Status
 
-# Maximum number of running points with their own bars.
+# Maximum number of running points with separate bars.
 _SHOWN = 8
-# Maximum number of characters that are shown of the coordinates of a point.
+# Maximum number of printed characters of the coordinates of a point.
 _WIDEST = 48
-# Seconds before the first line in a file, factor by which each further interval is longer, and longest interval [s].
+# For output in a file: time before the first line [s], factor by which each further interval is longer, and longest
+# interval [s].
 _FIRST, _LONGER, _LONGEST = 10.0, 1.5, 60.0
 
 
-# A likely time of fewer seconds gives no information next to the worst case.
+# A likely remaining time below this value [s] is not printed next to the maximum time.
 _TELLING = 1.0
 
 
 class Bar:
-    """Shows the status of a sweep while it is used as a context.
+    """Shows the status of a sweep inside a ``with`` block.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ class Bar:
     Attributes
     ----------
     name : str
-        Name of the sweep; it may change.
+        Name of the sweep, which can change during the run.
     """
 
     def __init__(self, name: str, console: Console | None = None) -> None:
@@ -87,26 +88,26 @@ class Bar:
         return perf_counter() - self._begun
 
     def say(self, words: str, of: str = "") -> None:
-        """Write a line, about the sweep or about another subject."""
+        """Write a line of text about the sweep, or about another subject `of`."""
         self._console.print(f"{of or self.name}: {words}", markup=False, highlight=False, soft_wrap=True)
 
 
 def words(status: Status, seconds: float) -> str:
-    """Text on the progress of a sweep after some seconds: points, rate and remaining time."""
+    """Text on the progress of a sweep after some seconds: points, rate, and remaining time."""
     new = status.done + status.running - status.reused
     left = status.left_seconds
     if left is None and new > 0:  # a search does not know how long its rounds take, only how many points remain
-        # a search may run more points than it had planned
+        # not negative, because a search can run more points than planned
         left = max(0.0, status.total - status.done - status.running) * seconds / new
     rate = f", {60 * new / seconds:.3g} per minute" if new > 0 and seconds > 0 else ""
     return f"{status.done} of {status.total} points{rate}{_left_words(left or None, status.most_left_seconds)}"
 
 
 def _left_words(likely: float | None, most: float | None) -> str:
-    """String with the remaining time; a range if warm-ups may last until their limits."""
+    """Text with the remaining time, which is a range if warm-ups may last until their limits."""
     if most is None:
         return "" if likely is None else f", {clock(likely)} left"
-    # a remaining time of zero only means that the likely time was too short
+    # a likely time of zero only means that the estimate was too short
     if likely is None or not _TELLING <= likely < most:
         return f", at most {clock(most)} left"
     return f", between {clock(likely)} and {clock(most)} left"
@@ -123,7 +124,7 @@ def flight_words(flight: Flight) -> str:
 
 
 def _slowest(status: Status) -> list[str]:
-    """Text on the running point that takes longest."""
+    """Text on the running point with the longest remaining time."""
     if not status.flying:
         return []
     last = max(status.flying, key=lambda flight: flight.most_left_seconds or flight.left_seconds or 0.0)
@@ -131,7 +132,7 @@ def _slowest(status: Status) -> list[str]:
 
 
 class _Bars:
-    """A bar for all points, and a bar for each running point."""
+    """Draws a bar for all points, and a bar for each running point."""
 
     def __init__(self, name: str, console: Console) -> None:
         self.progress = Progress(

@@ -1,6 +1,6 @@
-"""Machine and duration of a point's run.
+"""Records the machine and the duration of a point's run.
 
-They are stored in `run.json`, separate from the results, which are the same on every machine.
+Machine and duration are stored in `run.json`, separate from the results, because results are equal on every machine.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _GIB = 1 << 30
 
 @dataclass
 class Clock:
-    """Start of a run, and its earlier time if it continues from a checkpoint.
+    """Measures the duration of a run: its start, and its run time before the checkpoint from which it continues.
 
     Attributes
     ----------
     threads, blocks : int
-        Threads and blocks of routers of the run; 0 blocks: the engine chooses.
+        Threads and blocks of routers of the run; 0 blocks if the engine chooses the number.
     resumed : int
         Number of times that the run has continued from a checkpoint.
     plain : bool
@@ -44,15 +44,15 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start of the run, plus the seconds before the checkpoint from which the run continues."""
+        """Time since the start of the run, plus its run time before the checkpoint from which it continues [s]."""
         return self._before + perf_counter() - self._begun
 
     def resume(self, seconds: float, resumed: int, blocks: int) -> None:
-        """Record that the run continues from a checkpoint, and the seconds before it."""
+        """Record that the run continues from a checkpoint, and its run time before."""
         self._before, self.resumed, self.blocks = seconds, resumed, blocks
 
     def record(self, summary: Mapping[str, Any]) -> dict[str, Any]:
-        """Content of `run.json` for a run that ends now with this summary."""
+        """Content of `run.json` for a run that ends at this moment with this summary."""
         from weft._engine import COMMIT  # noqa: PLC0415  `weft --help` needs no engine
 
         seconds = self.seconds
@@ -73,7 +73,10 @@ class Clock:
 
 @cache
 def machine() -> dict[str, Any]:
-    """Facts of this machine: ``system``, ``python``, ``cpu``, ``cores`` that this process may use, ``memory_gib``."""
+    """Properties of this machine: ``system``, ``python``, ``cpu``, ``cores`` and ``memory_gib``.
+
+    Only cores that this process can use are counted.
+    """
     return {
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
@@ -84,14 +87,14 @@ def machine() -> dict[str, Any]:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Number of cores that this process can use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _cpu() -> str:
-    """The name of the processor. On Linux it is read from a file."""
+    """The name of the processor. On Linux, the name is read from a file of the system."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -101,7 +104,7 @@ def _cpu() -> str:
 
 
 def _memory_gib() -> float | None:
-    """Memory of the machine; ``None`` if the system does not tell."""
+    """Memory of this machine [GiB]; ``None`` if unknown."""
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GIB, 1)
     except (AttributeError, OSError, ValueError):

@@ -1,13 +1,13 @@
-"""A curve of a search for saturation: its loads, their runs, and its row of the table.
+"""One curve of a search for saturation: its loads, their runs, and its row of the table.
 
-A load is too much for a point in three cases. Its results say ``saturated`` (the network accepts less than 97 % of the
-offered load, or does not deliver the packets of the window in time). Or more than 3 % of the packets are dropped at
-faults. Or the network gets stuck. With several seeds, half of the runs decide. The load is open if half of the runs are
-doubtful. A run is doubtful if its window is too short for its bursts. It is also doubtful if it accepted less than 97 %
-of the offered load before it had settled. If the paths of all packets are known in advance, a load above the limit of
-their channels is too much, whatever a run shows. A load at which a run had not settled does not count as carried: the
-search looks for the highest load at which runs have settled. If terminals wait for replies, the load depends on the
-network, and there is no load to search.
+In three cases a load is too much for a point. In the first case its results say ``saturated``: the network accepts less
+than 97 % of the offered load, or does not deliver the packets of the window in time. In the second case more than 3 %
+of the packets are dropped at faults. In the third case the network gets stuck. With several seeds, a load is too much
+if at least half of the runs are. The verdict on a load is open if half of the runs are doubtful. A run is doubtful if
+its window is too short for its bursts. A run is also doubtful if it accepted less than 97 % of the offered load before
+it had settled. If the paths of all packets are known in advance, a load above the limit of their channels is too much,
+whatever a run shows. A load at which a run had not settled does not count as carried, because the result is the highest
+load with settled runs. If terminals wait for replies, the load depends on the network, so Weft refuses the search.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROUNDING = 1e-6
 
 @dataclass
 class Curve:
-    """The search of one curve, with the points of every load and seed that it has requested."""
+    """The search of one curve, with the points for all loads and seeds that it has requested."""
 
     coordinates: dict[str, Any]
     search: Search
@@ -43,7 +43,7 @@ class Curve:
     def expand(
         self, scenario: Scenario, sets: Sequence[tuple[str, str]], load: float, seeds: Sequence[int]
     ) -> list[list[tuple[str, str]]]:
-        """Make the points of a load and return the overrides of each."""
+        """Make the points of a load for all seeds, and return the overrides of each point."""
         fixed = self.coordinates | {LOAD: load}
         placed = [fixed | {SEED: seed} for seed in seeds] if len(seeds) > 1 else [fixed]
         variants = [[*sets, *_sets(at)] for at in placed]
@@ -51,9 +51,9 @@ class Curve:
         return variants
 
     def wanted(self, loads: Sequence[float], store: Store) -> list[float]:
-        """Loads whose verdicts are needed next.
+        """Loads whose verdicts the search of this curve needs next.
 
-        At first these are loads of the bisection, then loads between settled and unsettled points.
+        First these are the loads of the bisection, then loads between settled and unsettled points.
         """
         if (asked := self.search.wanted()) or self.search.bracket()[2] is not Verdict.FOUND:
             return asked
@@ -63,20 +63,20 @@ class Curve:
         return [loads[(begin + end) // 2]] if end - begin > 1 else []
 
     def carried(self, store: Store) -> float | None:
-        """The highest load below the edge at which the runs had settled; ``None`` if there is none."""
+        """The highest load below the edge at which the runs had settled; ``None`` if no load qualifies."""
         low = self.search.bracket()[0]
         known = [load for load in self.points if low is not None and load <= low and not self.is_late(load, store)]
         return max(known, default=None)
 
     def is_late(self, load: float, store: Store) -> bool:
-        """Whether a load seems to be carried, although at least half of its runs had not settled."""
+        """Whether the network seems to carry a load, although at least half of the runs had not settled."""
         summaries = [store.summary(point.hash) for point in self.points[load]]
         return over(self.points[load], store) is False and 2 * sum(map(soundness.is_unsettled, summaries)) >= len(
             summaries
         )
 
     def mean(self, load: float | None, column: str, store: Store) -> float | None:
-        """Mean over the seeds of a load; ``None`` if nothing was measured."""
+        """Mean of a column over the runs (seeds) of a load; ``None`` if no run measured it."""
         if load is None:
             return None
         values = [value for point in self.points[load] if (value := store.summary(point.hash)[column]) is not None]
@@ -84,7 +84,10 @@ class Curve:
 
 
 def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
-    """Overrides that make these coordinates the only point: each sets a value, and a sweep over only this value."""
+    """Overrides that reduce the sweep to the point with these coordinates.
+
+    Each override sets a value, and a sweep over only this value.
+    """
     return [
         pair
         for path, value in coordinates.items()
@@ -93,12 +96,12 @@ def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def over(points: Sequence[Point], store: Store) -> bool | None:
-    """Whether at least half of the seeds say that the load is too much; ``None`` if undecided seeds would decide."""
+    """Whether a load is too much in at least half of its runs; ``None`` if the runs without a verdict would decide."""
     return _engine.is_too_much([soundness.verdict(store.summary(point.hash)) for point in points])
 
 
 def _lost(curve: Curve, load: float | None, store: Store) -> float | None:
-    """Share of dropped packets at a load, if this is the reason why it is not carried; otherwise ``None``."""
+    """Share of dropped packets at a load, if this share is the reason why the load is too much; otherwise ``None``."""
     summaries = [] if load is None else [store.summary(point.hash) for point in curve.points[load]]
     if not summaries or 2 * sum(map(soundness.is_over, summaries)) >= len(summaries):
         return None
@@ -107,7 +110,7 @@ def _lost(curve: Curve, load: float | None, store: Store) -> float | None:
 
 
 def _unsettled(curve: Curve, store: Store) -> int:
-    """Number of loads that count as carried although a run had not settled."""
+    """Number of loads of a curve that count as carried although a run had not settled."""
     return sum(
         any(soundness.is_unsettled(store.summary(point.hash)) for point in points)
         for points in curve.points.values()
@@ -120,19 +123,22 @@ def _stuck(points: Sequence[Point], store: Store) -> bool:
 
 
 def _flaw(points: Sequence[Point], store: Store) -> str | None:
-    """Flaws of the points at the highest carried load that make its latency unreliable; ``None`` without flaws."""
+    """Flaws of the points at the highest carried load that make the latency unreliable; ``None`` without such flaws."""
     found = soundness.worst(store.summary(point.hash) for point in points)
     return found.words if found else None
 
 
 def _risk(curve: Curve, store: Store) -> str | None:
-    """The parameter of the power policy because of which other loads may not be carried; ``None`` without warning."""
+    """Parameter of the power policy about which the engine warned, so that other loads may not be carried.
+
+    The result is ``None`` if the engine did not warn.
+    """
     found = (soundness.risk(store.summary(point.hash)) for points in curve.points.values() for point in points)
     return next(filter(None, found), None)
 
 
 def row(curve: Curve, store: Store, tolerance: float) -> dict[str, Any]:
-    """The table row of a curve; `weft.Sweep.saturation` describes its columns."""
+    """The row of a curve in the table of the search; `weft.Sweep.saturation` describes its columns."""
     low, high, verdict = curve.search.bracket()
     if verdict is Verdict.FOUND:
         low = curve.carried(store)

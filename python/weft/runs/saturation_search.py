@@ -35,7 +35,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class Asked:
-    """Goal of a search; `weft.Sweep.saturation` describes the parameters."""
+    """Parameters of a search for saturation, which `weft.Sweep.saturation` describes."""
 
     tolerance: float = TOLERANCE
     lower: float | None = None
@@ -45,7 +45,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Round:
-    """Points that a search runs in parallel.
+    """Points that a search needs next, and that are run in parallel.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Round:
     total: int
 
     def of_all(self, watch: Callable[[Status], None]) -> Callable[[Status], None]:
-        """Convert the status of this round to the status of the whole search."""
+        """Returns a function that converts the status of this round to the status of the whole search, for `watch`."""
         return lambda status: watch(
             replace(
                 status,
@@ -78,7 +78,9 @@ class Round:
 
 
 class SaturationSearch:
-    """The search of all curves of a scenario. The caller decides how and where the points of its rounds are run.
+    """The search for the saturation loads of all curves of a scenario.
+
+    The caller runs the points of each round, in this process or elsewhere.
 
     Parameters
     ----------
@@ -87,12 +89,12 @@ class SaturationSearch:
     out : path, optional
         Folder of the results, by default ``results/<name of the file>-saturation``.
     asked : Asked
-        Goal of the search.
+        Parameters of the search.
 
     Attributes
     ----------
     store : Store
-        Folder of all points that the search runs.
+        Folder with the results of all points that the search runs.
     scenario, sets, asked
         The parameters of the same names.
     named : Named
@@ -131,18 +133,18 @@ class SaturationSearch:
         self.store = Store(out if out is not None else Path("results") / self.named.folder)
 
     def most_at_once(self) -> list[Point]:
-        """Points of the largest possible round: the two ends of each curve, or two loads, with all seeds."""
+        """Points of the largest possible round, with all seeds: two loads of each curve."""
         return self.asked.seeds * self.ends
 
     def left(self) -> tuple[int, int]:
-        """Maximum number of further rounds and of runs that the search may need."""
+        """Maximum number of further rounds, and of further runs, that the search may need."""
         loads = [curve.search.left() for curve in self._curves]
         return max(loads), self.asked.seeds * sum(loads)
 
     def rounds(self) -> Iterator[Round]:
-        """The rounds of the search.
+        """Yields the rounds of the search.
 
-        Before the next round is requested, all points of the current one must have results.
+        Before the next round is requested, all points of the current round must have results.
         """
         self._curves = _curves(self._first, self._loads)
         known: set[str] = set()
@@ -159,9 +161,9 @@ class SaturationSearch:
                 curve.search.learn(load, over=over(curve.points[load], self.store))
 
     def write_list(self, *words: str) -> None:
-        """Write the list of points that the search has requested so far.
+        """Write the list of points that the search has requested up to now.
 
-        `words` are additional words of the command line.
+        `words` are further words of the command that continues the search.
         """
         points = [point for curve in self._curves for load in sorted(curve.points) for point in curve.points[load]]
         asked = ["--tolerance", f"{self.asked.tolerance:g}", "--from", f"{self._loads[0]:g}"]
@@ -170,7 +172,10 @@ class SaturationSearch:
         self.store.write_manifest(self.named, points, command)
 
     def table(self) -> pl.DataFrame:
-        """The row of each curve, which is also written into the folder. Call this after the last round."""
+        """The table with a row per curve, which is also written to the folder.
+
+        The caller must request the table after the last round.
+        """
         frame = frame_of([saturation_curve.row(curve, self.store, self.asked.tolerance) for curve in self._curves])
         self.store.replace(of_sweep.FILE, frame.write_csv())
         return frame
@@ -184,7 +189,7 @@ def find(
     executor: Executor | None = None,
     watch: Callable[[Status], None] | None = None,
 ) -> pl.DataFrame:
-    """Make a search in this process, or with an executor, and return the row of each curve.
+    """Make a search in this process or with an executor, and return the table with a row per curve.
 
     Raises
     ------
@@ -252,13 +257,13 @@ def _check_tolerance(tolerance: float) -> None:
 def _most_load(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> float:
     """Maximum load that the terminals of all points can send [flits/terminal/cycle].
 
-    It follows from their networks at some load.
+    The maximum follows from the networks of the points at some load.
     """
     given.number(load, "lower", 0.5)
     return min(point.most_load() for point in scenario.points([*sets, (LOAD, json.dumps(load))]))
 
 
 def _curves(points: Sequence[Point], loads: Sequence[float]) -> list[Curve]:
-    """A curve for each combination of the other swept values."""
+    """The curves of a search: one for each combination of the other swept values."""
     coordinates = {json.dumps(point.coordinates): point.coordinates for point in points}
     return [Curve(each, Search(loads)) for each in coordinates.values()]

@@ -1,6 +1,8 @@
-"""The job that makes a search for saturation. Its cores limit the number of points that run at the same time.
+"""The Slurm job that makes a search for saturation.
 
-The job withdraws its own order at the end of the search. So if the order exists, the search has not ended.
+The cores of the job limit the number of points that run at the same time.
+
+The job withdraws its order at the end of the search. Therefore the search has not ended as long as the order exists.
 """
 
 from __future__ import annotations
@@ -19,21 +21,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchJob:
-    """The task of the job of a search, without its order.
+    """The search that the job of an order makes.
 
     Attributes
     ----------
     asked : Asked
-        Goal of the search.
+        Parameters of the search.
     command : tuple of str
-        Additional words of the command line, for the list of points.
+        Further words of the command that continues the search, which the list of points stores.
     """
 
     asked: Asked
     command: tuple[str, ...]
 
     def work(self, order: Order, *, jobs: int, job: str | None, done: Done) -> None:
-        """Make the search, and withdraw its order at the end."""
+        """Make the search, and withdraw the order of the job at the end."""
         search = SaturationSearch(*order.scenario(), order.root, self.asked)
         with worker(order, jobs=jobs, job=job, done=done) as one:
             for each in search.rounds():

@@ -1,4 +1,4 @@
-"""Refuses searches for saturation in which `traffic.load` does not set the load, and loads that cannot run."""
+"""Refuses searches for saturation if `traffic.load` does not set the load, and loads that cannot run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def check(point: Point) -> None:
 
 
 def check_demand(scenario: Scenario, sets: Sequence[tuple[str, str]]) -> None:
-    """Refuse a scenario in which a workload itself defines what its terminals send. Such a workload has no load."""
+    """Refuse a scenario in which a workload determines by itself what its terminals send.
+
+    The traffic of such a workload has no load.
+    """
     try:
         traffics = [point.resolved["traffic"] for point in scenario.points(sets)]
     except ScenarioError:
@@ -57,7 +60,7 @@ def _jobs(traffic: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _own_demand(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str | None:
-    """The key of a workload that needs no pattern; ``None`` if there is none."""
+    """The key of a workload that determines its traffic without a pattern; ``None`` if no job has one."""
     for path, job in (jobs or {"traffic": traffic}).items():
         if "workload" in job and not (job.get("pattern") or traffic.get("pattern")):
             return f"{path}.workload"
@@ -68,7 +71,7 @@ def _own_demand(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str
 
 
 def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str | None:
-    """The key that makes the terminals of all jobs wait for replies; ``None`` if some jobs do not wait."""
+    """The key that makes the terminals of all jobs wait for replies; ``None`` if some jobs do not wait for replies."""
     waits = [
         f"{path}.reply.outstanding" if job.get("reply") else "traffic.reply.outstanding"
         for path, job in (jobs or {"traffic": traffic}).items()
@@ -78,7 +81,7 @@ def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> st
 
 
 def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
-    """The reason why `traffic.load` is not the load of a job (an empty job means all traffic): fault, remedy, path."""
+    """The reason why `traffic.load` is not the load of a job: fault, remedy, path. An empty job means all traffic."""
     if "load" in job:
         what = "this job has its own load, as all other jobs: traffic.load changes nothing"
         return what, "remove the load of the jobs to saturate", f"{path}.load"
@@ -91,7 +94,7 @@ def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[
 
 
 def check_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], loads: Sequence[float]) -> None:
-    """Refuse loads that cannot run, such as a load above the peak of bursts, before anything has run."""
+    """Refuse loads that cannot run, such as a load above the peak of bursts, before the first run."""
 
     def refused(load: float) -> bool:
         return _refusal(scenario, sets, load) is not None
@@ -104,7 +107,7 @@ def check_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], loads: Sequ
 
 
 def _refusal(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> ScenarioError | None:
-    """The error that says why a load cannot run; ``None`` if it can."""
+    """The error that says why a load cannot run; ``None`` if it can run."""
     try:
         for point in scenario.points([*sets, (LOAD, json.dumps(load))]):
             point.check_network()

@@ -1,4 +1,4 @@
-"""A Slurm job that runs its points. If Slurm ends the job early, it queues itself again for the remaining points."""
+"""Runs points in a Slurm job. If Slurm ends the job early, the job queues itself again for the remaining points."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ if TYPE_CHECKING:
     from weft.runs.orders import Order
     from weft.runs.search_job import SearchJob
 
-# Time that a job waits at its end for points that other jobs run [s], in case these jobs have died.
+# Time that a job waits at its end for points that other jobs run [s]; it runs the points of jobs that have died.
 _PATIENCE_SECONDS = 120.0
-# If a job was ended early this many times in a row without progress, it does not queue itself again.
+# After this number of consecutive early ends without progress, the job does not queue itself again.
 _FRUITLESS = 10
-# If Slurm warns a job after this share of its time limit, the job has reached the limit. Slurm warns up to 150 s early,
-# but short jobs only in their last fifth, or up to a minute before that.
+# If Slurm sends its signal after this share of the time limit, the job counts as ended by the limit. Slurm sends the
+# signal up to 150 s before the limit, but to short jobs only in their last fifth, or up to a minute before that.
 _LATE = 0.5
 
 
 @dataclass
 class SlurmJob:
-    """The job of some points.
+    """A Slurm job that runs some points of a sweep.
 
-    Inside the job, submitit calls this object, and its method `checkpoint` when Slurm is about to end the job.
+    In the job, submitit calls this object, and its method `checkpoint` when Slurm is about to end the job.
 
     Attributes
     ----------
     order : Order
-        Order that defines the points.
+        Order that defines the points and the settings of their runs.
     hashes : list of str
         Hashes of the points.
     at_once : int
         Number of points that run at the same time.
     limit_seconds : float
-        Time limit of the job.
+        Time limit of the job [s].
     search : SearchJob, optional
-        Search that the job makes, instead of running these points.
+        Search for saturation that the job makes, instead of running these points.
     fruitless : int
-        Number of times in a row that the job was ended without finishing a point or making progress with one.
+        Number of consecutive times that Slurm ended the job without any progress in its points.
     reached : dict of str to int
-        Cycles of the checkpoints of its points when the job was last ended, by hash.
+        Cycles of the checkpoints of its points, by hash, when the job was last ended.
     """
 
     order: Order
@@ -66,7 +66,7 @@ class SlurmJob:
     _preempted: bool = False
 
     def __call__(self) -> Done:
-        """Run the points that have no results and return the work that was done."""
+        """Run the points without results, and return the work that was done."""
         self._done, self._begun, self._ending, self._preempted = Done(), time.monotonic(), False, False
         again = signal.getsignal(_signal_of_slurm())
 
@@ -101,7 +101,10 @@ class SlurmJob:
             work(self.order, self.hashes, jobs=self.at_once, job=job, patience_seconds=patience, done=done)
 
     def checkpoint(self) -> Any:
-        """The job to queue instead of this one: the same without finished points; ``None`` if that would be useless."""
+        """The job to queue after this one: the same job without finished points.
+
+        The result is ``None`` if another try would be useless.
+        """
         from submitit.helpers import DelayedSubmission
 
         self._ending = True
@@ -109,7 +112,8 @@ class SlurmJob:
         further = any(cycle > before.get(point, 0) for point, cycle in self.reached.items())
         self.fruitless = 0 if self._done.ran or further else self.fruitless + 1
         late = not self._preempted and time.monotonic() - self._begun > _LATE * self.limit_seconds
-        # results that its points are about to write are counted the next time that the job is ended
+        # with checkpoints one more try, because results that points are about to write count only at the next end of
+        # the job
         first = 2 if self.order.how.checkpoint_every else 1
         if self.fruitless >= (first if late else _FRUITLESS):
             why = "its time limit is too short for a point" if late else f"this happened {self.fruitless} times"
@@ -118,19 +122,19 @@ class SlurmJob:
         return DelayedSubmission(self)
 
     def _checkpoints(self) -> dict[str, int]:
-        """Cycles of the checkpoints of the job's points."""
+        """Cycles of the checkpoints of the points of the job."""
         found = pending(Store(self.order.root))
         return {kept.hash: kept.cycle for kept in found if self.search or kept.hash in self.hashes}
 
 
 def _signal_of_slurm() -> signal.Signals:
-    """The signal that Slurm sends before the time limit. submitit has chosen it."""
+    """The signal that Slurm sends before the time limit, as chosen by submitit."""
     from submitit import JobEnvironment
 
     return signal.Signals[f"SIG{JobEnvironment.USR_SIG}"]
 
 
 def _job(order: Order) -> str:
-    """A name that is unique among all jobs that ever work in the folder."""
+    """A name of this job that is unique among all jobs that ever work in the folder."""
     array, number = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
     return f"{order.id}/{array}_{number}" if array else f"{order.id}/{os.environ.get('SLURM_JOB_ID')}"

@@ -1,4 +1,4 @@
-"""Settings of Slurm jobs: those chosen by the user, and those computed from the points."""
+"""Settings of Slurm jobs: settings that the user chooses, and settings that Weft computes from the points."""
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ if TYPE_CHECKING:
     from weft.runs.how import How
     from weft.runs.saturation_search import SaturationSearch
 
-# Slurm allows 1,001 jobs in an array, unless its configuration says otherwise (MaxArraySize).
+# Maximum number of jobs: Slurm allows 1,001 jobs in an array, unless its configuration sets another MaxArraySize.
 _MOST_JOBS = 1000
-# Defaults: intended length of a job, shortest time limit, and ratio of a limit to the expected time.
+# Defaults: intended run time of a job [s], shortest time limit [s], and ratio of the limit to the expected time.
 _JOB_SECONDS, _LEAST_LIMIT_SECONDS, _MARGIN = 1800.0, 600.0, 3.0
-# Slurm counts whole minutes.
+# Shortest time limit [s], because Slurm counts whole minutes.
 _SHORTEST_SECONDS = 60.0
-# Python with Weft needs 0.1 GB; the rest is for memory that the system also counts, such as file buffers.
+# Memory for Python in a job: Python with Weft needs 0.1 GB, and the system also counts other memory, such as file
+# buffers.
 _PYTHON_BYTES = 400_000_000
 
 
 @dataclass(frozen=True)
 class SlurmJobs:
-    """Parameters of the jobs of `Sweep.submit`.
+    """Parameters of the Slurm jobs of `Sweep.submit`.
 
     Attributes
     ----------
     partition, account : str or None
-        Options of ``sbatch`` with the same names; ``None``: the cluster's default.
+        Options of ``sbatch`` with the same names; ``None`` for the default of the cluster.
     time_limit_seconds : float or None
         Time limit of a job; by default three times the expected time of its points, at least 10 minutes.
     job_seconds : float or None
         Intended total time of the points of one job [s]; by default 30 minutes, and at most half the time limit.
     memory_bytes : int or None
-        Memory of a job; by default the memory that its points need with all buffers full.
+        Memory of a job [bytes]; by default the memory that its points need with all buffers full.
     cpus : int or None
-        Cores of a job. They limit the number of points that run at the same time. The default is the number of
+        Cores of a job. The cores limit the number of points that run at the same time. The default is the number of
         ``threads`` of `Sweep.submit`, which runs one point at a time.
     max_jobs : int or None
         Maximum number of jobs that run at the same time.
@@ -65,7 +66,7 @@ class SlurmJobs:
     python: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse numbers that no job can have.
+        """Refuse values that no job can have.
 
         Raises
         ------
@@ -85,7 +86,7 @@ class SlurmJobs:
 
 @dataclass(frozen=True)
 class Plan:
-    """The points of each job, and its needs.
+    """The points of each job, and the time, memory and cores of the jobs.
 
     Attributes
     ----------
@@ -94,11 +95,11 @@ class Plan:
     job_seconds : float or None
         Expected time of the longest job [s]; ``None`` if it is unknown.
     limit_seconds : float
-        Time limit of a job.
+        Time limit of a job [s].
     memory_bytes : int
-        Memory of a job.
+        Memory of a job [bytes].
     cpus, at_once : int
-        Cores of a job, and points that it runs at the same time.
+        Number of cores of a job, and of points that it runs at the same time.
     """
 
     jobs: list[list[int]]
@@ -116,14 +117,15 @@ def plan(
     store: Store,
     how: How,
 ) -> Plan:
-    """Pack points into jobs.
+    """Assign points to jobs, and compute the time, memory and cores of the jobs.
 
     Parameters
     ----------
     wanted : SlurmJobs
-        Settings chosen by the user.
+        Settings that the user chooses.
     points, every : sequence of Point
-        Points to run, and all points of the sweep. The times of finished points serve to estimate those of the others.
+        Points to run, and all points of the sweep. The run times of finished points are used to estimate those of the
+        others.
     store : Store
         Folder of the sweep.
     how : How
@@ -150,7 +152,7 @@ def plan(
 
 
 def plan_search(wanted: SlurmJobs, search: SaturationSearch, how: How) -> Plan:
-    """Needs of the job of a search for saturation.
+    """Computes the time, memory and cores of the job of a search for saturation.
 
     Raises
     ------
@@ -170,7 +172,7 @@ def plan_search(wanted: SlurmJobs, search: SaturationSearch, how: How) -> Plan:
 
 
 def _cores(wanted: SlurmJobs, how: How) -> tuple[int, int]:
-    """Cores of a job, and the points that they run at the same time."""
+    """Number of cores of a job, and of points that run on them at the same time."""
     cpus = how.threads if wanted.cpus is None else wanted.cpus
     if cpus < how.threads:
         what = f"a job of {cpus} core(s) can't run points of {how.threads} threads"
@@ -179,7 +181,7 @@ def _cores(wanted: SlurmJobs, how: How) -> tuple[int, int]:
 
 
 def _limit(wanted: SlurmJobs, takes: float | None) -> float:
-    """Time limit of jobs [s] if the longest takes the time `takes` [s]."""
+    """Time limit of jobs [s], if the longest job takes the time `takes` [s]."""
     if wanted.time_limit_seconds is not None:
         return wanted.time_limit_seconds
     if takes is None:
@@ -189,7 +191,7 @@ def _limit(wanted: SlurmJobs, takes: float | None) -> float:
 
 
 def _memory(wanted: SlurmJobs, needs: Sequence[int], how: How) -> int:
-    """Memory of a job [bytes] in which points with these needs run at the same time."""
+    """Memory of a job [bytes] in which points that need this memory run at the same time."""
     least = _PYTHON_BYTES + sum(needs)
     if wanted.memory_bytes is not None and wanted.memory_bytes < least and not how.force_memory:
         _refuse_too_little(wanted.memory_bytes, least, len(needs))

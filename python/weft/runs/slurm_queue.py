@@ -16,12 +16,12 @@ RUNNING, PENDING = "RUNNING", "PENDING"
 
 
 def here(command: str) -> bool:
-    """Whether this machine has a command of Slurm."""
+    """Whether this machine has a command of Slurm, such as `sbatch`."""
     return shutil.which(command) is not None
 
 
 def live(name: str) -> dict[int, tuple[str, str]]:
-    """The jobs of an array that have not ended: state and reason by their number in the array.
+    """The jobs of an array that have not ended, by their number in the array: state and reason of each.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def live(name: str) -> dict[int, tuple[str, str]]:
 
 
 def cluster() -> str:
-    """Name of the cluster that this machine belongs to.
+    """Name of the cluster to which this machine belongs.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def cluster() -> str:
 
 
 def state(job: str) -> str | None:
-    """State of a job, by its number; ``None`` if Slurm does not tell."""
+    """State of a job, by its number; ``None`` if Slurm gives no state."""
     try:
         return _ask(["squeue", "--noheader", f"--jobs={job}", "--format=%T"]).strip() or None
     except WeftError:
@@ -60,7 +60,7 @@ def state(job: str) -> str | None:
 
 
 def cancel(name: str) -> None:
-    """Cancel the jobs with this name, if there are any.
+    """Cancel all jobs with this name, if there are any.
 
     Raises
     ------

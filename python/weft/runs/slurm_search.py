@@ -1,6 +1,6 @@
 """Submits a search for saturation to Slurm as one job.
 
-One job is enough, because the next load depends on the results of earlier loads.
+A single job makes the search, because the next load depends on the results of earlier loads.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchSubmission:
-    """The job that was submitted to Slurm.
+    """Result of a submission: the job of the search.
 
     Attributes
     ----------
     array : Array or None
-        The job that makes the search, as an array of one; ``None`` if nothing is missing.
+        The job that makes the search, as an array of one job; ``None`` if all points of the search have results.
     plan : Plan or None
-        Needs of the job; ``None`` if it was submitted before and has not ended.
+        Time, memory and cores of the job; ``None`` if the job was submitted before and has not ended.
     """
 
     array: Array | None
@@ -37,7 +37,7 @@ class SearchSubmission:
 
 
 def submit(search: SaturationSearch, wanted: SlurmJobs, how: How, command: Sequence[str]) -> SearchSubmission:
-    """Submit a search, unless all its points have results, or a job already makes the search.
+    """Submit a search, unless all its points have results or a job is already making the search.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Progress of a sweep: the content of its folder, and the runs that work on it."""
+"""Progress of a sweep: the content of its folder, and the runs that work in it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ArrayStatus:
-    """Progress of an array of jobs.
+    """Progress of an array of Slurm jobs.
 
     Attributes
     ----------
@@ -38,11 +38,12 @@ class ArrayStatus:
     jobs, running, pending : int
         Number of all jobs, of running jobs, and of waiting jobs.
     reasons : list of str
-        Reasons why jobs wait, as Slurm gives them.
+        Reasons why jobs wait, in the words of Slurm.
     unasked : str or None
-        Reason why the state of the jobs is unknown: Slurm does not answer, or is not on this machine.
+        Reason why the state of the jobs is unknown: Slurm does not answer, or is not installed on this machine.
     ended : list of str
-        Last lines in the logs of jobs that ended without finishing their points, or a sentence that there are none.
+        Last lines in the logs of jobs that ended without finishing their points. A sentence replaces the line of a
+        log without lines.
     logs : str
         Folder of the logs.
     """
@@ -69,11 +70,11 @@ class SweepStatus:
     points, done, missing, damaged : int
         Number of all points, of finished points, of points without results, and of points with unusable results.
     unlisted : int
-        Number of points in the folder that the sweep no longer has.
+        Number of points in the folder that are no longer in the sweep.
     endings : dict
         Number of finished points by ending: ``drained``, ``saturated``, ``not_complete``, ``stalled``.
     result_model : int
-        Version of the results that this Weft reads. Points of other versions count as damaged.
+        Version of results that this version of Weft reads. Points of other versions count as damaged.
     point_seconds_mean : float or None
         Mean duration of the finished points [s].
     running : list of dict
@@ -82,13 +83,13 @@ class SweepStatus:
     arrays : list of ArrayStatus
         Arrays of jobs that may not have ended, or that have ended without finishing all their points.
     run_twice : list of dict
-        Points that were run twice, because one of the two runs was considered dead: ``hash``, ``by``, ``overruled_by``,
+        Points that were run twice, because one of the two runs seemed to be dead: ``hash``, ``by``, ``overruled_by``,
         ``same`` (whether the two results are equal; ``None`` if only one run is finished).
     checkpoints : list of dict
         Points without results that will continue from a checkpoint: ``hash``, ``coordinates``, ``cycle`` reached (at
         most the end of the window), and ``seconds`` of run time before it.
     damage : list of Damaged
-        The points that cannot be used, with the reasons.
+        The damaged points, with the reasons.
     command : str or None
         Command that runs the remaining points.
     """
@@ -112,12 +113,12 @@ class SweepStatus:
 
 
 def status(folder: str | Path) -> SweepStatus:
-    """Examine the folder of a sweep, and every byte of its points, without disturbing active runs.
+    """Reads the state of the folder of a sweep and of every byte of its points, without disturbing active runs.
 
     Raises
     ------
     ResultsError
-        If no sweep wrote the folder.
+        If the folder was not written by a sweep.
     """
     store = Store(folder)
     results = ResultSet(store, thorough=True)
@@ -143,7 +144,7 @@ def status(folder: str | Path) -> SweepStatus:
 
 
 def _checkpoints(store: Store) -> list[dict[str, Any]]:
-    """Checkpoints of unfinished points that this build of Weft can continue."""
+    """Checkpoints of unfinished points from which this build of Weft can continue."""
     coordinates = {point["hash"]: point["coordinates"] for point in store.manifest()["points"]}
     return [
         {"hash": kept.hash, "coordinates": coordinates[kept.hash], "cycle": kept.cycle, "seconds": kept.seconds}

@@ -1,4 +1,4 @@
-"""Runs a point once more and records each step of some packets from creation to delivery (their "lives")."""
+"""Runs a point once more, and records each step of some packets from creation to delivery (their "lives")."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from weft._engine import Finished
 
 _LOOK_SECONDS = 0.1
-# Maximum number of packets that a call watches.
+# Maximum number of packets that one run watches.
 _MOST = 10_000
 
 
 def packets(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Terminal and number of each packet in ``"TERMINAL:NUMBER"`` and ``"TERMINAL:FIRST-LAST"``, each once.
+    """Reads terminal and number of packets from ``"TERMINAL:NUMBER"`` and ``"TERMINAL:FIRST-LAST"``; each packet once.
 
     Raises
     ------
     ScenarioError
-        If a name does not have this form, or if there are more packets than can be watched.
+        If a name does not have one of these forms, or if the names have more packets than can be watched.
     """
     found: dict[tuple[int, int], None] = {}
     for name in names:
@@ -38,7 +38,7 @@ def packets(names: Sequence[str]) -> list[tuple[int, int]]:
             what = f"{name!r} is not a packet"
             remedy = "write TERMINAL:NUMBER or TERMINAL:FIRST-LAST, with numbers from 0, such as 3:0 or 3:0-5"
             raise ScenarioError.saying(what, remedy)
-        # a range of more than _MOST packets is cut off: one packet beyond the limit is enough to refuse it
+        # a longer range is cut off after one packet beyond the limit, which is enough to refuse it
         named = range(int(first), min(int(last), int(first) + _MOST) + 1)
         found |= dict.fromkeys((int(terminal), number) for number in named)
         if len(found) > _MOST:
@@ -60,13 +60,13 @@ def run(
     blocks: int = 0,
     force_memory: bool = False,
 ) -> Finished:
-    """Run a point and watch the packets with these names, or without names the first packets of the window.
+    """Run a point and watch the packets with these names; without names, watch the first packets of the window.
 
     Raises
     ------
     ScenarioError
-        If the point cannot run, needs more memory than is free (unless `force_memory`), creates none of the named
-        packets, or there are too many packets to watch.
+        If the point cannot run, needs more memory than is free (unless `force_memory`) or creates none of the named
+        packets, or if too many packets are named.
     """
     if first > _MOST:
         raise ScenarioError.saying(f"{first} packets are too many to watch", f"watch at most {_MOST}")
@@ -89,7 +89,7 @@ def run(
 
 
 def missing(finished: Finished) -> list[str]:
-    """A line for each requested packet that was never created."""
+    """A line of text for each requested packet that the run never created."""
     return [
         f"packet {journey['terminal']}:{journey['seq']} was not created: "
         f"terminal {journey['terminal']} created {journey['made']} packets in this run"
@@ -101,12 +101,12 @@ def missing(finished: Finished) -> list[str]:
 def journeys(
     point: Point, names: Sequence[str], *, threads: int = 1, blocks: int = 0, force_memory: bool = False
 ) -> list[dict[str, Any]]:
-    """The history of each packet, as data: the same as the output of `weft run --watch`.
+    """The histories of packets as data, with the same content as the output of `weft run --watch`.
 
     Parameters
     ----------
     point : Point
-        Point to run. Its results on disk, if there are any, are not changed.
+        Point to run. Results of the point on disk are not changed.
     names : sequence of str
         ``"TERMINAL:NUMBER"`` or ``"TERMINAL:FIRST-LAST"``: packets by terminal, and by their number among the packets
         that the terminal created.
@@ -118,14 +118,14 @@ def journeys(
     Returns
     -------
     list of dict
-        One per packet, in the order of `names`: ``terminal``, ``seq``, ``made`` (number of packets that the terminal
-        created), and ``life`` with the cycles of its steps, a list of its ``routers`` and the parts of its ``latency``;
-        ``None`` if the packet was not created.
+        One dict per packet, in the order of `names`: ``terminal``, ``seq``, ``made`` (number of packets that the
+        terminal created), and ``life`` with the cycles of its steps, a list of its ``routers`` and the parts of its
+        ``latency``; ``None`` if the packet was not created.
 
     Raises
     ------
     ScenarioError
-        If the point can't run, or needs too much memory, or creates none of the packets.
+        If the point can't run, needs too much memory, or creates none of the packets.
     """
     given.instance(point, Point, "journeys", "point of a sweep", 'write e.g. weft.load("my.yaml").points[0]')
     given.execution(None, threads, blocks, None)
@@ -134,7 +134,7 @@ def journeys(
 
 
 def _remedy(finished: Finished) -> str:
-    """String that suggests another packet, if the first one was not created."""
+    """Text that suggests another packet if the first requested packet was not created."""
     terminal, made = finished.journeys[0]["terminal"], finished.journeys[0]["made"]
     choice = f"name one from {terminal}:0 to {terminal}:{made - 1}" if made else "name a packet of another terminal"
     if finished.summary[ENDING.column] == STALLED:

@@ -23,21 +23,24 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
     from weft.runs.orders import Order
 
-# Seconds between two checks of whether the order is still valid, and whether other workers have finished the points
+# Time between two checks [s] of whether the order is still valid, and whether other workers have finished the points
 # that they run.
 _LOOK_SECONDS = 1.0
-# Many workers may write beacons into the same folder, so each writes its own only this seldom [s].
+# Minimum interval between two writes of the beacon of a worker [s], because many workers may write beacons into the
+# same folder.
 _BEACON_SECONDS = 5.0
 
 
 @dataclass
 class Done:
-    """The work that a worker has done. This object is small, because it is sent to the owner of the order.
+    """The work that a worker has done: its points.
+
+    The object is small, because it is sent from the worker to the process that waits for it.
 
     Attributes
     ----------
     host : str
-        Host name of the worker's machine.
+        Host name of the machine of the worker.
     ran : list of str
         Points that the worker has run.
     left : list of str
@@ -53,7 +56,7 @@ class Done:
 
 
 class _WithdrawnError(Exception):
-    """The order was withdrawn."""
+    """Raised if the order of a worker was withdrawn."""
 
 
 def work(
@@ -65,7 +68,7 @@ def work(
     patience_seconds: float | None = None,
     done: Done | None = None,
 ) -> Done:
-    """Run the points of an order that have no results yet, except points that other workers are running.
+    """Run the points of an order without results, except points that other workers are running.
 
     Parameters
     ----------
@@ -78,15 +81,16 @@ def work(
     job : str, optional
         Job of a batch system in which this process runs.
     patience_seconds : float, optional
-        Time to wait at the end for points that other workers run, in case these die; by default there is no limit.
+        Time to wait at the end for points that other workers run [s], to run the points of workers that die. By default
+        there is no limit.
     done : Done, optional
-        Object that is updated as points finish, for a reader that does not wait until the end.
+        Object that is updated whenever a point finishes, for callers that do not wait until the end.
 
     Raises
     ------
     WeftError
-        If this machine does not see the order. Also if a point fails; then the error is raised after the other points
-        have finished.
+        If this machine does not see the order. Also if a point fails; this error is raised after the other points have
+        finished.
     """
     done = done or Done()
     points = order.points(hashes)
@@ -99,7 +103,10 @@ def work(
 
 @contextmanager
 def worker(order: Order, *, jobs: int, job: str | None, done: Done) -> Iterator[Worker]:
-    """A worker of an order, for as long as the order is valid. The context ends early if the order is withdrawn."""
+    """Yields a worker for an order, while the order is valid.
+
+    If the order is withdrawn, the ``with`` block ends early.
+    """
     store = Store(Path(order.root))
     with Beacon(store, job=job, every_seconds=_BEACON_SECONDS) as beacon:
         claims = Claims(store.root, beacon.name, job)
@@ -113,7 +120,7 @@ def worker(order: Order, *, jobs: int, job: str | None, done: Done) -> Iterator[
 
 @dataclass
 class Worker:
-    """Claims points and runs them. `worker` creates it."""
+    """Claims points of an order and runs them. `worker` creates it."""
 
     order: Order
     store: Store
@@ -124,7 +131,7 @@ class Worker:
     looked: float = -math.inf  # so that short points also check before they run
 
     def run(self, points: Sequence[Point], patience_seconds: float | None = None) -> None:
-        """Run the missing points, and wait for those that other workers run."""
+        """Run the missing points, and wait for the points that other workers run."""
         self.beacon(Status(total=len(points), done=0, reused=0, running=0.0))
         waits_since: float | None = None
         missing = self._missing(points)
@@ -141,7 +148,10 @@ class Worker:
                 time.sleep(_LOOK_SECONDS)
 
     def _missing(self, points: Sequence[Point]) -> list[Point]:
-        """Points that this worker has not run and that have no results, unless all points must be run again."""
+        """Points without results that this worker has not run.
+
+        If finished points must be run again, these are included.
+        """
         ran = set(self.done.ran)
         left = [point for point in points if point.hash not in ran]
         return [point for point in left if self.order.how.force or not self.store.sound(point.hash)]
@@ -189,5 +199,5 @@ class Worker:
                 raise _WithdrawnError
 
     def _sums(self, hash: str) -> Any:
-        """The checksums of existing results; ``None`` if there are none, or if they are damaged."""
+        """The checksums of existing results of a point; ``None`` if it has no results or damaged ones."""
         return self.store.run_info(hash).get("file_crc32") if self.store.sound(hash) else None

@@ -1,4 +1,7 @@
-"""Threads that run the points of several sweeps. A thread without a point takes the next point of any sweep."""
+"""A pool of threads that run the points of several sweeps.
+
+A thread without a point takes the next point of any of the sweeps.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,14 @@ from weft.runs.provenance import cores
 
 
 class Workers(ThreadPoolExecutor):
-    """The common threads of sweeps that run in parallel. Pass it as `executor` to each `weft.Sweep.run`.
+    """The threads that several sweeps share if they run in parallel.
+
+    Pass this object as `executor` to each `weft.Sweep.run`.
 
     Points run in the order in which sweeps submit them.
 
-    The threads do not check memory. `weft.runs.memory.fit` returns whether the points of several sweeps fit.
+    The pool does not check the memory that concurrent points need. `weft.runs.memory.fit` says whether points of
+    several sweeps fit into the memory.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""The input of a user: the text of a scenario, its networks and matrices, and its allowed keys."""
+"""Reads the input of a user: the text of a scenario, its networks and matrices, and its allowed keys."""

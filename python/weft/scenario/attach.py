@@ -1,6 +1,6 @@
-"""Turns networks and traffic matrices that exist only in memory into files of a scenario.
+"""Converts networks and traffic matrices that exist only in memory to files of a scenario.
 
-The same network with the same attributes has the same hash, independent of the order in which its links were added.
+Equal networks with equal attributes have the same hash, whatever the order in which their links were added.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 GRAPH, MATRIX = "topology.json", "matrix.npy"
 
-# Types of attributes that a file can store; NumPy numbers are included.
+# Types of attributes that a file can store; NumPy numbers are among them.
 _SCALARS = (str, bool, Number)
 
 
 def graph(network: Any) -> bytes:
-    """A NetworkX graph as node-link JSON: nodes in their order, links by the indices of their ends.
+    """Converts a NetworkX graph to node-link JSON: nodes in their order, and links by the indices of their ends.
 
-    Attributes of nodes and edges that are strings or numbers are kept.
+    Only attributes of nodes and edges that are strings or numbers are included.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def graph(network: Any) -> bytes:
 
 
 def node_link(network: Any, about: dict[str, Any]) -> bytes:
-    """A NetworkX graph as the bytes of node-link JSON, with notes about the graph that readers may ignore."""
+    """Converts a NetworkX graph to the bytes of node-link JSON, with notes about the graph that readers can ignore."""
     place = {node: number for number, node in enumerate(network)}
     links = list(network.edges(data=True))
     if not network.is_directed():
@@ -62,12 +62,12 @@ def node_link(network: Any, about: dict[str, Any]) -> bytes:
 
 
 def matrix(numbers: ArrayLike) -> bytes:
-    """A traffic matrix as the bytes of a ``.npy`` file of 64-bit floats.
+    """Converts a traffic matrix to the bytes of a ``.npy`` file of 64-bit floats.
 
     Raises
     ------
     ScenarioError
-        If these are not numbers in rows of equal length.
+        If the argument does not consist of numbers in rows of equal length.
     """
     import numpy as np
 
@@ -85,20 +85,23 @@ def matrix(numbers: ArrayLike) -> bytes:
 
 
 def _id(node: Any) -> int | str:
-    """Name of a node in the file: numbers and strings are unchanged, other names (pairs in a grid) become strings."""
+    """Name of a node in the file: numbers and strings are unchanged, and other names, such as pairs, become strings."""
     if isinstance(node, Integral):
         return int(node)
     return str(node)
 
 
 def _kept(attributes: dict[Any, Any], ends: tuple[str, ...]) -> dict[str, Any]:
-    """Attributes that are strings or numbers; attributes with the names of the format's keys are left out."""
+    """Attributes that are strings or numbers, except those with the names of keys of the file format."""
     plain = {str(name): _plain(value) for name, value in attributes.items() if isinstance(value, _SCALARS)}
     return {name: value for name, value in sorted(plain.items()) if name not in ends}
 
 
 def _plain(value: Any) -> Any:
-    """A Python number for a NumPy number. Any other value becomes a string, which the reader of the file reports."""
+    """A NumPy number as a Python number.
+
+    Any other value becomes a string, about which the reader of the file reports an error.
+    """
     if isinstance(value, bool | int | float | str):
         return value
     return value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else str(value)

@@ -1,7 +1,7 @@
-"""Converts a Python function that exists in memory, with all that it uses, to the text of a separate file.
+"""Converts a Python function that exists in memory, with everything that it uses, to the text of a separate file.
 
-The file holds the definition, the imports, the constants and the other functions that it uses. It is executed when the
-scenario runs, in this process or in another, and results store it.
+The file holds the definition of the function, and the imports, constants and other functions that it uses. The file is
+executed when the scenario runs, in this process or in another, and results store it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FRO
 
 
 def text_of(function: Callable[..., Any]) -> bytes:
-    """The text of a file that defines the function under its name.
+    """Makes the text of a file that defines the function under its name.
 
     Raises
     ------
     ScenarioError
-        If the text of the function is not known (it is not a `def`, or was typed without a file), or if it uses an
-        object that a file cannot store.
+        If the text of the function is not known, or if the function uses an object that a file cannot store. The text
+        is unknown if the function is not a `def`, or was typed without a file.
     """
     file = _File()
     file.add(function.__name__, function)
@@ -39,7 +39,7 @@ def text_of(function: Callable[..., Any]) -> bytes:
 
 
 class _File:
-    """The text of a file, to which the objects are added that a function uses."""
+    """The text of a file that grows by the objects that a function uses."""
 
     def __init__(self) -> None:
         self.imports: list[str] = []
@@ -47,7 +47,7 @@ class _File:
         self.known: dict[str, Any] = {}
 
     def add(self, name: str, value: Any) -> None:
-        """Add a name and its value, after everything that the value uses."""
+        """Add the definition of a name to the file, after everything that its value uses."""
         value = getattr(value, "function", value) if type(value).__name__ == "PythonModel" else value
         if name in self.known:
             if self.known[name] is not value and self.known[name] != value:
@@ -75,7 +75,7 @@ class _File:
         self.imports.append(line)
 
     def _refer(self, name: str, value: Any) -> None:
-        """Add an import of a class, or of a function of an installed package."""
+        """Add an import of a class or function of an installed package."""
         module = inspect.getmodule(value)
         own = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
         if module is None or own is None or "." in own or getattr(module, own, None) is not value:
@@ -95,9 +95,9 @@ class _File:
         self.parts.append(self._with_defaults(text, node, function))
 
     def _with_defaults(self, text: str, node: ast.FunctionDef, function: FunctionType) -> str:
-        """The text of a definition with the current defaults of the function.
+        """The text of a definition, with the defaults that the function has now.
 
-        The names in the text may have other values by now.
+        The defaults are replaced because names in the text may have other values by now.
         """
         changes: list[tuple[ast.expr, str]] = []
         for name, place, value in _defaults(node.args, function):
@@ -109,7 +109,7 @@ class _File:
 
 
 def _definition(name: str, function: FunctionType) -> tuple[str, ast.FunctionDef]:
-    """The text of a definition without its decorators, and its tree."""
+    """The text of a function definition without decorators, and its syntax tree."""
     help = "write it into a file, and name it in the scenario: {python: {function: my_ideas.py:" + name + "}}"
     try:
         text = textwrap.dedent(inspect.getsource(function))
@@ -126,7 +126,7 @@ def _definition(name: str, function: FunctionType) -> tuple[str, ast.FunctionDef
 
 
 def _defaults(arguments: ast.arguments, function: FunctionType) -> Iterator[tuple[str, ast.expr, Any]]:
-    """Name, position in the text, and value of each default."""
+    """Name, expression in the syntax tree, and value of each default of a function's parameters."""
     by_place = [*arguments.posonlyargs, *arguments.args][-len(arguments.defaults) :] if arguments.defaults else []
     for argument, place, value in zip(by_place, arguments.defaults, function.__defaults__ or (), strict=True):
         yield argument.arg, place, value
@@ -136,7 +136,7 @@ def _defaults(arguments: ast.arguments, function: FunctionType) -> Iterator[tupl
 
 
 def _is_written(place: ast.expr, value: Any) -> bool:
-    """Whether an expression is a constant of this value."""
+    """Whether an expression in the text is a constant with this value."""
     try:
         return bool(ast.literal_eval(place) == value)
     except ValueError:
@@ -144,7 +144,7 @@ def _is_written(place: ast.expr, value: Any) -> bool:
 
 
 def _replaced(text: str, changes: list[tuple[ast.expr, str]]) -> str:
-    """A string in which some expressions are replaced. Positions count bytes."""
+    """A text of Python code with some expressions replaced. Positions count bytes."""
     kept = text.encode()
     starts = [0, *accumulate(len(line) for line in kept.splitlines(keepends=True))]
     for place, new in reversed(changes):
@@ -156,7 +156,7 @@ def _replaced(text: str, changes: list[tuple[ast.expr, str]]) -> str:
 
 
 def _loaded(code: CodeType) -> Iterator[str]:
-    """The global names that code and the functions inside it use."""
+    """The global names that a code object, and the functions inside it, use."""
     own = set(code.co_varnames) | set(code.co_cellvars)
     for instruction in dis.get_instructions(code):
         if instruction.opname in _LOADS and isinstance(instruction.argval, str) and instruction.argval not in own:
@@ -167,7 +167,7 @@ def _loaded(code: CodeType) -> Iterator[str]:
 
 
 def _constant(name: str, value: Any) -> str:
-    """The text of a constant."""
+    """The text of an assignment that defines a constant."""
     text = repr(value)
     try:
         same = ast.literal_eval(text) == value

@@ -1,4 +1,4 @@
-"""Whether a module belongs to an installed package, or is a file that a user edits."""
+"""Finds out whether a module belongs to an installed package, or is a file that a user edits."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def is_installed(module: ModuleType) -> bool:
 
 
 def are_installed(name: str, places: Iterable[str]) -> bool:
-    """Whether a module is installed, given its name, and its file or the folders of its package.
+    """Whether a module is installed, given its name and the paths of its file or of its package's folders.
 
-    It need not be imported.
+    The function does not import the module.
     """
     top = name.partition(".")[0]
     if top == "__main__":
@@ -34,7 +34,7 @@ def are_installed(name: str, places: Iterable[str]) -> bool:
 
 @cache
 def _folders() -> list[Path]:
-    """Folders of installed packages, which a user does not edit."""
+    """Folders of installed packages, whose files users do not edit."""
     paths = sysconfig.get_paths()
     named = {Path(paths[key]).resolve() for key in ("stdlib", "platstdlib", "purelib", "platlib")}
     on_path = {Path(entry).resolve() for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")}

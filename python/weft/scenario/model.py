@@ -1,4 +1,7 @@
-"""`weft.model`: a model with its parameters as a Python object. It is checked before any scenario is read."""
+"""`weft.model` makes a model with its parameters as a Python object.
+
+The name and the parameters are checked at once, before a scenario uses the model.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,20 @@ def model(name: str, /, **parameters: Any) -> dict[str, Any]:
     Parameters
     ----------
     name : str
-        The name, as `weft list` prints it.
+        Name of the model, as `weft list` prints it.
     **parameters : value
         The parameters of the model: quantities as strings with a unit, lists and arrays, or other models.
 
     Returns
     -------
     dict
-        The model in the shape of a scenario. `weft.load` accepts it under its key, in a list of a sweep, and in
-        `overrides`.
+        The model in the form that a scenario has. `weft.load` accepts the dict as the value of a key, in a list of a
+        sweep, and in `overrides`.
 
     Raises
     ------
     ScenarioError
-        If there is no model of this name, or no model of this name has one of the parameters.
+        If no model has this name, or if no model of this name has one of the parameters.
 
     Examples
     --------
@@ -44,7 +47,7 @@ def model(name: str, /, **parameters: Any) -> dict[str, Any]:
         raise ScenarioError.saying(f"there is no model {name!r}", remedy)
     schema = _engine.schema()
     each = [[key.key for key in of_models.keys(schema, of_models.model(schema, family, name))] for family in families]
-    # models of several families may have the same name: the model with the most of these parameters is meant
+    # models of several families can have the same name: the user means the one with the most of these parameters
     known = min(each, key=lambda own: len(parameters.keys() - set(own)))
     if parameters.keys() <= set(known):
         return {name: parameters}

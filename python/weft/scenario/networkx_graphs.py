@@ -15,16 +15,18 @@ from weft.scenario import attach
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Lines that begin with one of these signs contain no edge. The first sign may also follow an edge.
+# Lines that begin with one of these signs contain no edge. A comment that begins with the first sign can also follow an
+# edge.
 _COMMENT, _COMMENTS = "#", ("#", "%")
-# Attributes of an edge up to a comment. Quoted strings are matched as a whole.
+# Pattern of an edge and its attributes, up to a comment. The pattern matches quoted strings as a whole.
 _UP_TO_COMMENT = re.compile(r"""(?:[^#'"]|'[^']*'|"[^"]*")*""")
 
 
 def converted(name: str, format: str, content: bytes) -> tuple[str, bytes]:
-    """Node-link JSON of a graph file of another format: the name of the new file, and its bytes.
+    """Converts a graph file of another format to node-link JSON; returns the name of the new file, and its bytes.
 
-    The new file is stored with the results. Its key `graph` names the original file and its digest.
+    The new file is stored with the results of the scenario. The key `graph` of the new file names the original file and
+    its digest.
 
     Parameters
     ----------
@@ -66,16 +68,16 @@ def _gml(networkx: Any, text: str) -> Any:
     try:
         return networkx.parse_gml(text, label="id")
     except networkx.NetworkXError as problem:
-        # collections such as the Topology Zoo repeat edges without declaring that edges may repeat
+        # collections such as the Topology Zoo have files with repeated edges that do not declare a multigraph
         if "is duplicated" not in str(problem) or "multigraph" in text:
             raise
         return networkx.parse_gml(text.replace("graph [", "graph [\n  multigraph 1", 1), label="id")
 
 
 def _edge_list(networkx: Any, text: str) -> Any:
-    """Read an edge list: two names per line, then possibly a weight or a dict of attributes.
+    """Read an edge list: each line has two names, and possibly a weight or a dict of attributes.
 
-    Every line is a separate link.
+    Every line is a separate link, also if links repeat.
     """
     lines = [line for line in map(_without_comment, text.splitlines()) if line]
     if not lines:
@@ -88,7 +90,10 @@ def _edge_list(networkx: Any, text: str) -> Any:
 
 
 def _without_comment(line: str) -> str:
-    """A line without its comment. A `#` inside an attribute's text, such as a colour, does not start a comment."""
+    """A line of a file without its comment.
+
+    A `#` inside the text of an attribute, such as a colour, does not start a comment.
+    """
     if line.lstrip().startswith(_COMMENTS):
         return ""
     names, brace, attributes = line.partition("{")
@@ -99,7 +104,7 @@ def _without_comment(line: str) -> str:
 
 
 def _with_a_dict(number: int, line: str, comma: str | None) -> str:
-    """The line with its weight written as a dict of attributes, because NetworkX expects a dict in every line."""
+    """The line with its weight as a dict of attributes, because NetworkX expects a dict in every line."""
     names, brace, attributes = line.partition("{")
     words = [word.strip() for word in names.split(comma) if word.strip()]
     if not 2 <= len(words) <= (2 if brace else 3):

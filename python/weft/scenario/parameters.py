@@ -1,4 +1,4 @@
-"""The keys of a scenario, read from its JSON schema: parameters of models and keys of sections."""
+"""Reads the keys of a scenario from its JSON schema: parameters of models, and keys of sections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KINDS = {"integer": "whole number", "boolean": "true or false", "array": "list"
 
 
 class Parameter(NamedTuple):
-    """A key of a scenario with its description."""
+    """A key of a scenario: its kind of value, default and meaning."""
 
     key: str
     kind: str
@@ -28,17 +28,17 @@ class Parameter(NamedTuple):
 
 
 def model(schema: Schema, family: str, name: str) -> Schema:
-    """The schema of the parameters of a model, e.g. of `ugal_p` in the family `routing`."""
+    """The schema of the parameters of a model, such as `ugal_p` in the family `routing`."""
     place = schema
     for key in family.split("."):
         place = target(schema, target(schema, place)["properties"][key])
-    # either a family of which a scenario names one member, or the parameters of the members that it names
+    # either a family, of which a scenario names one member, or the parameters of the named members
     choices = place.get("oneOf", [place])
     return target(schema, next(each["properties"][name] for each in choices if name in each.get("properties", {})))
 
 
 def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
-    """The keys of a mapping."""
+    """Yields the keys of the mapping that the schema `place` describes."""
     required = place.get("required", [])
     for key, parameter in place.get("properties", {}).items():
         own = target(schema, parameter)
@@ -47,7 +47,7 @@ def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
         words: dict[str, str] = {}
         for choice in own.get("oneOf", [own] if "enum" in own else []):
             meaning = _prose(choice, target(schema, choice)) if "enum" not in choice else ""
-            # a word alone and the same word with parameters name the same thing
+            # a word alone has the same meaning as the word with parameters
             words |= {word: meaning for word in _words(choice) if word not in words}
         yield Parameter(key, _kind(own), shown, _prose(parameter, own), list(words.items()), own)
 
@@ -55,11 +55,11 @@ def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
 def inner(
     schema: Schema, parameter: Parameter, apart: Callable[[Parameter], bool] = lambda _: False
 ) -> Iterator[Parameter]:
-    """The keys inside the possible values of a parameter, at any depth, each with its path.
+    """Yields the keys inside the possible values of a parameter, at any depth, each with its path.
 
-    `spares.even.target` is a key of a word with parameters, `off[].from` a key of the items of a list, `a.b` a key of a
-    mapping, and `a.*.b` a key inside a mapping with arbitrary keys. Keys inside a parameter for which `apart` is true
-    are left out. A schema that contains itself is followed once.
+    For example, `spares.even.target` is a key of a word with parameters, and `off[].from` is a key of the items of a
+    list. `a.b` is a key of a mapping, and `a.*.b` is a key inside a mapping with arbitrary keys. The keys inside a
+    parameter for which `apart` returns true are left out. A schema that contains itself is followed only once.
     """
     return _inner(schema, parameter, apart, ())
 
@@ -95,12 +95,12 @@ def _direct(schema: Schema, parameter: Parameter) -> Iterator[Parameter]:
 
 
 def _words(choice: Schema) -> list[str]:
-    """The words in one of the possible forms of a value."""
+    """The words that one of the possible forms of a value allows."""
     return [choice["const"]] if "const" in choice else [*choice.get("enum", []), *choice.get("properties", {})]
 
 
 def target(schema: Schema, place: Schema) -> Schema:
-    """The schema after references are resolved, without the "or null" of an optional key."""
+    """The schema to which references lead, without the "or null" of an optional key."""
     while "$ref" in place or "anyOf" in place:
         if "$ref" in place:
             place = schema["$defs"][place["$ref"].rsplit("/", 1)[-1]]
@@ -110,7 +110,7 @@ def target(schema: Schema, place: Schema) -> Schema:
 
 
 def _kind(place: Schema) -> str:
-    """Text on the possible values. For a quantity it is an example, which shows the unit."""
+    """Text on the possible values of a key. For a quantity, the text is an example, which shows the unit."""
     if "oneOf" in place or "enum" in place:
         return "one of"
     if examples := place.get("examples"):

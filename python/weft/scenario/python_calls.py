@@ -1,7 +1,8 @@
-"""Calls the Python functions that scenarios name.
+"""Calls the Python functions that scenarios use as models.
 
-A function is executed from its text in the scenario. It is never imported, because the hash of a point covers only this
-text. Any fault becomes a `ScenarioError` that names the call and the line of the user's file.
+The functions are executed from the text that the scenario stores. Weft never imports them from a module, because the
+hash of a point covers only this text. Any fault becomes a `ScenarioError` that names the call, and the line in the file
+of the user.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import FrameType
 
-# Longest time that one call may take [s].
+# Maximum time of one call [s].
 MOST_SECONDS = 10.0
-# Longest time that a file may take to be executed [s]; its imports may be slow.
+# Maximum time for executing a file [s]; it is longer because imports may be slow.
 MOST_SECONDS_OF_FILE = 60.0
-# Time between two checks of the running calls [s].
+# Time between two checks of the running calls by the watching thread [s].
 _LOOK_SECONDS = 0.5
-# Maximum number of values that a generator may yield.
+# Maximum number of values that a generator can yield.
 _MOST_VALUES = 100_000
-# Number of sources or packets for which a function is called a second time, in another order.
+# Number of sources or packets for which a function is called again, in another order, to compare the results.
 AGAIN = 64
-# Maximum number of characters of a line that a message shows.
+# Maximum number of characters of a line that an error message prints.
 _MOST_SHOWN = 60
 
 
 class TooLongError(BaseException):
-    """A call takes too long. An `except Exception` in the user's code does not catch this error."""
+    """Raised in a call that takes too long. An `except Exception` in the code of the user does not catch this error."""
 
 
 class Patience:
@@ -57,7 +58,7 @@ class Patience:
         self._starting = threading.Lock()
 
     def call(self, seconds: float, function: Callable[..., Any], *positional: Any, **named: Any) -> Any:
-        """Call a function, for at most `seconds`."""
+        """Call a function, and interrupt it after `seconds` seconds."""
         self._start()
         thread = threading.get_ident()
         self._ends[thread] = time.monotonic() + seconds
@@ -67,7 +68,10 @@ class Patience:
             self._ends.pop(thread, None)
 
     def _start(self) -> None:
-        """Start the watching thread unless it already runs. A forked process starts without this thread."""
+        """Start the watching thread unless it already runs.
+
+        A forked process does not have this thread, and starts another one.
+        """
         if self._watcher is None or not self._watcher.is_alive():
             with self._starting:
                 if self._watcher is None or not self._watcher.is_alive():
@@ -83,12 +87,12 @@ class Patience:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooLongError))
 
 
-# The object that watches all calls of this process.
+# The object that watches all calls in this process.
 _PATIENCE = Patience()
 
 
 class Place(NamedTuple):
-    """The location of a function: text and name of its file, its own name, and the family of its model."""
+    """The location of a function: text and name of its file, name of the function, and family of its model."""
 
     text: bytes
     file: str
@@ -97,16 +101,16 @@ class Place(NamedTuple):
 
 
 class UserFunction:
-    """A function of a user's file.
+    """A function in a file of the user, which a scenario uses as a model.
 
     Attributes
     ----------
     file, name : str
-        Name of the function's file, and name of the function.
+        Name of the file, and name of the function.
     function : callable
         The function itself.
     fixed : dict
-        Arguments that are the same in each call.
+        Arguments that are equal in all calls.
     takes : set of str
         Names in `varying` that the function has as parameters.
     """
@@ -126,7 +130,9 @@ class UserFunction:
         self.fixed, self.takes = self._arguments(given, known, varying)
 
     def call(self, words: Callable[[], str], arguments: Mapping[str, Any]) -> Any:
-        """Return the result of a call; a generator becomes a list. `words` gives the name of the call for an error.
+        """Call the function and return its result; a generator is converted to a list.
+
+        `words` is a function that returns the text of the call for an error.
 
         Raises
         ------
@@ -177,7 +183,7 @@ class UserFunction:
     def _refuse_local(self, tree: ast.Module) -> None:
         """Refuse imports of other files of the user, even inside functions.
 
-        The hash of results would not cover these files.
+        The hash of results would not cover the content of these files.
         """
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -194,7 +200,7 @@ class UserFunction:
     def _arguments(
         self, given: Mapping[str, Any], known: Mapping[str, Any], varying: set[str]
     ) -> tuple[dict[str, Any], set[str]]:
-        """The arguments that do not vary, and the names of varying arguments that the function has as parameters."""
+        """The arguments that are equal in all calls, and the names of varying arguments that the function takes."""
         parameters = inspect.signature(self.function).parameters
         takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
         own = {
@@ -221,7 +227,7 @@ class UserFunction:
         return fixed, varying & own
 
     def line(self, problem: BaseException) -> str:
-        """The last line of the user's file in the traceback of an exception."""
+        """The last line of the file of the user in the traceback of an exception, for an error."""
         place = problem.__traceback__
         number = None
         while place is not None:
@@ -239,7 +245,7 @@ class UserFunction:
         return f"{self.file}, line {number}: `{text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 3] + '...'}`"
 
     def returned(self, again: Callable[[], Any]) -> str:
-        """The line at which the function returns, in a call that `again` repeats."""
+        """The line at which the function returns; `again` repeats the call to find it."""
         lines: list[int] = []
         code = getattr(self.function, "__code__", None)
 
@@ -260,7 +266,7 @@ class UserFunction:
         return self._place(lines[-1] if lines else self._first_line())
 
     def raised(self, problem: BaseException, call: str, seconds: float) -> ScenarioError:
-        """The error for a call that raised an exception. The allowed time of the call is `seconds`."""
+        """The error for a call that raised an exception. The allowed time of the call was `seconds`."""
         if isinstance(problem, TooLongError):
             what = f"{call} did not return within {seconds:g} s ({self.line(problem)})"
             return ScenarioError.saying(what, "end its loop or make it faster: Weft calls it for each of many cases")

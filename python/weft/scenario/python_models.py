@@ -1,4 +1,4 @@
-"""`weft.pattern` and `weft.routing`: models that are Python functions, as objects for scenarios in Python."""
+"""`weft.pattern` and `weft.routing` make models from Python functions, as objects for scenarios in Python."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class PythonModel:
-    """A model that is a Python function. It can be called like the function.
+    """A model that is a Python function. Calling the object calls its function.
 
     Attributes
     ----------
     family : str
         ``pattern`` or ``routing``.
     function : callable
-        The function.
+        The function that computes destinations or hops.
     parameters : dict
-        Arguments that Weft passes to the function, in addition to those that it always passes.
+        Arguments that Weft passes to the function, in addition to those that every model of the family gets.
     """
 
     family: str
@@ -44,7 +44,7 @@ class PythonModel:
         return self.function(*positional, **named)
 
     def written(self, files: dict[str, bytes]) -> dict[str, Any]:
-        """The model in the shape of a scenario; its text is added to `files`."""
+        """The model in the form that a scenario file has; the text of its function is added to `files`."""
         text, name = text_of(self.function), self.function.__name__
         file, number = f"{name}.py", 2
         while files.setdefault(file, text) != text:
@@ -61,27 +61,27 @@ def pattern(function: Callable[..., Any], /, **parameters: Any) -> PythonModel: 
 @overload
 def pattern(function: None = None, /, **parameters: Any) -> Maker: ...
 def pattern(function: Callable[..., Any] | None = None, /, **parameters: Any) -> PythonModel | Maker:
-    """Make a traffic pattern from a function. It can be used as a decorator.
+    """Make a traffic pattern from a function. `pattern` can also be used as a decorator.
 
     Parameters
     ----------
     function : callable
-        ``destination(source, rng)``: the terminal to which `source` sends its next packet. It may also return ``None``
-        (this packet is not sent), or a dict of terminals with their weights. Its parameters may be any of ``source``,
-        ``rng`` (a ``numpy.random.Generator``), ``terminals``, ``terminals_per_router``, ``widths`` and ``seed``, with
-        these names.
+        A function like ``destination(source, rng)``, which returns the terminal to which `source` sends its next
+        packet. The function can also return ``None`` (this packet is not sent), or a dict of terminals with their
+        weights. The function can have any of the parameters ``source``, ``rng`` (a ``numpy.random.Generator``),
+        ``terminals``, ``terminals_per_router``, ``widths`` and ``seed``, with these names.
     **parameters : value
         Further arguments of the function: strings, numbers, lists.
 
     Returns
     -------
     PythonModel
-        Value for the key ``traffic.pattern`` of a scenario in Python.
+        A value for the key ``traffic.pattern`` of a scenario in Python.
 
     Notes
     -----
-    The function is called before the run, once per source, or 1000 times if it takes ``rng``. The run uses the table of
-    its results.
+    Weft calls the function before the run, once per source, or 1000 times per source if it takes ``rng``. The run uses
+    the table of the returned destinations.
 
     Examples
     --------
@@ -99,29 +99,29 @@ def routing(function: Callable[..., Any], /, **parameters: Any) -> PythonModel: 
 @overload
 def routing(function: None = None, /, **parameters: Any) -> Maker: ...
 def routing(function: Callable[..., Any] | None = None, /, **parameters: Any) -> PythonModel | Maker:
-    """Make a routing from a function. It can be used as a decorator.
+    """Make a routing from a function. `routing` can also be used as a decorator.
 
     Parameters
     ----------
     function : callable
-        ``next_hops(router, packet)``: the hops that a packet may take at a router that is not its destination. A hop is
-        a port, or a tuple of a port and a VC class; the result is one hop or a list. If the function has a third
-        parameter ``queues`` (flits by port), it returns a dict of hops with their costs, and the packet takes the hop
-        of least cost. The function may also have a parameter ``network``. See `weft.scenario.python_network` for the
-        attributes of ``router``, ``packet`` and ``network``.
+        A function like ``next_hops(router, packet)``, which returns the hops that a packet may take at a router that is
+        not its destination. A hop is a port, or a tuple of a port and a VC class. The function returns one hop or a
+        list of hops. If the function has a third parameter ``queues`` (flits by port), it must return a dict of hops
+        with their costs, and the packet takes the hop with the least cost. The function can also have a parameter
+        ``network``. See `weft.scenario.python_network` for the attributes of ``router``, ``packet`` and ``network``.
     **parameters : value
         Further arguments of the function: strings, numbers, lists.
 
     Returns
     -------
     PythonModel
-        Value for the key ``routing`` of a scenario in Python.
+        A value for the key ``routing`` of a scenario in Python.
 
     Notes
     -----
-    Without ``queues`` the function is called before the run, once for each router, destination and VC class of the last
-    hop, and the run uses the table of its results. With ``queues`` the function is also called during the run, for each
-    packet at each router. Such a run is slow.
+    Without ``queues``, Weft calls the function before the run, once for each router, destination and VC class of the
+    last hop. The run uses the table of the returned hops. With ``queues``, Weft also calls the function during the run,
+    for each packet at each router. A run that calls the Python function is slow.
 
     Examples
     --------
@@ -145,9 +145,9 @@ def _made(family: str, function: Callable[..., Any] | None, parameters: dict[str
 
 
 def plain(value: Any, files: dict[str, bytes]) -> Any:
-    """A part of a scenario in which each function is replaced by its form in a scenario file.
+    """A part of a scenario in which functions are replaced by their form in a scenario file.
 
-    Adds their strings to `files`.
+    The texts of the functions are added to `files`.
     """
     if isinstance(value, PythonModel):
         return value.written(files)
@@ -159,7 +159,7 @@ def plain(value: Any, files: dict[str, bytes]) -> Any:
 
 
 def warn_if_slow(points: Sequence[Point]) -> None:
-    """Warn of a routing that calls Python while the network runs."""
+    """Warn about a routing that calls a Python function while the network runs."""
     for point in points:
         routing = point.resolved["routing"]
         if isinstance(routing, dict) and "python" in routing:
@@ -173,7 +173,7 @@ def warn_if_slow(points: Sequence[Point]) -> None:
 
 
 def _reads_queues(text: bytes, name: str) -> bool:
-    """Whether a function in a string has a parameter `queues`. The string is not executed."""
+    """Whether the function of this name in a text has a parameter `queues`. The text is parsed and not executed."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return any(each.arg == "queues" for each in [*node.args.args, *node.args.kwonlyargs])

@@ -1,4 +1,4 @@
-"""The network that a routing in Python gets: routers, their ports, and the packet to route."""
+"""The objects that a routing in Python gets: the network, its routers and their ports, and the packet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Router(int):
-    """A router: its number, with its ports.
+    """A router: an integer (its number) with further attributes, such as its ports.
 
     Attributes
     ----------
@@ -21,19 +21,19 @@ class Router(int):
 
     @classmethod
     def of(cls, network: Network, number: int) -> Router:
-        """The router of a number in a network."""
+        """The router with a number in a network."""
         router = cls(number)
         router.network = network
         return router
 
     @property
     def name(self) -> str:
-        """Name of the router in the file of the topology; otherwise its number."""
+        """Name of the router in the file of the topology; if it has none, its number as a string."""
         return self.network.names[self] if self.network.names else str(int(self))
 
     @property
     def ports(self) -> list[int]:
-        """Ports that lead to other routers."""
+        """Ports of this router that lead to other routers."""
         return list(self.network.ports[self])
 
     @property
@@ -49,27 +49,27 @@ class Router(int):
         return self.network.routers[peer]
 
     def port_to(self, neighbor: int) -> int:
-        """The lowest port that leads to a neighbour."""
+        """The lowest-numbered port that leads to a neighbouring router."""
         peers = self.network.peers[self]
         if neighbor not in peers:
             raise ValueError(f"router {self.name} has no link to router {neighbor}")
         return peers.index(neighbor)
 
     def distance(self, other: int) -> int:
-        """Number of links on a shortest path to another router."""
+        """Number of links on a shortest path from this router to another one."""
         return self.network.distances(other)[self]
 
     def minimal_ports(self, destination: int) -> list[int]:
-        """Ports at which a shortest path begins.
+        """Ports of this router at which a shortest path to the destination begins.
 
-        The result is a list, because a tuple of two numbers would be one hop: port and VC class.
+        The ports are a list, because a tuple of two numbers would mean one hop: port and VC class.
         """
         distances, peers = self.network.distances(destination), self.network.peers[self]
         return [port for port in self.network.ports[self] if distances[peers[port] or 0] < distances[self]]
 
     @property
     def coordinates(self) -> tuple[int, ...]:
-        """Coordinates of the router in the grid of the network, dimension 0 first; empty without a grid."""
+        """Coordinates of the router in the grid of the network, dimension 0 first; empty if the network is no grid."""
         place, rest = [], int(self)
         for width in self.network.widths or ():
             place.append(rest % width)
@@ -78,14 +78,14 @@ class Router(int):
 
 
 class Packet(NamedTuple):
-    """A packet at a router that is not its destination.
+    """A packet at a router that is not its destination, for which the routing returns hops.
 
     Attributes
     ----------
     destination : Router
-        The router of its destination terminal.
+        Router of the destination terminal of the packet.
     vc : int or None
-        VC class of its last hop; ``None`` at the router at which the packet was injected.
+        VC class of the last hop of the packet; ``None`` at the router at which it was injected.
     """
 
     destination: Router
@@ -98,7 +98,7 @@ class Network:
     Attributes
     ----------
     routers : list of Router
-        All routers.
+        All routers of the network.
     hosts : list of Router
         Routers with terminals.
     peers : list of list
@@ -120,7 +120,7 @@ class Network:
         self._distances: dict[int, list[int]] = {}
 
     def distances(self, destination: int) -> list[int]:
-        """Number of links from each router to a destination; it is the number of all routers if there is no path."""
+        """Number of links from each router to a destination; if no path exists, the number of all routers."""
         known = self._distances.get(destination)
         if known is None:
             known = [len(self.routers)] * len(self.routers)
@@ -136,7 +136,10 @@ class Network:
         return known
 
     def to_networkx(self) -> Any:
-        """The routers as a NetworkX graph. Each call returns a copy, which the function may change."""
+        """The routers and links of the network as a NetworkX graph.
+
+        Each call returns another copy, which the function of the user can change.
+        """
         from importlib import import_module
 
         networkx = import_module("networkx")

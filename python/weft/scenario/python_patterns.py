@@ -1,4 +1,7 @@
-"""Evaluates the Python function of a pattern into a table of destinations. The engine calls this module."""
+"""Calls the Python function of a pattern, and makes a table of destinations from its results.
+
+The engine calls `destinations` before a run.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,20 @@ from weft.scenario.python_calls import AGAIN, Place, UserFunction, brief, unequa
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Constant that separates the random generators of patterns from others with the same seed.
+# Constant that makes the random generators of patterns different from others with the same seed.
 _PATTERN = 0x70617474
 
 
 def destinations(
     text: bytes, file: str, name: str, given: dict[str, Any], known: dict[str, Any]
 ) -> list[list[tuple[int, float]]]:
-    """The destinations of each source with their shares of its packets, computed by the function of a pattern.
+    """Computes the destinations of each source, with their shares of its packets, by the function of a pattern.
 
     Raises
     ------
     ScenarioError
-        If the file or a result is wrong. The error names the call and the line.
+        If the file of the function is wrong, or if the function returns a wrong result. The error names the call, and
+        the line in the file.
     """
     draws = known.pop("draws")
     function = UserFunction(Place(text, file, name, "pattern"), given, known, {"source", "rng"})
@@ -43,7 +47,7 @@ def destinations(
 
 
 class _Pattern:
-    """The function of a pattern, applied to a number of terminals."""
+    """The function of a pattern, for a network with a number of terminals."""
 
     def __init__(self, function: UserFunction, terminals: int, seed: int, draws: int) -> None:
         self.function, self.terminals, self.seed = function, terminals, seed
@@ -58,7 +62,10 @@ class _Pattern:
         return [(terminal, share / self.draws) for terminal, share in sorted(shares.items())]
 
     def _results(self, source: int) -> Iterator[Any]:
-        """The results of all calls for a source. Repeated calls give the same results."""
+        """The results of all calls for a source.
+
+        A second iteration gives the same results, because the random generator starts with the same seed.
+        """
         arguments = self.function.fixed | {"source": source}
         if "rng" in self.function.takes:
             import numpy as np
@@ -97,7 +104,7 @@ class _Pattern:
 
 
 def _weight(value: Any) -> float:
-    """A weight as a number; -1 for a value that is not a number."""
+    """A weight as a float; -1 for a value that is not a number."""
     try:
         return float(value) if isinstance(value, Real) else -1.0
     except OverflowError:

@@ -1,4 +1,7 @@
-"""Evaluates the Python function of a routing into a table of hops, and calls it in the loop if it reads queues."""
+"""Makes a table of hops from the Python function of a routing.
+
+If the function reads queues, this module also calls it during the run.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ if TYPE_CHECKING:
 
 # Maximum number of VC classes of a link.
 MAX_CLASSES = 16
-# Maximum memory of the hops before they are converted to a table of the engine [bytes].
+# Maximum memory of the hops [bytes], before they are converted to a table of the engine.
 MOST_BYTES = 2_000_000_000
-# Memory of a state, of the set of hops that several states may share, and of each of these hops [bytes]. Their sums are
-# within 10 % of the peaks that `tracemalloc` shows for HyperX 10x10 and 14x14.
+# Memory [bytes] of a state, of a set of hops (which several states may share), and of each hop in a set. The sums of
+# these sizes are within 10 % of the peaks that `tracemalloc` shows for HyperX 10x10 and 14x14.
 _STATE_BYTES, _HOPS_BYTES, _HOP_BYTES = 200, 300, 16
-# Maximum number of routers of a path that a message shows.
+# Maximum number of routers of a path that an error message lists.
 _SHOWN = 12
 
 Hop = tuple[int, int]
@@ -33,7 +36,7 @@ Row = tuple[int, int, int, list[tuple[int, int, int]]]
 
 
 class State(NamedTuple):
-    """The state of a packet: its router, its destination, and the VC class of its last hop."""
+    """The state of a packet on which its hops depend: its router, its destination, and the VC class of its last hop."""
 
     router: int
     destination: int
@@ -41,10 +44,10 @@ class State(NamedTuple):
 
 
 class Routes:
-    """The hops that packets may take, by the state of the packet.
+    """The hops that packets may take, for each state of a packet.
 
-    The rank of a hop is the rank of its cost in an idle network. While all queues are empty, packets take hops of rank
-    0.
+    The rank of a hop is the rank of its cost in an idle network, so hops of equal cost have the same rank. While all
+    queues are empty, packets take hops of rank 0.
     """
 
     def __init__(self, function: UserFunction, network: Network) -> None:
@@ -56,7 +59,7 @@ class Routes:
         self._ranked: dict[tuple[Hop, int], tuple[Hop, int]] = {}
 
     def follow(self) -> None:
-        """Find the hops of every state that a packet can reach from any router with terminals to any other.
+        """Find the hops of every state that a packet can have between any two routers with terminals.
 
         Raises
         ------
@@ -73,7 +76,10 @@ class Routes:
                 raise unequal(self.function, self._case(state))
 
     def _walk(self, start: State, done: set[State]) -> None:
-        """Search depth first. If a state occurs again on its own path, there is a loop."""
+        """Search depth first.
+
+        If a state occurs twice on the same path, packets can circulate forever, which is an error.
+        """
         if start in done:
             return
         path: dict[State, Iterator[State]] = {start: self._after(start)}
@@ -89,7 +95,7 @@ class Routes:
                 path[following] = self._after(following)
 
     def _after(self, state: State) -> Iterator[State]:
-        """The next states of a packet, without states in which it has arrived."""
+        """The states of a packet after each of its hops, without states in which the packet has arrived."""
         self.hops[state] = self._evaluated(state)
         self.bytes += _STATE_BYTES
         if self.bytes > MOST_BYTES:
@@ -102,7 +108,10 @@ class Routes:
                 yield State(peer, state.destination, vc)
 
     def _evaluated(self, state: State) -> Hops:
-        """The hops of a packet in an idle network, by cost. Equal sets of hops share one object to save memory."""
+        """The hops of a packet in an idle network, ordered by cost.
+
+        Equal sets of hops share one object, to save memory.
+        """
         costs = self.called(state, self._empty(state), None)
         ranks = {cost: rank for rank, cost in enumerate(sorted(set(costs.values())))}
         hops = tuple(sorted(((hop, ranks[cost]) for hop, cost in costs.items()), key=lambda each: (each[1], each[0])))
@@ -122,11 +131,14 @@ class Routes:
         ]
 
     def _empty(self, state: State) -> list[int]:
-        """The queue lengths of a router in an idle network."""
+        """The queue lengths of a router in an idle network, which are all zero."""
         return [0] * len(self.network.peers[state.router])
 
     def _arguments(self, state: State, queues: Sequence[int]) -> dict[str, Any]:
-        """The arguments of a call. The queues are a new list in each call, because the function may change it."""
+        """The arguments for a call of the function in this state.
+
+        Each call gets another list of queues, because the function could change the list.
+        """
         routers = self.network.routers
         arguments = dict(self.function.fixed)
         arguments["router"] = routers[state.router]
@@ -141,7 +153,7 @@ class Routes:
     def called(self, state: State, queues: Sequence[int], packet: tuple[int, int, int] | None) -> dict[Hop, float]:
         """The hops that the function returns, with their costs.
 
-        `packet` is the source terminal, the number and the destination terminal of a packet in the loop.
+        `packet` has source terminal, number and destination terminal of a packet of the run; ``None`` before the run.
         """
         result = self._result(state, queues, packet)
         costs, wrong = self._hops(self.network.routers[state.router], result)
@@ -152,7 +164,7 @@ class Routes:
         return costs
 
     def _hops(self, router: Router, result: Any) -> tuple[dict[Hop, float], tuple[str, str] | None]:
-        """The hops of a result with their costs, or the fault of the result and the remedy."""
+        """The hops in a result of the function, with their costs; or the fault of the result, and the remedy."""
         costs: dict[Hop, float] = {}
         if isinstance(result, Mapping) and not self.reads_queues:
             return costs, ("costs without queues", "return a list of hops, or take `queues` as an argument")
@@ -192,7 +204,7 @@ class Routes:
         return f"a packet to router {names[state.destination].name}, {vc}, at router {names[state.router].name}"
 
     def call(self, state: State, packet: tuple[int, int, int] | None) -> str:
-        """The call as a string."""
+        """Text that describes a call of the function, for errors."""
         if packet is None:
             return f"`{self.function.name}` for {self._case(state)}"
         source, number, target = packet
@@ -202,7 +214,7 @@ class Routes:
         )
 
     def _loop(self, path: list[State], again: State) -> ScenarioError:
-        """The error for packets that reach a state twice."""
+        """The error for packets that can reach the same state twice."""
         loop = path[path.index(again) :]
         names = [self.network.routers[state.router].name for state in [*loop, again]]
         shown = " -> ".join(names if len(names) <= _SHOWN else [*names[: _SHOWN - 2], "...", names[-1]])
@@ -212,7 +224,7 @@ class Routes:
 
 
 class Chooser:
-    """The calls of a routing that reads queues, while a network runs."""
+    """Calls the function of a routing that reads queues, while a network runs."""
 
     def __init__(self, routes: Routes) -> None:
         self.routes = routes
@@ -220,12 +232,12 @@ class Chooser:
     def choose(
         self, router: int, destination: int, vc: int | None, queues: list[int], packet: tuple[int, int, int]
     ) -> list[Hop]:
-        """The hops of least cost, in the order of ports.
+        """The hops with the least cost, in the order of ports.
 
         Raises
         ------
         ScenarioError
-            If the call fails, or returns a hop that it does not return with empty queues.
+            If the call fails, or if it returns a hop that the function does not return with empty queues.
         """
         state, routes = State(router, destination, vc), self.routes
         costs = routes.called(state, queues, packet)
@@ -242,7 +254,7 @@ class Chooser:
 
 
 def _number(cost: Any) -> float:
-    """A cost as a number; NaN for a value that is not a number."""
+    """A cost as a float; NaN for a value that is not a number."""
     try:
         return float(cost) if isinstance(cost, Real) else nan
     except OverflowError:
@@ -257,12 +269,15 @@ def _listed_ports(router: Router) -> str:
 def routes(
     text: bytes, file: str, name: str, given: dict[str, Any], known: dict[str, Any]
 ) -> tuple[list[Row], Chooser | None]:
-    """The table of a routing, and the object that calls a function that reads queues. Ranks apply to empty queues.
+    """Makes the table of a routing, and the object that calls its function during the run if the function reads queues.
+
+    The ranks in the table are those with empty queues.
 
     Raises
     ------
     ScenarioError
-        If the file or a result is wrong. The error names the packet, the router and the line.
+        If the file of the function is wrong, or if the function returns a wrong result. The error names the packet, the
+        router, and the line in the file.
     """
     network = Network(known["peers"], known["hosts"], known["names"], known["widths"])
     function = UserFunction(

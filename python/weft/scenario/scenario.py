@@ -1,4 +1,4 @@
-"""A scenario: the text of one file and the overrides of its values."""
+"""A scenario: the text of one file, with overrides of its values."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Named:
-    """The names of a sweep.
+    """The names of a sweep, which follow from its scenario and its overrides.
 
     Attributes
     ----------
     name : str
         Name of the scenario, with a mark of the overrides if there are any.
     title : str
-        Title of its table: the name, and the overrides.
+        Title of the table of results: the name, and the overrides.
     folder : str
-        Name of the folder of its results. It is the name of the scenario's file, or of the scenario without a file,
-        plus a mark.
+        Name of the folder of the results: the name of the scenario's file or, without a file, the name of the scenario
+        plus a mark. Overrides add another mark.
     source : str
-        Name of the scenario's file in errors.
+        Name of the file of the scenario in error messages.
     file : Path or None
-        The file; ``None`` for a scenario that was only in memory.
+        The file of the scenario; ``None`` for a scenario that was only in memory.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Named:
     file: Path | None
 
     def search(self) -> Named:
-        """Name of the search for the saturation of this sweep."""
+        """The names of the search for the saturation of this sweep."""
         name, folder = f"{self.name}-saturation", f"{self.folder}-saturation"
         return replace(self, name=name, title=f"{self.title}: saturation", folder=folder)
 
@@ -60,11 +60,12 @@ class Scenario:
     text : str
         Text in YAML (JSON is also YAML).
     name : str
-        Name of the default folder of the results, and of the sweep unless the text names the sweep.
+        Name of the default folder of the results. The sweep has the same name, unless the text has a key ``name``.
     source : str
-        Name of the scenario's file in errors. Its folder is searched for the other files of the scenario.
+        Name of the file of the scenario in error messages. Other files of the scenario are looked up in the folder of
+        this file.
     files : mapping of str to bytes
-        Contents of the scenario's files that are only in memory, by name.
+        Contents of files of the scenario that are only in memory, by name.
     """
 
     text: str
@@ -90,7 +91,7 @@ class Scenario:
     def from_dict(cls, scenario: Mapping[str, Any], *, name: str = "scenario") -> Scenario:
         """Make a scenario from a dict in the form of a file: strings with units, lists under ``sweep`` and ``zip``.
 
-        Functions (`weft.pattern`) become files of the scenario.
+        Functions (`weft.pattern`) in the dict become files of the scenario.
         """
         from weft.scenario.python_models import plain
 
@@ -103,12 +104,12 @@ class Scenario:
         return html_table.head(self.name, f"a scenario, from {self.source}") + html_table.lines(self.text.splitlines())
 
     def points(self, sets: Sequence[tuple[str, str]] = ()) -> list[Point]:
-        """Check the scenario and expand its sweep into points; `sets` are overrides as pairs of path and text.
+        """Check the scenario and expand its sweep to points; `sets` are overrides as pairs of path and text.
 
         Raises
         ------
         ScenarioError
-            If the scenario is not valid. The error has file, line, column, the fault and the remedy.
+            If the scenario is not valid. The error names file, line, column, the fault and the remedy.
         """
         from weft._engine import expand
 
@@ -120,7 +121,7 @@ class Scenario:
 
     @property
     def file(self) -> Path | None:
-        """The scenario's file; ``None`` for a scenario that is only in memory."""
+        """The file of the scenario; ``None`` for a scenario that is only in memory."""
         path = Path(self.source)
         try:
             return path if path.is_file() else None
@@ -128,14 +129,14 @@ class Scenario:
             return None
 
     def named(self, first: Point, sets: Sequence[tuple[str, str]]) -> Named:
-        """Name of a sweep, from its first point and its overrides."""
+        """The names of a sweep, from its first point and its overrides."""
         name = one_line(str(first.resolved.get("name") or self.name))
         folder = slug(self.name if self.file else name)
         if not self.file:  # two scenarios in memory may have the same name
             folder += f"-{hashlib.sha256(self.text.encode(errors='surrogateescape')).hexdigest()[:8]}"
         if not sets:
             return Named(name, name, folder, self.source, self.file)
-        # overrides make a different sweep, whose table must not replace that of the file
+        # overrides make another sweep, whose table must not replace the table of the sweep without overrides
         content = hashlib.sha256(json.dumps(list(sets)).encode())
         for each in self.files.values():
             content.update(each)
@@ -144,14 +145,14 @@ class Scenario:
         return Named(f"{name}-{mark}", f"{name} ({words})", f"{folder}-{mark}", self.source, self.file)
 
     def command(self, name: str, sets: Sequence[tuple[str, str]], *more: str) -> list[str] | None:
-        """Words of the command line that runs this scenario; ``None`` if parts of it exist only in memory."""
+        """Words of the command that runs this scenario; ``None`` if parts of the scenario exist only in memory."""
         if self.files or not self.file:
             return None
         return [name, self.source, *(word for path, value in sets for word in ("--set", f"{path}={value}")), *more]
 
 
 def written(value: Any) -> str:
-    """An override as a string: a string is unchanged, any other value becomes JSON."""
+    """An override as a string: strings are unchanged, and any other value is converted to JSON."""
     return value if isinstance(value, str) else _json(value)
 
 
@@ -164,7 +165,7 @@ def _json(value: Any, indent: int | None = None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A JSON value for a NumPy number or array, a mapping or a path."""
+    """A value that JSON can represent, for a NumPy number or array, a mapping or a path."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -175,7 +176,7 @@ def _plain(value: Any) -> Any:
 
 
 def _brief(path: str, value: str) -> str:
-    """An override as a string in a title: the label of a model; a string that is not JSON is unchanged."""
+    """An override as a string for a title: the label of a model, or an unchanged string that is not JSON."""
     try:
         return label(json.loads(value), path)
     except ValueError:

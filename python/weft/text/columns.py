@@ -1,4 +1,4 @@
-"""Lines of a table as plain text."""
+"""Writes tables and numbers as plain text."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 GAP = "  "
-# Characters per line of a wrapped text.
+# Number of characters per line of a wrapped text.
 WIDTH = 110
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | Collection[int] = 1) -> list[str]:
-    """Lines of a table with a heading. `left` names the columns that are flush left, by their count or their indices.
+    """Lines of a table with a heading.
 
-    A column of notes has no heading, and so no rule below it.
+    `left` selects the columns that are flush left: their number, or a list of their indices.
+
+    A column without a heading, such as a column of notes, has no rule below the heading.
     """
     flush = range(left) if isinstance(left, int) else left
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
@@ -34,9 +36,9 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | C
 
 
 def folded(text: str, width: int, *, hyphens: bool = False, cut_words: bool = False) -> list[str]:
-    """Breaks a string into lines of at most `width` characters, at spaces, after slashes and, if requested, hyphens.
+    """Breaks a string into lines of at most `width` characters: at spaces, after slashes and, if requested, at hyphens.
 
-    A longer word gets a separate line, or is cut if `cut_words` is true.
+    A word that is longer than a line is on a separate line, or is cut if `cut_words` is true.
 
     Examples
     --------
@@ -49,9 +51,9 @@ def folded(text: str, width: int, *, hyphens: bool = False, cut_words: bool = Fa
 
 
 def number(value: float | None, digits: int) -> str:
-    """A number with `digits` decimal places; a dash for ``None``.
+    """A number as a string with `digits` decimal places; a dash for ``None``.
 
-    A small number that would be rounded to zero keeps two significant digits.
+    A small number that would be rounded to zero has two significant digits instead.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def number(value: float | None, digits: int) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A duration in the form of a clock; below ten seconds, in seconds with one decimal place.
+    """A duration as a string in the form of a clock; below ten seconds, in seconds with one decimal place.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Meanings of the words in results. The engine lists the words.
+"""Meanings of the words that the engine writes into results. The engine has the list of these words.
 
-A word without a meaning in this module is shown unchanged.
+A word for which this module has no meaning is printed with spaces instead of underscores.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def explained(words: Iterable[str], meanings: Mapping[str, str]) -> dict[str, str]:
-    """Each word with its meaning, in the order of the words.
+    """Each word with its meaning, in the order of the words; for a word without a meaning, the word with spaces.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def explained(words: Iterable[str], meanings: Mapping[str, str]) -> dict[str, st
     return {word: meanings.get(word, word.replace("_", " ")) for word in words}
 
 
-# Reasons why the head of a watched packet waits.
+# Meanings of the reasons why the head of a watched packet waits.
 WAITING_MEANINGS = explained(
     _engine.WAITING_REASONS,
     {
@@ -38,7 +38,7 @@ WAITING_MEANINGS = explained(
         "lost_switch": "another flit got the switch",
     },
 )
-# Reasons why a packet of a stalled network cannot move.
+# Meanings of the reasons why a packet of a stalled network cannot move.
 STALL_MEANINGS = explained(
     _engine.STALL_CAUSES,
     {
@@ -49,5 +49,5 @@ STALL_MEANINGS = explained(
         "unanswered": "its terminal holds each request until the reply has left",
     },
 )
-# Tables of a point that are written only if the scenario requests them.
+# Meanings of the tables of a point that are written only if the scenario requests them.
 RECORD_MEANINGS = {each["name"]: each["meaning"] for each in _engine.recordings()}

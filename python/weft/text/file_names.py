@@ -1,4 +1,4 @@
-"""Checks paths from users, and makes folder names from scenario names."""
+"""Checks paths that users pass, and makes folder names from scenario names."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 
 from weft.errors import WeftError
 
-# A longer name is cut, and ends with a hash of the whole name.
+# Maximum length of a folder name; a longer name is cut, and ends with a hash of the whole name.
 _LONGEST = 80
 
 
 def as_path(given: object, what: str, kind: type[WeftError] = WeftError) -> Path:
-    """The path that a user gave.
+    """Checks that a value is a path, and returns the path.
 
     Parameters
     ----------
     given : object
         A string, or any object with ``__fspath__``.
     what : str
-        Meaning of the path, for the error: ``"a folder of results"``.
+        What the path is, for the error: ``"a folder of results"``.
     kind : type
         The class of the error.
 
@@ -37,7 +37,7 @@ def as_path(given: object, what: str, kind: type[WeftError] = WeftError) -> Path
 
 
 def slug(name: str) -> str:
-    """A safe folder name made from a name: letters, digits, ``_``, ``.``, ``+`` and ``-``, with limited length."""
+    """Makes a safe folder name from a name: letters, digits, ``_``, ``.``, ``+`` and ``-``, with limited length."""
     safe = re.sub(r"[^\w.+-]+", "-", name).strip(".-")
     if len(safe.encode()) > _LONGEST:
         kept = safe.encode()[: _LONGEST - 9].decode(errors="ignore")
@@ -46,5 +46,5 @@ def slug(name: str) -> str:
 
 
 def one_line(name: str) -> str:
-    """A name as one line without control characters."""
+    """A name in one line, without control characters."""
     return " ".join("".join(each if each.isprintable() else " " for each in name).split())

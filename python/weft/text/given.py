@@ -1,4 +1,7 @@
-"""Checks arguments of public functions. A value of a wrong type causes an error with its name and the right type."""
+"""Checks arguments of public functions.
+
+A value of a wrong type raises an error that names the argument and the right type.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ from typing import Any, SupportsFloat
 
 from weft.errors import WeftError
 
-# The engine counts threads, blocks and seeds in 32 bits.
+# Maximum of some arguments, because the engine counts threads, blocks and seeds in 32 bits.
 _MOST = (1 << 32) - 1
 
 
 def refused(value: object, name: str, what: str, help: str, kind: type[WeftError] = WeftError) -> WeftError:
-    """The error for a value that is not valid."""
+    """The error for an argument whose value is not valid."""
     shown = repr(value)
     return kind.saying(f"{name}: {shown if len(shown) <= 60 else f'{shown[:57]}...'} is no {what}", help)
 
@@ -22,12 +25,12 @@ def refused(value: object, name: str, what: str, help: str, kind: type[WeftError
 def instance(  # noqa: PLR0917 - one word each
     value: object, of: type, name: str, what: str, help: str, kind: type[WeftError] = WeftError
 ) -> None:
-    """Refuse a value of another type.
+    """Refuse a value that is not of the type `of`.
 
     Raises
     ------
     WeftError
-        If the value is not of the type `of`. The error is of the class `kind`.
+        If the value is not of the type `of`. The class of the error is `kind`.
     """
     if not isinstance(value, of):
         raise refused(value, name, what, help, kind)
@@ -39,7 +42,7 @@ def whole(value: object, name: str, least: int = 1) -> int:
     Raises
     ------
     WeftError
-        If the value is not such a number.
+        If the value is not an integer, or is too small.
     """
     try:
         read = -1 if isinstance(value, bool) else index(value)  # type: ignore[arg-type] # just what is asked
@@ -70,7 +73,7 @@ def listed(value: object, name: str, example: str) -> list[Any]:
     Raises
     ------
     WeftError
-        If the value is not of this kind.
+        If the value is not an object with items, or is a string or a mapping.
     """
     if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
         raise refused(value, name, "list", f"write e.g. {name}=[{example}]")
@@ -83,7 +86,7 @@ def words(value: object, name: str, example: str) -> list[str]:
     Raises
     ------
     WeftError
-        If the value is not a list of strings; a single string is not accepted.
+        If the value is not a list of strings. A single string is also refused.
     """
     found = listed(value, name, repr(example))
     if not all(isinstance(each, str) for each in found):
@@ -97,7 +100,7 @@ def keyed(value: object, name: str, example: str) -> dict[str, Any]:
     Raises
     ------
     WeftError
-        If the value is not such a mapping.
+        If the value is not a mapping whose keys are strings.
     """
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise refused(value, name, "mapping with texts as keys", f"write e.g. {name}={example}")
@@ -105,7 +108,7 @@ def keyed(value: object, name: str, example: str) -> dict[str, Any]:
 
 
 def execution(jobs: object, threads: object, blocks: object, watch: object) -> None:
-    """Check the arguments with which points are run.
+    """Check the arguments that say how points are run.
 
     Raises
     ------

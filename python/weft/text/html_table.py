@@ -1,4 +1,4 @@
-"""Tables and folded text in HTML for notebooks, without scripts and without other styles than the notebook's."""
+"""Writes tables and folded text as HTML for notebooks, without scripts, and with the styles of the notebook."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
-    """A table; the first `left` columns are flush left, the others flush right."""
+    """An HTML table whose first `left` columns are flush left, and whose other columns are flush right."""
 
     def line(cells: Sequence[str], tag: str) -> str:
         sides = ["left" if place < left else "right" for place in range(len(cells))]
@@ -24,15 +24,15 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1)
 
 
 def head(title: str, words: str) -> str:
-    """A heading line: a title in bold, and a string."""
+    """A heading line in HTML: a title in bold, followed by a string."""
     return f"<div><b>{escape(title)}</b>: {escape(words)}</div>"
 
 
 def lines(texts: Sequence[str]) -> str:
-    """Lines one below the other; empty if there are no lines."""
+    """Lines in HTML, one below the other; empty if there are no lines."""
     return f'<pre style="white-space: pre-wrap">{escape(chr(10).join(texts))}</pre>' if texts else ""
 
 
 def folded(summary: str, text: str) -> str:
-    """A string that is shown after a click on `summary`."""
+    """HTML with a text that the reader sees after a click on `summary`."""
     return f"<details><summary>{escape(summary)}</summary><pre>{escape(text)}</pre></details>"

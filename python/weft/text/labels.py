@@ -1,4 +1,4 @@
-"""Reads values of a scenario by dotted path, and writes them as short labels."""
+"""Reads values of a scenario by dotted path, and converts values to short labels."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-# Lists of up to this length are shown with all entries in a label.
+# Maximum number of entries of a list that its label writes out.
 _LISTED = 16
 
 
 def at(tree: Any, path: str) -> Any:
-    """The value at a dotted path of nested dicts; ``None`` if there is none."""
+    """The value at a dotted path of nested dicts; ``None`` if the path does not exist."""
     for key in path.split("."):
         if not isinstance(tree, dict) or key not in tree:
             return None
@@ -26,8 +26,8 @@ def at(tree: Any, path: str) -> Any:
 def label(value: Any, path: str = "") -> str:
     """Short text for a value: ``{"ugal_p": {}}`` becomes ``ugal_p``, with its options in brackets.
 
-    `path` is the place of the value in the scenario: only a list under the key ``widths`` is written as ``8x8``. The
-    label of a long list has the number of entries, and a checksum that distinguishes it from other lists of this
+    `path` is the path of the value in the scenario: only a list under the key ``widths`` is written as ``8x8``. The
+    label of a long list has the number of its entries, and a checksum that distinguishes it from other lists of this
     length.
 
     Examples
@@ -65,7 +65,9 @@ def _of_list(values: list[Any], between: str) -> str:
 
 
 def brief(labels: Sequence[str]) -> list[str]:
-    """Labels without their options. A label keeps its options if another label has the same name.
+    """Labels of models without their options, where the names alone distinguish the labels.
+
+    A label keeps its options if another label has the same name.
 
     Examples
     --------

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Number of letters that two words must share at their beginning, and that each may have after them, as in saturate and
-# saturation.
+# Number of letters at the beginning that two words must share, and maximum number of letters after them, as in saturate
+# and saturation.
 _STEM = 5
 _ENDING = 4
-# Minimum lengths of words in which a letter may be missing, and in which a letter may be wrong: shorter different words
-# may differ by only one letter.
+# Minimum lengths of words in which a letter can be missing, and in which a letter can be wrong, because short words
+# that mean different things often differ in only one letter.
 _SHORT = 3
 _LONG = 4
 
 
 def meant(word: object, known: Iterable[str], otherwise: str) -> str:
-    """The question whether a similar word was meant; `otherwise` if there is no similar word."""
+    """A question that proposes similar words, such as "did you mean `vcs`?"; `otherwise` if no word is similar."""
     alike = [
         each for each in dict.fromkeys(known) if _is_slip(_plain(str(word)), _plain(each)) or same(str(word), each)
     ]
@@ -27,9 +27,9 @@ def meant(word: object, known: Iterable[str], otherwise: str) -> str:
 
 
 def same(word: str, known: str) -> bool:
-    """Whether two names mean the same.
+    """Whether two names of parameters mean the same.
 
-    Each of their parts must be the same word, up to a typing error or another ending.
+    The names must have the same parts in the same order; a part can differ by a typing error or in its ending.
 
     Examples
     --------
@@ -51,7 +51,10 @@ def _plain(word: str) -> str:
 
 
 def _is_slip(word: str, known: str) -> bool:
-    """Whether one letter is missing, extra or wrong, or two neighbouring letters are swapped. Digits must be equal."""
+    """Whether one letter is missing, extra or wrong in a word, or two neighbouring letters are swapped.
+
+    The digits of the two words must be equal.
+    """
     start = _shared(word, known)
     a, b = word[start:], known[start:]
     end = _shared(a[::-1], b[::-1])
@@ -63,7 +66,7 @@ def _is_slip(word: str, known: str) -> bool:
 
 
 def _is_ending(word: str, known: str) -> bool:
-    """Whether two words differ only in their endings, such as a plural, or saturate and saturation."""
+    """Whether two words differ only in their endings, such as a plural and a singular, or saturate and saturation."""
     stem = _shared(word, known)
     endings = word[stem:], known[stem:]
     is_plural = stem > 1 and sorted(endings) == ["", "s"]
@@ -71,6 +74,6 @@ def _is_ending(word: str, known: str) -> bool:
 
 
 def _shared(word: str, other: str) -> int:
-    """Number of letters that two words share at their beginning."""
+    """Number of letters at the beginning that two words share."""
     places = (place for place, (a, b) in enumerate(zip(word, other, strict=False)) if a != b)
     return next(places, min(len(word), len(other)))

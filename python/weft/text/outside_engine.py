@@ -1,7 +1,7 @@
-"""Uses the engine of another package, which has more models, instead of Weft's engine.
+"""Replaces Weft's engine by that of another package, which has more models.
 
-A package that is built from `template` offers its engine by an entry point of the group ``weft.engine``. If such a
-package is installed, ``weft._engine`` is its module.
+A package that is built from `template` declares its engine by an entry point of the group ``weft.engine``. If such a
+package is installed, ``weft._engine`` is the engine of this package.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ NAME = "weft._engine"
 
 
 class _Unusable(ModuleType):
-    """A placeholder for an engine that cannot be used. Every use of it raises the error."""
+    """A placeholder for an engine that cannot be used, for example because of its version.
+
+    Every access to the placeholder raises the error.
+    """
 
     def __init__(self, problem: WeftError) -> None:
         super().__init__(NAME)
@@ -35,7 +38,7 @@ class _Unusable(ModuleType):
 
 
 def use() -> None:
-    """Use the engine of another package if such a package is installed."""
+    """Use the engine of another package, if a package with an engine is installed."""
     if NAME in sys.modules or not (offered := sorted(entry_points(group=GROUP), key=lambda point: point.name)):
         return
     engine = _engine(offered)
@@ -61,7 +64,7 @@ def _engine(offered: list[EntryPoint]) -> ModuleType:
 
 
 def _other_version(engine: ModuleType) -> str:
-    """The fault of an engine's version, as a string; empty if the version is right."""
+    """Text on the wrong version of an engine; empty if the version is right."""
     own = getattr(engine, "VERSION", "unknown")
     try:
         wanted = version("weft-sim")

@@ -1,4 +1,4 @@
-"""The histories of watched packets as a string, a line per step."""
+"""Writes the histories of watched packets as text, a line per step."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from weft.text.engine_words import WAITING_MEANINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Maximum numbers of candidates of a choice, and of choices of a head, that are printed; the data have all.
+# Maximum numbers of candidates of a choice, and of choices of a head, that are printed; the JSON data have all.
 _CANDIDATES, _CHOICES = 16, 8
 
 _ENDED = "when the run ended"
 
 
 def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
-    """Text on when a packet that was not delivered was last seen: at the end of the run, or when it was discarded.
+    """Text on when a packet that was not delivered was last seen: at the end of the run, or when it was dropped.
 
-    The record of a packet does not say which. But if packets of the window were dropped, and no packet is unaccounted
-    for, then every undelivered packet of the window was dropped.
+    The record of a packet does not distinguish these cases. If packets of the window were dropped, and all other
+    packets are accounted for, every undelivered packet of the window was dropped.
     """
     if not summary.get("dropped_packets"):
         return _ENDED
@@ -34,7 +34,10 @@ def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
 
 
 def lines(journey: dict[str, Any], summary: dict[str, Any]) -> list[str]:
-    """The history of a packet, a line per step. `summary` belongs to the run in which the packet was watched."""
+    """The history of a packet as text, a line per step.
+
+    `summary` is that of the run in which the packet was watched.
+    """
     life = journey["life"]
     terminal, flits = journey["terminal"], life["flits"]
     counted = "measured" if life["measured"] else "not measured: created outside the window"
@@ -64,7 +67,7 @@ def _injection(life: dict[str, Any], end: str) -> list[str]:
 
 
 def _visit(visit: dict[str, Any], flits: int, end: str) -> list[str]:
-    """The steps of a packet in one router, until it leaves the router or the run ends."""
+    """Lines with the steps of a packet in one router, until it leaves the router or the run ends."""
     arrived, front = visit["arrived_cycle"], visit["front_cycle"]
     steps = [_step(arrived, f"router {visit['router']}: head arrives at port {visit['port']}, VC {visit['vc']}")]
     if front is None:
@@ -94,7 +97,7 @@ def _visit(visit: dict[str, Any], flits: int, end: str) -> list[str]:
 
 
 def _choice(choice: dict[str, Any], arrived: int) -> list[str]:
-    """A choice of an output, with the numbers that the routing compared."""
+    """Lines on a choice of an output port, with the numbers that the routing compared."""
     ahead = f" in cycle {choice['cycle']}, one hop ahead" if choice["cycle"] < arrived else ""
     via = "" if choice["via_router"] is None else f", via router {choice['via_router']}"
     words = f"port {choice['port']}, VC class {choice['vc_class']}{via}, is chosen{ahead}"
@@ -114,7 +117,7 @@ def _choice(choice: dict[str, Any], arrived: int) -> list[str]:
 
 
 def _head(choice: dict[str, Any]) -> list[str]:
-    """Headings of the columns with the numbers that the routing compared."""
+    """Headings of the columns for the numbers that the routing compared."""
     first = choice["candidates"][0]
     if first["credits"] is not None:
         return ["credits"]
@@ -122,7 +125,10 @@ def _head(choice: dict[str, Any]) -> list[str]:
 
 
 def _worth(candidate: dict[str, Any]) -> list[str]:
-    """The numbers of one candidate that the routing compared; its cost is flits * hops + bias."""
+    """Cells with the numbers of a candidate that the routing compared.
+
+    The cost of a candidate is flits * hops + bias.
+    """
     if candidate["credits"] is not None:
         return [str(candidate["credits"])]
     if candidate["cost_flits"] is None:
@@ -158,7 +164,7 @@ def _end(life: dict[str, Any], end: str) -> list[str]:
 
 
 def _reasons(life: dict[str, Any]) -> str:
-    """String with the reasons why the head waited, and the cycles of each; the longest wait comes first."""
+    """Text with the reasons why the head waited, and the cycles of each reason, the longest wait first."""
     spent: Counter[str] = Counter()
     for visit in life["routers"]:
         spent["behind other packets"] += visit["front_cycle"] - visit["arrived_cycle"]

@@ -1,4 +1,7 @@
-"""Parameters with a new name. The old name is still accepted for one minor version, with a `DeprecationWarning`."""
+"""Keeps old names of parameters of functions working.
+
+An old name is accepted for one minor version, with a `DeprecationWarning`.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ Answer = TypeVar("Answer")
 
 
 def renamed(**names: str) -> Callable[[Callable[Parameters, Answer]], Callable[Parameters, Answer]]:
-    """Make a function accept keyword arguments also under their old names.
+    """Make a function also accept keyword arguments under their old names.
 
     Parameters
     ----------
     **names : str
-        New names by old ones. Type checkers see only the new names.
+        New names of parameters, by their old names. Type checkers know only the new names.
     """
 
     def wrap(function: Callable[Parameters, Answer]) -> Callable[Parameters, Answer]:

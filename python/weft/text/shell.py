@@ -1,4 +1,7 @@
-"""Writes the command lines that messages suggest. A command line can be pasted into a shell unchanged."""
+"""Writes the command lines that messages suggest to the user.
+
+Users can paste such a command line into a shell unchanged.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import shlex
 
 
 def command(*words: object) -> str:
-    """A command of Weft as one line: words that a shell would interpret are quoted.
+    """A command of Weft in one line, in which words that a shell would interpret are quoted.
 
     Examples
     --------
@@ -17,7 +20,7 @@ def command(*words: object) -> str:
 
 
 def word(text: object) -> str:
-    """A word of a command line, quoted if necessary.
+    """A word of a command line, in quotes if a shell would interpret it.
 
     Examples
     --------

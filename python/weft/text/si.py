@@ -1,4 +1,7 @@
-"""Numbers with SI prefixes. `report/assets/numbers.js` has the same function, and one table of tests covers both."""
+"""Writes numbers with SI prefixes, and reads quantities with units.
+
+`report/assets/numbers.js` has the same function in JavaScript, and one table of tests covers both functions.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,19 @@ if TYPE_CHECKING:
 
 _PREFIXES = ("a", "f", "p", "n", "\N{MICRO SIGN}", "m", "", "k", "M", "G", "T", "P", "E")
 _NONE = _PREFIXES.index("")
-# The units of times in a resolved scenario, in femtoseconds.
+# The units of times in a resolved scenario, each with its length in femtoseconds.
 TIME = {"fs": 1.0, "ps": 1e3, "ns": 1e6, "us": 1e9, "ms": 1e12, "s": 1e15}
 
 
 def si(value: float | None, unit: str, digits: int = 3) -> str:
-    """A number with `digits` significant digits, in its unit with a suitable prefix.
+    """A number as a string with `digits` significant digits and a suitable SI prefix of its unit.
 
     Parameters
     ----------
     value : float or None
-        The number in `unit`. ``None`` and NaN give a dash.
+        The number in the unit `unit`. ``None`` and NaN give a dash.
     unit : str
-        A unit without a prefix: ``W``, ``J``, ``s``.
+        The unit without a prefix: ``W``, ``J``, ``s``.
     digits : int
         Number of significant digits; zeros at the end are left out.
 
@@ -36,7 +39,7 @@ def si(value: float | None, unit: str, digits: int = 3) -> str:
         return "-"
     if value == 0 or math.isinf(value):
         return f"{value:g} {unit}".replace("-0 ", "0 ")
-    # the exponent of the rounded number: 999.9 has the exponent of 1000
+    # the exponent after rounding, because 999.9 is rounded to 1000
     exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
     place = min(max(exponent // 3, -_NONE), len(_PREFIXES) - 1 - _NONE)
     rounded = float(f"{value / 10.0 ** (3 * place):.{digits}g}")
@@ -44,12 +47,12 @@ def si(value: float | None, unit: str, digits: int = 3) -> str:
 
 
 def number(text: str, units: Mapping[str, float]) -> float:
-    """Reads a quantity of a resolved scenario, and converts it to the unit whose factor is 1.
+    """Reads a quantity of a resolved scenario, and converts it to the unit whose factor in `units` is 1.
 
     Raises
     ------
     ValueError
-        If the quantity has none of the units.
+        If the unit of the quantity is none of `units`.
     """
     found = re.fullmatch(r"([0-9.]+) ?(\D+)", text)
     if not found or found[2] not in units:

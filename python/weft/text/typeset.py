@@ -1,4 +1,4 @@
-"""Tables for documents: LaTeX with the rules of booktabs, and Markdown."""
+"""Writes tables for documents: LaTeX with the rules of booktabs, or Markdown."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ _TEX = {
     "\N{MINUS SIGN}": "$-$",
     "±": r"$\pm$",
 } | {letter: f"\\{letter}" for letter in "&%$#_{}"}
-# Characters per line of a heading in LaTeX. A column is as wide as its longest line.
+# Number of characters per line of a heading in LaTeX. The lines are short, because a column is as wide as its longest
+# line.
 _WIDTH = 12
-# Characters of a line below the table, because LaTeX does not break lines in a cell.
+# Number of characters per line of a note below a table, because LaTeX does not break lines in a cell.
 _NOTE = 90
-# Characters that Markdown would interpret as marks; < and & would start HTML.
+# Characters that Markdown would interpret as markup; < and & would start HTML.
 _MARKS = re.compile(r"([\\`*_~|$]|\](?=[(\[:]))")
 
 
 @dataclass(frozen=True)
 class Section:
-    """Rows of a table that belong together.
+    """A section of a table: rows that belong together, below a common title.
 
     Attributes
     ----------
@@ -47,14 +48,14 @@ class Section:
 
 
 def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[int], notes: Sequence[str] = ()) -> str:
-    """A LaTeX ``tabular``, for a document that loads the package booktabs.
+    """Writes a table as a LaTeX ``tabular``, for a document that loads the package booktabs.
 
     Parameters
     ----------
     head : sequence of str
-        Headings of the columns, with units in brackets: words and unit are one below the other, in short lines.
+        Headings of the columns, with units in brackets. The unit is written below the words, and both in short lines.
     sections : sequence of Section
-        The rows; the title of a section is on a separate line.
+        The rows of the table; the title of each section is on a separate line.
     left : collection of int
         Indices of the columns with text, which are flush left.
     notes : sequence of str
@@ -80,7 +81,9 @@ def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[in
 
 
 def _stacked(head: Sequence[str]) -> list[list[str]]:
-    """The rows of a heading. The words of all columns end in the same row, and their units start in the next row.
+    """The rows of a table's heading, for headings that are broken into several lines.
+
+    The words of all headings end in the same row, and their units start in the next row.
 
     Examples
     --------
@@ -103,16 +106,16 @@ def _tex_row(cells: Sequence[str]) -> str:
 
 
 def _tex_cell(text: str) -> str:
-    """A cell in LaTeX. A number has a mathematical minus sign, and a missing value is an en dash."""
+    """The text of a cell in LaTeX. A number has a mathematical minus sign, and an en dash replaces a missing value."""
     if re.fullmatch(r"[+-][\d.]+(e[+-]?\d+)?( %)?", text):
         return f"${text[0]}${escaped_tex(text[1:])}"
-    # a bracket at the start of a row would be read as an option of the previous line
+    # escaped, because a bracket at the start of a row would be read as an option of the previous line
     words = "--" if text == "-" else escaped_tex(text)
     return f"{{{words}}}" if words.startswith(("[", "*")) else words
 
 
 def escaped_tex(text: str) -> str:
-    r"""Text in which all special characters of LaTeX are escaped.
+    r"""A text in which all special characters of LaTeX are escaped.
 
     Examples
     --------
@@ -125,7 +128,10 @@ def escaped_tex(text: str) -> str:
 def markdown(
     head: Sequence[str], sections: Sequence[Section], *, left: Collection[int], notes: Sequence[str] = ()
 ) -> str:
-    """Tables in GitHub's Markdown, one per section, below its title in bold. The parameters are those of `tex`."""
+    """Writes tables in the Markdown of GitHub, one per section, each below its title in bold.
+
+    The parameters of this function are those of `tex`.
+    """
     rule = ["---" if place in left else "---:" for place in range(len(head))]
     parts = []
     for section in sections:
@@ -141,7 +147,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def escaped_markdown(text: str) -> str:
-    r"""Text in which all special characters of Markdown are escaped.
+    r"""A text in which all special characters of Markdown are escaped.
 
     Examples
     --------

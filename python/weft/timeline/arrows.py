@@ -1,4 +1,7 @@
-"""Control packets in a trace: a track per router with marks for packets sent and received, and arrows between them."""
+"""Writes control packets to a trace.
+
+Each router has a track with marks for sent and received packets, and arrows connect the marks.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _CATEGORY = "control"
 
 
 class _Mark(NamedTuple):
-    """The event that a packet leaves its router, or arrives at its destination."""
+    """A mark in a trace: a packet leaves its router, or arrives at its destination."""
 
     cycle: int
     router: int
@@ -26,9 +29,9 @@ class _Mark(NamedTuple):
 
 
 def events(packets: pl.DataFrame, span: Span, clock: Clock) -> Iterator[Event]:
-    """Marks of one cycle at the departure and the arrival of each packet, and an arrow between the two marks.
+    """Yields marks of one cycle at the departure and the arrival of each packet, and an arrow between the two marks.
 
-    If a router sends several packets with the same text in one cycle, as in a broadcast, these packets share a mark.
+    If a router sends several packets with the same text in one cycle, as in a broadcast, these packets share one mark.
     """
     yield named(CONTROL, None, f"control packets{clock.note}")
     yield ordered(CONTROL, None, CONTROL)
@@ -55,7 +58,7 @@ def _marks(number: int, packet: dict[str, Any]) -> Iterator[_Mark]:
 
 
 def _drawn(marks: list[_Mark], rows: list[dict[str, Any]], span: Span, clock: Clock) -> Iterator[Event]:
-    """The slice that represents these marks, and the ends of arrows at this slice."""
+    """Yields the slice of the trace for these marks, and the ends of arrows at this slice."""
     first = marks[0]
     inside = span.cut(first.cycle, first.cycle + 1)
     if inside is None:
@@ -76,6 +79,9 @@ def _drawn(marks: list[_Mark], rows: list[dict[str, Any]], span: Span, clock: Cl
 
 
 def _has_both_ends(packet: dict[str, Any], span: Span) -> bool:
-    """Whether a packet leaves and arrives inside the trace; viewers reject an arrow that lacks an end."""
+    """Whether a packet leaves and arrives inside the span of the trace.
+
+    Viewers reject an arrow without one of its ends.
+    """
     ends = (packet["sent_cycle"], packet["arrived_cycle"])
     return all(cycle is not None and span.first <= cycle < span.last for cycle in ends)

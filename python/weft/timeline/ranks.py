@@ -1,4 +1,7 @@
-"""Ranks in a trace: for each rank, a track with its states and a track with its messages; and an arrow per message."""
+"""Writes ranks to a trace.
+
+Each rank has a track with its states and a track with its messages, and each message has an arrow.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _WORDS = {WAIT: "wait for rank {}", TRANSFER: "transfer, rank {}"}
 
 
 class _End(NamedTuple):
-    """The event that a message begins at its sender, or has arrived at its receiver."""
+    """An end of a message in a trace: the message begins at its sender, or has arrived at its receiver."""
 
     rank: int
     cycle: int
@@ -27,7 +30,7 @@ class _End(NamedTuple):
 
 
 def events(states: pl.DataFrame, messages: pl.DataFrame, span: Span, clock: Clock) -> Iterator[Event]:
-    """The tracks of all jobs. A mark of a message is one cycle long."""
+    """Yields the events of the tracks of all jobs. A message has marks that are one cycle long."""
     yield named(RANKS, None, f"ranks{clock.note}")
     yield ordered(RANKS, None, RANKS)
     jobs = states["job"].unique(maintain_order=True).to_list()
@@ -58,7 +61,7 @@ def _states(states: pl.DataFrame, first: int, span: Span, clock: Clock) -> Itera
 
 
 def _messages(messages: pl.DataFrame, begin: tuple[int, int], span: Span, clock: Clock) -> Iterator[Event]:
-    """Marks for the begin and the arrival of messages, by rank and time, each with its end of an arrow."""
+    """Yields marks for the start and the arrival of messages, by rank and time, each with its end of an arrow."""
     first, arrows = begin
     rows = messages.to_dicts()
     ends = [_End(row["from_rank"], row["begun_cycle"], False, number) for number, row in enumerate(rows)]
@@ -74,7 +77,7 @@ def _messages(messages: pl.DataFrame, begin: tuple[int, int], span: Span, clock:
         yield mark
         if span.first <= row["begun_cycle"] and row["arrived_cycle"] < span.last:
             place = {key: mark[key] for key in ("pid", "tid", "ts")} | {"name": "message", "cat": _CATEGORY}
-            # arrows of control packets may have the same numbers, because their name and category differ
+            # the numbers may equal those of control packets, because name and category also identify an arrow
             arrow = {"ph": "f", "bp": "e"} if end.arrives else {"ph": "s"}
             yield {**place, **arrow, "id": arrows + end.number}
 

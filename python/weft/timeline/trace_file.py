@@ -1,9 +1,10 @@
-"""A run as a timeline: ranks and messages of programs, packets, control packets and power states of links.
+"""Writes a run as a timeline: ranks and messages of programs, packets, control packets and power states of links.
 
-The format is the Trace Event Format of Chrome's tracing, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
-Complete events (``X``) are slices with a beginning and a length. Flows (``s`` and ``f``) are arrows between slices.
-Metadata (``M``) name processes and tracks. Times are microseconds of simulated time, in whole nanoseconds. If a cycle
-is not a whole number of nanoseconds, it is drawn as such a number. The arguments of each slice contain its cycles.
+The format is the Trace Event Format of Chrome, which Perfetto (ui.perfetto.dev) and chrome://tracing open. Complete
+events (``X``) are slices: bars with a beginning and a length. Flows (``s`` and ``f``) are arrows between slices.
+Metadata (``M``) name processes and tracks. Times are in microseconds of simulated time, as whole numbers of
+nanoseconds. If the length of a cycle is not a whole number of nanoseconds, each cycle is drawn as 1 ns. The arguments
+of each slice contain the cycles of its beginning and its end.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished, Point
 
-# Keys of the summary that the trace contains in addition to the events.
+# Keys of the summary whose values the trace contains in addition to the events.
 _ABOUT = ("name", "hash", "weft_version", "cycle_seconds", "ending", "cycles_total")
 SHOWN = ("link_states", "control_packets", "rank_states", "message_times")
 """The recordings that a trace shows, if the scenario of the point requests them."""
@@ -39,24 +40,24 @@ SHOWN = ("link_states", "control_packets", "rank_states", "message_times")
 
 @dataclass(frozen=True)
 class Timeline:
-    """A part of a run, ready to be written as a trace.
+    """A part of a run that can be written as a trace.
 
     Attributes
     ----------
     finished : Finished
-        The run, with the journeys of its packets.
+        The run, with the histories of its watched packets.
     states, channels : DataFrame
-        Spans of the power states of links, if they were recorded; and the channels of the point.
+        Spans of the power states of links, if recorded, and the channels of the point.
     control : DataFrame
-        Control packets, if they were recorded and there were any.
+        Control packets; empty if none were recorded.
     ranks, messages : DataFrame
-        States of the ranks of programs, and their messages, if they were recorded and there were any.
+        States of the ranks of programs, and their messages; empty if none were recorded.
     left_out : int
         Number of requested control packets that are left out because there are too many.
     span : Span
         The range of cycles that the trace covers.
     about : dict
-        Facts of the point and of the run that the trace contains in addition to the events.
+        Properties of the point and of the run that the trace contains in addition to the events.
     """
 
     finished: Finished
@@ -70,7 +71,7 @@ class Timeline:
     about: dict[str, Any]
 
     def events(self) -> Iterator[Event]:
-        """Yields all events one at a time, because there may be millions."""
+        """Yields all events one by one, because there may be millions."""
         clock = Clock(self.finished.summary["cycle_seconds"])
         if not self.ranks.is_empty():
             yield from ranks.events(self.ranks, self.messages, self.span, clock)
@@ -81,7 +82,7 @@ class Timeline:
             yield from _links(self.states, self.channels, self.span, clock)
 
     def write(self, file: Path) -> int:
-        """Write the trace as JSON, an event per line. The file appears only when it is complete.
+        """Write the trace as JSON, with one event per line. The file appears under its name only when it is complete.
 
         Returns the number of slices.
         """
@@ -108,20 +109,20 @@ def record(
     blocks: int = 0,
     force_memory: bool = False,
 ) -> Timeline:
-    """Run a point and record the requested data.
+    """Run a point and record the data for its trace.
 
     Parameters
     ----------
     point : Point
-        Point to run. The trace contains the recordings in `SHOWN` that the point's `measure` requests.
+        Point to run. The trace contains those recordings of `SHOWN` that the `measure` of the point requests.
     names : sequence of str
         Names of packets, in the form that `weft.runs.watch.packets` reads.
     first : int
-        Without `names`, this number of packets is recorded: the first ones of the measured window.
+        Number of packets to record if `names` is empty: the first ones of the measured window.
     wanted : Wanted, optional
-        Selection of links and control packets; by default all links and the first 1000 control packets.
+        Links and control packets to include; by default all links and the first 1000 control packets.
     from_cycle, to_cycle : int, optional
-        The part of the run in the trace, from `from_cycle` to before `to_cycle`; by default the whole run.
+        The part of the run to include, from `from_cycle` up to the cycle before `to_cycle`; by default the whole run.
     threads, blocks : int
         As for `Sweep.run`; they do not change the result.
     force_memory : bool
@@ -130,13 +131,13 @@ def record(
     Returns
     -------
     Timeline
-        The part of the run. Its method `write` writes the trace.
+        The recorded part of the run. The method `write` of the object writes the trace.
 
     Raises
     ------
     ScenarioError
-        If the point can't run, it creates no packet of `names`, no cycle is between `from_cycle` and `to_cycle`, or a
-        requested router or kind does not exist.
+        If the point can't run, creates no packet of `names`, or has no cycle between `from_cycle` and `to_cycle`. Also
+        if a requested router or kind of packet does not exist.
     """
     wanted = wanted or Wanted()
     wanted.check(point.network())
@@ -150,7 +151,7 @@ def record(
     if from_cycle >= end:
         what = f"the run ended after {end} cycles: there is nothing to show from cycle {from_cycle} on"
         raise ScenarioError.saying(what, f"write --from-cycle {end - 1} or less")
-    # a step that ends with the last cycle ends at the beginning of the next cycle
+    # plus 1, because a step that includes the last cycle ends at the beginning of the next cycle
     span = Span(from_cycle, end + 1 if to_cycle is None else to_cycle)
     with tempfile.TemporaryDirectory() as folder:
         finished.save(Path(folder) / "point")
@@ -166,7 +167,7 @@ def record(
 
 
 def _states_within(span: Span, states: pl.DataFrame, channels: pl.DataFrame) -> pl.DataFrame:
-    """States of these channels in the part of the run."""
+    """Spans of the states of these channels inside the span of the trace."""
     if states.is_empty():
         return states
     inside = (pl.col("from_cycle") < span.last) & (pl.col("to_cycle") > span.first)
@@ -174,7 +175,7 @@ def _states_within(span: Span, states: pl.DataFrame, channels: pl.DataFrame) -> 
 
 
 def _control_within(span: Span, control: pl.DataFrame, wanted: Wanted) -> pl.DataFrame:
-    """Requested control packets that were in flight during the part of the run."""
+    """The requested control packets that were in flight during the span of the trace."""
     if control.is_empty():
         return control
     came = pl.col("arrived_cycle").fill_null(pl.col("sent_cycle"))
@@ -182,13 +183,16 @@ def _control_within(span: Span, control: pl.DataFrame, wanted: Wanted) -> pl.Dat
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:
-    """A table of the point; empty if it was not recorded."""
+    """A table of a point's results; empty if it was not recorded."""
     file = folder / f"{name}.parquet"
     return pl.read_parquet(file) if file.exists() else pl.DataFrame()
 
 
 def _packets(finished: Finished, span: Span, clock: Clock) -> Iterator[Event]:
-    """A track per packet. A step that was cut off, because the run ended or the packet was lost, ends with the run."""
+    """Yields a track per watched packet.
+
+    A step that was cut off, because the run ended or the packet was lost, lasts until the end of the run.
+    """
     yield named(PACKETS, None, f"packets{clock.note}")
     yield ordered(PACKETS, None, PACKETS)
     made = [journey for journey in finished.journeys if journey["life"] is not None]
@@ -207,7 +211,10 @@ _Step = tuple[str, str, int, int | None, Args]
 
 
 def _steps(life: dict[str, Any]) -> Iterator[_Step]:
-    """Slices of a packet in order: name, category, cycles, arguments. A slice comes before the slices inside it."""
+    """Yields the slices of a packet in order, each with name, category, cycles and arguments.
+
+    A slice comes before the slices that are inside it.
+    """
     yield "source queue", "queue", life["created_cycle"], life["injected_cycle"], {"flits": life["flits"]}
     left, wire = life["injected_cycle"], "injection link"
     for visit in life["routers"]:
@@ -226,7 +233,10 @@ def _steps(life: dict[str, Any]) -> Iterator[_Step]:
 
 
 def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
-    """A slice for a router. Inside it is a slice for each step that the head flit has completed in this router."""
+    """Yields a slice for the stay of a packet in a router.
+
+    A slice inside it follows for each step that the head flit has completed in this router.
+    """
     leaving = visit["exit"] or {}
     args = {"in_port": visit["port"], "in_vc": visit["vc"]}
     if visit["choices"]:
@@ -243,7 +253,7 @@ def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
 
 
 def _links(states: pl.DataFrame, channels: pl.DataFrame, span: Span, clock: Clock) -> Iterator[Event]:
-    """A track per managed channel. The track has the names of the routers at the channel's ends."""
+    """Yields a track per managed channel. The name of the track has the routers at the ends of the channel."""
     yield named(LINKS, None, f"links{clock.note}")
     yield ordered(LINKS, None, LINKS)
     ends = ["channel", "from_router", "from_port", "to_router"]

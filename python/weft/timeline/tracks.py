@@ -13,19 +13,19 @@ RANKS, PACKETS, CONTROL, LINKS = 1, 2, 3, 4
 
 @dataclass(frozen=True)
 class Span:
-    """A part of the run.
+    """A span of cycles of a run.
 
     Attributes
     ----------
     first, last : int
-        First cycle, and the cycle after the last one.
+        First cycle of the span, and the cycle after its last one.
     """
 
     first: int
     last: int
 
     def cut(self, first: int, last: int) -> Span | None:
-        """The part of a slice that is inside this span; `None` if there is none."""
+        """The part of a slice from `first` to `last` that is inside this span; `None` if no part is."""
         first, last = max(first, self.first), min(last, self.last)
         return Span(first, last) if first < last else None
 
@@ -44,21 +44,24 @@ class Clock:
 
     @property
     def nanoseconds(self) -> int:
-        """Number of nanoseconds that are drawn for a cycle; viewers show only whole nanoseconds."""
+        """Number of nanoseconds for which a cycle is drawn, because viewers show only whole nanoseconds."""
         return round(self.cycle_seconds * 1e9) if self._is_whole else 1
 
     @property
     def note(self) -> str:
-        """A note for the reader if the times of the trace differ from those of the run."""
+        """A note for readers if the times in the trace differ from those of the run; otherwise empty."""
         return "" if self._is_whole else f" (each cycle of {self.cycle_seconds * 1e12:g} ps drawn as 1 ns)"
 
     @property
     def _is_whole(self) -> bool:
-        # no cycle is shorter than a femtosecond
+        # counts femtoseconds, because no cycle is shorter than one
         return round(self.cycle_seconds * 1e15) % 1_000_000 == 0
 
     def slice(self, track: tuple[int, int], name: str, category: str, span: Span, args: Args) -> Event:
-        """A complete event on a track. A track is a process and a number in this process."""
+        """An event of a trace with a beginning and a length, on a track.
+
+        A track is identified by a process and a number in this process.
+        """
         begin, end = span.first * self.nanoseconds, span.last * self.nanoseconds
         place = {"ph": "X", "pid": track[0], "tid": track[1], "ts": begin / 1000, "dur": (end - begin) / 1000}
         cycles = {"from_cycle": span.first, "to_cycle": span.last}
@@ -66,12 +69,12 @@ class Clock:
 
 
 def named(pid: int, tid: int | None, name: str) -> Event:
-    """An event that names a process, or one of its tracks."""
+    """An event that gives a name to a process, or to one of its tracks."""
     what = "process_name" if tid is None else "thread_name"
     return {"ph": "M", "pid": pid, "tid": tid or 0, "ts": 0, "name": what, "args": {"name": name}}
 
 
 def ordered(pid: int, tid: int | None, place: int) -> Event:
-    """An event that orders a process among processes, or a track in its process."""
+    """An event that sets the position of a process among processes, or of a track in its process."""
     what = "process_sort_index" if tid is None else "thread_sort_index"
     return {"ph": "M", "pid": pid, "tid": tid or 0, "ts": 0, "name": what, "args": {"sort_index": place}}

@@ -1,4 +1,7 @@
-"""Families of networks whose numbers are computed by formula. Each family has one file, and one line in this module."""
+"""Families of topologies whose numbers are computed by formula.
+
+Each family has one file, and one line in this module.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ if TYPE_CHECKING:
 
     from weft.design.plan import Family
 
-# The families by the name of their topology.
+# The module of each family, by the name of its topology in a scenario.
 FAMILIES: Mapping[str, Family] = {
     "dragonfly": dragonflies,
     "fat_tree": fat_trees,

@@ -1,9 +1,9 @@
-"""Dragonflies by formula.
+"""Computes dragonflies by formula.
 
 Source: J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08; M. Besta, T. Hoefler, "Slim
 Fly", SC'14, for a rack per group. The bisection is the cut between two sets of whole groups, as in FleX (IEEE Access
-2022), Table 4. If the number of groups is odd, one group is split. Then the local links between its halves are cut
-also, and with the best split at most half of its global links. If groups are small and many, a cut through all groups
+2022), Table 4. If the number of groups is odd, one group is split. The local links between its halves are then also
+cut, and with the best split at most half of its global links. If groups are small and many, a cut through all groups
 has fewer links.
 """
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Numbers of a dragonfly. Global ports that cannot be divided evenly among the groups are unused."""
+    """Computes the numbers of a dragonfly by formula.
+
+    Global ports that cannot be divided evenly among the groups are unused.
+    """
     a, p, h = (parameters[f"{name}_per_{of}"] for name, of in _KEYS)
     g = parameters.get("groups") or a * h + 1
     each = a * h // (g - 1)
@@ -34,7 +37,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         most_terminals=p,
         links=g * a * (a - 1) // 2 + each * pairs,
         degree=a - 1 + h,
-        # if each router has a link to each group, two hops are enough
+        # with a link from each router to each group, two hops are enough
         diameter=2 if h >= g - 1 else 3,
         bisection=each * (g // 2) * (g - g // 2) + g % 2 * (a // 2) * (a - a // 2),
         bisection_kind=CUT,
@@ -49,12 +52,12 @@ _KEYS = (("routers", "group"), ("terminals", "router"), ("global_links", "router
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """A rack per group."""
+    """No layout, because the racks of a dragonfly are its groups."""
     return None
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """All dragonflies of 3 groups or more whose global ports are all used."""
+    """All dragonflies with 3 or more groups in which all global ports are used."""
     for a in range(2, min(radix - 1, terminals // 3 + 1)):
         for h in range(1, radix - a + 1):
             room = radix - (a - 1 + h)

@@ -1,7 +1,7 @@
-"""Fat trees by formula: those of k pods, and those of leaves and spines (`leaf_spine`).
+"""Computes fat trees by formula: trees of k pods, and trees of leaves and spines (`leaf_spine`).
 
 Source: M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM'08. The
-layout is ours: a rack per pod, which also holds its share of the core routers.
+layout is our own: a rack per pod, with an equal share of the core routers in each rack.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Numbers of leaves and spines, or of pods; `MeasuredDesign` drops them if the graph is a different tree."""
+    """Computes the numbers of leaves and spines, or of pods.
+
+    `MeasuredDesign` ignores them if the graph is a different tree.
+    """
     if leaf_spine.is_one(parameters):
         return leaf_spine.plan(parameters)
     k = parameters.get("k") or parameters["radix"]
@@ -43,13 +46,13 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _core_racks(k: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The rack of each core router."""
+    """Index of the rack in which each core router is."""
     cores = (k // 2) ** 2
     return np.arange(cores, dtype=np.int64) * k // cores
 
 
 def _core_cables(k: int) -> tuple[int, int]:
-    """Number of links of core routers inside racks (one per core router), and total length of the others [pitches]."""
+    """Number of core-router links inside racks (one per router), and total length of the others [pitches]."""
     racks = _core_racks(k)
     if (k // 2) ** 2 % k == 0:  # each rack holds the same number of core routers
         return len(racks), len(racks) // k * 2 * square_pairs(k)
@@ -60,7 +63,7 @@ def _core_cables(k: int) -> tuple[int, int]:
 
 
 def layout(parameters: Mapping[str, Any]) -> Layout | None:
-    """A rack per pod, with its share of the core routers; or a rack per leaf."""
+    """Layout with a rack per pod, which also has an equal share of the core routers; or with a rack per leaf."""
     if leaf_spine.is_one(parameters):
         return leaf_spine.layout(parameters)
     if "k" not in parameters:
@@ -71,6 +74,6 @@ def layout(parameters: Mapping[str, Any]) -> Layout | None:
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """All fat trees of pods with enough terminals, and all trees of leaves and spines."""
+    """Parameters of all fat trees of pods with enough terminals, and of all trees of leaves and spines."""
     yield from ({"k": k} for k in range(4, radix + 1, 2) if k**3 // 4 >= terminals)
     yield from leaf_spine.candidates(terminals, radix)

@@ -1,10 +1,10 @@
-"""FleX by formula.
+"""Computes FleX networks by formula.
 
-Source: FleX (IEEE Access 2022), sections III-A, III-B and IV-A (Fig. 7: the layout). Its eq. (8) is the bisection of
-three layers if the narrower axis is even. That cut exists, and no cut is smaller, because it equals the bound from the
-second smallest eigenvalue of the Laplacian. If the narrower axis is odd, no balanced cut is that small. Then all layers
-are divided like the best cut of a HyperX of the same widths. Each pair of neighbouring layers has twice as many links
-between the halves as this HyperX.
+Source: FleX (IEEE Access 2022), sections III-A, III-B and IV-A (Fig. 7: the layout). Eq. (8) of the paper is the
+bisection of three layers if the narrower axis is even. That cut exists, and no cut is smaller, because the second
+smallest eigenvalue of the Laplacian gives the same number as lower bound. If the narrower axis is odd, every balanced
+cut is larger than eq. (8). For an odd narrower axis, all layers are divided like the best cut of a HyperX of the same
+widths. Each pair of neighbouring layers has twice as many links between the halves as this HyperX.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from weft.design.plan import CUT, ESTIMATE, EXACT, Plan, rising, terminals_each
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Maximum number of layers of a candidate: the diameter grows with half of their number.
+# Maximum number of layers of a candidate, because the diameter grows with half of this number.
 _LAYERS = 16
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Numbers of a FleX whose layers are at least 3 wide."""
+    """Computes the numbers of a FleX whose layers are at least 3 routers wide."""
     (nx, ny), nz, each = parameters["widths"], parameters["layers"], parameters["terminals_per_router"]
     routers, gaps, up = nx * ny * nz, nz if nz > 2 else 1, nx + ny - 2
     degree = up * (2 if nz > 2 else 1)
-    # the length of a link along x is |x - x'| + |z - z'|; the last layer and the first are nz - 1 apart
+    # the length of a link along x is |x - x'| + |z - z'|; the last and the first layer are nz - 1 apart
     across = gaps * (ny * nx * (nx * nx - 1) + nx * ny * (ny * ny - 1)) // 3
     along = nx * ny * up * (2 * (nz - 1) if nz > 2 else 1)
     links = nx * ny * gaps * up
@@ -58,7 +58,10 @@ def _bisection(nx: int, ny: int, nz: int, gaps: int) -> int:
 
 
 def layout(parameters: Mapping[str, Any]) -> Layout:
-    """A place per router: x, y and layer. Routers with the same x in a layer share a rack."""
+    """Layout with a place per router, whose coordinates are x, y and layer.
+
+    Routers with the same x in a layer share a rack.
+    """
     (nx, ny), nz = parameters["widths"], parameters["layers"]
     z, y, x = np.meshgrid(np.arange(nz), np.arange(ny), np.arange(nx), indexing="ij")
     places = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1).astype(np.int64)
@@ -67,7 +70,7 @@ def layout(parameters: Mapping[str, Any]) -> Layout:
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """All FleX of 2 to `_LAYERS` layers of at least 3 by 3 routers, the narrower axis first."""
+    """Parameters of all FleX of 2 to `_LAYERS` layers of at least 3 by 3 routers, with the narrower axis first."""
     for nx, ny in rising(3, 2, terminals // 2, radix + 1):
         for layers in range(2, min(_LAYERS, terminals // (nx * ny)) + 1):
             degree = (nx + ny - 2) * (2 if layers > 2 else 1)

@@ -1,4 +1,4 @@
-"""HyperX by formula.
+"""Computes HyperX networks by formula.
 
 Source: J. H. Ahn et al., "HyperX", SC'09; J. H. Lindsey, "Assignment of Numbers to Vertices", Amer. Math. Monthly 71,
 1964, for the bisection; FleX (IEEE Access 2022), section IV-A, for the layout.
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
     from weft.design.packaging import Layout
 
-# Maximum number of dimensions of a candidate: with more, the diameter grows and nothing becomes cheaper.
+# Maximum number of dimensions of a candidate: with more dimensions the diameter grows, but the cost does not fall.
 _DIMENSIONS = 4
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Counts of a HyperX: routers, terminals, ports, links, distances."""
+    """Computes the numbers of a HyperX: routers, terminals, ports, links, distances."""
     widths, each = parameters["widths"], parameters["terminals_per_router"]
     routers, degree = math.prod(widths), sum(widths) - len(widths)
-    # in a line of w places, the distances of all pairs sum up to w (w^2 - 1) / 6
+    # in a line of w places, the distances of all pairs add up to w (w^2 - 1) / 6
     distance = sum(routers * (width * width - 1) // 6 for width in widths)
     return Plan(
         routers=routers,
@@ -44,7 +44,10 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def half_cut(widths: Sequence[int], first: int) -> int:
-    """Links between the `first` routers in lexicographic order (the first dimension changes slowest) and all others."""
+    """Number of links between the `first` routers in lexicographic order and the other routers.
+
+    In lexicographic order the first dimension changes slowest.
+    """
     if not widths:
         return 0
     width, inner = widths[0], math.prod(widths[1:])
@@ -54,12 +57,12 @@ def half_cut(widths: Sequence[int], first: int) -> int:
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """``None``: the layout is the grid of the network."""
+    """No layout, because the routers are placed on the grid of the network."""
     return None
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """All HyperX of up to `_DIMENSIONS` dimensions, widths in rising order."""
+    """Parameters of all HyperX of up to `_DIMENSIONS` dimensions, with widths in ascending order."""
     for dimensions in range(1, _DIMENSIONS + 1):
         for widths in rising(2, dimensions, terminals, radix - 1 + dimensions):
             room = radix - (sum(widths) - dimensions)

@@ -1,8 +1,8 @@
-"""k-ary n-trees of two and three levels by formula.
+"""Computes k-ary n-trees of two and three levels by formula.
 
 Source: F. Petrini, M. Vanneschi, "k-ary n-trees: High Performance Networks for Massively Parallel Architectures",
-IPPS'97. The layout is ours: a rack holds a subtree of two levels, and the same number of routers of each other level.
-In a tree of only two levels, a rack holds one leaf.
+IPPS'97. The layout is our own: a rack holds a subtree of two levels, and an equal share of the routers of each other
+level. In a tree of only two levels, a rack holds one leaf.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Numbers of a tree of two or three levels."""
+    """Computes the numbers of a tree of two or three levels."""
     k, n = parameters["k"], parameters["n"]
     leaves = k ** (n - 1)
-    # trees of two and three levels have k racks; between any two racks the number of links in each direction is the
-    # number of top routers in a rack
+    # trees of two and three levels have k racks; the number of links from any rack to any other is the number of top
+    # routers in a rack
     tops = leaves // k
     return Plan(
         routers=n * leaves,
@@ -43,7 +43,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def layout(parameters: Mapping[str, Any]) -> Layout:
-    """A rack per subtree of two levels."""
+    """Layout with a rack per subtree of two levels."""
     k, n = parameters["k"], parameters["n"]
     position = np.arange(k ** (n - 1), dtype=np.int64)
     racks = position if n <= 2 else position // k
@@ -53,5 +53,5 @@ def layout(parameters: Mapping[str, Any]) -> Layout:
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """All trees of two and three levels with enough terminals."""
+    """Parameters of all trees of two and three levels with enough terminals."""
     return ({"k": k, "n": n} for n in (2, 3) for k in range(2, radix // 2 + 1) if k**n >= terminals)

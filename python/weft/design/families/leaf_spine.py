@@ -1,7 +1,7 @@
-"""Fat trees of leaves and spines by formula: the form of `fat_tree` with `radix` and two levels.
+"""Computes fat trees of leaves and spines by formula: the form of `fat_tree` with `radix` and two levels.
 
-Source: the arithmetic of `crates/topology/src/models/fat_tree.rs`, which names its papers. The layout is ours: a rack
-per leaf, and the spines spread over these racks.
+Source: the arithmetic is that of `crates/topology/src/models/fat_tree.rs`, which names the papers. The layout is our
+own: a rack per leaf, with the spines spread evenly over these racks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEVELS = 2
 
 
 class Sizes(NamedTuple):
-    """Numbers of leaves, uplinks per leaf, spines, parallel links of a leaf and a spine, terminals of all leaves."""
+    """Numbers of leaves, uplinks per leaf, spines, parallel links from leaf to spine, and terminals of all leaves."""
 
     leaves: int
     up: int
@@ -31,7 +31,7 @@ class Sizes(NamedTuple):
 
 
 def is_one(parameters: Mapping[str, Any]) -> bool:
-    """Whether the parameters of a fat tree describe a tree of only leaves and spines."""
+    """Whether the parameters of a fat tree describe a tree of leaves and spines."""
     return parameters.get("levels") == LEVELS
 
 
@@ -47,13 +47,13 @@ def _sizes(parameters: Mapping[str, Any]) -> Sizes:
     down, up = _split(radix, ratio)
     terminals = parameters.get("terminals") or down * radix
     leaves = math.ceil(terminals / down)
-    # fewer spines are enough if each has ports for several links to each leaf
+    # fewer spines are enough if each spine has ports for several links to each leaf
     trunk = max(width for width in range(1, up + 1) if up % width == 0 and (width == 1 or width * leaves <= radix))
     return Sizes(leaves, up, up // trunk, trunk, terminals)
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Counts of a network of leaves and spines: routers, terminals, ports, links, distances."""
+    """Computes the numbers of a network of leaves and spines: routers, terminals, ports, links, distances."""
     leaves, up, spines, trunk, terminals = _sizes(parameters)
     most = math.ceil(terminals / leaves)
     at = square(leaves)
@@ -66,7 +66,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         links=leaves * up,
         degree=max(up, trunk * leaves),
         diameter=2 if leaves > 1 or spines > 1 else 1,
-        # the smaller part has half of the leaves, rounded down; if the parts differ in size, fewer links may be enough
+        # the smaller half has half of the leaves, rounded down; if the halves differ in size, fewer links may be enough
         bisection=up * (leaves // 2),
         bisection_kind=EXACT if terminals % leaves == 0 else CUT,
         inside=trunk * spines,
@@ -77,19 +77,19 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _spine_racks(leaves: int, spines: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The rack of each spine."""
+    """Index of the rack in which each spine is."""
     return np.arange(spines, dtype=np.int64) * leaves // spines
 
 
 def layout(parameters: Mapping[str, Any]) -> Layout:
-    """A rack per leaf, with its share of the spines."""
+    """Layout with a rack per leaf, which also has an equal share of the spines."""
     sizes = _sizes(parameters)
     racks = [np.arange(sizes.leaves, dtype=np.int64), _spine_racks(sizes.leaves, sizes.spines)]
     return in_racks(np.concatenate(racks), "one rack per leaf, with its share of the spines")
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """Trees with exactly this number of terminals, for every integer ratio of downlinks to uplinks."""
+    """Parameters of trees with exactly this number of terminals, for every integer ratio of downlinks to uplinks."""
     for ports in range(3, radix + 1):
         seen = set()
         for ratio in range(1, ports):

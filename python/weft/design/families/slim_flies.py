@@ -1,7 +1,7 @@
-"""Slim Flies (MMS graphs) by formula.
+"""Computes Slim Flies (MMS graphs) by formula.
 
 Source: M. Besta, T. Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC'14, which is also the
-source of the q racks. No formula of the bisection is known. The lower bound is q^3 / 2, because the second largest
+source of the q racks. No formula for the bisection is known. The lower bound is q^3 / 2, because the second largest
 eigenvalue of the graph is its degree minus q (P. R. Hafner, "Geometric Realisation of the Graphs of
 McKay-Miller-Siran", JCTB 90, 2004; a test computes it).
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Counts of a Slim Fly: routers, terminals, ports, links, distances."""
+    """Computes the numbers of a Slim Fly: routers, terminals, ports, links, distances."""
     q, each = parameters["q"], parameters["terminals_per_router"]
     degree = _degree(q)
     links, between = q * q * degree, q * q * (q - 1)
@@ -40,7 +40,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _degree(q: int) -> int:
-    """Degree between routers: (3 q - d) / 2 with q = 4 w + d."""
+    """Number of links of a router to other routers: (3 q - d) / 2 with q = 4 w + d."""
     return (3 * q - {0: 0, 1: 1, 3: -1}[q % 4]) // 2
 
 
@@ -55,7 +55,7 @@ def has_construction(q: int) -> bool:
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """A rack per group."""
+    """No layout, because the racks of a Slim Fly are its groups."""
     return None
 
 

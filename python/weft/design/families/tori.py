@@ -1,7 +1,7 @@
-"""Tori by formula.
+"""Computes tori by formula.
 
 Source: M. C. Azizoglu, O. Egecioglu, "The Bisection Width and the Isoperimetric Number of Arrays", Discrete Applied
-Mathematics 138, 2004, for the bisection. Rings are folded, so that cables are at most two pitches long.
+Mathematics 138, 2004, for the bisection. Rings are folded in the layout, so that cables are at most two pitches long.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from weft.design.packaging import Layout
 
 _DIMENSIONS = (2, 3, 4)
-# Widest ring of a candidate.
+# Maximum number of routers in a ring of a candidate.
 _WIDEST = 32
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Numbers of a torus whose rings have three routers or more."""
+    """Computes the numbers of a torus whose rings have at least three routers."""
     widths, each = parameters["widths"], parameters["terminals_per_router"]
     routers, dimensions = math.prod(widths), len(widths)
     return Plan(
@@ -44,9 +44,9 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _array_cut(widths: list[int]) -> int:
-    """Links of a bisection of a mesh. The widest even line is halved.
+    """Number of links of a bisection of a mesh. The cut halves the widest line with an even number of routers.
 
-    In wider odd lines, the middle is cut in the same way.
+    If wider lines have an odd number of routers, the cut divides their middle in the same way.
     """
     rest, links = math.prod(widths), 0
     for width in sorted(widths, reverse=True):
@@ -58,12 +58,12 @@ def _array_cut(widths: list[int]) -> int:
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """``None``: the layout is the grid of the network."""
+    """No layout, because the routers are placed on the grid of the network."""
     return None
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """All tori of 2 to 4 dimensions with rings of 3 to `_WIDEST` routers, the widths in ascending order."""
+    """Parameters of all tori of 2 to 4 dimensions with rings of 3 to `_WIDEST` routers, widths in ascending order."""
     for dimensions in _DIMENSIONS:
         for widths in rising(3, dimensions, terminals, _WIDEST * dimensions):
             if widths[-1] > _WIDEST:
