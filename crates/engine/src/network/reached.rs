@@ -1,8 +1,9 @@
-//! The lanes of a queueing scheme that packets reach. To find these lanes, packets between all terminals are followed through the network.
+//! Finds the lanes of a queueing scheme that packets reach. For this, it follows packets between all terminals through the network.
 //!
-//! Most routings return one hop per router, and most schemes ignore the source. In this case packets from many sources to one destination
-//! share the rest of their paths, and each part is followed only once. Packets of other routings are followed pair by pair. If a pair has
-//! one path, its packet is followed hop by hop; otherwise all states that a packet can reach are followed.
+//! Most routings return one hop per router, and most schemes ignore the source. For such a routing and scheme, packets from many sources to
+//! one destination share the rest of their paths. Each shared part is followed only once. The packets of other routings are followed
+//! separately for each pair of terminals. If a pair has one path, its packet is followed hop by hop. Otherwise all states that its packet
+//! can reach are followed.
 
 use crate::network::lanes::place;
 use foldhash::{HashSet, HashSetExt};
@@ -11,15 +12,15 @@ use weft_api::routing::{AnyRouting, Decides, Hop, Needs};
 use weft_api::state::{Packet, RouteState};
 use weft_topology::{Graph, Peer};
 
-/// The most look-ups of lanes: one for each hop of packets between terminals.
+/// The largest number of lane look-ups. Each hop of a packet between terminals needs one look-up.
 const MOST_STEPS: u64 = 1 << 24;
-/// The most entries in the table of lanes, over all VC classes and channels.
+/// The largest number of entries in the table of lanes, over all VC classes and channels.
 const MOST_NUMBERS: usize = 1 << 26;
 
 /// A router with its terminals, each with its port.
 type Host = (u32, Vec<(u32, u16)>);
 
-/// A packet at a router: the last hop that it took, if any.
+/// A packet at a router, with the last hop that it took, if any.
 struct Stand {
     at: u32,
     last: Option<(u32, Hop)>,
@@ -29,7 +30,7 @@ struct Stand {
 /// A hop, with the state of the packet after it.
 type HopState = (u32, u16, u8, u32, RouteState);
 
-/// A packet for the present destination that was followed from some router to its end.
+/// A packet to the present destination that has been followed from some router to the end of its path.
 struct Followed {
     seq: u32,
     state: RouteState,
