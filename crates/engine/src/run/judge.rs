@@ -1,21 +1,22 @@
-//! Judges whether a network carries the offered load, for the second half of a window or of a phase of the load.
+//! Judges whether a network carries the offered load, from the second half of the window or of a phase of the load.
 //!
-//! Offered flits are counted, not estimated, and include flits that wait in sources. Therefore the excess of offered over accepted flits is
-//! the growth of the queues. If arrivals come in bursts, queues also grow in bursts. Therefore queues may grow by the random variation of
-//! arrivals even in a network that carries the load. Three standard deviations are permitted. The standard deviation is that of the number
-//! of packets in a long time, computed from the index of dispersion of the injection process (`Process::dispersion`).
+//! The offered flits are counted, not estimated, and include flits that wait in sources. Therefore the difference between offered and
+//! accepted flits is the growth of all queues. If sources send in bursts, queues also grow in bursts. Therefore queues can grow by the
+//! random variation of arrivals even in a network that carries the load. The verdict permits a growth of three standard deviations. The
+//! standard deviation is that of the number of packets over a long time. It is computed from the index of dispersion of the injection
+//! process (`Process::dispersion`).
 //!
-//! There is no verdict if bursts may explain more than a share [`Bursts::TELLING`] of the load, or the whole gap between offered and
-//! accepted flits. The part that bursts may explain becomes smaller as the span becomes longer. A gap of at most 3 % plus the share
+//! There is no verdict if bursts can explain more than the share [`Bursts::TELLING`] of the load, or the whole gap between offered and
+//! accepted flits. The share that bursts can explain becomes smaller as the span becomes longer. A gap of at most 3 % plus the share
 //! [`Bursts::DECISIVE`] is too small to matter, so a span that is long enough always gives a verdict. Arrivals whose dispersion is at most
-//! that of a Bernoulli process (1) cause no such doubt: the same margin separates the gap from random variation. A gap smaller than the
-//! margin is too small to matter.
+//! that of a Bernoulli process (1) always get a verdict, because the margin of three standard deviations separates the gap from random
+//! variation. A gap smaller than the margin is too small to matter.
 //!
-//! A policy that repeats its actions periodically makes packets wait in one part of each period and lets them pass in another. Therefore
-//! only whole periods are judged, and a span without a whole period gets no verdict.
+//! A policy with periodic actions makes packets wait in one part of each period and lets them pass in another part. Therefore the verdict
+//! uses only whole periods. A span without a whole period gets no verdict.
 //!
-//! Jobs without a rate (batches) are not judged here: only the drain judges them. Terminals that wait for replies offer only as much as the
-//! network accepts.
+//! Jobs without a rate (batches) are not judged here. For these jobs the only test is the drain. Terminals that wait for replies offer only
+//! as many flits as the network accepts.
 
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
