@@ -1,4 +1,4 @@
-//! Message classes and the queues of network interfaces.
+//! Tests message classes, and the queues of network interfaces for them.
 
 use crate::common::*;
 use std::sync::Arc;
@@ -27,14 +27,14 @@ fn among(ranks: usize, json: &str) -> Arc<Pattern> {
     config.build(&Population::of(ranks as u32), "pattern").expect("it fits").into()
 }
 
-/// A job of message class `class`, whose terminals send to each other at random.
+/// A job of message class `class`. Its terminals send to each other at random.
 fn job(name: &str, class: u8, terminals: Vec<u32>, load: f64, flits: u32) -> Job {
     let pattern = among(terminals.len(), r#"{"uniform": {}}"#);
     Job { class, ..Job::steady(name, terminals, pattern, load, flits) }
 }
 
-/// Every terminal offers a full load of packets of the low class, with `low` flits. In addition, the two terminals in the corners send each
-/// other a few packets of one flit and of a higher class.
+/// Every terminal offers full load of packets of the low class, each with `low` flits. In addition, the two terminals in the corners of the
+/// mesh send each other a few packets of one flit, in the high class.
 fn critical_beside_bulk(low: u32) -> Spec {
     let mut spec = spec(MESH_4X4, DOR);
     queues(&mut spec, 4, 64);
@@ -47,8 +47,8 @@ fn critical_beside_bulk(low: u32) -> Spec {
     spec
 }
 
-/// The latency of a lone packet between the corners, which are 6 links and 7 routers apart: each router takes `delay`, and each link its
-/// latency.
+/// The latency of a single packet between the corners, without other traffic. The corners are 6 links and 7 routers apart; each router
+/// takes `delay`, and each link its latency.
 fn alone(spec: &Spec) -> u64 {
     7 * spec.router.delay + 6 * spec.links[1].latency + 2 * spec.links[0].latency + spec.router.ejection_delay
 }
@@ -60,11 +60,11 @@ fn the_high_class_does_not_notice_low_packets_whose_flits_give_way() {
         let how = Execution::new(1, 1);
         let out = run_as(&spec, if plain { how.plain() } else { how });
         let high = &out.classes[1].packets;
-        // An output is granted one flit per step, so no flit waits after the switch for the link. The flit of the high class wins each
-        // step, and its own VCs are free: the load of the two terminals is 0.02.
+        // An output grants one flit per step, so no flit waits behind the switch for the link. The flit of the high class wins each step.
+        // Its VCs are free, because the load of the two terminals is only 0.02.
         assert!(high.sums.packets > 200, "{}", high.sums.packets);
         assert_eq!((high.latency.min(), high.latency.max()), (alone(&spec), alone(&spec)), "{low} flits");
-        // the low class fills the channels in the middle as far as possible
+        // packets of the low class fill the channels in the middle, so some of them wait long
         assert!(out.classes[0].packets.latency.max() > 10 * alone(&spec));
     }
 }
@@ -75,8 +75,8 @@ fn one_low_packet_per_hop_is_all_that_the_high_class_waits_for() {
     spec.router.hold_switch = true;
     let out = run(&spec);
     let high = &out.classes[1].packets;
-    // An output first finishes a packet of 16 flits that it has begun. At the terminal and at each of 7 routers a head therefore waits for
-    // the packet's 15 other flits and one more step, because the tail frees the output in the step in which it leaves.
+    // An output that has begun a packet of 16 flits finishes this packet first. At the terminal and at each of 7 routers a head therefore
+    // waits for the packet's 15 other flits and one more step, because the tail frees the output in the step in which it leaves.
     let most = alone(&spec) + 8 * 16;
     assert!(high.latency.min() >= alone(&spec));
     assert!(high.latency.max() > alone(&spec), "some packet waits");
