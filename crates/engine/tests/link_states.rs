@@ -1,5 +1,5 @@
-//! Recorded states of links over time. Their sums agree with the account of the window, they end for all channels at the same cycle if
-//! there is no more room, and they are the same for any number of blocks.
+//! Tests the recorded states of links over time. The sums of the spans must agree with the account of the window. If the table is full, the
+//! spans of all channels must end at the same cycle. The spans must be the same for any number of blocks.
 
 use crate::common::*;
 use weft_engine::Spec;
@@ -8,7 +8,7 @@ use weft_engine::spec::Execution;
 
 const ROUTER_SLEEP: &str = r#"{"router_sleep": {}}"#;
 
-/// 4 x 3 routers, mostly idle: 2 * (12 * (3 + 2) / 2) = 60 managed channels.
+/// A network of 4 x 3 routers that is mostly idle, with 2 * (12 * (3 + 2) / 2) = 60 managed channels.
 fn sleepy(most: usize) -> Spec {
     let mut spec = spec(HYPERX, UGAL);
     phases(&mut spec, 300, 1500);
@@ -67,7 +67,7 @@ fn a_router_sleeps_while_all_channels_that_it_sends_on_are_off() {
     }
 }
 
-/// The cycles, and the shares of the window, for which the routers of an idle network sleep.
+/// The cycles, and the shares of the window, in which the routers of an idle network are asleep.
 fn sleep_of_an_idle_network(policy_json: &str) -> (Vec<u64>, Vec<f64>) {
     let mut spec = spec(HYPERX, UGAL);
     phases(&mut spec, 300, 1500);
