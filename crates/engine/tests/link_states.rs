@@ -77,14 +77,14 @@ fn sleep_of_an_idle_network(policy_json: &str) -> (Vec<u64>, Vec<f64>) {
     let out = run(&spec);
     let table = table(&out, "router_sleep");
     assert_eq!(counts_in(table, "router"), (0..12).collect::<Vec<_>>());
-    // each router has 3 + 2 neighbours
+    // each router has links to 3 + 2 neighbours
     assert_eq!(counts_in(table, "managed_channels"), [5; 12]);
     (counts_in(table, "asleep_cycles"), floats_in(table, "asleep_share").to_vec())
 }
 
 #[test]
 fn the_routers_of_an_idle_network_sleep_all_the_window_or_never() {
-    // idle for 40 cycles and off after 25 more, long before the window
+    // links are idle for 40 cycles and off 25 cycles later, which is long before the window
     assert_eq!(sleep_of_an_idle_network(IDLE_TIMEOUT), (vec![1500; 12], vec![1.0; 12]));
     assert_eq!(sleep_of_an_idle_network(ALWAYS_ON), (vec![0; 12], vec![0.0; 12]));
 }
@@ -118,7 +118,7 @@ fn recording_and_its_bound_depend_on_nothing_else() {
     }
 }
 
-/// Checks that `cut` equals the part of `all` before the cycle for which there was no more room.
+/// Checks that the recording `cut`, whose table was full at some cycle, equals the part of `all` before this cycle.
 fn check_prefix(all: &Spans, cut: &Spans, most: usize) {
     let end = cut.spans.iter().map(|span| span.to).max().expect("spans");
     let before = all.spans.iter().filter(|span| span.from < end);
