@@ -30,7 +30,7 @@ fn ample(mut spec: Spec, pattern: &PatternConfig) -> Spec {
 }
 
 /// Accepted load for an offered load far above the bound, as a share of the bound. Flits that wait before the full channel when the window
-/// begins also arrive in the window. They are at most half a percent.
+/// begins also arrive in the window. The flits that wait before the full channel are at most half a percent.
 fn beyond(spec: &mut Spec, bound: f64) -> f64 {
     let (accepted, _) = at(spec, 1.3 * bound);
     assert!(accepted <= 1.005 * bound, "accepted {accepted}, bound {bound}");
@@ -209,7 +209,7 @@ fn too_many_paths_are_sampled_with_an_error() {
 #[test]
 fn all_paths_of_an_adaptive_ascent_are_followed() {
     // 1,020 of the 1,023 other terminals are on other leaves. The 4 up links of a leaf share the traffic that its terminals send to them.
-    // Packets whose destination is below another router of level l - 1 go up from level l - 1 to l and down again. These are all packets
+    // Packets whose destination is below another router of level l - 1 go up from level l - 1 to l and down again. All packets do so,
     // except those to 4^l of 1,024 terminals.
     let implied = imply(&spec(r#"{"k_ary_n_tree": {"k": 4, "n": 5}}"#, ADAPTIVE_ASCENT)).unwrap();
     let hops: f64 = (1..5).map(|level| 2.0 * (1024.0 - f64::powi(4.0, level)) / 1023.0).sum();

@@ -67,8 +67,8 @@ fn a_trunk_carries_as_much_as_its_members_together() {
 #[test]
 fn sleeping_members_of_a_trunk_wake_when_they_are_needed() {
     // 4 terminals send to the next router up the ring, and need 2.8 of the 4 links. Heads request a link that is off when the credits of
-    // the other links are used up. The network therefore does not accept all packets while some links are off. It would accept 0.25 with
-    // one link on, and 0.5 with two links
+    // the other links are used up. The network therefore does not accept all packets while some links are off. The network would accept
+    // 0.25 with one link on, and 0.5 with two links
     let mut spec = spec(r#"{"torus": {"widths": [5], "terminals_per_router": 4, "trunk_width": 4}}"#, DOR);
     pattern(&mut spec, NEIGHBOR);
     policy(&mut spec, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#);
@@ -84,8 +84,7 @@ fn sleeping_members_of_a_trunk_wake_when_they_are_needed() {
 
 #[test]
 fn a_head_that_must_go_on_over_a_sleeping_link_wakes_it() {
-    // After a local misroute, OFAR takes only global links of the router that it reaches. It can happen that all global links of that
-    // router are off.
+    // After a local misroute, OFAR takes only global links of the router that it reaches. Possibly all global links of that router are off.
     const OFAR: &str = r#"{"dragonfly_ofar": {"trigger": "unavailable", "ring": {"rings": 2, "directions": 1}}}"#;
     for seed in [3, 5, 2437] {
         let mut spec = spec(DRAGONFLY, OFAR);

@@ -61,7 +61,7 @@ fn the_high_class_does_not_notice_low_packets_whose_flits_give_way() {
         let out = run_as(&spec, if plain { how.plain() } else { how });
         let high = &out.classes[1].packets;
         // An output grants one flit per step, so no flit waits behind the switch for the link. The flit of the high class wins each step.
-        // Its VCs are free, because the load of the two terminals is only 0.02.
+        // The VCs of the high class are free, because the load of the two terminals is only 0.02.
         assert!(high.sums.packets > 200, "{}", high.sums.packets);
         assert_eq!((high.latency.min(), high.latency.max()), (alone(&spec), alone(&spec)), "{low} flits");
         // packets of the low class fill the channels in the middle, so some of them wait long
@@ -76,7 +76,7 @@ fn one_low_packet_per_hop_is_all_that_the_high_class_waits_for() {
     let out = run(&spec);
     let high = &out.classes[1].packets;
     // An output that has begun a packet of 16 flits finishes this packet first. At the terminal and at each of 7 routers, a head therefore
-    // waits for the 15 other flits of that packet. It waits one more step, because the tail frees the output in the step in which it
+    // waits for the 15 other flits of that packet. The head waits one more step, because the tail frees the output in the step in which it
     // leaves.
     let most = alone(&spec) + 8 * 16;
     assert!(high.latency.min() >= alone(&spec));
@@ -181,7 +181,7 @@ fn a_packet_does_not_wait_behind_one_for_another_terminal() {
         (to(0), to(2))
     };
     // Terminal 1 gets at most a fifth of the flits on the hot channel. By its pattern, terminal 1 sends 0.3 of 0.4 flits per cycle to
-    // terminal 0, namely half of the packets and half of the others, which are uniform. It sends 0.1 to terminal 2.
+    // terminal 0, namely half of the packets and half of the others, which are uniform. Terminal 1 sends 0.1 to terminal 2.
     let (hot, cold) = blocked(Queueing::PerDestination);
     assert!(hot.abs_diff(4000) <= 2, "{hot}");
     let deviation = (4000.0f64 * 0.1 * 0.9).sqrt();

@@ -49,8 +49,8 @@ fn jain(shares: &[f64]) -> f64 {
     sum * sum / (shares.len() as f64 * squares)
 }
 
-/// Queue length [packets] at the fixed point of the fluid model of DCQCN (Zhu et al., CoNEXT 2016, section 3.1). There are N flows, and the
-/// receiver sends each of them one notification in `tau` cycles. Rates are in packets per cycle; each flow has the rate R = 1 / N. The
+/// Queue length [packets] at the fixed point of the fluid model of DCQCN (Zhu et al., CoNEXT 2016, section 3.1). The model has N flows, and
+/// the receiver sends each of them one notification in `tau` cycles. Rates are in packets per cycle; each flow has the rate R = 1 / N. The
 /// probability p of a mark solves a^2 alpha / ((b + d)(c + e)) = tau^2 R_AI R, with a = 1 - (1 - p)^(tau R), alpha = 1 - (1 - p)^(tau' R),
 /// b = p / ((1 - p)^-B - 1), c = b (1 - p)^(F B), d = p / ((1 - p)^-(T R) - 1), e = d (1 - p)^(F T R). The left side of this equation rises
 /// with p.
@@ -108,9 +108,9 @@ fn check_shares(spec: &Spec, out: &Outcome, sources: u32, fills: bool) {
 
 #[test]
 fn the_queue_of_dcqcn_is_at_the_fixed_point_if_each_mark_is_notified() {
-    // In the fluid model a mark can occur at any time. A real receiver sends no notification for 50 us after the previous one. It drops the
-    // marks after a rate cut, when the gap to the target rate is widest. Queues are therefore 30 % longer (see the header of the model).
-    // The target rate of a source grows from the sixth event on.
+    // In the fluid model a mark can occur at any time. A real receiver sends no notification for 50 us after the previous one. The receiver
+    // drops the marks after a rate cut, when the gap to the target rate is widest. Queues are therefore 30 % longer (see the header of the
+    // model). The target rate of a source grows from the sixth event on.
     let each = r#"{"dcqcn": {"notify_every": "200ns", "fast_recovery": 6}}"#;
     let mut spec = greedy(each, 4);
     phases(&mut spec, 400_000, 800_000);

@@ -142,8 +142,8 @@ fn wide_masks_give_the_same_result_as_narrow_ones() {
 
 // ---- streams --------------------------------------------------------------------------------------------------------
 
-/// Checks the number of flits on every injection channel. It must equal the number of creations in the terminal's own random stream, which
-/// no other component can change.
+/// Checks the number of flits on every injection channel. The number must equal the number of creations in the terminal's own random
+/// stream, which no other component can change.
 fn check_streams(topology: &str, seed: u64) {
     let mut spec = spec(topology, DOR);
     pattern(&mut spec, r#"{"hot_spot": {"targets": [0]}}"#);
@@ -235,8 +235,8 @@ fn tornado_on_a_ring_of_four_is_neighbor() {
 // ---- debug and release ----------------------------------------------------------------------------------------------
 
 /// FNV-1a hash over all numbers in the results of all cases. The digest was recorded once. The test compares every build profile with it,
-/// so all profiles must give the same results. The digest changes if the model changes (an arbiter, a routing, a random stream). Then
-/// record it again, in both profiles.
+/// so all profiles must give the same results. The digest changes if the model changes (an arbiter, a routing, a random stream). After such
+/// a change, record the digest again, in both profiles.
 const DIGEST: u64 = 0xd20a_8056_2980_c843;
 
 #[test]

@@ -36,8 +36,8 @@ fn round(spec: &Spec) -> u64 {
 }
 
 /// Runs at full load with the fewest VCs and the smallest buffers that are permitted. Checks that in every interval of the length of
-/// [`round`], at least one packet is delivered. Then the sources stop, and all packets that they have sent must arrive. `outside`: number
-/// of hops of the longest path outside the rings.
+/// [`round`], at least one packet is delivered. At the end the sources stop, and all packets that they have sent must arrive. `outside`:
+/// number of hops of the longest path outside the rings.
 fn check_with(mut spec: Spec, pattern_json: &str, flits: u32, outside: u32) {
     pattern(&mut spec, pattern_json);
     packets(&mut spec, flits, VirtualCutThrough, 1);

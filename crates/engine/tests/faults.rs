@@ -473,8 +473,8 @@ fn a_routing_that_rebuilds_loses_nothing_where_a_path_is_left() {
         let refusal = refusal.expect_err("5 classes in 4 VCs");
         assert!(refusal.what.contains("3 without faults; after some links have failed, paths need 5"), "{refusal}");
         spec.fault_times.rebuild_delay = 300;
-        // When the tables change, packets in flight on their second or a later hop can run out of VC classes. These are a few of 7,200
-        // packets.
+        // When the tables change, packets in flight on their second or a later hop can run out of VC classes. Only a few of 7,200 packets
+        // do.
         assert!(share_lost(&spec) < 0.003, "{routing}: {}", share_lost(&spec));
         // heads at the broken link wait for the new tables, so some packets take longer by the whole delay
         let out = run(&spec);
@@ -511,8 +511,8 @@ fn a_routing_that_chooses_takes_another_hop_where_there_is_one() {
     let cut = [fault(5, 6, 2000, None)];
     let fixed = share_lost(&always_on(GRID, r#"{"dimension_order": {}}"#, &cut));
     let adaptive = share_lost(&always_on(GRID, r#"{"minimal_adaptive": {}}"#, &cut));
-    // In dimension order, 2 * 2 * 2 * 4 of 256 pairs use the link between columns 1 and 2 of row 1. Adaptive packets have no other choice
-    // only if they reach row 1 before they cross from column 1 to 2. This is certain only for the 2 * 2 * 2 pairs within row 1.
+    // In dimension order, 2 * 2 * 2 * 4 of 256 pairs use the link between columns 1 and 2 of row 1. An adaptive packet is lost only if it
+    // reaches row 1 before it crosses from column 1 to column 2. Only for the 2 * 2 * 2 pairs within row 1, every packet does.
     let during = 10.0 / 12.0;
     assert!((fixed - 32.0 / 256.0 * during).abs() < 0.01, "{fixed}");
     assert!(adaptive < 0.8 * fixed && adaptive > 0.8 * 8.0 / 256.0 * during, "{adaptive} of {fixed}");

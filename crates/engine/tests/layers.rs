@@ -251,8 +251,8 @@ impl Member {
         file.strip_prefix(self.registry.strip_suffix("mod.rs").filter(|_| self.ours)?)
     }
 
-    /// Whether a file of the model's crate belongs to the model. Such a file or its folder has the model's name, or the file is next to it
-    /// in a subfolder of the family's folder.
+    /// Whether a file of the model's crate belongs to the model. The file or its folder has the model's name, or the file is next to such a
+    /// file in a subfolder of the family's folder.
     fn is_at_home(&self, file: &str, files: &BTreeMap<String, String>) -> bool {
         let Some(inside) = self.in_family(file) else { return false };
         let own = format!("{}.rs", self.module);

@@ -39,7 +39,7 @@ fn between(out: &Outcome) -> impl Iterator<Item = &ChannelCount> {
 }
 
 /// At 1/12 of the rate each flit takes as long as 12 flits at the full rate. Therefore a packet of n flits is complete 12 n - n cycles
-/// later. This delay occurs once per path, because routers forward flits while they arrive.
+/// later. The delay occurs once per path, because routers forward flits while they arrive.
 #[test]
 fn at_one_lane_of_twelve_a_flit_is_twelve_times_as_long() {
     for terminals in [false, true] {
@@ -133,8 +133,8 @@ fn a_ladder_of_lanes_comes_to_rest_where_its_thresholds_say() {
     }
 }
 
-/// An idle channel is on for `idle` cycles. It then changes to the lower mode, for `transition` cycles if the change stops traffic, and
-/// stays there.
+/// An idle channel is on for `idle` cycles. After `idle` cycles the channel changes to the lower mode, for `transition` cycles if the
+/// change stops traffic, and stays there.
 #[test]
 fn an_idle_channel_is_in_each_mode_for_the_cycles_given() {
     for (changes, draining) in [("carry", 0), ("stop", 25), ("stop_up", 0), ("stop_down", 25)] {

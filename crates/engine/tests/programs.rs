@@ -370,7 +370,8 @@ fn blocks_threads_and_checkpoints_change_no_bit() {
     check_blocks(&spec, "an all-to-all");
 }
 
-/// An all-to-all over two interfaces per node. They are at two different routers: terminals 0 and 2, 1 and 3, 4 and 6, and so on.
+/// An all-to-all over two interfaces per node. The interfaces of a node are at two different routers: terminals 0 and 2, 1 and 3, 4 and 6,
+/// and so on.
 fn on_two_rails(choice: &str, eager: &str) -> Spec {
     let workload = format!(
         r#"{{"programs": {{"program": {{"collective": {{"operation": "all_to_all", "ranks": 24, "bytes": "700B", "gap": "33ns"}}}},

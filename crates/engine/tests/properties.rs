@@ -67,7 +67,7 @@ fn choices() -> impl Strategy<Value = Choices> {
     )
 }
 
-/// A spec with the VCs that the routing needs and some more (at most 8). Its buffers have the space that packets need and some more.
+/// A spec with the VCs that the routing needs and some more (at most 8). The buffers have the space that packets need and some more.
 /// Returns `None` if the network has a single terminal, which cannot send to others.
 fn build((topology_json, which): &(String, prop::sample::Index), c: &Choices) -> Option<Spec> {
     let mut spec = Spec::new(&topology(topology_json), RoutingConfig::examples()[0].config.clone()).ok()?;

@@ -60,7 +60,7 @@ fn outputs_at_the_next_router_are_counted_by_hand() {
 #[test]
 fn levels_of_queues_on_a_dragonfly_share_no_link_of_a_vc_class() {
     // The network has 9 groups of 4 routers with 2 terminals and 2 global links each. After a local link of the source group, a packet goes
-    // to one of the 2 groups that this router reaches, or it has arrived. These are 3 of 6 lanes. On a local link of the destination group,
+    // to one of the 2 groups that this router reaches, or it has arrived. The lanes are 3 of 6. On a local link of the destination group,
     // the lane is the residue of one of the 2 terminals, 0 or 1. After a global link, the lane depends on which of the 4 routers of the
     // group is the destination.
     let spec = under(DRAGONFLY, MINIMAL, r#"{"h2lq": {}}"#);
@@ -73,7 +73,7 @@ fn levels_of_queues_on_a_dragonfly_share_no_link_of_a_vc_class() {
 fn residues_of_four_collapse_on_a_4_ary_tree_in_one_order_of_digits() {
     // If digits are used from the lowest up, a leaf sends a packet for D up by digit 0 of D, which is D mod 4. Therefore all packets on an
     // up link have the same residue, and so do all packets on the down links after it. If digits are used from the highest down, the lowest
-    // digit selects no up link in a tree of 3 levels. There are 2 levels of up links, for digits 2 and 1, and every link carries all
+    // digit selects no up link in a tree of 3 levels. The tree has 2 levels of up links, for digits 2 and 1, and every link carries all
     // residues.
     let levels = |routing: &str| {
         let spec = under(TREE, routing, r#"{"dbbm": {"queues": 4}}"#);
@@ -151,8 +151,8 @@ fn cold(queueing: &str, hot: f64) -> (f64, f64) {
 
 #[test]
 fn a_queue_per_destination_hides_the_hot_spot_from_the_others() {
-    // With throttled sources, the four terminals send a total of 0.8 flits per cycle to a terminal that accepts 1. Then full queues do not
-    // spread from the hot spot. Without throttling, these terminals offer 3.6 flits per cycle.
+    // With throttled sources, the four terminals send a total of 0.8 flits per cycle to a terminal that accepts 1. With this load, full
+    // queues do not spread from the hot spot. Without throttling, these terminals offer 3.6 flits per cycle.
     let (control, own) = cold(r#"{"voqnet": {}}"#, 0.2);
     let (free, other) = cold(r#"{"voqnet": {}}"#, 0.9);
     let deviation = own.hypot(other);
@@ -209,7 +209,8 @@ fn schemes_are_refused_where_they_have_nothing_to_go_by() {
     weft_engine::check(&under(torus, r#"{"minimal_adaptive": {}}"#, r#"{"dbbm": {}}"#)).expect("as the remedy says");
 }
 
-/// A scheme with one queue changes no result. This is true even if paths around faults need more VC classes than paths without faults.
+/// A scheme with one queue changes no result. Results stay the same even if paths around faults need more VC classes than paths without
+/// faults.
 #[test]
 fn one_queue_changes_nothing_where_paths_grow_longer() {
     let mut one = spec(r#"{"slim_fly": {"q": 3, "terminals_per_router": 2}}"#, ECMP);

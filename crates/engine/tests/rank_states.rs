@@ -1,6 +1,6 @@
-//! Tests the recorded states of ranks over time, and the recorded messages. They must be exact to the cycle, and the rows must be the same
-//! for any division into blocks. The network is that of `programs.rs`, in which a message of n flits arrives n + 3 cycles after its first
-//! flit may leave.
+//! Tests the recorded states of ranks over time, and the recorded messages. The records must be exact to the cycle, and the rows must be
+//! the same for any division into blocks. The network is that of `programs.rs`, in which a message of n flits arrives n + 3 cycles after
+//! its first flit may leave.
 
 use crate::common::*;
 use crate::programs::{on_a_torus, ping_pong, spec_of, with_goal};

@@ -164,7 +164,7 @@ fn terminals_that_wait_for_replies_offer_what_the_network_lets_them() {
 }
 
 /// A spec in which two terminals of a router send over one link. In each period of 1,000 cycles, the link is off for 300 cycles from cycle
-/// `from` on. It therefore carries a load of 0.35.
+/// `from` on. The link therefore carries a load of 0.35.
 fn by_timetable(load: f64, from: u64) -> Spec {
     let mut spec = spec(r#"{"hyperx": {"widths": [4], "terminals_per_router": 2}}"#, r#"{"dimension_order": {}}"#);
     pattern(&mut spec, r#"{"tornado": {}}"#);

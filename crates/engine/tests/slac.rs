@@ -26,7 +26,7 @@ fn widths(spec: &Spec) -> (u32, u32) {
     (widths[0], widths[1])
 }
 
-/// Index of the stage to which the link between two routers belongs. It is the lower of their rows; the first stage has index 0.
+/// Index of the stage to which the link between two routers belongs. The index is the lower of the two rows; the first stage has index 0.
 fn stage(spec: &Spec, a: u32, b: u32) -> usize {
     let columns = widths(spec).0;
     (a / columns).min(b / columns) as usize
@@ -56,9 +56,9 @@ fn the_least_power_state_of_the_butterfly_has_84_of_448_links() {
 
 #[test]
 fn the_mean_over_the_pairs_of_the_butterfly_at_least_power_is_32_63() {
-    // Over the 64 x 64 pairs of routers, paths have 3,472 more hops than without the policy. They are 1 for 8 columns of 7 * 6 pairs of
-    // dark routers, 2 for 7 rows of 8 * 7 pairs, and 1 for 8 * 7 pairs of columns and 7 * 6 pairs of dark rows. If the source also counts
-    // as a destination, the mean rises by 0.848.
+    // Over the 64 x 64 pairs of routers, paths have 3,472 more hops than without the policy. The additional hops are 1 for 8 columns of 7 *
+    // 6 pairs of dark routers, 2 for 7 rows of 8 * 7 pairs, and 1 for 8 * 7 pairs of columns and 7 * 6 pairs of dark rows. If the source
+    // also counts as a destination, the mean rises by 0.848.
     let more = f64::from(8 * 7 * 6 + 2 * 7 * 8 * 7 + 8 * 7 * 7 * 6) / 4096.0;
     assert_eq!(format!("{more:.3}"), "0.848");
     let mut with_self = butterfly(SLAC);
@@ -116,8 +116,8 @@ fn every_pair_of_routers_has_its_latency_to_the_cycle_at_least_power() {
 #[test]
 fn with_all_stages_on_the_bound_of_tornado_and_bit_reverse_is_an_eighth() {
     // The 8 terminals of a router share the link along its row. For tornado traffic this follows from the definition. Bit reverse of 9 bits
-    // sends from terminal t (bits 0 to 2) of router (x, y) (bits 3 to 5 and 6 to 8) to column reverse(x) and row reverse(t). This path also
-    // uses the link along the row.
+    // sends from terminal t (bits 0 to 2) of router (x, y) (bits 3 to 5 and 6 to 8) to column reverse(x) and row reverse(t). The path of
+    // bit-reverse traffic also uses the link along the row.
     for name in [TORNADO, r#"{"bit_reverse": {}}"#] {
         for (routing, policy_json) in [(SLAC, STAGES), (SLAC, ALWAYS_ON), (DOR, ALWAYS_ON)] {
             let mut spec = butterfly(routing);

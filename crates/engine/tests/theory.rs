@@ -21,7 +21,7 @@ pub fn check_t0(spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<
     check_t0_after(0, spec, sender, t0)
 }
 
-/// Checks T0 like `check_t0`, if every packet also waits `wait` cycles at its source. These cycles are a part of T0.
+/// Checks T0 like `check_t0`, if every packet also waits `wait` cycles at its source. The waiting cycles are a part of T0.
 pub fn check_t0_after(wait: u64, mut spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
     alone(&mut spec, sender, APART);
     let out = run(&spec);

@@ -65,7 +65,7 @@ fn the_next_layer_of_flex_is_a_group_and_a_layer_of_its_third_dimension() {
 
 #[test]
 fn a_group_of_leaves_and_spines_shares_one_global_link_under_group_shift() {
-    // There are 4 leaves with 2 terminals, so 8 terminals share the single link from a group to the next.
+    // A group has 4 leaves with 2 terminals, so 8 terminals share the single link from a group to the next.
     for routing in [SHORTEST, ECMP] {
         let mut spec = spec(DRAGONFLY_PLUS, routing);
         pattern(&mut spec, ADVERSE);

@@ -52,8 +52,9 @@ fn a_packet_takes_the_latency_of_its_direction() {
     assert!((latency - 13.0).abs() < 1e-9, "{latency}");
 }
 
-/// A flit occupies its buffer slot from its grant until its credit can be used. This time is the sum of the router's delay, the latency of
-/// the link, the latency of the opposite channel, and the credit delay. With 4 slots, a channel carries 4 flits in this time.
+/// A flit occupies its buffer slot from its grant until its credit can be used. The time of occupation is the sum of the router's delay,
+/// the latency of the link, the latency of the opposite channel, and the credit delay. With 4 slots, a channel carries 4 flits in this
+/// time.
 #[test]
 fn a_credit_returns_on_the_opposite_channel() {
     for sender in [0, 1] {

@@ -40,7 +40,7 @@ fn the_power_state_is_waited_for_when_latencies_have_settled() {
     let out = run(&falling_silent(100_000));
     assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), Some(true)));
     // The last flits leave around cycle 15,000. All channels are therefore off around cycle 18,500, which is in the fifth period. Of 5 + n
-    // periods, MSER drops the first 5. These must be less than half, so n = 6.
+    // periods, MSER drops the first 5. The dropped periods must be less than half, so n = 6.
     let expected = 11 * PERIOD;
     assert!((expected..expected + AHEAD).contains(&out.warmup), "{}", out.warmup);
     assert!(out.channels.iter().filter(|c| c.class > 0).all(|c| c.cycles[OFF] == out.window));

@@ -391,7 +391,8 @@ fn packets_in_queues_of_terminals_are_told_apart_in_several_blocks() {
     assert!(check_journeys(&spec, "queues per destination").len() == 60);
 }
 
-/// A head that waits until a slow link has taken the flit of another VC requests the output again. It still counts as the same head.
+/// A head that waits until a slow link has taken the flit of another VC requests the output again. The journey must record such a head only
+/// once.
 #[test]
 fn a_head_that_asks_once_more_is_noted_once() {
     let mut spec = spec(DRAGONFLY, r#"{"dragonfly_valiant": {}}"#);

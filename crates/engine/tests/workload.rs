@@ -28,8 +28,8 @@ fn rows(jobs: Vec<Job>) -> Spec {
     spec
 }
 
-/// Terminals at routers (0, 0) and (3, 2). Their path has 2 links of 10 cycles, 2 terminal links of 1 cycle, 3 routers of 1 cycle, and 1
-/// cycle for ejection.
+/// Terminals at routers (0, 0) and (3, 2). The path between them has 2 links of 10 cycles, 2 terminal links of 1 cycle, 3 routers of 1
+/// cycle, and 1 cycle for ejection.
 const FAR: [u32; 2] = [0, 22];
 fn t0(flits: u64) -> u64 {
     3 + 2 * 10 + 2 + 1 + flits - 1
@@ -362,7 +362,7 @@ fn a_window_grows_until_the_mean_is_known() {
     assert!(out.window <= 2000);
 }
 
-/// Terminals answer requests from the end of the window after the window. These replies also count.
+/// Terminals answer requests from the end of the window after the window. Replies that terminals create after the window also count.
 #[test]
 fn a_window_that_found_its_end_keeps_the_replies_made_after_it() {
     let mut all = job("all", (0..24).collect(), 0.2, 1);
@@ -528,7 +528,7 @@ fn job_numbers(out: &Outcome) -> Vec<u64> {
     n
 }
 
-/// FNV-1a hash over all numbers of the cases below. It changes only if a workload or the network changes.
+/// FNV-1a hash over all numbers of the cases below. The digest changes only if a workload or the network changes.
 const DIGEST: u64 = 0x1255_4810_1c32_f31a;
 
 #[test]

@@ -293,8 +293,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Computes the route key of a packet that is the head of its VC at router `r`. For this, the routing may read the queues of the
-    /// router.
+    /// Computes the route key of a packet that is the head of its VC at router `r`. To compute the hop, the routing may read the queues of
+    /// the router.
     #[inline(never)]
     pub(crate) fn route_here(&mut self, policy: &mut PolicySide, net: &Net, r: usize, id: u32) -> u16 {
         // SAFETY: the indices are stored in records: an input stores its router, the router its number in the network, and a segment its

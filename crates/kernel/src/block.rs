@@ -1,5 +1,5 @@
-//! A block: a part of the network, with the state of its routers and terminals. Blocks do not share data. They exchange mail at the end of
-//! each window.
+//! A block: a part of the network, with the state of its routers and terminals. Blocks do not share data. Blocks exchange mail at the end
+//! of each window.
 
 use crate::parts::control::Control;
 use crate::parts::deliveries::Delivery;

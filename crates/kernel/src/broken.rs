@@ -112,7 +112,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// True if a route key at router `r` names a hop. It names no hop if the tables contain no path, or if the path has more hops than
+    /// True if a route key at router `r` names a hop. The key names no hop if the tables contain no path, or if the path has more hops than
     /// there are VC classes.
     fn is_hop(&self, net: &Net, r: usize, key: u16) -> bool {
         if key == UNDECIDED {
@@ -169,8 +169,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if any link or router is broken at present. In this case packets in an escape ring might be blocked. The broken link need not
-    /// belong to the ring: a packet that waits for a broken link elsewhere can block a packet of the ring.
+    /// True if any link or router is broken at present. While a part is broken, packets in an escape ring might be blocked. The broken link
+    /// need not belong to the ring: a packet that waits for a broken link elsewhere can block a packet of the ring.
     fn ring_is_cut(&self, net: &Net) -> bool {
         let before = net.faults.cut_rings.partition_point(|&(from, _)| from <= self.now);
         before > 0 && self.now < net.faults.cut_rings[before - 1].1
@@ -365,7 +365,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// Makes broken channels dark after no packet holds them any more and their last flits have left. While a router is dead, its channels
-    /// to terminals are closed to heads. These channels then take the state that the policy has set, because the terminals still work.
+    /// to terminals are closed to heads. The channels to terminals then take the state that the policy has set, because the terminals still
+    /// work.
     fn fade(&mut self, net: &Net) {
         let mut fading = std::mem::take(&mut self.beside.policy.faults.broken.fading);
         fading.retain(|&o| {

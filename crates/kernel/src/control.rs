@@ -72,7 +72,7 @@ pub(crate) fn post<const W: usize, const V: usize>(
     }
 }
 
-/// Delivers a frame to any router of the network without a control packet. It does not arrive earlier than a packet could.
+/// Delivers a frame to any router of the network without a control packet. The frame does not arrive earlier than a packet could.
 pub(crate) fn tell<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     control: &mut Control,

@@ -11,7 +11,7 @@ use weft_api::state::{NONE, Segment};
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Simulates one cycle. Phases read only data that earlier cycles or earlier phases of the same router wrote.
     ///
-    /// `SINGLE`: whether all packets have one flit. In this case a packet needs only one segment, and both have the same number.
+    /// `SINGLE`: whether all packets have one flit. With one-flit packets, a packet needs only one segment, and both have the same number.
     pub(crate) fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
         let Self { reach, posts } = self;
         // routers post numbers about their queues on the board, for other routers

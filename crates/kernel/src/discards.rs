@@ -22,7 +22,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         policy.faults.dead_ends(self.requests.routers[r].base as usize + usize::from(port)) > 0
     }
 
-    /// True if the packet that has become the head of VC `v` of input `i` is stuck. In this case the packet is scheduled to be discarded.
+    /// True if the packet that has become the head of VC `v` of input `i` is stuck. A stuck packet is scheduled to be discarded.
     #[cold]
     pub(crate) fn is_doomed(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) -> bool {
         let lost = self.is_lost(policy, net, self.buffers.ins[i].router as usize, packet);

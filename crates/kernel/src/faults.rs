@@ -35,7 +35,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 
     /// At routers that have received news about links, parked heads search for a path again. Heads on the way from one intermediate to
-    /// another also search again, because after faults such heads can wait for each other. After that, the function discards the packets
+    /// another also search again, because after faults such heads can wait for each other. At the end, the function discards the packets
     /// that are scheduled for it.
     pub(crate) fn reroute_heads(&mut self, net: &Net) {
         if let Repair::ByRouting(around) = net.faults.repair {
@@ -205,7 +205,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// The subnetworks of the network. They exist, because faults are allowed only with routings that cross subnetworks.
+/// The subnetworks of the network. The subnetworks exist, because faults are allowed only with routings that cross subnetworks.
 pub(super) fn subnets(net: &Net) -> &Subnets {
     net.subnets.as_ref().expect("a network with faults has subnetworks")
 }

@@ -12,13 +12,13 @@ use crate::parts::ideal::{IdealRules, Place};
 use weft_api::base::arrays::At;
 use weft_api::state::{ChannelEnd, Move, NONE, Segment, split};
 
-/// The largest number of packets that may request an output to a terminal at the same time. It is two, because the places of one packet
-/// return to the sender while the next packet leaves.
+/// The largest number of packets that may request an output to a terminal at the same time. The number is two, because the places of one
+/// packet return to the sender while the next packet leaves.
 const AT_TERMINAL: u16 = 2;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Counts the places that become free in this cycle. Packets that wait for these places then request their outputs. This phase of the
-    /// cycle is before flits arrive.
+    /// Counts the places that become free in this cycle. Packets that wait for these places then request their outputs. The phase is before
+    /// flits arrive.
     #[inline(never)]
     pub(crate) fn keep_places(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &IdealRules) {
         let fabric = &mut self.fabric;

@@ -68,7 +68,7 @@ pub struct Parts {
     #[kept(each)]
     unborn: Vec<Amount>,
     pub seen: Seen,
-    /// The same counts of delivered packets, for each message class.
+    /// Counts of delivered packets, for each message class.
     #[kept(each)]
     pub seen_of_class: Vec<Seen>,
     pub by_phase: PhaseTally,

@@ -211,8 +211,8 @@ pub struct FaultRules {
     pub tables: Vec<Tables>,
     /// Number of cycles for which a head without an escape waits (`broken.rs`).
     pub patience: u64,
-    /// Spans in which at least one part is broken, in ascending order of time. They are stored if the routing escapes to a ring. During
-    /// these spans the ring counts as broken.
+    /// Spans in which at least one part is broken, in ascending order of time. The spans are stored if the routing escapes to a ring.
+    /// During these spans the ring counts as broken.
     pub cut_rings: Vec<(u64, u64)>,
     /// True if routers fail under a policy that replaces links. The loop may then have to discard packets (`faults.rs`).
     pub routers_fail: bool,

@@ -94,8 +94,8 @@ impl Interfaces {
     /// True if terminal `t` has nothing to inject before its source is due.
     pub(crate) fn is_idle(&self, t: usize) -> bool {
         // A terminal with a stream is neither busy nor waiting, but it is not idle. Without queues the test below detects this, because the
-        // terminal has a packet. If they have queues, `packet` is `NONE`. In that case this function is called only while the network is
-        // empty, and then no stream exists.
+        // terminal has a packet. With queues, the `packet` of such a terminal is `NONE`. But with queues this function is called only while
+        // the network is empty, so no stream exists.
         let terminal = &self.terminals[t];
         !self.busy.contains(t) && !terminal.blocked && terminal.packet == NONE
     }
@@ -185,8 +185,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends the next flit of the packet of terminal `t`. `QUEUED`: whether flits of several packets may mix on the channel. This packet
-    /// may then use only `vcs`.
+    /// Sends the next flit of the packet of terminal `t`. `QUEUED`: whether flits of several packets may mix on the channel. With `QUEUED`,
+    /// this packet may use only `vcs`.
     #[inline(always)]
     pub(crate) fn send_flit<const SINGLE: bool, const QUEUED: bool>(
         &mut self,
@@ -283,7 +283,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         true
     }
 
-    /// True if the injection channel of terminal `t` can take the next flit. This channel has a limited rate, or can go off. If the next
+    /// True if the injection channel of terminal `t` can take the next flit. The channel has a limited rate, or can go off. If the next
     /// flit is a head and the channel is closed, the head requests the channel.
     #[inline(never)]
     fn link_takes_flit(&mut self, net: &Net, t: usize) -> bool {

@@ -1,4 +1,5 @@
-//! Paced channels. Their rate is not one flit per cycle, or only a limited number of flits may wait for the link (`state/rate.rs`).
+//! Paced channels. A paced channel has a rate other than one flit per cycle, or a limit on the flits that wait for the link
+//! (`state/rate.rs`).
 //!
 //! The code that only paced channels need is marked cold, so that the compiler keeps the common path short.
 //!
@@ -34,8 +35,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         unsafe { (*self.wires.paces.from.hot(i), self.wires.paces.came.hot(i).0) }
     }
 
-    /// True if the injection channel of terminal `t` can take a flit in this cycle. Otherwise the terminal will be woken when the channel
-    /// can take a flit.
+    /// True if the injection channel of terminal `t` can take a flit in this cycle. If it cannot, the terminal will be woken when the
+    /// channel can take a flit.
     #[cold]
     #[inline(never)]
     pub(crate) fn is_open_to_terminal(&mut self, interfaces: &mut Interfaces, t: usize) -> bool {

@@ -49,8 +49,8 @@ impl Spec {
     }
 
     /// The largest number of flits that can wait for one output: the memory of all input ports, for the router with the most memory. If a
-    /// switch can grant more flits per cycle than the link carries, granted flits also wait for the link. They already have space in the
-    /// next buffer.
+    /// switch can grant more flits per cycle than the link carries, granted flits also wait for the link. Granted flits already have space
+    /// in the next buffer.
     fn most_queued(&self) -> u32 {
         let of_router = |router: u32| {
             let ports = self.graph.ports(router).iter().filter(|port| port.peer != weft_topology::Peer::Unused);

@@ -265,8 +265,8 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    /// Whether following all legs would take minutes. There is one leg for each pair of routers and each outcome of the random choices, for
-    /// example the choice among parallel links.
+    /// Whether following all legs would take minutes. Legs are counted by pair of routers and outcome of the random choices, for example
+    /// the choice among parallel links.
     fn has_many_legs(&self, walks: &Walks) -> bool {
         u64::from(self.graph.routers()).pow(2) * walks.draws.len() as u64 > MANY_LEGS
     }
@@ -312,7 +312,7 @@ impl<'a> Dependencies<'a> {
     }
 
     /// Follows every leg of a phase. Returns the first and last channels of the legs. With `by_line`, the hops of a packet in one dimension
-    /// of a grid do not depend on the other dimensions. In that case only routers of the same line are paired, and legs in one dimension
+    /// of a grid do not depend on the other dimensions. With `by_line`, only routers of the same line are paired, and legs in one dimension
     /// are joined to legs in higher dimensions.
     fn legs(&mut self, walks: &Walks, phase: u8, by_line: bool) -> Result<Ends, Lost> {
         let (graph, routing) = (self.graph, walks.routing);

@@ -66,8 +66,8 @@
 //! tables. For tcep: no packet is lost or blocked under random faults of links in rows, grids and groups. With faults of routers, every
 //! packet that is not delivered counts as dropped. In a row, the dropped packets are exactly those from and to the dead router. Small rows
 //! with several faults at the same time; links that are dark while broken; moves of the hub; the same results and control packets for any
-//! number of blocks. `power/tcep/link_model.rs`: a fault between any two messages of the policy's link protocol. These rules have not been
-//! compared with another simulator.
+//! number of blocks. `power/tcep/link_model.rs`: a fault between any two messages of the policy's link protocol. The rules for faults have
+//! not been compared with another simulator.
 
 use crate::network::failures::{FIRST, Fault, Member, Part};
 use crate::network::pairs;

@@ -27,8 +27,8 @@ const MAIL: u64 = 3 << 12;
 const CONTROL: u64 = 7 << 20;
 /// Bytes per channel at the end of the window: a copy of its account, and its row of the outcome.
 const RESULTS: u64 = 290;
-/// Bytes per channel while its row is priced and written. By then the memory of the network is already free. The table is written in groups
-/// of rows, so only a limited number of rows is in memory.
+/// Bytes per channel while its row is priced and written. When the rows are written, the memory of the network is already free. The table
+/// is written in groups of rows, so only a limited number of rows is in memory.
 const WRITTEN: u64 = 360;
 const COLUMNS: u64 = 230;
 const ROWS: u64 = 1 << 20;
@@ -47,7 +47,8 @@ pub struct Memory {
     pub in_flight_most: u64,
     /// Memory of recordings, and of the counts at the end of the window.
     pub results: u64,
-    /// Memory of recordings, and of the table of channels while it is written. By then the memory of the network is already free.
+    /// Memory of recordings, and of the table of channels while it is written. When the table is written, the memory of the network is
+    /// already free.
     pub written: u64,
 }
 

@@ -1,9 +1,10 @@
-//! Finds the lanes of a queueing scheme that packets reach. For this, it follows packets between all terminals through the network.
+//! Finds the lanes of a queueing scheme that packets reach. To find them, the code follows packets between all terminals through the
+//! network.
 //!
 //! Most routings return one hop per router, and most schemes ignore the source. For such a routing and scheme, packets from many sources to
 //! one destination share the rest of their paths. Each shared part is followed only once. The packets of other routings are followed
-//! separately for each pair of terminals. If a pair has one path, its packet is followed hop by hop. Otherwise all states that its packet
-//! can reach are followed.
+//! separately for each pair of terminals. If a pair has one path, its packet is followed hop by hop. If a pair has several paths, all
+//! states that its packet can reach are followed.
 
 use crate::network::lanes::place;
 use foldhash::{HashSet, HashSetExt};

@@ -83,7 +83,7 @@ impl Simulation {
     }
 
     /// Advances to cycle `until` on this thread, and measures with `clock` the time that each block takes [s]. Use it only for runs without
-    /// overseer and faults. It would omit the actions that the engine takes between two cycles.
+    /// overseer and faults. With an overseer or faults, it would omit the actions that the engine takes between two cycles.
     pub fn advance_observed(&mut self, until: u64, clock: &dyn Fn() -> f64) -> Observed {
         assert!(self.has_no_overseer(), "nothing acts between two cycles");
         let count = self.blocks.len();

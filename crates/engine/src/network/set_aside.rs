@@ -1,7 +1,7 @@
 //! Builds the rules for queues that a scheme sets aside for congested outputs. Refuses networks in which such queues cannot work.
 //!
-//! Each such queue must be one VC, so that the packets of the queue stay in order. Each terminal must have one queue per destination. Then
-//! a packet at its source does not wait behind packets to other destinations.
+//! Each such queue must be one VC, so that the packets of the queue stay in order. Each terminal must have one queue per destination. With
+//! one queue per destination, a packet at its source does not wait behind packets to other destinations.
 
 use crate::network::classes::VcSets;
 use crate::network::spec::Spec;

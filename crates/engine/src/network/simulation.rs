@@ -1,4 +1,4 @@
-//! An assembled network that can be advanced in time. Its blocks run window by window, on one or more threads.
+//! An assembled network that can be advanced in time. The blocks of the network run window by window, on one or more threads.
 
 use crate::network::assemble::{self, Division};
 use crate::network::bundles::SleepAccounts;
@@ -86,7 +86,7 @@ impl Simulation {
         Self::of(assemble::net(spec)?, spec, how, spec.width(), division)
     }
 
-    /// The same network before its first cycle, with another division into blocks. The threads of the run stay on the same cores.
+    /// Divides a network that has not simulated any cycle into other blocks. The threads of the run stay on the same cores.
     pub(crate) fn divided_anew(self, spec: &Spec, division: Division) -> Self {
         let (how, cores) = (self.how, self.cores.clone());
         drop(self); // dropped first, so that only one network uses memory at a time

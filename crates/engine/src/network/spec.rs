@@ -30,7 +30,7 @@ pub struct RouterSpec {
     /// Cycles that a head flit spends in a router without contention, from its arrival to the start of the link.
     pub delay: Cycles,
     /// Whole cycles between the departure of a packet from its VC and the first request of the next head in that VC (0: the next allocation
-    /// step). These cycles are part of the delay that a head has without contention.
+    /// step). The routing delay is part of the delay that a head has without contention.
     pub routing_delay: Cycles,
     /// Turn-round time of a VC [allocation steps]. 0: a packet may take a VC and cross the switch in the same allocation step; 1: it
     /// crosses one step later.

@@ -1,9 +1,9 @@
 //! Skips cycles in which only steady flows of body flits move (`kernel/src/shortcuts/steady.rs`).
 //!
-//! If only body flits and credits are in flight before an advance, this code searches for a period. For this, it compares the network's
-//! state with its states up to [`LONGEST`] cycles earlier (or windows, if there are several blocks). If there is a period, the clock moves
-//! forward by whole periods, until a count runs out, a source is due, or a timer of an agent ends. Agents that change nothing do not end
-//! the periodic pattern. The results are the same as without skipping.
+//! If only body flits and credits are in flight before an advance, this code searches for a period. To find the period, the code compares
+//! the network's state with its states up to [`LONGEST`] cycles earlier (or windows, if there are several blocks). If there is a period,
+//! the clock moves forward by whole periods, until a count runs out, a source is due, or a timer of an agent ends. Agents that change
+//! nothing do not end the periodic pattern. The results are the same as without skipping.
 
 use crate::network::simulation::Simulation;
 use weft_kernel::shortcuts::steady::Flow;
@@ -55,7 +55,7 @@ impl Steady {
 }
 
 impl Simulation {
-    /// A cycle before which no packet is created or delivered and no agent acts. It can be in the past.
+    /// A cycle before which no packet is created or delivered and no agent acts. The cycle can be in the past.
     pub(crate) fn steady_until(&self) -> u64 {
         let until = self.steady.pattern.as_ref().map_or(0, |pattern| pattern.until);
         until.min(self.agents_wait_until())

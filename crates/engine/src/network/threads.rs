@@ -110,8 +110,8 @@ impl fmt::Debug for Common {
     }
 }
 
-/// Number of times that a waiting thread checks for the next advance before it sleeps. It is large because most advances follow each other
-/// within a few microseconds.
+/// Number of times that a waiting thread checks for the next advance before it sleeps. The number is large because most advances follow
+/// each other within a few microseconds.
 const LOOKS: u32 = 4096;
 
 impl Common {

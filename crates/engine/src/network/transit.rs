@@ -1,4 +1,5 @@
-//! Estimates the time that packets are in flight from counts of links and distances. It neither builds a network nor follows packets.
+//! Estimates the time that packets are in flight from counts of links and distances. The estimate neither builds a network nor follows
+//! packets.
 
 use crate::network::jobs::Job;
 use crate::network::spec::{LinkClass, Spec};

@@ -116,7 +116,7 @@ pub struct Candidate {
     pub tied: bool,
 }
 
-/// The parts of a packet's latency. Their sum is the time from creation to delivery.
+/// The parts of a packet's latency. The sum of all parts is the time from creation to delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Latency {
     pub total_cycles: u64,

@@ -3,10 +3,10 @@
 //! The offered flits are counted, not estimated, and include flits that wait in sources. Therefore the difference between offered and
 //! accepted flits is the growth of all queues. If sources send in bursts, queues also grow in bursts. Therefore queues can grow by the
 //! random variation of arrivals even in a network that carries the load. The verdict permits a growth of three standard deviations. The
-//! standard deviation is that of the number of packets over a long time. It is computed from the index of dispersion of the injection
-//! process (`Process::dispersion`).
+//! standard deviation is that of the number of packets over a long time. The deviation is computed from the index of dispersion of the
+//! injection process (`Process::dispersion`).
 //!
-//! There is no verdict if bursts can explain more than the share [`Bursts::TELLING`] of the load, or the whole gap between offered and
+//! A span gets no verdict if bursts can explain more than the share [`Bursts::TELLING`] of the load, or the whole gap between offered and
 //! accepted flits. The share that bursts can explain becomes smaller as the span becomes longer. A gap of at most 3 % plus the share
 //! [`Bursts::DECISIVE`] is too small to matter, so a span that is long enough always gives a verdict. Arrivals whose dispersion is at most
 //! that of a Bernoulli process (1) always get a verdict, because the margin of three standard deviations separates the gap from random

@@ -1,4 +1,4 @@
-//! Marks: counts that are taken at equal distances during a window, for the verdict on saturation. They are needed in two cases. In the
+//! Marks: counts that are taken at equal distances during a window, for the verdict on saturation. Marks are needed in two cases. In the
 //! first, the last batch ends the window, so the middle of the window is not known in advance. In the second, the policy has periodic
 //! actions, so only whole periods are judged.
 //!

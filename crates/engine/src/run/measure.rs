@@ -59,8 +59,8 @@ pub fn drain_cycles(spec: &Spec) -> u64 {
     (looks as u64 * DRAIN_LOOK).saturating_add(kept_back).min(spec.phases.drain_limit)
 }
 
-/// Number of cycles between two checks for the delivery of the last batch. This delivery ends the window. The energy account of the window
-/// therefore ends at a multiple of this number.
+/// Number of cycles between two checks for the delivery of the last batch. The delivery of the last batch ends the window. The energy
+/// account of the window therefore ends at a multiple of this number.
 const COMPLETE_LOOK: u64 = 32;
 
 /// Number of flits that each job has offered in the window, including packets that a delivery caused.
@@ -248,8 +248,8 @@ impl Simulation {
         self.advance_marking(begun(course).end, course.look, course)
     }
 
-    /// Number of cycles by which the run extends a window that lacks confidence. It is a multiple of the batch length, and at least the
-    /// lookahead for the end of the window.
+    /// Number of cycles by which the run extends a window that lacks confidence. The extension is a multiple of the batch length, and at
+    /// least the lookahead for the end of the window.
     fn growth(&self) -> u64 {
         (self.net.times.lookahead / self.net.times.batch + 1) * self.net.times.batch
     }
@@ -434,8 +434,8 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.accepted_flits + b.observers().tally.lost_flits).sum()
     }
 
-    /// Number of offered flits that the network does not have to deliver any more. They are the accepted and the discarded flits, and flits
-    /// of two kinds of replies: replies to discarded requests, which will never exist, and replies that the workload still delays.
+    /// Number of offered flits that the network does not have to deliver any more. The count includes accepted flits, discarded flits, and
+    /// flits of two kinds of replies: replies to discarded requests, which will never exist, and replies that the workload still delays.
     pub(crate) fn done_with(&self) -> u64 {
         let unborn: u64 = (0..self.net.jobs.len()).map(|j| self.unborn(j).flits).sum();
         self.accepted() + unborn + self.kept_back(|_| true)

@@ -96,7 +96,7 @@ pub enum Doubt {
 pub struct Bursts {
     /// Length of the judged span [cycles].
     pub cycles: u64,
-    /// Deviation of the offered flits that bursts can cause, as a share of the expected flits. It is three standard deviations.
+    /// Deviation of the offered flits that bursts can cause, as a share of the expected flits. The deviation is three standard deviations.
     pub chance: f64,
     /// The share of the offered flits that the network did not accept.
     pub gap: f64,
@@ -137,7 +137,7 @@ pub struct Stall {
     /// Number of packets that can never move again.
     pub packets: u64,
     /// A chain of packets, each of which waits for the queue of the next packet. If the packets form a cycle, the last packet waits for the
-    /// queue of the first. Otherwise the last packet waits for a channel that the power policy has closed.
+    /// queue of the first. If the packets form no cycle, the last packet waits for a channel that the power policy has closed.
     pub wait_for: Vec<Waiting>,
     /// Jobs that can't end although no packet is stuck, each with a description in words.
     pub halted: Vec<String>,
@@ -336,8 +336,8 @@ pub struct FaultOutcome {
     pub bin: u64,
     /// The complete bins of the window: first cycle and counts of arrivals of each bin.
     pub bins: Vec<(u64, Arrived)>,
-    /// Whether packets get new paths only through new tables of the routing. These tables take effect `FaultTimes::rebuild_delay` after
-    /// each change.
+    /// Whether packets get new paths only through new tables of the routing. New tables take effect `FaultTimes::rebuild_delay` after each
+    /// change.
     pub rebuilds: bool,
 }
 
@@ -419,8 +419,8 @@ pub struct Outcome {
     pub network_latency: Histogram<u64>,
     /// Packets by number of hops (index = hops; entry 63 also counts all longer paths).
     pub hop_counts: Vec<u64>,
-    /// The largest number of links between routers that any packet has crossed. It counts the delivered packets of the window and all
-    /// packets in flight at the end of the run.
+    /// The largest number of links between routers that any packet has crossed. The maximum is over the delivered packets of the window and
+    /// all packets in flight at the end of the run.
     pub longest_path: u32,
     pub channels: Vec<ChannelCount>,
     /// For each of [`crate::Spec::bundles`], the cycles of the window in which all its channels were off.

@@ -1,8 +1,8 @@
 //! Stall analysis: finds the packets that can never move again, and the reasons why they wait.
 //!
 //! A head can move if one of the VCs that it may use is free and has space, or will become free and get space. A VC will become free if the
-//! packet that holds it can move. It will get space if the packets in the buffer behind it can move. Packets at ejection channels and in
-//! sources, and flits and credits in flight, can always move. A head that waits for a channel closed by the power policy can move if the
+//! packet that holds it can move. The VC will get space if the packets in the buffer behind it can move. Packets at ejection channels and
+//! in sources, and flits and credits in flight, can always move. A head that waits for a channel closed by the power policy can move if the
 //! policy has further events, which might open the channel. The analysis repeatedly marks queues that can move, until it finds no further
 //! one. The remaining queues are stuck: they wait for each other in a cycle, or for a channel that stays closed.
 

@@ -14,21 +14,20 @@
 //! Decisions depend only on integers that are summed over the whole network at fixed cycles. Therefore threads and blocks do not change a
 //! decision.
 //!
-//! The power state needs a separate rule. There are few observations of the power state, because each must be as long as the time between
-//! two decisions of the policy (10,000 cycles under TCEP). In addition, the power state does not change between the decisions of the
-//! policy.
+//! The power state needs a separate rule. The power state has few observations, because each must be as long as the time between two
+//! decisions of the policy (10,000 cycles under TCEP). In addition, the power state does not change between the decisions of the policy.
 //! * With only six observations, MSER must be allowed to cut the series down to three. MSER then cuts a straight ramp down to its last
 //!   three observations, although a ramp is not a steady state.
 //! * With MSER alone, the warm-up would not end while channels still change one by one: if nothing else varies, every change is
 //!   significant. Therefore each observation counts as exact only to within [`RESOLUTION`] d, which adds d^2/12 to its variance. For a ramp
-//!   of slope s the criterion is then m s^2/12 + d^2/(12 m) over the last m observations. This criterion has its minimum at m = d/s. The
+//!   of slope s the criterion is then m s^2/12 + d^2/(12 m) over the last m observations. The criterion has its minimum at m = d/s. The
 //!   power state has therefore settled when it changes by less than d in the half that remains. Noise below d does not delay the decision.
 //! * A staircase that is constant for two or three periods at a time looks like noise to MSER. (For example, a router that may switch off
 //!   one link per epoch finds such a link only in every second epoch.) Rank correlation detects the staircase, because it takes the order
 //!   into account. Among all pairs of the remaining observations, some rise and some fall by d or more. The numbers of rising and falling
 //!   pairs may differ by at most a third of all pairs. Noise and oscillations around a constant level meet this condition for any
-//!   amplitude. A drift also meets it if it is at most two standard deviations of the noise around it. Such a drift has a correlation of
-//!   1/2, or of 1/3 in ranks.
+//!   amplitude. A drift also meets it if it is at most two standard deviations of the noise around it. A drift of this size has a
+//!   correlation of 1/2, or of 1/3 in ranks.
 //!
 //! A window of fixed length begins even if the network has not yet settled. The batches of such a window then show a trend. The latencies
 //! of a window count as growing under two conditions. First, the mean of the second half exceeds that of the first half by [`MATTERS`], and

@@ -168,7 +168,7 @@ fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
     assert!(PAIRS.is_empty() || 4 * run > 3 * PAIRS.len(), "{run} of {} pairs run with faults", PAIRS.len());
 }
 
-/// Because of a fault, a first leg becomes longer. It then ends on VC classes in which second legs began before the fault.
+/// Because of a fault, a first leg becomes longer. The longer leg ends on VC classes in which second legs began before the fault.
 #[test]
 fn legs_that_grow_longer_do_not_wait_for_each_other_in_a_circle() {
     let pair = Pair { topology: topology(TORUS), routing: routing(r#"{"valiant_over": {}}"#) };

@@ -58,10 +58,10 @@ fn minimal(routing: &str, load: f64) -> f64 {
 fn at_low_load_it_is_minimal() {
     // under this sensor, flits in flight on a link do not count as congestion
     assert!(minimal(PAR, 0.1) > 0.999);
-    // With used credits, one flit in the 22 cycles of the credit round trip diverts a packet of 3 hops, because 3 > 2. Such packets are 9
-    // of 16, to 64 of the 71 terminals in other groups. A local link carries the flits of 2 terminals to 18 of 71 terminals, and the flits
-    // that arrive over 2 global links from 16 to 2 of 71. These are 0.96 flits per unit of load and cycle, so 1 - exp(-22 * 0.0096) = 19 %
-    // of these 51 % are diverted. At the gateway, 2 flits on a global link divert packets of 2 hops: 1.7 % of them, at 64 / 71 flits per
-    // unit of load.
+    // With used credits, one flit in the 22 cycles of the credit round trip diverts a packet of 3 hops, because 3 > 2. Packets of 3 hops
+    // are 9 of 16, to 64 of the 71 terminals in other groups. A local link carries the flits of 2 terminals to 18 of 71 terminals, and the
+    // flits that arrive over 2 global links from 16 to 2 of 71. The sum is 0.96 flits per unit of load and cycle, so 1 - exp(-22 * 0.0096)
+    // = 19 % of these 51 % are diverted. At the gateway, 2 flits on a global link divert packets of 2 hops: 1.7 % of them, at 64 / 71 flits
+    // per unit of load.
     assert!(minimal(PAR_BY_CREDITS, 0.01) > 1.0 - 0.51 * (0.19 + 0.017));
 }

@@ -21,7 +21,8 @@ fn run_in(spec: &Spec, blocks: usize) -> Outcome {
     run(spec, Execution::new(1, blocks), &()).expect("a run")
 }
 
-/// The state of a channel in cycle `now` if packets do not delay it. It is computed by a search through every row of every period.
+/// The state of a channel in cycle `now` if packets do not delay it. The function computes the state by a search through every row of every
+/// period.
 fn state_at(rows: &[(u64, u64)], period: Option<u64>, transition: u64, now: u64) -> LinkState {
     for later in (0..100).map(|k| k * period.unwrap_or(0)) {
         for (from, until) in rows.iter().map(|&(from, until)| (from + later, until + later)) {

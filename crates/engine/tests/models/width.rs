@@ -27,9 +27,9 @@ fn an_idle_link_becomes_as_narrow_as_it_can() {
         let message = credit_latency + spec.router.credit_delay;
         // Router 0, the leader of the link, decides after its second window. After a message to the other end and its answer, the leader
         // starts the change to the lower rate. This change takes `sleep` cycles. The other end makes the same change one message latency
-        // later. The next answer arrives four message latencies after the decision. By then each end has started its next window, at the
-        // end of its change. The request of the other end arrives at the end of the leader's window. Therefore the leader decides again in
-        // this cycle, and the sequence repeats.
+        // later. The next answer arrives four message latencies after the decision. When the answer arrives, each end has started its next
+        // window, at the end of its change. The request of the other end arrives at the end of the leader's window. Therefore the leader
+        // decides again in this cycle, and the sequence repeats.
         let (first, next) = (2 * window + 2 * message + sleep, window + 4 * message + sleep);
         for channel in out.channels.iter().filter(|c| c.class > 0) {
             let behind = channel.cycles[LinkState::On] - first;

@@ -33,8 +33,8 @@ pub enum AnyAllocator {
     Widest(Arc<dyn SwitchAllocator<8, 16>>),
 }
 
-/// Compiles the allocator of a run for each width. They select one of several variants, by three properties: only one-flit packets,
-/// arbiters by age, and rings with a bubble.
+/// Compiles the allocator of a run for each width. The compiled allocator is one of several variants, by three properties: only one-flit
+/// packets, arbiters by age, and rings with a bubble.
 #[derive(Debug, Clone, Copy)]
 pub struct Compile {
     width: Width,

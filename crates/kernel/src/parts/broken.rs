@@ -18,7 +18,7 @@ pub struct Broken {
     /// For each channel: the number of faults that break it at present.
     #[kept(each)]
     pub(crate) causes: Vec<u8>,
-    /// Broken channels that still carry flits granted before the fault. They become dark when these flits have left.
+    /// Broken channels that still carry flits granted before the fault. Such a channel becomes dark when these flits have left.
     pub(crate) fading: Vec<u32>,
     /// Broken channels that heads have requested since the last cycle.
     pub(crate) asked: Vec<u32>,

@@ -3,9 +3,9 @@
 use weft_api::base::kept::Kept;
 use weft_api::state::port_and_vc;
 
-/// A flit that may bypass the allocator: it has arrived in this cycle, and is the only flit in its queue. It bypasses the allocator if it
-/// is uncontended, that is, no other flit requests its output or leaves its input. Each input unit has at most one such flit, because in
-/// networks with the bypass a link carries at most one flit per cycle.
+/// A flit that may bypass the allocator: it has arrived in this cycle, and is the only flit in its queue. The flit bypasses the allocator
+/// if it is uncontended, that is, no other flit requests its output or leaves its input. Each input unit has at most one such flit, because
+/// in networks with the bypass a link carries at most one flit per cycle.
 #[derive(Debug, Clone, Copy)]
 pub struct BypassFlit {
     /// The VC at which the flit has arrived: input unit * 16 + VC.
@@ -16,8 +16,8 @@ pub struct BypassFlit {
     pub segment: u32,
     /// Route key if the flit is a head; [`NO_REQUEST`] for body flits and tails. The input unit does not yet store this key as a request.
     pub key: u16,
-    /// True if the flit is a head that chooses in every step. If `out` is `NONE`, the head has not chosen yet. Otherwise `key` is the
-    /// choice of the head for the next step only.
+    /// True if the flit is a head that chooses in every step. If `out` is `NONE`, the head has not chosen yet. If `out` is an output, `key`
+    /// is the choice of the head for the next step only.
     pub chooses: bool,
 }
 

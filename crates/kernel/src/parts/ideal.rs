@@ -60,8 +60,8 @@ pub struct IdealQueues {
     #[kept(each)]
     pub turns: Vec<u16>,
     pub returned: Wheel<Place, 16>,
-    /// Scratch memory: heads that have arrived in this cycle. They reserve places together, in an order that does not depend on the
-    /// division into blocks.
+    /// Scratch memory: heads that have arrived in this cycle. All these heads reserve places together, in an order that does not depend on
+    /// the division into blocks.
     #[kept(scratch)]
     pub asking: Vec<(u32, u8)>,
     /// Scratch memory: true while flits arrive. Heads then wait for places until all flits of the cycle have arrived.

@@ -6,7 +6,7 @@ use weft_api::agents::Probes;
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::{Account, Gate, LinkState, OutputUnit};
 
-/// A state that the policy has set for a channel while it is broken. It takes effect when the link is repaired.
+/// A state that the policy has set for a channel while it is broken. The state takes effect when the link is repaired.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Wish {
     pub state: LinkState,
@@ -36,7 +36,7 @@ pub struct Power {
     /// True if the block has agents. If it has, they are notified when a closed channel has drained (no packet holds its VCs any more).
     #[kept(fixed)]
     pub(crate) has_agents: bool,
-    /// True if the block has agents, or if links fail in this run. In both cases work can be necessary between two steps.
+    /// True if the block has agents, or if links fail in this run. With agents or faults, work can be necessary between two steps.
     #[kept(fixed)]
     pub(crate) is_managed: bool,
     /// Closed channels that have drained, and of which the agents have not yet been notified.

@@ -1,7 +1,7 @@
 //! The list of all shortcuts, and the data type for the set of shortcuts that a run uses. `shortcuts/profile.rs` chooses the set.
 
-/// The list of shortcuts, each with its kind, its name, and its type in `shortcuts/`. Their skipped work is added to the records in this
-/// order.
+/// The list of shortcuts, each with its kind, its name, and its type in `shortcuts/`. The skipped work of shortcuts is added to the records
+/// in this order.
 macro_rules! each_shortcut {
     ($write:ident) => {
         $write! {
@@ -42,7 +42,7 @@ impl Set {
     pub const NONE: Self = Self(0);
     pub const ALL: Self = Self(((1u32 << Kind::ALL.len()) - 1) as u8);
 
-    /// The set of shortcuts for which `take` returns true. It omits a shortcut if the shortcut that this one requires is missing.
+    /// The set of shortcuts for which `take` returns true. A shortcut is omitted if the shortcut that it requires is missing.
     pub fn of(take: impl Fn(Kind) -> bool) -> Self {
         let taken = |kind: Kind| take(kind) && kind.needs().is_none_or(&take);
         let those = Kind::ALL.iter().filter(|&&kind| taken(kind));

@@ -2,7 +2,7 @@
 //!
 //! Outside the rings packets may depend on each other in any order. A ring keeps a bubble, so the packets of the ring move on. Each packet
 //! in the ring passes its destination router within one round and leaves the ring there. Therefore space in the ring becomes free
-//! repeatedly, and a packet that waits outside eventually enters the ring. This proof needs buffers that hold whole packets
+//! repeatedly, and a packet that waits outside eventually enters the ring. The proof of this needs buffers that hold whole packets
 //! (`network/bubbles.rs`), and three properties:
 //! - each ring visits all routers in a cycle of hops, and no two rings share VCs;
 //! - at each router, a packet outside the rings may enter a ring, except at its destination router;

@@ -85,7 +85,7 @@ impl<'a> Walks<'a> {
         self.terminals(from).flat_map(pair).collect()
     }
 
-    /// The outcomes of a packet's random choices at its source. They apply to the whole path of the packet.
+    /// The outcomes of a packet's random choices at its source. The outcomes apply to the whole path of the packet.
     fn draws_of(&self, packet: Packet) -> Cow<'_, [u32]> {
         if packet.src == 0 {
             return Cow::Borrowed(&self.draws);

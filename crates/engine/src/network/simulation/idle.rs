@@ -74,7 +74,7 @@ fn two_bursts((topology, routing, policy): (&str, &str, &str), cycles: u64) -> S
     spec
 }
 
-/// The first burst goes to a hot spot, so queues are set aside. They become free some time after the burst.
+/// The first burst goes to a hot spot, so queues are set aside. The queues become free some time after the burst.
 fn two_bursts_on_a_hot_spot(cycles: u64) -> Spec {
     let mut spec = two_bursts((TORUS, ROUTINGS[0].1, r#"{"always_on": {}}"#), cycles);
     let hot: PatternConfig =

@@ -7,7 +7,8 @@ use super::Simulation;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
 
 impl Simulation {
-    /// Whether a checkpoint can be written. It cannot if packets are watched, because their records can't be saved.
+    /// Whether a checkpoint can be written. A run with watched packets cannot write one, because the records of watched packets can't be
+    /// saved.
     pub(crate) fn can_be_kept(&self) -> bool {
         !self.net.watches
     }

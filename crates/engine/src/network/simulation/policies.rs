@@ -75,7 +75,7 @@ fn uncontended_flits_change_nothing_beside_agents_that_hear_of_arrivals() {
 }
 
 /// A batch is complete in the same cycle with and without shortcuts, even if there is other traffic. One packet of the batch waits for a
-/// link. It is delivered after a timer has opened the link.
+/// link. The packet is delivered after a timer has opened the link.
 #[test]
 fn a_batch_beside_long_messages_is_complete_when_its_last_packet_has_waited_for_a_link() {
     for transition in [300, 1000, 3000] {

@@ -164,7 +164,7 @@ fn what_is_recorded_while_streams_flow_is_the_same() {
     assert_same(&spec, "a sample of each channel every 7 cycles");
 }
 
-/// A network is saved while streams flow and is restored. It then continues in the same way as the original network.
+/// A network is saved while streams flow and is restored. The restored network must continue in the same way as the original network.
 #[test]
 fn streams_go_on_from_a_checkpoint() {
     let plain = spec(HYPERX, r#"{"dimension_order": {}}"#, 90, 0.3);

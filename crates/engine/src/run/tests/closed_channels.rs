@@ -46,7 +46,7 @@ struct Channel {
 }
 
 /// Agents that close every channel in one of the cycles 200 to 240, for 1 cycle or for 40 cycles, and again 100 cycles after each opening.
-/// They do not change the power state: a closed channel stays `on`.
+/// The agents do not change the power state: a closed channel stays `on`.
 #[derive(Debug, Kept)]
 struct Closers {
     channels: Vec<Channel>,
