@@ -2,8 +2,8 @@
 //! hand, in the example. Each bound must equal the result of `imply`. Runs must never exceed it, and must reach it to within 3 %.
 //!
 //! A load just below the bound is accepted completely. Above the bound, the mean accepted load stays below the bound, if all terminals have
-//! the same traffic. The remaining distance to the bound depends on the router and is not tested. (On a ring, for example, packets that
-//! enter the ring delay packets that pass.) In these tests, buffers are deep and the switch has speedup 3, so that only channels limit the
+//! the same traffic. The remaining distance to the bound depends on the router and is not tested. On a ring, for example, packets that
+//! enter the ring delay packets that pass. In these tests, buffers are deep and the switch has speedup 3, so that only channels limit the
 //! load, not the routers. With one FIFO per class and speedup 1, packets would wait behind packets to another output (head-of-line
 //! blocking), which reduces the load by up to 41 % (`theory.rs`).
 

@@ -181,8 +181,8 @@ fn pal_goes_round_faults_by_itself_where_no_link_is_ever_off() {
         assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{routing}");
         out.dropped_packets as f64 / (out.sums.packets + out.dropped_packets) as f64
     };
-    // without a choice of paths, the packets of 2 of 36 pairs are lost in 9,000 of 10,000 cycles; PAL loses packets that meet the broken
-    // link on a detour, because it can't use the hub, which is an end of this link
+    // without a choice of paths, the packets of 2 of 36 pairs are lost in 9,000 of 10,000 cycles. PAL loses packets that meet the broken
+    // link on a detour, because it can't use the hub. The hub is an end of this link
     let of_hub = [fault(0, 4, 1000, None)];
     let (fixed, pal) = (dropped(DOR, &of_hub), dropped(PAL, &of_hub));
     assert!((fixed - 0.9 * 2.0 / 36.0).abs() < 0.01, "{fixed}");
@@ -227,7 +227,7 @@ fn the_links_of_the_terminals_of_a_dead_router_do_what_the_policy_wants() {
         assert_same(&out, &run_as(&spec, Execution::new(2, 3)), "3 blocks");
         assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{to}");
         let idle = if to == "off" { LinkState::Off } else { HALF };
-        // a dead router sends only flits that it had already granted; therefore its links go off after 40 and 25 cycles, and stay off until
+        // a dead router sends only flits that it had already granted. Therefore its links go off after 40 and 25 cycles, and stay off until
         // the router works again. In the 2,000 other cycles the links are off some of the time.
         for cycles in to_terminals(&out, 5, idle) {
             assert!((5800..7900).contains(&cycles), "{to}: {cycles}");

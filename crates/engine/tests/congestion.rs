@@ -213,7 +213,7 @@ fn marks_begin_at_the_first_queue_with_a_chance() {
     // With a speedup of 2, granted flits can also fill the next buffer.
     let mut spec = mixed(EARLY);
     let marking = weft_engine::marking(&spec).expect("it fits").expect("a control");
-    // the probability rises from 1 KB to 8 KB, in flits of 1 KB: the second flit is the first that can be marked, and above the eighth all
+    // the probability rises from 1 KB to 8 KB, in flits of 1 KB. The second flit is the first that can be marked, and above the eighth all
     // flits are marked
     assert_eq!((marking.first, marking.most, marking.highest), (2, (96, 1.0), 1.0));
     assert_eq!(marking.ports, [(16, 1.0); 3], "terminals and two dimensions");

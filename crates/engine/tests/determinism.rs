@@ -60,8 +60,8 @@ fn all_cases() -> Vec<(&'static str, Spec)> {
     cases
 }
 
-/// Checks that the result is the same on 1 to 3 threads, and in 1, 3 and 4 blocks, and with one block per router. (On 3 threads, 4 blocks
-/// give 2 shares.) `make test` runs one of these divisions on one thread and one on several threads; `make test-all` runs all.
+/// Checks that the result is the same on 1 to 3 threads, and in 1, 3 and 4 blocks, and with one block per router. On 3 threads, 4 blocks
+/// give 2 shares. `make test` runs one of these divisions on one thread and one on several threads; `make test-all` runs all.
 fn check_executions(turn: usize, what: &str, spec: &Spec) -> Ending {
     let alone = run(spec);
     let routers = spec.graph.routers() as usize;

@@ -40,9 +40,10 @@ fn awake(out: &Outcome) -> f64 {
 
 #[test]
 fn at_least_power_a_spanning_tree_of_the_leaves_is_on() {
-    // 4 pods: each of 8 edge routers, and each of 4 aggregation routers in use, has 1 of 2 up links on. These are 12 links for 13 routers.
-    // The 3-ary 3-tree: each of 9 leaves, and each of the 3 routers in use above them, has 1 of 3 up links on. These are 12 links for 13
+    // 4 pods: each of 8 edge routers, and each of 4 aggregation routers in use, has 1 of 2 up links on. In total 12 links are on for 13
     // routers.
+    // The 3-ary 3-tree: each of 9 leaves, and each of the 3 routers in use above them, has 1 of 3 up links on. In total 12 links are on for
+    // 13 routers.
     for (topology, on) in [(FAT_TREE, [[8, 16], [4, 16]]), (TREE, [[9, 27], [3, 27]])] {
         for routing in ASCENTS {
             let mut spec = under(topology, routing, LEAST);

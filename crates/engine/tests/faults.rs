@@ -138,7 +138,7 @@ fn another_member_becomes_the_hub_when_the_star_is_cut() {
         spec.faults = vec![fault(0, 3, 2000, Some(12_000))];
         let out = run_in_blocks(&spec);
         check(&spec, &out);
-        // among the members with working links, member 1 has the lowest number; its links to 2, 3 and 4 wake within two epochs each, or
+        // among the members with working links, member 1 has the lowest number. Its links to 2, 3 and 4 wake within two epochs each, or
         // within four if a request is refused
         for c in [0, 2, 3, 4] {
             assert!(
@@ -192,8 +192,8 @@ fn fail_at_random(spec: &mut Spec, routers: bool, draw: &mut impl FnMut(u32) -> 
     }
 }
 
-/// A random small network whose subnetworks have up to 8 routers: one row; a grid, in which all subnetworks of a router share its one
-/// transition per epoch; or groups.
+/// A random small network whose subnetworks have up to 8 routers. It is one row, a grid, or groups. In a grid, all subnetworks of a router
+/// share its one transition per epoch.
 fn random_network(draw: &mut impl FnMut(u32) -> u32) -> (String, u32) {
     let routers = 2 + draw(7);
     let network = match draw(4) {

@@ -1,6 +1,6 @@
 //! Tests which files of a crate may import each other. A folder of `src` is called a room. A file may import only from its own room and
-//! from lower rooms. (Between crates the compiler enforces the order.) Also tests which files may name a model: only the files of the
-//! model's own folder.
+//! from lower rooms. Between crates the compiler enforces the order. The file also tests which files may name a model: only the files of
+//! the model's own folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

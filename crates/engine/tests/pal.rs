@@ -58,8 +58,8 @@ fn least_power_is_a_quarter_of_the_links_and_37_75_cycles() {
     assert_drained(&out);
     check_dark(&out);
     assert_eq!((channels_on(&out), links(&spec).len()), (2 * 112, 448));
-    // in a dimension of 8, a packet to another coordinate takes 1 hop if one of the two ends is the hub (14 of 56 ordered pairs), otherwise
-    // 2
+    // in a dimension of 8, a packet to another coordinate takes 1 hop if one of the two ends is the hub (14 of 56 ordered pairs). Otherwise
+    // it takes 2 hops
     let per_dimension: f64 = 448.0 / 511.0 * (14.0 + 2.0 * 42.0) / 56.0;
     let hops = 2.0 * per_dimension;
     assert!((hops - 2.0 * 448.0 / 511.0 - 1.3125 * 512.0 / 511.0).abs() < 1e-12, "1.3125 with self included");

@@ -145,8 +145,8 @@ fn ranks_of_a_node_have_an_interface_each() {
 fn a_message_counts_as_accepted_until_its_last_stripe_has_left() {
     let text = "num_ranks 2\nrank 0 {\nsend 48b to 1 tag 1\nsend 16b to 1 tag 2\n}\nrank 1 {\nrecv 48b from 0 tag 1\nrecv 16b from 0 tag 2\n}\n";
     let run = |limit: &str| finish(&with_goal(text, &format!(r#""rails": 2{limit}"#), 4, 16));
-    // the two stripes have 32 and 16 flits; the second message uses the other interface, either after its 16 flits, or with the limit after
-    // the 32 flits have left
+    // the two stripes have 32 and 16 flits. The second message uses the other interface: without the limit after the first 16 flits, with
+    // the limit after the 32 flits have left
     assert_eq!((run(""), run(r#", "accepted": 1"#)), (32 + 3, 32 + 16 + 3));
 }
 

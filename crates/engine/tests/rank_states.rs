@@ -60,7 +60,8 @@ fn a_rendezvous_waits_for_the_receive() {
     let text = "num_ranks 2\nrank 0 {\nsend 100b to 1 tag 1\n}\nrank 1 {\nc: calc 500\nr: recv 100b from 0 tag 1\nr requires c\n}\n";
     let mut spec = with_goal(text, r#""overhead": "10ns", "eager": "1B""#, 2, 64);
     record_all(&mut spec, 100, 100);
-    // the answer takes 1 + 3 cycles and the data 100 + 3; the last flit leaves 2 cycles before it arrives, and the send ends when it leaves
+    // the answer takes 1 + 3 cycles and the data 100 + 3 cycles. The last flit leaves 2 cycles before it arrives, and the send ends when
+    // this flit leaves
     let out = run(&spec);
     let rows = states(&out);
     let of = |rank| rows.iter().filter(|row| row.0 == rank).cloned().collect::<Vec<_>>();

@@ -171,7 +171,7 @@ fn a_router_that_sends_round_activates_its_direct_link() {
     assert_eq!(hops, [2, 2, 1, 1]);
     assert_eq!(packets[1].arrival, Some((522, 2)));
     assert!(packets[0].value.expect("of a request") > 0 && packets[1..].iter().all(|packet| packet.value.is_none()));
-    // the answer goes over the hub (2 links of 10 cycles and 2 routers of 1 cycle); then each end wakes for 120 cycles, and 11 cycles pass
+    // the answer goes over the hub: 2 links of 10 cycles and 2 routers of 1 cycle. Then each end wakes for 120 cycles, and 11 cycles pass
     // on the side channel
     let (waking, on) = (LinkState::Waking, LinkState::On);
     let off = [(1, LinkState::Off, 0), (2, LinkState::Off, 0)];
@@ -221,7 +221,7 @@ fn two_routers_that_both_ask_agree_and_drain_and_a_packet_takes_the_shadow_link_
 #[test]
 fn a_router_agrees_to_one_request_and_the_other_asker_withdraws() {
     let lines = said(&run(&row(4, &[(1, 0.6), (2, 0.4)], "")));
-    // router 2 agrees with router 1, which needs the link more than router 2 needs its own link to 3; router 3 has already agreed to the
+    // router 2 agrees with router 1, which needs the link more than router 2 needs its own link to 3. Router 3 has already agreed to the
     // latter
     let first = ["250 1>2 activate", "250 2>3 activate", "500 2>1 ack", "500 3>2 ack", "522 2>3 withdraw"];
     assert_eq!(lines[..5], first);

@@ -112,8 +112,8 @@ const ROUTERS: [(u64, u8, u8); 9] =
     [(0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 0, 1), (1, 1, 1), (1, 0, 2), (2, 1, 1), (2, 1, 2), (3, 0, 2)];
 
 /// Runs every pair of topology and routing with one of the router settings. Neighbouring pairs, and packets of another length, have
-/// different settings. (`make test-all` uses four settings for each.) `buffer`: for wormhole flow control, a size smaller than a packet,
-/// but larger than the credit loop (10 + 3 + 11 cycles).
+/// different settings. `make test-all` uses four settings for each. `buffer`: for wormhole flow control, a size smaller than a packet, but
+/// larger than the credit loop (10 + 3 + 11 cycles).
 fn check_all_pairs(flits: u32, flow_control: FlowControl, buffer: u32) {
     for (k, pair) in in_their_turns(&PAIRS) {
         for &variant in in_turn(k + (flits + buffer) as usize, &ROUTERS) {
@@ -346,9 +346,10 @@ fn the_wait_for_a_route_is_part_of_the_delay() {
 
 // ---- adaptive routing -----------------------------------------------------------------------------------------------
 
-/// In an idle network few packets take detours. Under tornado traffic, the accepted load is far above the minimal bound of 1/8. A packet
-/// takes a detour only if its minimal output has had 2 flits within a credit round trip of 22 cycles (UGAL with 2 hops; for other paths 3
-/// or more flits). At load 0.01 this number of flits has a Poisson distribution of mean 0.22, so 2 % of the packets take a detour.
+/// In an idle network few packets take detours. Under tornado traffic, the accepted load is far above the minimal bound of 1/8. With UGAL
+/// and 2 hops, a packet takes a detour only if its minimal output has had 2 flits within a credit round trip of 22 cycles. For other paths,
+/// 3 or more flits are needed. At load 0.01 this number of flits has a Poisson distribution of mean 0.22, so 2 % of the packets take a
+/// detour.
 fn check_adaptive(routing: &str) {
     let mut spec = butterfly(routing);
     phases(&mut spec, 1000, 2000);

@@ -1,5 +1,5 @@
-//! Tests links and routers of a tree that fail under the elastic tree policy. The tests check three facts: other links replace the failed
-//! links, no deliverable packet is lost after these links are on, and no link stays between on and off.
+//! Tests links and routers of a tree that fail under the elastic tree policy. The tests check that other links replace the failed links. No
+//! deliverable packet may be lost after these links are on, and no link may stay between on and off.
 
 use crate::common::*;
 use weft_engine::outcome::{Ending, Outcome};

@@ -86,8 +86,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Receives the flits of this cycle in two kinds of networks: those in which several flits of a packet can arrive together, and those
-    /// in which an input has more queues than VCs. In the second kind, all flits are counted before a head reads the counts. Therefore the
+    /// Receives the flits of this cycle in two kinds of networks. In the first, several flits of a packet can arrive together. In the
+    /// second, an input has more queues than VCs. In the second kind, all flits are counted before a head reads the counts. Therefore the
     /// order of the flits does not change results.
     #[inline(never)]
     fn receive_in_order(&mut self, net: &Net) {

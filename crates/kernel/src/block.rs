@@ -206,8 +206,8 @@ pub struct Requests<const W: usize> {
     pub(crate) requesters: Vec<Bits<W>>,
     /// Routers with requests for the allocator, and terminals with flits to send.
     pub(crate) active: Active,
-    /// For each router: the inputs with a head that chooses in every step and has not yet settled on an output. (It can contain inputs that
-    /// no longer have such a head.) Empty unless the routing reads which outputs were granted.
+    /// For each router: the inputs with a head that chooses in every step and has not yet settled on an output. The list can contain inputs
+    /// that no longer have such a head. Empty unless the routing reads which outputs were granted.
     #[kept(each)]
     pub(crate) asking: Vec<Bits<W>>,
     /// Indexed by input * V + VC: the ports that the head may use, if it chooses among them by credits (`Profile::compares_credits_of`).

@@ -25,8 +25,8 @@ use weft_api::state::{Segment, UNDECIDED, matching};
 use weft_api::view::{HopNote, View};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Called when a packet has become the head of VC `v` of input `i`, in two cases: its route key does not determine its request, or a
-    /// stream may use its output. Returns the route key if the head has no choice to make.
+    /// Called when a packet has become the head of VC `v` of input `i`, if its route key does not determine its request, or if a stream may
+    /// use its output. Returns the route key if the head has no choice to make.
     #[inline(never)]
     pub(crate) fn new_head_slow_path(
         &mut self,

@@ -132,8 +132,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         })
     }
 
-    /// For a packet to `dst` with this route key, at the router whose ports begin at `base`: the output channel, and the queue at the far
-    /// end of this channel.
+    /// For a packet to `dst` with this route key: the output channel, and the queue at the far end of this channel. The ports of the
+    /// packet's router begin at `base`.
     fn place_of(&self, net: &Net, rules: &IdealRules, (base, key): (usize, u16), dst: u32) -> (usize, u32) {
         let (p, class) = split(key, net.class_bits);
         let o = base + p;

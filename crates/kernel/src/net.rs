@@ -194,8 +194,8 @@ pub struct SlowPaths {
     pub hops: bool,
     /// Moves through the switch are recorded, not only for the agents: for a routing that reads grants, or for queues that are set aside.
     pub moves: bool,
-    /// At least one of four features is on: the switch prefers the oldest packet, packets are watched, a departing packet closes its VC for
-    /// some cycles, or outputs can be full.
+    /// At least one of four features is on: the switch prefers the oldest packet, packets are watched, departing packets close their VC, or
+    /// outputs can be full.
     pub crossing: bool,
     /// Deliveries must be counted by job (`job_tally.rs`) or recorded.
     pub delivery: bool,

@@ -70,8 +70,8 @@ impl Interfaces {
         }
     }
 
-    /// True if terminal `t` needs an alarm in cycle `at`, that is, if it has no earlier alarm. (A delivery can make the source due before
-    /// the time of its alarm.)
+    /// True if terminal `t` needs an alarm in cycle `at`, that is, if it has no earlier alarm. Reason: a delivery can make the source due
+    /// before the time of its alarm.
     #[inline(never)]
     pub(crate) fn needs_alarm(&mut self, t: usize, now: u64, at: u64) -> bool {
         let terminal = &mut self.terminals[t];

@@ -172,7 +172,7 @@ pub(crate) fn change<const W: usize, const V: usize>(
     }
 }
 
-/// Carries out the changes of rate data that are due in cycle `now`: outputs can take flits again, terminals have waited long enough for
+/// Carries out the changes of rate data that are due in cycle `now`. Outputs can take flits again, terminals have waited long enough for
 /// their link, and incoming flits have another rate.
 #[cold]
 #[inline(never)]

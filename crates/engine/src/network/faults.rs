@@ -15,11 +15,11 @@
 //! head whose output is broken acts as its routing declares (`AroundFaults`). The head's packet is discarded, takes another hop whose link
 //! works, or waits for tables of the remaining network. The policy's overseer is notified in the next cycle (`Overseer::fault`), and may
 //! switch other links on. A head that has lost its escape (Duato) but has other candidates with working links waits for `patience` cycles
-//! at most, because packets without an escape may wait for each other. If the escape is a ring, a fault cuts the ring. Until the ring is
-//! whole again, every head waits for `patience` cycles at most. All other heads wait only for links that the dependency check has included.
-//! Therefore no packet is blocked forever, with one exception: if the routing has only one VC class, packets that follow two successive
-//! tables can block each other. The function `unproven` reports this case. The tables of up to 64 states of the network are checked for
-//! cycles.
+//! at most. Without this limit, packets without an escape might wait for each other forever. If the escape is a ring, a fault cuts the
+//! ring. Until the ring is whole again, every head waits for `patience` cycles at most. All other heads wait only for links that the
+//! dependency check has included. Therefore no packet is blocked forever, with one exception: if the routing has only one VC class, packets
+//! that follow two successive tables can block each other. The function `unproven` reports this case. The tables of up to 64 states of the
+//! network are checked for cycles.
 //!
 //! If the policy replaces links that fail (`replaces_failed_links`; tcep), the following rules apply instead:
 //!
@@ -40,24 +40,24 @@
 //!
 //! Discarded packets: a dead router discards every packet that holds no output VC yet or arrives later, including packets from its own
 //! terminals. Other routers discard a packet as soon as its path leads to a dead router. The dead router can be the packet's destination,
-//! the router where the packet changes the dimension, or the far end of its link between groups. (Dimensions and such links keep their
-//! order, so no other path is free of deadlock.) Therefore no queue waits for a dead router. The result counts discarded packets in
-//! `dropped_packets`. A discarded packet frees its buffers. The energy that it used before counts in the energy accounts. Each created
+//! the router where the packet changes the dimension, or the far end of its link between groups. Dimensions and such links keep their
+//! order, so no other path is free of deadlock. Because of this rule, no queue waits for a dead router. The result counts discarded packets
+//! in `dropped_packets`. A discarded packet frees its buffers. The energy that it used before counts in the energy accounts. Each created
 //! packet is delivered, dropped or missing: created = delivered + dropped + missing.
 //!
 //! Policy: all agreements between the ends of a failed link become invalid. If the hub fails or has a broken link, another member becomes
-//! the hub at once: among the members with the fewest broken links, the one with the lowest number. No link of the subnetwork is switched
-//! off until a hub has all its links, except those to dead members. Links that waiting heads need are requested first. A link that works
-//! again is requested at once in two cases: it belongs to a star, or it was on and links are never switched off (`deactivate: false`). A
-//! run without faults has the same results with and without these rules.
+//! the hub at once. The new hub is the member with the fewest broken links; among equals, the one with the lowest number. No link of the
+//! subnetwork is switched off until a hub has all its links, except those to dead members. Links that waiting heads need are requested
+//! first. A link that works again is requested at once in two cases: it belongs to a star, or it was on and links are never switched off
+//! (`deactivate: false`). A run without faults has the same results with and without these rules.
 //! # Not modelled
 //! Flits that links destroy; retransmission of lost packets by terminals; wrong reports of faults; a detour round a dead corner router. A
 //! control packet that is in a router when the router fails still reaches its receiver. A router without active links sends its messages on
 //! the side channels of its links. These side channels carry credits, and are assumed to work while the link works. Messages to the far end
 //! of a broken link use the side channels of a member with working links to both ends. Two causes of permanent blocking remain. Neither
 //! occurred in the tests. In the first, heads at intermediates wait for each other (see the rules for packets). In the second, the tail of
-//! a worm holds a VC of a broken link while its head waits for the same link at a later hop. (With virtual cut-through the buffer at the
-//! far end takes the whole packet.)
+//! a worm holds a VC of a broken link while its head waits for the same link at a later hop. With virtual cut-through this is impossible,
+//! because the buffer at the far end takes the whole packet.
 //! # Validation
 //! `engine/tests/conformance/random_faults.rs`: thousands of short rounds over all routings, topologies and policies;
 //! `engine/tests/broken.rs`: cyclic tables, patience, watched heads, links of terminals; `engine/tests/conformance/faults.rs`: every

@@ -1,5 +1,5 @@
-//! Skips idle time (`kernel/src/shortcuts/idle.rs`). If nothing is in flight, the clock of the whole network jumps to the next event: a
-//! source is due, a timer of an agent ends, or a part fails. The results are the same as without jumps.
+//! Skips idle time (`kernel/src/shortcuts/idle.rs`). If nothing is in flight, the clock of the whole network jumps to the next event. An
+//! event is a source that is due, the end of an agent's timer, or the failure of a part. The results are the same as without jumps.
 //!
 //! The search for the next event reads all terminals and timers. The search runs before a series of steps, and only if no head, source or
 //! stream has work. After a search that skipped few cycles, the next search is delayed. Searches therefore cost less than steps.

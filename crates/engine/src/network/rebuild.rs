@@ -116,8 +116,8 @@ pub(crate) fn explained(refusal: Refusal, classes: &Classes, widest: &Classes) -
     Refusal::new(refusal.path, what, format!("{}, or remove the faults", refusal.help))
 }
 
-/// Refuses the faults if packets can deadlock in a state of the network with the tables of that state. (If the VC class rises with each
-/// hop, it rises in every state, so no check is needed.)
+/// Refuses the faults if packets can deadlock in a state of the network with the tables of that state. If the VC class rises with each hop,
+/// it rises in every state, so no check is needed.
 pub(crate) fn refuse_cycles(spec: &Spec, tables: &[Tables], classes: &Classes) -> Result<(), Refusal> {
     for (cycle, state) in changes(spec).into_iter().zip(tables).take(MOST_CHECKED) {
         if !matches!(state.routing.proof(), Proof::Rises { .. }) {

@@ -9,7 +9,7 @@
 //! A span gets no verdict if bursts can explain more than the share [`Bursts::TELLING`] of the load, or the whole gap between offered and
 //! accepted flits. The share that bursts can explain becomes smaller as the span becomes longer. A gap of at most 3 % plus the share
 //! [`Bursts::DECISIVE`] is too small to matter, so a span that is long enough always gives a verdict. Arrivals whose dispersion is at most
-//! that of a Bernoulli process (1) always get a verdict, because the margin of three standard deviations separates the gap from random
+//! that of a Bernoulli process (1) always get a verdict. For them, the margin of three standard deviations separates the gap from random
 //! variation. A gap smaller than the margin is too small to matter.
 //!
 //! A policy with periodic actions makes packets wait in one part of each period and lets them pass in another part. Therefore the verdict
@@ -135,8 +135,8 @@ mod tests {
     fn a_gap_is_held_against_three_per_cent_and_three_deviations() {
         // Bernoulli arrivals: three standard deviations are 3 * 100 flits, which is 3 %
         assert_eq!([9390.0, 9410.0].map(|accepted| verdict(accepted, 1.0)), [Saturation::Yes, Saturation::No]);
-        // bursts with 16 times the variance: three standard deviations are 3 * 400 flits, which is 12 %; the verdict is open, because the
-        // bursts might explain the gap
+        // bursts with 16 times the variance: three standard deviations are 3 * 400 flits, which is 12 %; bursts might explain the gap, so
+        // there is no verdict
         assert_eq!(verdict(8490.0, 16.0), Saturation::Yes);
         let Saturation::Unknown(Doubt::Bursts(doubt)) = verdict(8510.0, 16.0) else {
             panic!("bursts may explain the gap")

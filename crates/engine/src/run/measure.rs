@@ -304,7 +304,7 @@ impl Simulation {
         (!halted.is_empty()).then(|| Stall { cycle: self.now, packets: 0, wait_for: Vec::new(), halted })
     }
 
-    /// Advances to cycle `until`, and checks the run every `look` cycles. (In large networks the progress is reported more often.) Returns
+    /// Advances to cycle `until`, and checks the run every `look` cycles. In large networks the progress is reported more often. Returns
     /// the ending if the run ends before `until`.
     ///
     /// The function writes a checkpoint before an advance, never after one. When a run continues from the checkpoint, the caller of this
@@ -435,7 +435,8 @@ impl Simulation {
     }
 
     /// Number of offered flits that the network does not have to deliver any more. The count includes accepted flits, discarded flits, and
-    /// flits of two kinds of replies: replies to discarded requests, which will never exist, and replies that the workload still delays.
+    /// flits of two kinds of replies. The replies to discarded requests will never exist, and some replies are still delayed by the
+    /// workload.
     pub(crate) fn done_with(&self) -> u64 {
         let unborn: u64 = (0..self.net.jobs.len()).map(|j| self.unborn(j).flits).sum();
         self.accepted() + unborn + self.kept_back(|_| true)
@@ -496,8 +497,8 @@ impl Simulation {
     }
 
     /// Returns two counts. The first is the number of packets that are created before `until` but not yet injected. The second is, for each
-    /// job, the number of packets that sources create in the window without a delivery but have not yet handed over. (A source can be
-    /// behind the simulated time.)
+    /// job, the number of packets that sources create in the window without a delivery but have not yet handed over. Such packets exist
+    /// because a source can be behind the simulated time.
     pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<Amount>) {
         let (mut all, mut in_window) = (0, vec![Amount::default(); self.net.jobs.len()]);
         for block in &self.blocks {

@@ -22,8 +22,8 @@
 //!   significant. Therefore each observation counts as exact only to within [`RESOLUTION`] d, which adds d^2/12 to its variance. For a ramp
 //!   of slope s the criterion is then m s^2/12 + d^2/(12 m) over the last m observations. The criterion has its minimum at m = d/s. The
 //!   power state has therefore settled when it changes by less than d in the half that remains. Noise below d does not delay the decision.
-//! * A staircase that is constant for two or three periods at a time looks like noise to MSER. (For example, a router that may switch off
-//!   one link per epoch finds such a link only in every second epoch.) Rank correlation detects the staircase, because it takes the order
+//! * A staircase that is constant for two or three periods at a time looks like noise to MSER. For example, a router that may switch off
+//!   one link per epoch finds such a link only in every second epoch. Rank correlation detects the staircase, because it takes the order
 //!   into account. Among all pairs of the remaining observations, some rise and some fall by d or more. The numbers of rising and falling
 //!   pairs may differ by at most a third of all pairs. Noise and oscillations around a constant level meet this condition for any
 //!   amplitude. A drift also meets it if it is at most two standard deviations of the noise around it. A drift of this size has a
@@ -75,9 +75,9 @@ pub(crate) fn is_level(shares: &[f64]) -> bool {
     shares.len() >= LEAST_PERIODS && 2 * cut < shares.len() && !has_trend(&shares[cut..])
 }
 
-/// Number of observations to drop at the start so that the mean of the rest is as exact as possible: minimises the sum of squared
-/// deviations divided by (length of the rest)^2. At least `least_rest` observations remain. Each observation is exact only to within
-/// `resolution`.
+/// Number of observations to drop at the start so that the mean of the rest is as exact as possible. The function minimises the sum of
+/// squared deviations, divided by (length of the rest)^2. At least `least_rest` observations remain. Each observation is exact only to
+/// within `resolution`.
 fn mser(observations: &[f64], least_rest: usize, resolution: f64) -> usize {
     let n = observations.len();
     let rounding = resolution * resolution / 12.0;

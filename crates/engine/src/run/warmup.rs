@@ -1,7 +1,7 @@
 //! A warm-up that ends as soon as latencies and power state have settled. (`steady.rs` defines the test.)
 //!
 //! An observation of the latency is the mean over the packets delivered in [`OBSERVATION`] cycles. The latency of a packet includes its
-//! time in the source queue. If a policy decides less often than that, latencies can rise and fall again after each decision, so that they
+//! time in the source queue. If a policy decides less often than that, latencies can rise and fall again after each decision. They then
 //! never settle from one observation to the next. For such policies, latencies also count as settled when their means over whole periods of
 //! the policy are level to within 1 %. If a workload delays replies, the first observation is the one in which the first reply can depart.
 //! If there are message classes, the latencies must have settled for each class that a job offers at a rate. The reason is that a few

@@ -1,6 +1,6 @@
-//! Tests failures of links and routers under every registered routing and policy, in networks with very small buffers. The tests check five
-//! facts: every packet is delivered or counted as discarded, all credits return, accounts are complete, broken links are off, and blocks do
-//! not change results.
+//! Tests failures of links and routers under every registered routing and policy, in networks with very small buffers. The tests check that
+//! every packet is delivered or counted as discarded, and that all credits return. They also check that accounts are complete, broken links
+//! are off, and blocks do not change results.
 
 use super::*;
 use std::collections::BTreeSet;

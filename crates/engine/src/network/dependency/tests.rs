@@ -316,8 +316,8 @@ fn paths_of_all_terminals_are_walked_if_they_differ() {
         },
         ..direct()
     };
-    // the packets from terminals 1, 2 and 3 alone do not close the ring of dependencies; with a second class for the second hop, no cycle
-    // can occur
+    // the packets from terminals 1, 2 and 3 alone do not close the ring of dependencies; with a second VC class for the second hop, a cycle
+    // is impossible
     let graph = graph(MESH_OF_FOUR);
     let edges = |toy: &Toy| {
         let mut d = Dependencies::new(&graph, toy, &toy.needs.classes);

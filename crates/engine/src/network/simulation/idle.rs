@@ -101,8 +101,8 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
         let spec = two_bursts_on_a_hot_spot(1_000_000);
         let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
         simulation.advance(1_000_000);
-        // expected cycles: the burst, the delivery of its packets to one terminal, the time for which queues stay set aside, and a series
-        // of steps after each of these
+        // expected cycles: the burst, its delivery to one terminal, the time for which queues stay set aside, and a series of steps after
+        // each of these
         let stepped = 1_000_000 - simulation.idle.skipped;
         assert!(stepped < 8_000, "{what}: {stepped} cycles were not skipped");
         let given = simulation.blocks.iter().map(|block| block.set_asides().counts.given).sum::<u64>();

@@ -130,7 +130,7 @@ fn flits_that_wait_for_channels_are_those_in_the_queues() {
     }
 }
 
-/// If a VC stays closed for some time after a packet has left it, the flits of the next packet are added to the number all at once.
+/// A VC can stay closed for some time after a packet has left it. Then the flits of the next packet are added to the number all at once.
 #[test]
 fn queues_whose_heads_may_not_ask_yet_have_no_bound_of_their_growth() {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();

@@ -82,7 +82,7 @@ fn stages_go_on_and_off_as_routers_ask() {
     decide(&mut s, &mut sim, 100, used(&[(3, 0.75)]));
     assert!(s.asked.is_empty() && s.change.is_none());
     // if two routers request a stage, the router with the higher utilisation wins; with equal utilisations, the router with the lower
-    // number. 10 links, which wake for 10 cycles each
+    // number wins. 10 links, which wake for 10 cycles each
     decide(&mut s, &mut sim, 200, used(&[(3, 0.8), (5, 0.9), (9, 0.9)]));
     assert_eq!(s.asked, [Some(5)]);
     assert!(matches!(s.change, Some(Change::Warming { until: 300 })));
