@@ -10,7 +10,7 @@ use weft_api::state::{Move, NO_REQUEST, UNDECIDED};
 
 impl<const V: usize> Buffers<V> {
     /// Called before the moves of the router whose ports begin at `base` are carried out in cycle `now`. Closes the VCs that these moves
-    /// leave to their next heads.
+    /// leave, so that their next heads must wait.
     pub(crate) fn close_behind(&mut self, net: &Net, base: usize, moves: &[Move], now: u64) {
         for m in moves {
             self.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] = now + 1 + net.router.routing_delay;

@@ -34,8 +34,8 @@ impl Rates {
         Pace::new(self.of[usize::from(class)], self.staged[usize::from(class)])
     }
 
-    /// The cycle in which a channel of class `next`, with this pace, could have taken a whole flit that can leave at `earliest`. `before`:
-    /// class of the channel over which the flit arrived. `share`: the share of its full rate at which the flit was sent.
+    /// The cycle in which a channel of class `next`, with this pace, has received the whole of a flit that can leave at `earliest`.
+    /// `before`: class of the channel over which the flit arrived. `share`: the share of its full rate at which the flit was sent.
     #[inline(always)]
     pub fn ready(&self, (before, share): (u8, Rate), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
         let (cycles, part) = if share == Rate::ONE && pace.rate() == *self.of.of(next) {
@@ -51,7 +51,7 @@ impl Rates {
         pace.delay_after(self.of[usize::from(before)].times(share))
     }
 
-    /// The cycle in which the injection channel, with this pace, could have taken a whole flit that its terminal sends at `now`.
+    /// The cycle in which the injection channel, with this pace, has received the whole of a flit that its terminal sends at `now`.
     pub fn ready_at_source(&self, pace: &Pace, now: u64) -> Fine {
         let (cycles, part) = if pace.rate() == self.of[0] { self.at_source } else { pace.own_delay() };
         (now + cycles, part)
