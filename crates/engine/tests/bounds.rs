@@ -1,5 +1,5 @@
 //! Tests the bounds of the accepted load that routings declare in their examples, usually for their worst case. Each bound is derived by
-//! hand, in the example. Each bound must equal the result of `imply`. Runs must never exceed it, and must reach it to within 3 %.
+//! hand. Each bound must equal the result of `imply`. Runs must never exceed it, and must reach it to within 3 %.
 //!
 //! A load just below the bound is accepted completely. Above the bound, the mean accepted load stays below the bound, if all terminals have
 //! the same traffic. The remaining distance to the bound depends on the router and is not tested. On a ring, for example, packets that
@@ -30,7 +30,7 @@ fn ample(mut spec: Spec, pattern: &PatternConfig) -> Spec {
 }
 
 /// Accepted load for an offered load far above the bound, as a share of the bound. Flits that wait before the full channel when the window
-/// begins also arrive in the window. The flits that wait before the full channel are at most half a percent.
+/// begins also arrive in the window. These flits are at most half a percent.
 fn beyond(spec: &mut Spec, bound: f64) -> f64 {
     let (accepted, _) = at(spec, 1.3 * bound);
     assert!(accepted <= 1.005 * bound, "accepted {accepted}, bound {bound}");
@@ -162,8 +162,8 @@ fn cuts_bound_what_choosing_can_do() {
 
 #[test]
 fn digit_reversal_defeats_half_of_the_leaves() {
-    // On half of all leaves (middle digit 00 or 11) one packet stays on the leaf, so each link carries the flits of 3 terminals. At load
-    // 0.3 these leaves accept all flits. The other leaves accept a load of 1/4.
+    // On half of all leaves (middle digit 00 or 11) one packet stays on the leaf, so a link carries the flits of the 3 others. At load 0.3
+    // these leaves accept all flits. The other leaves accept a load of 1/4.
     let tree = spec(r#"{"k_ary_n_tree": {"k": 4, "n": 3}}"#, D_MOD_K);
     let pattern = serde_json::from_str(r#"{"bit_reverse": {}}"#).expect("a pattern");
     let (accepted, _) = at(&mut ample(tree, &pattern), 0.3);

@@ -103,7 +103,7 @@ fn a_load_that_changes_and_a_policy_that_repeats_itself_go_on() {
     assert_eq!(out.phases.len(), 2);
 }
 
-/// A window that grows still consists of load phases, and the flits of all phases add up to the flits of the window.
+/// The load phases of a window that grows cover the whole window, and their flits add up to the flits of the window.
 #[test]
 fn a_load_that_changes_in_a_window_that_grows_goes_on() {
     let mut spec = spec(TORUS, DOR);

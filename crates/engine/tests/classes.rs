@@ -60,7 +60,7 @@ fn the_high_class_does_not_notice_low_packets_whose_flits_give_way() {
         let how = Execution::new(1, 1);
         let out = run_as(&spec, if plain { how.plain() } else { how });
         let high = &out.classes[1].packets;
-        // An output grants one flit per step, so no flit waits behind the switch for the link. The flit of the high class wins each step.
+        // Each output gets one flit per step, so no flit waits behind the switch for the link. The flit of the high class wins each step.
         // The VCs of the high class are free, because the load of the two terminals is only 0.02.
         assert!(high.sums.packets > 200, "{}", high.sums.packets);
         assert_eq!((high.latency.min(), high.latency.max()), (alone(&spec), alone(&spec)), "{low} flits");
@@ -308,7 +308,7 @@ fn blocks_threads_and_checkpoints_change_nothing() {
 fn all_packets_of_a_load_that_is_carried_arrive() {
     for (what, mut spec) in cases() {
         phases(&mut spec, 500, 3000);
-        // little more than this load is possible, because replies are four times longer than requests and buffers have space for one packet
+        // little more than this load is possible, because replies are four times as long as requests and buffers have space for one packet
         spec.set_load(0.02);
         let out = run(&spec);
         assert_eq!(out.ending, Ending::Drained, "{what}");

@@ -66,7 +66,7 @@ fn under_every_policy_both_classes_arrive_and_accounts_close() {
         spec.set_load(0.1);
         in_two_classes(&mut spec, [1, 5][turn % 2]);
         silent_from(&mut spec, 1500);
-        // four times longer than the load, because links go off and wake repeatedly
+        // four times as long as the load lasts, because links go off and wake repeatedly
         phases(&mut spec, 0, 6000);
         if weft_engine::check(&spec).is_err_and(|refusal| refusal.what.contains("VCs")) {
             continue; // the links have too few VCs for twice the routing's classes

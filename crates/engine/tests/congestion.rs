@@ -108,8 +108,8 @@ fn check_shares(spec: &Spec, out: &Outcome, sources: u32, fills: bool) {
 
 #[test]
 fn the_queue_of_dcqcn_is_at_the_fixed_point_if_each_mark_is_notified() {
-    // In the fluid model a mark can occur at any time. A real receiver sends no notification for 50 us after the previous one. The receiver
-    // drops the marks after a rate cut, when the gap to the target rate is widest. Queues are therefore 30 % longer (see the header of the
+    // In the fluid model a mark can occur at any time. But for 50 us after a notification, a receiver sends no other one. It thus drops the
+    // marks that follow a rate cut, when the gap to the target rate is widest. Queues are therefore 30 % longer (see the header of the
     // model). The target rate of a source grows from the sixth event on.
     let each = r#"{"dcqcn": {"notify_every": "200ns", "fast_recovery": 6}}"#;
     let mut spec = greedy(each, 4);
@@ -181,7 +181,7 @@ fn nothing_is_lost_when_the_network_drains() {
 
 #[test]
 fn a_control_that_never_marks_changes_nothing() {
-    // the ports of a router have space for 80 flits of 1 KB; at this load, 80 flits never wait for the same output
+    // all ports of a router together have space for 80 flits of 1 KB; at this load, 80 flits never wait for the same output
     let never = r#"{"infiniband": {"threshold": "79KB"}}"#;
     let (with, without) = (run(&mixed(never)), run(&mixed(r#"{"none": {}}"#)));
     assert_eq!(congestion_of(&with).counts.marked, 0);

@@ -16,7 +16,7 @@ impl Random {
     }
 }
 
-/// A graph as a list of its links.
+/// A graph as a list of its links, each listed once.
 struct Links {
     routers: u32,
     links: Vec<(u32, u32)>,

@@ -258,7 +258,7 @@ fn small_rows_strand_nothing_where_faults_meet() {
     let ever = None;
     let to_3 = |k: u32| fault(k, 3, 1000 + u64::from(k), ever);
     let cases = [
-        // the broken link still drains, while packets that it has carried already wait for this link again
+        // the broken link still drains while packets that it has carried wait for it
         (3, vec![fault(2, 0, 445, Some(811)), fault(0, 1, 511, Some(536))]),
         // no link connects the two routers, but each of them receives the states of the other's other links
         (3, vec![fault(0, 1, 1000, ever), fault(0, 2, 1000, Some(1500))]),
@@ -479,7 +479,7 @@ fn a_routing_that_rebuilds_loses_nothing_where_a_path_is_left() {
         // heads at the broken link wait for the new tables, so some packets take longer by the whole delay
         let out = run(&spec);
         assert!((300..400).contains(&out.latency.max()), "{routing}: {}", out.latency.max());
-        // the failed router is cut off, and packets to it are lost: 2 * 5 + 1 of 36 pairs, in 10,000 of 12,000 cycles
+        // packets to and from the failed router are lost: 2 * 5 + 1 of 36 pairs, in 10,000 of 12,000 cycles
         spec.faults = vec![dead(3, 2000, None)];
         let expected = 11.0 / 36.0 * 10.0 / 12.0;
         assert!((share_lost(&spec) - expected).abs() < 0.02, "{routing}: {} of {expected}", share_lost(&spec));
@@ -512,7 +512,7 @@ fn a_routing_that_chooses_takes_another_hop_where_there_is_one() {
     let fixed = share_lost(&always_on(GRID, r#"{"dimension_order": {}}"#, &cut));
     let adaptive = share_lost(&always_on(GRID, r#"{"minimal_adaptive": {}}"#, &cut));
     // In dimension order, 2 * 2 * 2 * 4 of 256 pairs use the link between columns 1 and 2 of row 1. An adaptive packet is lost only if it
-    // reaches row 1 before it crosses from column 1 to column 2. Only for the 2 * 2 * 2 pairs within row 1, every packet does.
+    // reaches row 1 before it crosses from column 1 to column 2. The loss is certain only for the 2 * 2 * 2 pairs within row 1.
     let during = 10.0 / 12.0;
     assert!((fixed - 32.0 / 256.0 * during).abs() < 0.01, "{fixed}");
     assert!(adaptive < 0.8 * fixed && adaptive > 0.8 * 8.0 / 256.0 * during, "{adaptive} of {fixed}");

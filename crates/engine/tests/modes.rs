@@ -133,8 +133,8 @@ fn a_ladder_of_lanes_comes_to_rest_where_its_thresholds_say() {
     }
 }
 
-/// An idle channel is on for `idle` cycles. After `idle` cycles the channel changes to the lower mode, for `transition` cycles if the
-/// change stops traffic, and stays there.
+/// An idle channel is on for `idle` cycles. It then changes to the lower mode, for `transition` cycles if the change stops traffic, and
+/// stays there.
 #[test]
 fn an_idle_channel_is_in_each_mode_for_the_cycles_given() {
     for (changes, draining) in [("carry", 0), ("stop", 25), ("stop_up", 0), ("stop_down", 25)] {

@@ -155,8 +155,8 @@ fn omniwar_makes_detours_while_its_vc_classes_last() {
         check_pairs(&spec, |e| {
             let (graph, to) = (&spec.graph, e.to.router);
             let coordinate = |router: u32, d: usize| if d == 0 { router % 4 } else { router / 4 };
-            // a hop is permitted in a dimension that differs from the destination, if enough VC classes are left for the remaining hops.
-            // Two detours in succession must be in different dimensions
+            // a hop is permitted in a dimension that differs from the destination, if enough VC classes are left for the remaining hops. A
+            // detour must not be in the dimension of the previous detour
             let may = |way: &Hops, at: u32, next: u32| {
                 let d = dimension(graph, at, next);
                 let is_detour = |d: usize, next: u32| coordinate(next, d) != coordinate(to, d);

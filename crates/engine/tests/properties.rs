@@ -1,5 +1,5 @@
 //! Tests on random networks, routers and traffic that all injected packets are delivered once, no run stalls, and no channel carries more
-//! than one flit per cycle. The test has 64 cases, and four times more in `make test-all`.
+//! than one flit per cycle. The test has 64 cases, and four times as many in `make test-all`.
 
 use crate::common::*;
 use proptest::prelude::*;

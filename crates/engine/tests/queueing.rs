@@ -65,7 +65,7 @@ fn levels_of_queues_on_a_dragonfly_share_no_link_of_a_vc_class() {
     // group is the destination.
     let spec = under(DRAGONFLY, MINIMAL, r#"{"h2lq": {}}"#);
     assert_eq!((on(&spec, "local"), on(&spec, "global")), (vec![3, 2], vec![4]));
-    // from a terminal, packets go to 8 other groups, whose numbers modulo 6 are all residues
+    // from a terminal, packets go to 8 other groups, whose numbers modulo 6 give all residues
     assert_eq!(lanes(&spec).from_terminals, 6);
 }
 

@@ -106,7 +106,7 @@ fn a_loop_is_shown() {
 
 #[test]
 fn a_table_that_can_deadlock_is_refused() {
-    // all packets go up round the ring on one VC class, which has a cycle
+    // all packets go up round the ring on one VC class, so they can wait for each other in a cycle
     let lines: String = (0..4)
         .flat_map(|r| (0..4).filter(move |&d| d != r).map(move |d| format!("{r},{d},{}\n", (r + 1) % 4)))
         .collect();

@@ -221,8 +221,8 @@ fn two_routers_that_both_ask_agree_and_drain_and_a_packet_takes_the_shadow_link_
 #[test]
 fn a_router_agrees_to_one_request_and_the_other_asker_withdraws() {
     let lines = said(&run(&row(4, &[(1, 0.6), (2, 0.4)], "")));
-    // router 2 agrees with router 1, which needs the link more than router 2 needs its own link to 3. Router 3 has already agreed to the
-    // latter
+    // router 2 agrees with router 1, which needs the link more than router 2 needs its own link to 3. Router 3 has already agreed to that
+    // link
     let first = ["250 1>2 activate", "250 2>3 activate", "500 2>1 ack", "500 3>2 ack", "522 2>3 withdraw"];
     assert_eq!(lines[..5], first);
     let next = said_in(&lines, 750..1100);
@@ -232,7 +232,7 @@ fn a_router_agrees_to_one_request_and_the_other_asker_withdraws() {
 #[test]
 fn a_router_asks_another_for_a_link_that_it_has_not() {
     let lines = said(&run(&row(4, &[(1, 1.0)], "")));
-    // the packet requests its direct link, then its link to 3, and then the link from 3 to 2
+    // router 1 requests its direct link, then its link to 3, and then the link from 3 to 2
     let asked: Vec<&str> = lines.iter().filter_map(|line| Some(line.split_once(' ')?.1)).collect();
     let order =
         ["1>2 activate", "1>3 activate", "1>3 activate_yours 2", "3>2 activate", "2>3 ack", "2>1 state 3 active"];

@@ -412,8 +412,8 @@ fn a_head_that_asks_once_more_is_noted_once() {
     }
 }
 
-/// A routing that computes hops ahead makes no choice at a head. Heads without a hop make no choice either, if no path leads to a router
-/// that has failed.
+/// A routing that computes hops ahead makes no choice at a head. Heads without a hop make no choice either. They have no hop because no
+/// path leads to a router that has failed.
 #[test]
 fn packets_are_watched_where_a_router_has_failed() {
     for rebuild_delay in [0, 30] {

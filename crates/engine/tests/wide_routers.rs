@@ -55,7 +55,7 @@ fn every_input_of_a_wide_router_has_its_turn() {
         spec.router.allocator = allocator.clone();
         pattern(&mut spec, r#"{"hot_spot": {"targets": [0], "share": 1.0}}"#);
         spec.set_load(1.0);
-        // the warm-up is long enough to fill the buffers, with at most 400 * 192 flits
+        // the buffers are full after at most 400 * 192 flits, which leave in the same number of cycles
         phases(&mut spec, 10_000, 8_000);
         spec.phases.drain_limit = 0;
         spec.links.iter_mut().for_each(|link| (link.buffer, link.vcs) = (2, 2));
@@ -108,7 +108,7 @@ fn a_hub_of_a_graph_file_carries_packets_between_all_its_links() {
             let mut spec = hub(ports);
             packets(&mut spec, 3, VirtualCutThrough, 32);
             let hops = check_t0(spec, sender, t0);
-            // the longest path has one link from the hub itself, and two links from the other routers
+            // the longest path has one link from the hub itself, and two links from the other routers; a path to the own router has none
             let farthest = if sender == 0 { 1 } else { 2 };
             assert_eq!(hops.len(), 1 + farthest, "{ports} ports, from {sender}: {hops:?}");
         }

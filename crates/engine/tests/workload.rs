@@ -362,7 +362,7 @@ fn a_window_grows_until_the_mean_is_known() {
     assert!(out.window <= 2000);
 }
 
-/// Terminals answer requests from the end of the window after the window. Replies that terminals create after the window also count.
+/// Terminals answer requests from the end of the window only after the window. These replies also count.
 #[test]
 fn a_window_that_found_its_end_keeps_the_replies_made_after_it() {
     let mut all = job("all", (0..24).collect(), 0.2, 1);

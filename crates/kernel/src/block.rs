@@ -1,5 +1,5 @@
-//! A block: a part of the network, with the state of its routers and terminals. Blocks do not share data. Blocks exchange mail at the end
-//! of each window.
+//! A block: a part of the network, with the state of its routers and terminals. Blocks do not share data; they exchange mail at the end of
+//! each window.
 
 use crate::parts::control::Control;
 use crate::parts::deliveries::Delivery;
@@ -115,7 +115,7 @@ pub struct Fabric<const W: usize, const V: usize> {
     pub(crate) ideal: IdealQueues,
 }
 
-/// The power policy, the counts and the shortcuts of a block: all state that is not the fabric.
+/// The power policy, the counts and the shortcuts of a block.
 #[derive(Debug, Kept)]
 pub struct Beside {
     pub(crate) policy: PolicySide,
@@ -263,7 +263,7 @@ pub struct PolicySide {
     pub faults: Faults,
 }
 
-/// Counts and recordings. The parts of a block that read its state without changing it: counts and recordings.
+/// Counts and recordings: the parts of a block that read its state and do not change it.
 #[derive(Debug, Kept)]
 pub struct Observers {
     pub tally: Tally,

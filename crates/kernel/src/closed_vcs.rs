@@ -1,7 +1,7 @@
 //! VCs that stay closed to the next head for some cycles after a packet has left. The next head in such a VC may not request an output for
 //! `router.routing_delay` whole cycles. If only one flit of a VC or of an input can leave at a time (`router.input_speedup`), the head also
-//! waits until the link has taken the last flit. The rule is the same for a head that is already in the VC and for a head that arrives
-//! later.
+//! waits until the link has taken the flit that leaves. The rule is the same for a head that is already in the VC and for a head that
+//! arrives later.
 
 use crate::block::{Buffers, Fabric, Routers};
 use crate::net::Net;

@@ -100,7 +100,7 @@ impl Interfaces {
         }
     }
 
-    /// Called before the block runs from cycle `now` to `until`. In it, sources read the notes that other blocks have sent.
+    /// Called before the block runs from cycle `now` to `until`. Sources read the notes that other blocks have sent.
     #[inline(never)]
     pub(crate) fn exchange_notes(&mut self, net: &Net, (now, until): (u64, u64)) {
         for job in 0..self.sources.len() {

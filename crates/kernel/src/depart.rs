@@ -50,7 +50,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Records the first `count` moves of router `r`: the granted outputs for the routing, the departures for the queueing scheme.
+    /// Records the first `count` moves of router `r`: the granted outputs for the routing, and the departures for the queueing scheme.
     #[inline(never)]
     fn note_moves(&mut self, net: &Net, r: usize, count: usize) {
         if net.needs.sees_grants {

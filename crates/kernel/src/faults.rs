@@ -1,4 +1,4 @@
-//! Handles links and routers that fail and are repaired, under a policy that replaces links. Notifies the agents of faults, and decides
+//! Handles links and routers that fail and are repaired. Under a policy that replaces links, this file notifies the agents, and decides
 //! what happens to heads whose output has failed. A head without any path waits (it is parked) until its router receives news about links.
 //! If every path leads through a failed router, the loop discards the packet (`discards.rs`). `network/faults.rs` describes the rules.
 
@@ -198,7 +198,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// True if the output of a route key carries packets, or will wake when a packet requests it.
+    /// True if the output of a route key can carry packets, or will wake when a packet requests it.
     pub(crate) fn leads_on(&self, net: &Net, r: usize, key: u16) -> bool {
         let out = &self.wires.outs[self.requests.routers[r].base as usize + net.port(key)];
         matches!(LinkState::of(out.state), LinkState::On | LinkState::Shadow)
@@ -210,7 +210,7 @@ pub(super) fn subnets(net: &Net) -> &Subnets {
     net.subnets.as_ref().expect("a network with faults has subnetworks")
 }
 
-/// The leg on which a packet is that waits for a link of a subnetwork.
+/// The present leg of a packet that waits for a link of a subnetwork.
 fn crossing(net: &Net, at: u64, packet: &Packet) -> Leg {
     net.routing.aim(at, packet, net.seed).unwrap_or_else(|_| unreachable!("only links of subnetworks are gone round"))
 }

@@ -17,8 +17,8 @@ use weft_api::state::{ChannelEnd, Move, NONE, Segment, split};
 const AT_TERMINAL: u16 = 2;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Counts the places that become free in this cycle. Packets that wait for these places then request their outputs. The phase is before
-    /// flits arrive.
+    /// Counts the places that become free in this cycle. Packets that wait for these places then request their outputs. This phase runs
+    /// before flits arrive.
     #[inline(never)]
     pub(crate) fn keep_places(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &IdealRules) {
         let fabric = &mut self.fabric;

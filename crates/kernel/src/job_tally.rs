@@ -64,7 +64,7 @@ pub struct Parts {
     /// For each job, the measured packets that were discarded.
     #[kept(each)]
     lost: Vec<Amount>,
-    /// For each job, the packets that were never created because discarded packets would have caused them.
+    /// For each job, the packets that were never created because the packets that would have caused them were discarded.
     #[kept(each)]
     unborn: Vec<Amount>,
     pub seen: Seen,

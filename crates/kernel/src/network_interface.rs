@@ -1,5 +1,5 @@
-//! Network interfaces. The network interfaces. Every terminal in a job has a source, which creates its packets, and an injection channel of
-//! at most one flit per cycle.
+//! Network interfaces. Every terminal in a job has a source, which creates its packets, and an injection channel of at most one flit per
+//! cycle.
 //!
 //! An interface calls a source for its next packet when the source is due and the previous packet has left. Under overload the interface
 //! calls the source later than the source is due, so no queue grows in the interface.

@@ -2,7 +2,7 @@
 //!
 //! Packets of classes with separate VCs never wait for each other inside the network. The deadlock proof of the routing is therefore valid
 //! for each class separately. At a terminal, a request can wait for the reply to an earlier request (`Workload::keeps`). The replies then
-//! need VCs and queues without requests in front of them. The terminal must also accept replies without waiting for other replies.
+//! need VCs and queues without requests in front of them. The replies themselves must never wait for other replies at the terminal.
 
 use crate::network::jobs::Job;
 use crate::network::lanes::{self, Lanes};

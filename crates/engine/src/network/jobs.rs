@@ -67,7 +67,7 @@ impl Job {
 }
 
 impl TrafficSpec {
-    /// The cycles after cycle 0 in which the load or the pattern of this job changes, in ascending order.
+    /// The cycles after cycle 0 in which the load or the pattern of a job changes, in ascending order.
     pub fn changes(&self) -> Vec<u64> {
         let starts = self.jobs.iter().flat_map(|job| job.phases.iter().skip(1).map(|phase| phase.from));
         starts.collect::<BTreeSet<u64>>().into_iter().collect()

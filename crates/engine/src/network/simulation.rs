@@ -159,8 +159,8 @@ impl Simulation {
         }
     }
 
-    /// Pins each thread of the run to its core until the returned guard is dropped. The calling thread gets the first core. Does nothing if
-    /// `cores` is empty. Refuses fewer cores than threads, and cores that the system does not permit.
+    /// Pins each thread of the run to its own core until the returned guard is dropped. The calling thread gets the first core. Does
+    /// nothing if `cores` is empty. Refuses fewer cores than threads, and cores that the system does not permit.
     pub fn pin(&mut self, cores: &[usize]) -> Result<Option<Pinned>, Refusal> {
         if cores.is_empty() {
             return Ok(None);
@@ -207,7 +207,7 @@ impl Simulation {
         (self.net.routing, self.published) = (routing, None);
     }
 
-    /// Advances to cycle `until`. If the policy has an overseer, it acts between two cycles.
+    /// Advances to cycle `until`. If the policy has an overseer, it acts between two cycles before `until`.
     fn advance_under_overseer(&mut self, until: u64) {
         let Some(mut overseer) = self.overseer.take() else { return self.advance_blocks(until) };
         while self.now < until {
@@ -370,8 +370,8 @@ impl Simulation {
     }
 }
 
-/// The largest number of cycles that blocks can run without exchanging mail. Nothing that a block sends takes effect in another block
-/// earlier.
+/// The largest number of cycles that blocks can run without exchanging mail. Nothing that a block sends or posts takes effect in another
+/// block earlier.
 fn window(net: &Net, blocks: &[Box<dyn AnyBlock>]) -> u64 {
     let outs = blocks.iter().flat_map(|block| block.outs());
     let classes = outs.filter(|o| o.kind == ChannelEnd::Remote).map(|o| usize::from(o.class));

@@ -185,9 +185,8 @@ impl Execution {
 }
 
 impl Spec {
-    /// Creates a spec with the defaults of a scenario. By default, links have a latency of 10 cycles (1 cycle to terminals) and 6 VCs of 32
-    /// flits. By default, routers have a delay of 1 cycle and speedup 2. By default, traffic is uniform with one-flit packets at load 0.1,
-    /// and links are always on.
+    /// Creates a spec with the defaults of a scenario. Links have a latency of 10 cycles (1 cycle to terminals) and 6 VCs of 32 flits.
+    /// Routers have a delay of 1 cycle and speedup 2. Traffic is uniform with one-flit packets at load 0.1, and links are always on.
     pub fn new(topology: &TopologyConfig, routing: RoutingConfig) -> Result<Self, Refusal> {
         let mut graph = topology.build("topology")?;
         let link = LinkClass { latency: 10, credit_latency: 10, vcs: 6, buffer: 32, rate: Rate::ONE };

@@ -169,7 +169,7 @@ impl Simulation {
         let periods = both().filter(|(_, flow)| !flow.is_empty()).map(|(block, flow)| block.periods_left(flow)).min();
         let counted = self.now + periods.unwrap_or(0) * period;
         let due = self.blocks.iter().map(|block| block.next_created()).min().unwrap_or(0);
-        // flits of packets that will be delivered in the window count as accepted before their delivery
+        // flits that will be delivered in the window count as accepted before their delivery
         let (first, end) = self.blocks[0].observers().tally.window;
         let bounds = [first, end].into_iter().filter(|&bound| bound > begin);
         let ahead =

@@ -31,7 +31,7 @@ pub(crate) struct Course<'a> {
     /// The blocks with which the run must start again; `None` if it needs no restart.
     #[kept(scratch)]
     pub division: Option<Division>,
-    /// Whether the user asked the run to stop; before it stops, the run writes a checkpoint.
+    /// Whether the caller of the engine stopped the run; before it stops, the run writes a checkpoint.
     #[kept(scratch)]
     pub stops: bool,
     /// Expected number of cycles until the end of the window.

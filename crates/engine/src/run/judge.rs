@@ -142,7 +142,7 @@ mod tests {
             panic!("bursts may explain the gap")
         };
         assert!((doubt.chance - 0.12).abs() < 1e-9 && (doubt.gap - 0.149).abs() < 1e-9, "{doubt:?}");
-        // the limit in the message is 3 % + 12 %, so an accepted load of 8,490 is below it
+        // the limit in the message is a gap of 3 % + 12 %, and the gap of 8,490 accepted flits exceeds it
         assert!((doubt.limit - 0.15).abs() < 1e-9, "{doubt:?}");
         assert_eq!(verdict(9710.0, 16.0), Saturation::No);
     }

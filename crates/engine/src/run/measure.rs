@@ -132,8 +132,8 @@ impl Simulation {
     /// Computes the results of a run that has ended.
     fn sum_up(self, spec: &Spec, begun: Begun, closed: Closed, mut decisions: Decisions, ending: Ending) -> Outcome {
         let (judged, waiting) = (closed.judged, begun.waiting);
-        // The flits are counted before the drain. During the drain, a source that waits for a delivery can still create a packet that
-        // belongs to the window.
+        // The flits are counted after the drain, and not at the end of the window. During the drain, a source that waits for a delivery can
+        // still create a packet that belongs to the window.
         let offered = self.offered();
         let ending = self.explain(ending);
         let drained = ending == Ending::Drained;
@@ -269,7 +269,7 @@ impl Simulation {
             let until = self.steady_until().max(self.empty_until());
             let calm = if self.is_complete(u64::MAX) { 0 } else { until.saturating_sub(self.now) };
             let look = (calm / COMPLETE_LOOK).max(1) * COMPLETE_LOOK;
-            // a run that continues from a checkpoint must make these checks in the same cycles as an uninterrupted run
+            // a run that continues from a checkpoint at a mark must make these checks in the same cycles as an uninterrupted run
             let next = (self.now - (self.now - start) % COMPLETE_LOOK).saturating_add(look).min(limit);
             if let Some(ending) = self.advance_marking(next, look, course) {
                 return Some(ending);
@@ -434,9 +434,8 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.accepted_flits + b.observers().tally.lost_flits).sum()
     }
 
-    /// Number of offered flits that the network does not have to deliver any more. The count includes accepted flits, discarded flits, and
-    /// flits of two kinds of replies. The replies to discarded requests will never exist, and some replies are still delayed by the
-    /// workload.
+    /// Number of offered flits that the network does not have to deliver any more. The count includes accepted and discarded flits. It also
+    /// includes two kinds of replies: those that discarded requests will not get, and those that the workload still delays.
     pub(crate) fn done_with(&self) -> u64 {
         let unborn: u64 = (0..self.net.jobs.len()).map(|j| self.unborn(j).flits).sum();
         self.accepted() + unborn + self.kept_back(|_| true)
@@ -466,7 +465,7 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.lost).sum()
     }
 
-    /// Packets of job `j` that never came into existence, because the packets that would have caused them were discarded.
+    /// Packets of job `j` that were never created, because the measured packets that would have caused them were discarded.
     pub(crate) fn unborn(&self, j: usize) -> Amount {
         self.blocks.iter().map(|b| b.observers().tally.parts.unborn(j)).sum()
     }
@@ -485,7 +484,7 @@ impl Simulation {
         Offered { by_job: self.offered_before(self.now).by_job.into_iter().enumerate().map(born).collect() }
     }
 
-    /// Flits that the jobs offer in the window before cycle `until`.
+    /// Flits that the jobs offer in the window before cycle `until`, including flits that they offer later than now.
     pub(crate) fn offered_before(&self, until: u64) -> Offered {
         let backlog = self.backlog(until.min(self.blocks[0].observers().tally.window.1)).1;
         let in_all = |(j, waiting): (usize, Amount)| {

@@ -265,7 +265,7 @@ pub struct JobOutcome {
     pub name: String,
     pub terminals: u32,
     /// Flits offered, injected and delivered in the window. If there is more than one job, or the job has `latencies`, all flits of a
-    /// packet count as delivered when its tail arrives.
+    /// packet count as delivered when its tail is delivered.
     pub offered_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
@@ -291,7 +291,7 @@ pub struct JobOutcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassOutcome {
     pub name: String,
-    /// Flits injected and delivered in the window. All flits of a packet count as delivered when its tail arrives.
+    /// Flits injected and delivered in the window. All flits of a packet count as delivered when its tail is delivered.
     pub injected_flits: u64,
     pub accepted_flits: u64,
     /// Packets created in the window, and packets caused by their deliveries, that were delivered.
@@ -358,7 +358,7 @@ pub struct Batch {
     pub packets: u64,
     /// Packets that were discarded because of a fault, and replies that were never sent for this reason.
     pub dropped: u64,
-    /// The cycle in which the last packet was delivered or discarded; `None` if some packets have not arrived.
+    /// The cycle in which the last packet was delivered or discarded; `None` if some packets are missing.
     pub completed: Option<u64>,
 }
 

@@ -18,8 +18,8 @@ impl Simulation {
         }
         let left = self.packets_under_way();
         if left == 0 {
-            // The last credits can still be in flight. A packet counts as delivered once it is granted, but a link to a terminal may still
-            // have to carry a whole buffer of flits.
+            // The last credits can still be in flight. A packet counts as gone once it is granted. A link to a terminal may then still have
+            // to carry a whole buffer of flits, one by one.
             let (link, rate) = (&self.net.links[0], self.net.common.rates[0]);
             let last = (u64::from(link.capacity) * u64::from(rate.cycles())).div_ceil(u64::from(rate.flits()));
             self.advance(self.now() + STRIDE + if last > STRIDE { last } else { 0 });

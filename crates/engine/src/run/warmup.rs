@@ -311,7 +311,7 @@ mod tests {
         let mut latencies = Latencies::new(2);
         let mut classes = vec![Seen::default(); 2];
         for k in 0..20 {
-            // the first class has a hundred times more packets than the second
+            // the first class has a hundred times as many packets as the second
             for (seen, (packets, latency)) in classes.iter_mut().zip([(100, latency[0](k)), (1, latency[1](k))]) {
                 seen.add(Seen { packets, latency: packets * latency });
             }

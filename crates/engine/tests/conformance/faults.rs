@@ -81,8 +81,8 @@ fn check_run(spec: &Spec, what: &str) -> Outcome {
     out
 }
 
-/// Checks a network that is empty. No channel may stay in the state `draining` forever. Links may still go off and on in turn, but each of
-/// these changes must end.
+/// Checks a network that is empty. No channel may stay in a state before off (`shadow`, `draining`) forever. Links may still go off and on
+/// in turn, but each of these changes must end.
 fn check_rest(sim: &mut Simulation, spec: &Spec, what: &str) {
     let mut closing: Option<BTreeSet<(u32, u32)>> = None;
     // the policies of the examples have short epochs, so thousands of cycles are many epochs

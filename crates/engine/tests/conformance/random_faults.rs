@@ -1,6 +1,6 @@
-//! Short random runs (rounds) in which links and routers fail at random. The rounds cover every routing on every small network that
-//! supports it. Each round has another power policy, load, packet length and link rates. The checks: no packet is blocked forever, every
-//! lost packet is counted, and the flits, credits and cycles of the accounts add up. The test has 100 rounds, or 10,000 with
+//! Short random runs (rounds) in which links and routers fail at random. The rounds cover every routing on every small network that the
+//! routing supports. Each round has another power policy, load, packet length and link rates. The checks: no packet is blocked forever,
+//! every lost packet is counted, and the flits, credits and cycles of the accounts add up. The test has 100 rounds, or 10,000 with
 //! WEFT_TEST_ROUNDS=100.
 
 use super::*;
@@ -122,8 +122,8 @@ fn spec_of(round: u64) -> (String, Result<Spec, Refusal>) {
     (what, checked.map(|()| spec))
 }
 
-/// Checks two accounts. Checks that each flit that entered a router left the router or was dropped there. Also checks that the cycles of a
-/// channel in its states sum to the cycles of the run.
+/// Checks that each flit that entered a router left it or was dropped there. Also checks that the cycles of a channel in its states sum to
+/// all cycles.
 fn check_accounts(out: &Outcome, routers: u32, what: &str) {
     let mut balance = vec![0i64; routers as usize];
     for c in &out.channels {

@@ -121,9 +121,8 @@ fn rows_kept(out: &Outcome) -> Vec<(u64, [u64; 7])> {
     kept.collect()
 }
 
-/// A packet of one flit does not hold a VC between flits. Packets that wait for a channel do not change the times of its rows. But flits
-/// granted before `from` leave first. At full load there can be more such flits than a row has cycles, and then the channel stays on during
-/// the whole row.
+/// A packet of one flit holds no VC. Packets that wait for a channel do not change the times of its rows. But flits granted before `from`
+/// leave first. At full load there can be more such flits than a row has cycles, and then the channel stays on during the whole row.
 #[test]
 fn packets_of_one_flit_wait_until_a_row_ends() {
     for load in [0.02, 0.3, 1.0] {

@@ -52,9 +52,9 @@ fn an_idle_trunk_keeps_one_member() {
         let out = run(&spec);
         let message = credit_latency + spec.router.credit_delay;
         // After its first window, router 1 requests fewer members. Router 0, the leader of the trunk, agrees after its second window and
-        // closes its channel of the member. One message latency later router 1 closes its own channel. Another message latency later both
-        // ends know that the channels are drained, and the leader switches its channel off. One message latency later the other end
-        // receives the request to do the same. Therefore each channel is closed for two message latencies before it is off.
+        // closes its channel of the member. One message latency later router 1 closes its own channel. Another message latency later the
+        // leader knows that both channels are drained, and switches its channel off. One message latency later the other end receives the
+        // request to do the same. Therefore each channel is closed for two message latencies before it is off.
         for (router, members) in trunks(&spec, &out).enumerate() {
             let on = 2 * window + router as u64 * message;
             let draining = 2 * message + sleep;

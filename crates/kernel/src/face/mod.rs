@@ -77,7 +77,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     /// Sets the state of channel `o` in cycle 0 to a state other than on.
     fn begin_in(&mut self, o: usize, state: LinkState);
     fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64);
-    /// Opens channel `o`. Opens channel `o`: heads that wait for it try again.
+    /// Opens channel `o`. Heads that wait for the channel try again.
     fn open_channel(&mut self, o: usize);
     fn close_channel(&mut self, net: &Net, o: usize);
     /// Flits per cycle that channel `o` can carry at its present rate.

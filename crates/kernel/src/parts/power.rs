@@ -6,7 +6,7 @@ use weft_api::agents::Probes;
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::{Account, Gate, LinkState, OutputUnit};
 
-/// A state that the policy has set for a channel while it is broken. The state takes effect when the link is repaired.
+/// The state that the policy has set for a broken channel. The state takes effect when the link is repaired.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Wish {
     pub state: LinkState,
@@ -26,7 +26,7 @@ pub struct Power {
     /// For each closed channel, the mask of the VCs that packets still hold.
     #[kept(each)]
     pub(crate) held: Vec<u16>,
-    /// For each broken channel, the state that the policy has set since it broke. Empty in a run without faults.
+    /// For each broken channel, the state that the policy has set. Empty in a run without faults.
     pub(crate) wishes: Vec<Option<Wish>>,
     #[kept(fixed)]
     pub(crate) probes: Probes,
@@ -44,7 +44,7 @@ pub struct Power {
     /// Scratch memory: the drained channels of which the agents are being notified.
     #[kept(scratch)]
     pub(crate) reported: Vec<u32>,
-    /// Terminals that waited for links, after the agents have opened these links.
+    /// Terminals that waited for links, which the agents have opened meanwhile.
     pub(crate) woken: Vec<u32>,
     /// True if the agents have changed data other than timers since the last call of `PolicySide::agents_wrote`.
     #[kept(scratch)]

@@ -150,7 +150,8 @@ impl<'a> Walks<'a> {
         Ok(steps)
     }
 
-    /// Calls the routing's `taken` for a hop of a packet. (Like the loop, only if the needs of the routing declare it.)
+    /// Calls the routing's `taken` for a hop of a packet, and refuses a change of the packet that the routing's needs do not declare. (The
+    /// loop calls `taken` only if the needs declare it.)
     pub(super) fn take(&self, at: u32, packet: &mut Packet, hop: Hop) -> Result<(), Lost> {
         let (before, here) = (*packet, self.coords[at as usize]);
         self.routing.taken(here, packet, hop);

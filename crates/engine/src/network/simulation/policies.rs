@@ -254,7 +254,7 @@ fn draw_router(spec: &mut Spec, case: u64, is_worm: bool) {
     spec.router.hold_switch = !is_worm && spec.router.vc_realloc == 0 && draw(92, 6) == 0;
 }
 
-/// prefetching is not a decision of each block: it is decided for the whole network
+/// Runs networks whose topology, router, packets, rates and policy are random.
 #[test]
 fn shortcuts_change_nothing_in_networks_at_random() {
     let (mut rows, mut taken) = (BTreeMap::new(), BTreeMap::new());

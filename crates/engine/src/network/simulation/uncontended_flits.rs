@@ -114,7 +114,7 @@ fn heads_that_choose_cross_alone() {
         let mut simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
         simulation.advance(100); // shorter than the first trial
         let (crossed, hops) = (simulation.blocks[0].shortcuts().crossed_uncontended(), simulation.flit_hops());
-        // at less than half of the routers on its path a packet has no choice of hops, namely where its terminal is
+        // at less than half of the routers on its path a packet has no choice of hops, because its terminal is there
         assert!(hops > 300 && crossed * 2 > hops, "{topology}, {routing}: {crossed} of {hops} crossed alone");
     }
 }
