@@ -33,7 +33,7 @@ fn hot_spot(queueing: &str, vcs: u8) -> Spec {
 }
 
 /// A spec in which every fourth terminal of a network sends to terminal 0 as fast as it can. The others send to each other at random at
-/// load 0.4. In this spec each lane has one VC.
+/// load 0.4. Each lane has one VC.
 pub fn hot_spot_on(topology: &str, routing: &str) -> Spec {
     let mut spec = spec(topology, routing);
     queues(&mut spec, 16, 16);

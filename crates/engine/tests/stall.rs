@@ -136,8 +136,8 @@ fn the_dateline_cures_the_ring() {
 
 // ---- bubbles --------------------------------------------------------------------------------------------------------
 
-/// A spec of a ring of four routers at full load, with buffers for two packets. In this spec, terminals send to their own router or half
-/// way round the ring.
+/// A spec of a ring of four routers at full load, with buffers for two packets. Terminals send to their own router or half way round the
+/// ring.
 fn half_way_round(routing_json: &str, flits: u32) -> Spec {
     let mut spec = spec(r#"{"torus": {"widths": [4], "terminals_per_router": 2}}"#, routing_json);
     pattern(&mut spec, r#"{"asymmetric": {}}"#);

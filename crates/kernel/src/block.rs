@@ -241,7 +241,7 @@ pub struct Interfaces {
     pub terminal_of: Vec<Vec<u32>>,
     /// The next cycle in which a source acts without a delivery as cause.
     pub next_act: u64,
-    /// Packets that have left their last router but are not yet delivered, for workloads that are notified of deliveries.
+    /// Packets from the grant of their last channel to their delivery, for workloads that are notified of deliveries.
     pub deliveries: Wheel<Delivery, 32>,
     /// Scratch memory: the deliveries of this cycle, each with its index in the original list.
     #[kept(scratch)]

@@ -102,7 +102,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Searches a path for the head of VC `v` of input `i`, which requests no output at present.
+    /// Searches for a path for the head of VC `v` of input `i`, which requests no output at present.
     fn route_again(&mut self, net: &Net, i: usize, v: usize) {
         let Routers { fabric, beside } = &mut self.routers;
         let (r, id) = (fabric.buffers.ins[i].router as usize, fabric.buffers.front(i, v).packet);

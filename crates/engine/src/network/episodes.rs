@@ -5,7 +5,7 @@ use weft_api::spec::Phases;
 use weft_kernel::fault_tally::FaultTally;
 use weft_units::Cycles;
 
-/// Number of time bins per window. Runs with faults count arrivals in these bins.
+/// Number of time bins in the longest window. Runs with faults count arrivals in these bins.
 const BINS: u64 = 128;
 
 /// A span from a first failure until all parts work again.

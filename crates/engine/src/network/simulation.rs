@@ -317,7 +317,7 @@ impl Simulation {
         self.blocks.iter().flat_map(|block| of_block(&**block)).collect()
     }
 
-    /// Checks that both ends of every link are in the same state, and that the routers have correct information about active links. Call it
+    /// Checks that both ends of every link are in the same state, and that all routers have correct information about active links. Call it
     /// only when no control message is in flight.
     pub fn assert_tables(&self) {
         let Some(nets) = &self.net.subnets else { return };

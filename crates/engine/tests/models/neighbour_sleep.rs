@@ -59,7 +59,7 @@ fn a_link_of_which_one_direction_is_busy_stays_on() {
     let between = out.channels.iter().filter(|c| c.class > 0);
     assert!(between.clone().all(|c| c.cycles[LinkState::On] == 1000 && c.transitions == 0), "{:?}", out.channels);
     // The idle end sends a request `idle` cycles after each refusal. A request and its answer take (1 + 10) + (1 + 10) cycles, so there is
-    // one request every 62 cycles. The upper bound assumes a request every 40 cycles, because each can count in different cycles.
+    // one request every 62 cycles. The upper bound is one request every 40 cycles, in whatever cycle each of them is counted.
     let [sleep, agree, refuse] = said(&out);
     assert!(agree == 0 && refuse == sleep && (1000 / 62 - 1..=1000 / 40).contains(&sleep), "{sleep} requests");
 }
