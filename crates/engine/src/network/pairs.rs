@@ -172,7 +172,7 @@ pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
         return spec.policy.model().check_faults();
     }
     let (routing, known) = (spec.routing.name(), spec.routing.knowledge_of_links());
-    // if links never go off, a head that finds a link off knows that it has failed, and takes another hop
+    // if links never go off, every link that a head finds off has failed, and the head takes another hop
     if known_links(spec) == Some(LinkKnowledge::Subnetworks) {
         let about = spec.routing.about();
         let able = PolicyConfig::declared().filter(|(_, offers)| {

@@ -295,7 +295,7 @@ impl Simulation {
         Some(PowerState { period, channels, off: 0, shares: Vec::new(), latencies: Latencies::new(spec.classes.len()) })
     }
 
-    /// Cycles that managed channels have been off so far, summed over the channels.
+    /// Cycles that channels have been off so far, summed over the channels.
     fn off_cycles(&self) -> u64 {
         self.blocks.iter().map(|b| b.off_cycles(self.now)).sum()
     }
