@@ -149,7 +149,7 @@ pub struct Wires<const W: usize, const V: usize> {
     #[kept(each)]
     pub(crate) granted: Vec<u32>,
     /// For each output of a router: the low 32 bits of the number of arrived flits that leave the router by this output. Empty unless
-    /// agents need these counts (`queued.rs`).
+    /// agents or congestion control need these counts (`queued.rs`).
     #[kept(each)]
     pub(crate) came_for: Vec<u32>,
 }

@@ -76,8 +76,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (self.requests.routers[r].base as usize, end)
     }
 
-    /// True if the packet with this route key, which has become the head at `place`, has a path. The caller discards a packet without a
-    /// path.
+    /// True if the packet with this route key, which has become the head at `place`, has a path. A packet without a path is scheduled to be
+    /// discarded.
     #[cold]
     pub(super) fn has_a_path(
         &mut self,

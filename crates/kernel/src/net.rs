@@ -227,7 +227,7 @@ pub struct Times {
     pub lookahead: u64,
     /// Length of an observation of the power state; `None` if the policy switches no channels.
     pub power_period: Option<u64>,
-    /// The longest delay between a request and its reply at a terminal, over the workloads of all jobs.
+    /// The longest time for which the workload of any job delays a reply at a terminal.
     pub turnaround: u64,
     /// Period of a policy that repeats its actions independently of the traffic; `None` for other policies.
     pub policy_repeats: Option<u64>,

@@ -160,8 +160,8 @@ impl Fault {
 /// Times that routers need to react to faults, in networks whose routing handles faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultTimes {
-    /// The longest time that a head waits after it has lost its escape, for routings that choose at each hop. After this time the routing
-    /// discards the packet of the head.
+    /// The longest time that a head waits after it has lost its escape, for heads that choose in every step. After this time the packet of
+    /// the head is discarded.
     pub patience: Cycles,
     /// Time from a fault until all routers have new tables, for routings with tables. The first tables of a run already exclude all parts
     /// that are broken from the start.

@@ -55,7 +55,7 @@ impl Job {
         Self { name: name.to_owned(), terminals, phases, packets, injection, batch: None, workload, class: 0 }
     }
 
-    /// Number of cycles between a request and its reply at the terminal. `path`: the place of the job in the scenario.
+    /// Number of cycles by which the workload delays replies at a terminal. `path`: the place of the job in the scenario.
     pub fn turnaround(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         self.workload.model().turnaround(cycle_fs, &format!("{path}.workload.{}", self.workload.name()))
     }

@@ -224,7 +224,7 @@ impl Spec {
         })
     }
 
-    /// Longest delay between a request and its reply at a terminal, over the workloads of all jobs [cycles].
+    /// Longest time for which the workload of any job delays a reply at a terminal [cycles].
     pub fn turnaround(&self) -> Result<Cycles, Refusal> {
         let of_job = |(j, job): (usize, &Job)| job.turnaround(self.cycle_fs, &format!("traffic.jobs.{j}"));
         self.traffic.jobs.iter().enumerate().map(of_job).try_fold(0, |most, cycles| Ok(cycles?.max(most)))
