@@ -1,4 +1,4 @@
-//! Tests that nothing is allocated after assembly: the loop uses only the reserved memory, at any load.
+//! Tests that a run allocates no memory after assembly: at any load, the loop uses only the memory reserved before.
 
 use crate::common::*;
 use crate::programs::spec_of;
@@ -13,7 +13,7 @@ struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// Whether to show where the next allocation occurs (WEFT_TRACE_ALLOCATION=1).
+    /// Whether the next allocation prints where it occurs (WEFT_TRACE_ALLOCATION=1).
     static TRACE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -28,18 +28,18 @@ fn count() {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the same as above.
+        // SAFETY: every call is forwarded unchanged to the allocator of the system.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the same as above.
+        // SAFETY: every call is forwarded unchanged to the allocator of the system.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the same as above.
+        // SAFETY: every call is forwarded unchanged to the allocator of the system.
         unsafe { System.realloc(at, layout, size) }
     }
 }
@@ -47,15 +47,15 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Checks that there is no allocation between cycles 2,000 and 4,000 in 3 blocks, which exchange mail. `make test-all` checks up to cycle
-/// 10,000, and also checks 1 block.
+/// Checks that no memory is allocated between cycles 2,000 and 4,000, in 3 blocks that exchange mail. `make test-all` checks up to cycle
+/// 10,000, and also with 1 block.
 fn check_no_allocation(what: &str, spec: &Spec) {
     for &blocks in in_turn(0, &[3, 1]) {
         assert_eq!(allocations(spec, blocks), 0, "{what}: allocations in {blocks} blocks");
     }
 }
 
-/// Number of allocations in the cycles of the test.
+/// Number of allocations in the tested cycles.
 fn allocations(spec: &Spec, blocks: usize) -> u64 {
     let trace = std::env::var_os("WEFT_TRACE_ALLOCATION").is_some();
     let mut sim = Simulation::new(spec, Execution::new(1, blocks)).expect("a network");
@@ -63,7 +63,7 @@ fn allocations(spec: &Spec, blocks: usize) -> u64 {
     let steps = rounds(2); // called before the count, because `rounds` reads the environment, which allocates
     let (before, hops) = (ALLOCATIONS.get(), sim.flit_hops());
     TRACE.set(trace);
-    // in steps, as in `run`
+    // advances in steps, as `run` does
     (1..=steps).for_each(|k| sim.advance(2000 + k * 1000));
     TRACE.set(false);
     let after = ALLOCATIONS.get();
@@ -71,7 +71,7 @@ fn allocations(spec: &Spec, blocks: usize) -> u64 {
     after - before
 }
 
-/// Checks below saturation and at overload, with packets of 1 and 8 flits.
+/// Checks a load below saturation and an overload, with packets of 1 and of 8 flits.
 fn check_all_loads(what: &str, mut spec: Spec) {
     for flits in [1, 8] {
         packets(&mut spec, flits, VirtualCutThrough, 32);
@@ -118,7 +118,7 @@ fn no_allocation_on_a_torus() {
     check_all_loads("torus", spec(TORUS, DOR));
 }
 
-/// The body flits of packets move in streams, which begin and end all the time.
+/// The body flits of packets move in streams, which begin and end frequently.
 #[test]
 fn no_allocation_where_body_flits_stream() {
     for (what, topology) in [("hyperx", HYPERX), ("torus", TORUS)] {
@@ -131,7 +131,7 @@ fn no_allocation_where_body_flits_stream() {
     }
 }
 
-/// Heads that choose in every step compare the queues that are set aside for them.
+/// Heads that choose in every step also compare the queues that are set aside for their outputs.
 #[test]
 fn no_allocation_with_queues_set_aside() {
     for (topology, routing) in [(TRUNKS, DOR), (MESH, ADAPTIVE), (DRAGONFLY, DF_UGAL)] {
@@ -170,8 +170,8 @@ fn no_allocation_with_jobs_and_replies() {
     check_all_loads("jobs and replies", spec);
 }
 
-/// Ranks of nodes with three interfaces send messages to each other. Deliveries are sorted, because a node processes the earliest one
-/// first. Only lists of messages grow, and most cycles have deliveries.
+/// Ranks of nodes with three interfaces send messages to each other. The deliveries need sorting, because a node processes the earliest one
+/// first. Only lists of messages grow, although most cycles have deliveries.
 #[test]
 fn deliveries_to_nodes_of_several_interfaces_allocate_less_than_once_in_20_cycles() {
     let program = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 24, "bytes": "7KB", "repeat": 9}},

@@ -1,5 +1,4 @@
-//! Tests the behaviour of heads, tables and terminal links while links and routers are broken, in cases that are small enough to compute by
-//! hand.
+//! Tests heads, tables and terminal links while links and routers are broken, in networks small enough to compute the results by hand.
 
 use crate::common::*;
 use weft_engine::outcome::{Ending, Outcome};
@@ -21,7 +20,8 @@ fn dead(router: u32, at: u64, until: Option<u64>) -> Fault {
 
 #[test]
 fn of_the_links_between_two_routers_those_of_one_class_may_fail_alone() {
-    // a local link joins routers 0 and 1 of a group; a second link between them belongs to the ring, and no packet takes it
+    // a local link connects routers 0 and 1 of a group; a second link between them belongs to the ring, and packets of this test do not use
+    // it
     const WIRED: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
         "escape_rings": 1}}"#;
     let of_class = |what: &dyn Fn([u32; 2]) -> Part| {
@@ -31,7 +31,7 @@ fn of_the_links_between_two_routers_those_of_one_class_may_fail_alone() {
         spec.faults = vec![Fault { what: what([1, 0]), at: 1000, until: Some(3000) }];
         let out = run(&spec);
         let between = out.channels.iter().filter(|c| (c.from, c.to) == (Some(0), Some(1)));
-        // flits that are on the link when the link fails still cross it
+        // flits that are on the link in the cycle of its failure still cross it
         let is_off = |class: u8| {
             let mut of = between.clone().filter(|c| c.class == class).map(|c| c.cycles[LinkState::Off]);
             let (off, others) = (of.next().expect("a link"), of.next());
@@ -65,14 +65,14 @@ fn a_watched_head_that_waits_for_new_tables_says_that_its_link_is_broken() {
         for visit in &life.routers {
             for wait in visit.waits.iter().filter(|wait| wait.reason == Reason::LinkBroken) {
                 met += 1;
-                // until the cycle in which the new tables are used, at either end of the link
+                // the head waits until the cycle in which the new tables take effect, at either end of the link
                 assert!([1, 2].contains(&visit.router) && wait.from_cycle >= 130, "{wait:?} at {}", visit.router);
                 assert_eq!(wait.to_cycle, 130 + 300, "{wait:?} at {}", visit.router);
             }
         }
     }
     assert!(met > 3, "{met} of {} packets", lives.len());
-    // the watched packets are the measured packets
+    // all measured packets are watched
     let delivered = lives.iter().filter(|life| life.delivered_cycle.is_some()).count() as u64;
     assert_eq!(delivered, out.sums.packets);
 }
@@ -81,7 +81,7 @@ fn a_watched_head_that_waits_for_new_tables_says_that_its_link_is_broken() {
 
 const MESH_OF_4: &str = r#"{"full_mesh": {"routers": 4, "terminals_per_router": 1}}"#;
 
-/// Four routers that are all neighbours; from cycle 500 on, only the links of the ring 0-1-2-3 work.
+/// Four routers that are all neighbours. From cycle 500 on, all links except those of the ring 0-1-2-3 are broken.
 fn only_a_ring_is_left(routing: &str) -> Spec {
     let mut spec = spec(MESH_OF_4, routing);
     spec.set_load(0.1);
@@ -92,7 +92,7 @@ fn only_a_ring_is_left(routing: &str) -> Spec {
 
 #[test]
 fn tables_that_are_cyclic_once_links_have_failed_are_refused_and_the_remedies_work() {
-    // with one class, packets of two hops on the ring wait for each other
+    // with one VC class, packets of two hops on the ring wait for each other
     let spec = only_a_ring_is_left(ECMP_ONE);
     let refusal = weft_engine::check(&spec).expect_err("a cycle");
     assert_eq!(refusal.path, "faults");
@@ -102,7 +102,7 @@ fn tables_that_are_cyclic_once_links_have_failed_are_refused_and_the_remedies_wo
     for remedy in ["allow_dependency_cycle", "routing"] {
         assert!(refusal.help.contains(remedy), "{remedy}: {refusal}");
     }
-    // all links work at first; with one of the two other links the ring has a chord, and has no cycle
+    // all links work at first; in this spec one more link keeps working, a chord of the ring, and then there is no cycle
     let mut fewer = spec.clone();
     fewer.faults.pop();
     let mut studied = spec.clone();
@@ -125,10 +125,10 @@ fn what_is_not_proven_of_tables_is_said_unless_the_class_rises_with_each_hop() {
     let mixed = "packets that follow the tables from before a change and packets that follow the tables from after";
     assert!(remark.what.contains(mixed), "{remark:?}");
     assert!(!remark.what.contains("not checked"), "{remark:?}");
-    // the part fails 40 times and returns 40 times
+    // the link fails 40 times and works again 40 times
     let remark = unproven(&one_link(ECMP_ONE, 40)).expect("a spec").expect("a remark");
     assert!(remark.what.contains("16 of 80 states of the network are not checked"), "{remark:?}");
-    // the remedy is a class that rises with each hop
+    // the remedy in the message is a routing whose class rises with each hop
     assert!(remark.help.contains("class rises with each hop"), "{remark:?}");
     assert_eq!(unproven(&one_link(ECMP, 1)), Ok(None));
     assert_eq!(unproven(&one_link(ECMP_ONE, 0)), Ok(None), "without faults nothing is said");
@@ -150,7 +150,7 @@ fn heads_without_an_escape_wait_for_their_patience_only() {
         let mut spec = spec(r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 2}}"#, ADAPTIVE);
         packets(&mut spec, 5, VirtualCutThrough, 5);
         pattern(&mut spec, r#"{"bit_complement": {}}"#);
-        // the load is so high that hops other than the escape are rarely free at once
+        // at this high load, hops other than the escape are rarely free immediately
         spec.set_load(0.9);
         phases(&mut spec, 0, 3000);
         spec.faults = vec![fault(5, 6, 500, None)];
@@ -162,7 +162,7 @@ fn heads_without_an_escape_wait_for_their_patience_only() {
     };
     let [none, some, long] = [0, 20, 1_000_000].map(dropped);
     assert!(none > some && some > long, "{none}, {some} and {long} dropped");
-    // with any patience, packets without another hop are discarded
+    // packets without another hop are discarded, for any value of `patience`
     assert!(long > 0);
 }
 
@@ -181,22 +181,22 @@ fn pal_goes_round_faults_by_itself_where_no_link_is_ever_off() {
         assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{routing}");
         out.dropped_packets as f64 / (out.sums.packets + out.dropped_packets) as f64
     };
-    // without a choice, the packets of 2 of 36 pairs are lost in 9,000 of 10,000 cycles; PAL loses packets that meet the broken link on a
-    // detour, and can't use the hub, which is an end of this link
+    // without a choice of paths, the packets of 2 of 36 pairs are lost in 9,000 of 10,000 cycles. PAL loses packets that meet the broken
+    // link on a detour, because it can't use the hub. The hub is an end of this link
     let of_hub = [fault(0, 4, 1000, None)];
     let (fixed, pal) = (dropped(DOR, &of_hub), dropped(PAL, &of_hub));
     assert!((fixed - 0.9 * 2.0 / 36.0).abs() < 0.01, "{fixed}");
     assert!(pal < fixed / 4.0, "{pal} and {fixed}");
     // a head that meets this broken link after a detour takes the path over the hub
     assert_eq!(dropped(PAL, &[fault(2, 4, 1000, Some(8000))]), 0.0);
-    // a dead router loses the packets from and to it: 11 of 36 pairs
+    // a dead router loses the packets that it sends and receives: 11 of 36 pairs
     let dead = dropped(PAL, &[dead(3, 1000, None)]);
     assert!((dead - 0.9 * 11.0 / 36.0).abs() < 0.02, "{dead}");
 }
 
 // ---- links of terminals ---------------------------------------------------------------------------------------------
 
-/// For each channel to a terminal of router `r`, its cycles in a state.
+/// For each channel to a terminal of router `r`, the number of cycles in state `state`.
 fn to_terminals(out: &Outcome, r: u32, state: LinkState) -> Vec<u64> {
     let own = out.channels.iter().filter(|c| c.from == Some(r) && c.to.is_none());
     own.map(|c| c.cycles[state]).collect()
@@ -214,7 +214,7 @@ fn the_links_of_the_terminals_of_a_dead_router_do_what_the_policy_wants() {
         spec.faults = vec![dead(5, 1000, Some(7000)), dead(2, 2000, None)];
         spec
     };
-    // links that are always on stay on, even those of dead routers: their terminals continue to send
+    // links of the policy `always_on` stay on even if their router is dead, and its terminals continue to send
     let mut on = spec(ALWAYS_ON);
     on.managed[0] = false;
     let out = run(&on);
@@ -227,8 +227,8 @@ fn the_links_of_the_terminals_of_a_dead_router_do_what_the_policy_wants() {
         assert_same(&out, &run_as(&spec, Execution::new(2, 3)), "3 blocks");
         assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{to}");
         let idle = if to == "off" { LinkState::Off } else { HALF };
-        // a dead router sends nothing except what it had granted: its links go off after 40 and 25 cycles, and stay off until it returns.
-        // In the 2,000 other cycles the links are sometimes off.
+        // a dead router sends only flits that it had already granted. Therefore its links go off after 40 and 25 cycles, and stay off until
+        // the router works again. In the 2,000 other cycles the links are off some of the time.
         for cycles in to_terminals(&out, 5, idle) {
             assert!((5800..7900).contains(&cycles), "{to}: {cycles}");
         }
@@ -237,7 +237,7 @@ fn the_links_of_the_terminals_of_a_dead_router_do_what_the_policy_wants() {
             assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{to}: {c:?}");
             assert_eq!(c.flits[LinkState::Off] + c.flits[LinkState::Waking], 0, "{to}: {c:?}");
         }
-        // after its return the router delivers packets again
+        // when it works again, the router delivers packets again
         let arrived = out.channels.iter().filter(|c| c.from == Some(5) && c.to.is_none());
         assert!(arrived.map(|c| c.flits.iter().sum::<u64>()).sum::<u64>() > 700, "{to}");
     }
@@ -290,14 +290,14 @@ fn boards_agents_rates_and_faults_together_are_the_same_on_any_number_of_blocks_
 
 // ---- in-transit adaptive routing ------------------------------------------------------------------------------------
 
-/// A link between two routers of a group breaks, and a link between two groups. Every head that would take it takes a detour, so that no
-/// packet is lost, and no packet waits until its patience ends.
+/// One link between two routers of a group breaks, and one link between two groups. Every head that would use such a link takes a detour.
+/// Therefore no packet is lost, and no packet waits until its patience ends.
 #[test]
 fn in_transit_routings_take_a_broken_output_for_one_that_is_taken() {
     let dragonfly =
         r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
     let grid = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
-    // the first neighbour is in the same group or row, the last one in another group or in the column
+    // the first neighbour is in the same group or row, and the last neighbour in another group or in the column
     const SLEEPY: &str = r#"{"idle_timeout": {"idle": "20ns", "transition": "10ns"}}"#;
     for (topology, ofar) in [(dragonfly, r#"{"dragonfly_ofar": {}}"#), (grid, r#"{"hyperx_ofar": {}}"#)] {
         for trigger in [r#""granted""#, r#""granted_or_full""#, r#""unavailable""#] {
@@ -316,7 +316,7 @@ fn in_transit_routings_take_a_broken_output_for_one_that_is_taken() {
                 let what = format!("{ofar}, {trigger}, {policy_json}");
                 assert_eq!((out.missing_packets, out.dropped_packets), (0, 0), "{what}");
                 assert_eq!(out.ending, Ending::Drained, "{what}");
-                // a packet that circulates on the ring would take hundreds of cycles
+                // a packet that circulates on the escape ring would take hundreds of cycles
                 assert!(out.latency.max() < spec.fault_times.patience, "{what}: {}", out.latency.max());
             }
         }

@@ -1,4 +1,4 @@
-//! Bundles: the cycles in which all channels of a set were off at once, for any division into blocks.
+//! Tests of bundles: the cycles in which all channels of a set were off, for any division into blocks.
 
 use crate::common::*;
 use weft_engine::power::LinkState;
@@ -35,19 +35,19 @@ fn the_spines_of_an_idle_tree_sleep_from_the_cycle_in_which_their_links_are_off(
     spec.set_load(0.0);
     phases(&mut spec, 20, 1000);
     spec.bundles = routers(&spec);
-    // a bundle of all channels, and an empty one
+    // one bundle of all channels, and one empty bundle
     let all = 0..channel_ends(&spec.graph).len() as u32;
     spec.bundles.extend([all.collect(), Vec::new()]);
     for (threads, blocks) in [(1, 1), (1, 4), (2, 27)] {
         let out = run_as(&spec, Execution::new(threads, blocks));
-        // a link is idle for 40 cycles and off after 25 more: from cycle 65 to the end of the window, 1020; the 9 leaves have terminals,
-        // whose links stay on
+        // a link goes off when it has been idle for 40 cycles and in transition for 25, so it is off from cycle 65 to the end of the
+        // window, 1020; the 9 leaves have terminals, whose links stay on
         let expected = [vec![0; 9], vec![1020 - 65; 18], vec![0, 0]].concat();
         assert_eq!(out.asleep, expected, "{blocks} blocks");
     }
 }
 
-/// For each bundle, the cycles of the window in which all its channels were off, computed cycle by cycle.
+/// For each bundle, the cycles of the window in which all its channels were off, computed from the recorded spans cycle by cycle.
 fn by_spans(out: &Outcome, bundles: &[Vec<u32>]) -> Vec<u64> {
     let (start, end) = (out.warmup as usize, (out.warmup + out.window) as usize);
     let mut off = vec![vec![false; end - start]; out.channels.len()];
@@ -69,7 +69,7 @@ fn a_bundle_sleeps_as_long_as_the_spans_of_its_links_say_in_any_number_of_blocks
     let plain = run(&spec);
     spec.bundles = routers(&spec);
     spec.bundles.extend((0..channel_ends(&spec.graph).len() as u32).map(|row| vec![row]));
-    // unrelated channels, in bundles that overlap
+    // bundles of unrelated channels, which overlap
     spec.bundles.extend((0..20).map(|k| vec![30 + k, 60 + 2 * k, 100 + k]));
     let out = run(&spec);
     assert_same(&plain, &Outcome { asleep: Vec::new(), ..out.clone() }, "bundles change nothing");

@@ -1,5 +1,5 @@
-//! Runs that continue from a checkpoint, in every phase of a run and for every kind of end. (`conformance` tests every member of every
-//! family.)
+//! Tests runs that continue from a checkpoint, in every phase of a run and for every kind of ending. (`conformance` tests every member of
+//! every family.)
 
 use crate::common::*;
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use weft_engine::outcome::Ending;
 use weft_engine::spec::{Execution, FlowControl, LoadPhase, Stop, Watched};
 use weft_engine::{Outcome, Progress, Spec};
 
-/// Makes a checkpoint at every opportunity.
+/// Requests a checkpoint at every opportunity, and collects all checkpoints.
 #[derive(Default)]
 struct All(Mutex<Vec<Vec<u8>>>);
 
@@ -26,7 +26,7 @@ impl Progress for All {
     }
 }
 
-/// Checks that the run continues to the same result from `some` checkpoints, spread evenly over all possible ones.
+/// Checks that a run continues to the same result from `some` of its checkpoints, spread evenly over all of them.
 pub(super) fn check_every_phase(spec: &Spec, some: usize, what: &str) -> Outcome {
     let (plain, all) = (run(spec), All::default());
     let how = Execution::new(1, 2);
@@ -38,7 +38,7 @@ pub(super) fn check_every_phase(spec: &Spec, some: usize, what: &str) -> Outcome
     plain
 }
 
-/// 16 routers under TCEP with short epochs.
+/// A network of 16 routers under TCEP with short epochs.
 fn sleepy() -> Spec {
     let mut spec = spec(HYPERX, PAL);
     policy(
@@ -55,7 +55,7 @@ fn a_warm_up_that_ends_by_itself_goes_on() {
     (spec.phases.auto_warmup, spec.phases.warmup, spec.phases.window) = (true, 40_000, 2000);
     let out = check_every_phase(&spec, 12, "a warm-up under a policy");
     assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), Some(true)));
-    // latencies grow without limit
+    // above saturation, so latencies grow without limit
     let mut spec = self::spec(TORUS, UGAL);
     spec.set_load(1.0);
     (spec.phases.auto_warmup, spec.phases.warmup, spec.phases.window) = (true, 9000, 2000);
@@ -103,7 +103,7 @@ fn a_load_that_changes_and_a_policy_that_repeats_itself_go_on() {
     assert_eq!(out.phases.len(), 2);
 }
 
-/// The phases of a window that grows cover the whole window, and the sum of their flits is that of the window.
+/// The load phases of a window that grows cover the whole window, and their flits add up to the flits of the window.
 #[test]
 fn a_load_that_changes_in_a_window_that_grows_goes_on() {
     let mut spec = spec(TORUS, DOR);
@@ -112,7 +112,7 @@ fn a_load_that_changes_in_a_window_that_grows_goes_on() {
     spec.set_load(0.1);
     spec.phases.stop = Stop::Confidence { share: 0.005, window: 4000 };
     let first = spec.traffic.jobs[0].phases[0].clone();
-    // one change within the first window length, and one after it
+    // one change of the load is within the first window length, and one after it
     for (from, load) in [(400, 0.3), (2000, 0.2)] {
         let later = LoadPhase { from, load: vec![load; first.load.len()], ..first.clone() };
         spec.traffic.jobs[0].phases.push(later);
@@ -137,7 +137,7 @@ fn long_drains_and_overload_go_on() {
     }
 }
 
-/// Stops the run at the fifth call, and requests a checkpoint then.
+/// Stops the run at the fifth call of `tick`, and requests a checkpoint at that time.
 #[derive(Default)]
 struct Stopper {
     ticks: Mutex<u32>,
@@ -182,7 +182,7 @@ fn runs_that_watch_packets_make_no_checkpoints() {
     assert!(run_keeping(&spec, ONE).1.is_empty());
 }
 
-/// Any bytes are either refused or can be read; the checkpoint of another network is refused.
+/// Arbitrary bytes are either refused or can be read; the checkpoint of another network is always refused.
 #[test]
 fn what_is_no_checkpoint_of_the_run_is_refused() {
     let mut spec = sleepy();

@@ -1,17 +1,18 @@
-//! Tests that import cycles are small: files that import each other in a cycle can only be read together.
+//! Tests that import cycles between files are small. (Files that import each other in a cycle can only be understood together.)
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The most files of a cycle.
+/// The largest permitted number of files in an import cycle.
 const MOST: usize = 4;
 
-/// Crates with a larger cycle, and the number of its files. The parts of a scenario import the type of the whole scenario.
+/// Crates that are allowed a larger cycle, with the number of its files. In `scenario`, the parts of a scenario import the type of the
+/// whole scenario.
 const LARGER: &[(&str, usize)] = &[("scenario", 31)];
 
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
-/// The texts of the files of a crate, by the path of their modules (`parts::pace`), without comments and tests.
+/// The source text of each file of a crate, without comments and tests, by the path of its module (`parts::pace`).
 fn modules(of: &str) -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(of).join("src");
     let (mut texts, mut folders) = (BTreeMap::new(), vec![root.clone()]);
@@ -34,7 +35,7 @@ fn modules(of: &str) -> BTreeMap<String, String> {
     texts
 }
 
-/// The modules that each module imports.
+/// For each module, the modules that it imports.
 fn imports(texts: &BTreeMap<String, String>) -> Imports {
     let of = |name: &String, text: &String| {
         let above = name.rsplit_once("::").map_or("", |(above, _)| above);
@@ -50,8 +51,8 @@ fn imports(texts: &BTreeMap<String, String>) -> Imports {
     texts.iter().map(|(name, text)| of(name, text)).collect()
 }
 
-/// The modules that the path at the start of `rest` names, below the module `base`. The result is the longest beginning of the path that is
-/// a module. A path that ends in a list counts as one path for each element.
+/// The modules below the module `base` that are named by the path at the start of `rest`. For each path, the longest beginning that is a
+/// module counts. A path that ends in a list counts as one path for each element.
 fn named(rest: &str, base: &str, texts: &BTreeMap<String, String>) -> Vec<String> {
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').unwrap_or(rest.len());
     let path = if base.is_empty() { rest[..end].to_owned() } else { format!("{base}::{}", &rest[..end]) };
@@ -75,12 +76,12 @@ fn reached<'a>(imports: &'a Imports, from: &'a str) -> BTreeSet<&'a str> {
     seen
 }
 
-/// The modules in an import cycle with this module, directly or indirectly.
+/// The modules that are in an import cycle with the module `of`, directly or indirectly.
 fn circle<'a>(reach: &BTreeMap<&'a str, BTreeSet<&'a str>>, of: &str) -> Vec<&'a str> {
     reach.iter().filter(|(name, own)| own.contains(of) && reach[of].contains(**name)).map(|(name, _)| *name).collect()
 }
 
-/// The crates of the workspace that have code.
+/// Names of the workspace crates that have code.
 fn crates() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let entries = std::fs::read_dir(root).expect("a folder").map(|entry| entry.expect("an entry"));

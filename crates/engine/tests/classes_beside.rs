@@ -1,4 +1,4 @@
-//! Message classes together with power policies, faults and slow injection links; and the time at which a run with classes counts as
+//! Tests message classes together with power policies, faults and slow injection links. Also tests when a run with classes counts as
 //! settled.
 
 use super::theory::{check_t0, t0};
@@ -11,7 +11,7 @@ use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{Execution, Fault, Job, LoadPhase, Part, Rate, Stop};
 use weft_engine::{Outcome, Spec};
 
-/// Splits a job into two classes with separate VCs: a quarter of the load has the high priority.
+/// Splits a job into two message classes with separate VCs. A quarter of the load has the high priority.
 fn in_two_classes(spec: &mut Spec, flits: u32) {
     let class = |name: &str, priority| MessageClass { name: name.into(), priority, vcs: ClassVcs::Equal, rate: None };
     spec.classes = vec![class("bulk", 0), class("control", 1)];
@@ -38,7 +38,7 @@ fn silent_from(spec: &mut Spec, at: u64) {
     }
 }
 
-/// Checks that the sums over the classes equal the sums of the run, and that 3 blocks give the same results.
+/// Checks that the sums over the classes equal the sums of the run, and that 3 blocks give the same results as 1 block.
 fn check_classes(spec: &Spec, what: &str) -> Outcome {
     let out = run(spec);
     let of_classes = |of: fn(&weft_engine::outcome::ClassOutcome) -> u64| out.classes.iter().map(of).sum::<u64>();
@@ -113,7 +113,7 @@ fn what_fails_takes_nothing_of_a_class_with_it_that_is_not_counted() {
     }
 }
 
-/// Gives the spec one class, whose packets wait in a queue of the network interface.
+/// Gives the spec one message class, whose packets wait in a queue of the network interface.
 fn queued(spec: &mut Spec, rule: InjectionRule) {
     spec.classes = vec![MessageClass { name: "all".into(), priority: 0, vcs: ClassVcs::Equal, rate: None }];
     spec.interface = InterfaceSpec { queueing: Queueing::PerClass, rule, ..InterfaceSpec::default() };
@@ -121,8 +121,9 @@ fn queued(spec: &mut Spec, rule: InjectionRule) {
 
 #[test]
 fn a_packet_of_a_queue_takes_the_time_of_its_slow_injection_link() {
-    // A flit takes 4 cycles on the links of terminals. The next link gets the whole flit, 3 cycles later than at full rate, and each flit
-    // follows 4 cycles after the one before it. After a fast link, the link to the terminal again takes 4 cycles for the flit.
+    // A flit takes 4 cycles on the links of terminals. The next link receives the whole flit 3 cycles later than at full rate, and each
+    // further flit follows 4 cycles after the previous flit. The fast link is followed by the link to the destination terminal, which again
+    // takes 4 cycles for the flit.
     for flits in [1, 2, 7] {
         for rule in [InjectionRule::RoundRobin, InjectionRule::Oldest] {
             let mut spec = spec(HYPERX, DOR);
@@ -136,7 +137,7 @@ fn a_packet_of_a_queue_takes_the_time_of_its_slow_injection_link() {
 
 #[test]
 fn the_queues_of_a_slow_injection_link_share_its_rate() {
-    // both classes offer more than the link of their terminal carries, which is 2/5 of a flit per cycle
+    // each class alone offers more than the link of its terminal carries, which is 2/5 of a flit per cycle
     let mut spec = spec(SINGLE, DOR);
     pattern(&mut spec, r#"{"random_permutation": {}}"#);
     spec.set_load(1.0);
@@ -148,19 +149,19 @@ fn the_queues_of_a_slow_injection_link_share_its_rate() {
     let out = run(&spec);
     let injected: Vec<u64> = out.classes.iter().map(|class| class.injected_flits).collect();
     assert_eq!(injected.iter().sum::<u64>(), 8 * 2000, "{injected:?}");
-    // Queues take turns: each of 8 terminals sends the same amount of both classes. At each end of the window the amounts may differ by a
-    // flit.
+    // Queues take turns, so each of 8 terminals sends the same number of flits of both classes. At each end of the window the numbers may
+    // differ by a flit.
     assert!(injected[0].abs_diff(injected[1]) <= 2 * 8, "{injected:?}");
     spec.interface.rule = InjectionRule::Priority;
     let out = run(&spec);
-    // the high class offers more than the link carries, so the low class waits forever
+    // the high class offers more flits than the link carries, so packets of the low class wait forever
     assert_eq!(out.classes[1].injected_flits, 8 * 2000);
 }
 
 // ---- settling -------------------------------------------------------------------------------------------------------
 
 /// Each terminal sends one flit of the high class per cycle, and the latencies of this class are all equal. The link of the terminal has no
-/// cycles left for the other class, which offers `low` flits per cycle.
+/// cycles left for the low class, which offers `low` flits per cycle.
 fn low_class_starves(low: f64) -> Spec {
     let mut spec = spec(SINGLE, DOR);
     pattern(&mut spec, r#"{"random_permutation": {}}"#);

@@ -1,4 +1,4 @@
-//! Congestion control: fair shares and full use of a bottleneck, the fixed point of DCQCN, checkpoints, and refusals.
+//! Tests of congestion control: fair shares and full use of a bottleneck, the fixed point of DCQCN, checkpoints, and refusals.
 
 use crate::checkpoints::check_every_phase;
 use crate::common::*;
@@ -11,8 +11,8 @@ use weft_traffic::{PatternConfig, Population};
 
 const DCQCN: &str = r#"{"dcqcn": {}}"#;
 
-/// Terminals 1 to `sources` of a router send to terminal 0 as fast as they can. A packet is one flit of 1,000 bytes, and takes 200 ns at 40
-/// Gb/s. The links of terminals have a latency of 1 us.
+/// A network in which terminals 1 to `sources` of a router send to terminal 0 as fast as they can. A packet is one flit of 1,000 bytes, and
+/// takes 200 ns at 40 Gb/s. The links of terminals have a latency of 1 us.
 fn greedy(control: &str, sources: u32) -> Spec {
     let topology = format!(r#"{{"mesh": {{"widths": [2], "terminals_per_router": {}}}}}"#, sources + 1);
     let mut spec = spec(&topology, DOR);
@@ -35,26 +35,27 @@ fn congestion_of(out: &Outcome) -> &Congestion {
     out.congestion.as_ref().expect("a control")
 }
 
-/// Number of flits that each source has injected in the window.
+/// Number of flits that each of the sources injected in the window.
 fn injected(spec: &Spec, out: &Outcome, sources: u32) -> Vec<f64> {
-    // the channels from terminals come last
+    // the channels from terminals are at the end of the list
     let first = out.channels.len() - spec.graph.terminals() as usize;
     let of = |terminal: u32| out.channels[first + terminal as usize].flits.by_state().map(|(_, n)| n).sum::<u64>();
     (1..=sources).map(|terminal| of(terminal) as f64).collect()
 }
 
-/// Jain's index: the square of the sum, divided by the number times the sum of the squares.
+/// Jain's fairness index: the square of the sum of the shares, divided by their number and by the sum of their squares.
 fn jain(shares: &[f64]) -> f64 {
     let (sum, squares) = (shares.iter().sum::<f64>(), shares.iter().map(|share| share * share).sum::<f64>());
     sum * sum / (shares.len() as f64 * squares)
 }
 
-/// Queue [packets] at the fixed point of the fluid model of DCQCN (Zhu et al., CoNEXT 2016, section 3.1) for N flows whose receiver
-/// notifies them once in `tau` cycles. Rates are in packets per cycle, R = 1 / N each. The probability p of a mark solves a^2 alpha / ((b +
-/// d)(c + e)) = tau^2 R_AI R, with a = 1 - (1 - p)^(tau R), alpha = 1 - (1 - p)^(tau' R), b = p / ((1 - p)^-B - 1), c = b (1 - p)^(F B), d
-/// = p / ((1 - p)^-(T R) - 1), e = d (1 - p)^(F T R). The left side of this equation rises with p.
+/// Queue length [packets] at the fixed point of the fluid model of DCQCN (Zhu et al., CoNEXT 2016, section 3.1). The model has N flows, and
+/// the receiver sends each of them one notification in `tau` cycles. Rates are in packets per cycle; each flow has the rate R = 1 / N. The
+/// probability p of a mark solves a^2 alpha / ((b + d)(c + e)) = tau^2 R_AI R, with a = 1 - (1 - p)^(tau R), alpha = 1 - (1 - p)^(tau' R),
+/// b = p / ((1 - p)^-B - 1), c = b (1 - p)^(F B), d = p / ((1 - p)^-(T R) - 1), e = d (1 - p)^(F T R). The left side of this equation rises
+/// with p.
 fn fixed_point(sources: f64, tau: f64) -> f64 {
-    // in cycles of 200 ns: 55 us; in packets of 1,000 bytes: 10 MB; as a share of 40 Gb/s: 40 Mb/s
+    // conversion to cycles of 200 ns (55 us), packets of 1,000 bytes (10 MB), and shares of 40 Gb/s (40 Mb/s)
     let (alpha_time, timer, bytes, stages, increase) = (275.0, 275.0, 10_000.0, 5.0, 0.001);
     let rate = 1.0 / sources;
     let excess = |p: f64| {
@@ -69,13 +70,13 @@ fn fixed_point(sources: f64, tau: f64) -> f64 {
         let middle = (low + high) / 2.0;
         if excess(middle) < 0.0 { low = middle } else { high = middle }
     }
-    // the probability of marks rises from 0 at 5 packets to 1 % at 200
+    // the probability of a mark rises from 0 at 5 packets to 1 % at 200 packets
     5.0 + 195.0 * low / 0.01
 }
 
 #[test]
 fn the_formula_gives_the_published_queues() {
-    // results in KB: 20.2, 41.8 and 122.6 for 2, 4 and 10 sources, with one notification in 50 us
+    // the paper's results in KB, for one notification in 50 us: 20.2, 41.8 and 122.6 for 2, 4 and 10 sources
     for (sources, queue) in [(2.0, 20.2), (4.0, 41.8), (10.0, 122.6)] {
         let found = fixed_point(sources, 250.0);
         assert!((found - queue).abs() < 0.05, "{sources}: {found}");
@@ -97,7 +98,7 @@ fn few_sources_of_dcqcn_are_at_the_fixed_point_and_fill_a_bottleneck() {
     }
 }
 
-/// Checks that sources share the bottleneck evenly, and, if `fills`, that they use at least 95 % of it.
+/// Checks that the sources share the bottleneck evenly and, if `fills` is true, that they use at least 95 % of it.
 fn check_shares(spec: &Spec, out: &Outcome, sources: u32, fills: bool) {
     let (shares, used) = (injected(spec, out, sources), out.accepted_flits as f64 / out.window as f64);
     let control = &spec.congestion;
@@ -107,9 +108,9 @@ fn check_shares(spec: &Spec, out: &Outcome, sources: u32, fills: bool) {
 
 #[test]
 fn the_queue_of_dcqcn_is_at_the_fixed_point_if_each_mark_is_notified() {
-    // In the fluid model marks may occur at any time. A receiver that is silent for 50 us drops the marks that follow a rate cut, when the
-    // gap to the target rate is widest; queues are then 30 % longer (header of the model). The target rate of a source grows from the sixth
-    // event on.
+    // In the fluid model a mark can occur at any time. But for 50 us after a notification, a receiver sends no other one. It thus drops the
+    // marks that follow a rate cut, when the gap to the target rate is widest. Queues are therefore 30 % longer (see the header of the
+    // model). The target rate of a source grows from the sixth event on.
     let each = r#"{"dcqcn": {"notify_every": "200ns", "fast_recovery": 6}}"#;
     let mut spec = greedy(each, 4);
     phases(&mut spec, 400_000, 800_000);
@@ -121,8 +122,8 @@ fn the_queue_of_dcqcn_is_at_the_fixed_point_if_each_mark_is_notified() {
 
 #[test]
 fn many_greedy_sources_share_a_bottleneck_and_fill_it() {
-    // The cases below 95 % that are listed in the headers of the models are excluded: DCQCN with 32 sources, and the delays of InfiniBand
-    // with few sources.
+    // The cases below 95 % that the headers of the models list are excluded: DCQCN with 32 sources, and the delays of InfiniBand with few
+    // sources.
     for (control, fills) in [(DCQCN, false), (r#"{"infiniband": {}}"#, true)] {
         let mut spec = greedy(control, 32);
         phases(&mut spec, 400_000, 200_000);
@@ -130,7 +131,7 @@ fn many_greedy_sources_share_a_bottleneck_and_fill_it() {
     }
 }
 
-/// Flows to a hot terminal and other flows on a torus, under a control that marks early.
+/// A torus with flows to a hot terminal and other flows, under a control that marks at short queues.
 fn mixed(control: &str) -> Spec {
     let mut spec = spec(r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#, DOR);
     queues(&mut spec, 2, 8);
@@ -174,13 +175,13 @@ fn nothing_is_lost_when_the_network_drains() {
     let out = run(&spec);
     assert_eq!(out.missing_packets, 0);
     let counts = congestion_of(&out).counts;
-    // few notifications are in flight when the last packet of the window is delivered
+    // at the end of the drain, only a few notifications are in flight
     assert!(counts.sent > 0 && counts.sent - counts.received < 16, "{counts:?}");
 }
 
 #[test]
 fn a_control_that_never_marks_changes_nothing() {
-    // all ports of a router have room for 80 flits of 1 KB; at this load, 80 of them never wait for the same output
+    // all ports of a router together have space for 80 flits of 1 KB; at this load, 80 flits never wait for the same output
     let never = r#"{"infiniband": {"threshold": "79KB"}}"#;
     let (with, without) = (run(&mixed(never)), run(&mixed(r#"{"none": {}}"#)));
     assert_eq!(congestion_of(&with).counts.marked, 0);
@@ -208,12 +209,12 @@ fn a_misfit_is_refused_with_a_remedy_that_works() {
 
 #[test]
 fn marks_begin_at_the_first_queue_with_a_chance() {
-    // A port has 2 VCs of 8 flits: 16. Four such ports and the port of the terminal have buffers for 80 flits. With a speedup of 2, granted
-    // flits can fill the next buffer.
+    // Each port has 2 VCs of 8 flits, which is 16 flits. Four such ports and the port of the terminal have buffers for 80 flits in total.
+    // With a speedup of 2, granted flits can also fill the next buffer.
     let mut spec = mixed(EARLY);
     let marking = weft_engine::marking(&spec).expect("it fits").expect("a control");
-    // the ramp is from 1 KB to 8 KB, in flits of 1 KB: the second flit is the first with a chance of a mark, and all are marked above the
-    // eighth
+    // the probability rises from 1 KB to 8 KB, in flits of 1 KB. The second flit is the first that can be marked, and above the eighth all
+    // flits are marked
     assert_eq!((marking.first, marking.most, marking.highest), (2, (96, 1.0), 1.0));
     assert_eq!(marking.ports, [(16, 1.0); 3], "terminals and two dimensions");
     spec.router.speedup = 1;
@@ -221,7 +222,7 @@ fn marks_begin_at_the_first_queue_with_a_chance() {
     spec.congestion =
         serde_json::from_str(r#"{"dcqcn": {"mark_from": "5KB", "mark_to": "165KB"}}"#).expect("a control");
     let marking = weft_engine::marking(&spec).expect("it fits").expect("a control");
-    // on the ramp of 160 flits to 1 %: 11 flits above its beginning for one port, and 75 for all ports
+    // the probability rises over 160 flits to 1 %; one port holds 11 flits above the beginning of the ramp, and all ports hold 75
     let chance = |flits: f64| 0.01 * flits / 160.0;
     assert!(
         (marking.ports[1].1 - chance(11.0)).abs() < 1e-12 && (marking.most.1 - chance(75.0)).abs() < 1e-12,
@@ -253,7 +254,7 @@ fn marks_that_no_queue_reaches_are_refused_with_a_remedy_that_works() {
 #[test]
 fn what_a_failed_router_discards_is_counted_and_sources_are_notified_again() {
     let mut spec = mixed(EARLY);
-    // the router next to that of the hot terminal, through which the hot terminal's notifications pass
+    // router 6 is next to the router of the hot terminal, and the notifications of the hot terminal pass through it
     spec.faults = vec![Fault { what: Part::Router(6), at: 1000, until: Some(2000) }];
     phases(&mut spec, 0, 100_000);
     let mut sim = weft_engine::Simulation::new(&spec, Execution::new(1, 3)).expect("a run");

@@ -1,4 +1,5 @@
-//! Nothing is lost, and nothing appears from nowhere: packets, flits, credits, and the cycles and flits of the energy account.
+//! Tests of conservation: packets, flits, credits, and the cycles and flits of the energy account are neither lost nor created from
+//! nothing.
 
 use crate::common::*;
 use weft_engine::allocation::AllocatorConfig;
@@ -9,7 +10,7 @@ use weft_engine::{Outcome, Simulation, Spec};
 
 // ---- all injected packets are delivered -----------------------------------------------------------------------------
 
-/// Stops the sources at `stop`, waits until the network is empty, and compares the measured values with the correct ones.
+/// Stops the sources in cycle `stop`, waits until the network is empty, and compares the measured values with the correct values.
 pub fn check_drains(spec: &mut Spec, stop: u64) {
     phases(spec, 0, 1_000_000);
     let sim = Simulation::new(spec, ONE).expect("a network");
@@ -26,8 +27,8 @@ fn an_overloaded_butterfly_drains() {
     }
 }
 
-/// Heads of long packets are in other blocks while terminals still inject the bodies. The drain ends in the same cycle for any number of
-/// blocks.
+/// In this test, heads of long packets are in other blocks while terminals still inject the bodies. The drain must end in the same cycle
+/// for any number of blocks.
 #[test]
 fn a_drain_ends_in_the_same_cycle_in_any_number_of_blocks() {
     let mut spec = spec(HYPERX, DOR);
@@ -58,7 +59,8 @@ fn routers_of_more_than_64_ports_and_8_vcs_deliver_all() {
 
 // ---- the account of the channels ------------------------------------------------------------------------------------
 
-/// Channels that are about to go off carry nothing. Exceptions are policies with stages and with plans, under which such channels drain.
+/// Checks that channels that are about to go off carry nothing. Exceptions are policies with stages and policies with plans, under which
+/// such channels still drain.
 fn check_only_those_that_are_on_carry(spec: &Spec, out: &Outcome) {
     let drain = matches!(spec.policy, PolicyConfig::Slac(_) | PolicyConfig::FewestLinks(_) | PolicyConfig::Trunk(_));
     for c in &out.channels {
@@ -83,8 +85,8 @@ fn the_account_of_every_channel_closes() {
     }
 }
 
-/// Only one terminal sends, and the window contains all its packets from creation to delivery. Every flit uses as many channels between
-/// routers as it has hops, one channel from a terminal, and one to a terminal.
+/// Runs a spec in which only one terminal sends. The window contains all packets of this terminal from creation to delivery. Checks that
+/// each flit uses one channel between routers for each of its hops, one channel from a terminal, and one to a terminal.
 fn check_flits_per_hop(mut spec: Spec, sender: u32) {
     packets(&mut spec, 5, VirtualCutThrough, 32);
     alone(&mut spec, sender, 300);
@@ -115,7 +117,8 @@ fn channels_carry_each_flit_once_per_hop() {
 
 #[test]
 fn an_idle_network_goes_to_sleep_and_nothing_else() {
-    // idle for 40 cycles, in transition for 25, then off for the rest of the window; links of terminals stay on unless they are managed
+    // links are idle for 40 cycles, in transition for 25, then off for the rest of the window; links of terminals stay on unless the policy
+    // manages them
     for terminals_sleep in [false, true] {
         let mut spec = spec(HYPERX, DOR);
         policy(&mut spec, IDLE_TIMEOUT);

@@ -1,5 +1,5 @@
-//! Routings that are free of deadlock on any graph and need few VC classes. On 200 random graphs the dependency check finds no cycle, with
-//! at most 8 classes.
+//! Tests routings that are free of deadlock on any graph and need few VC classes. On 200 random graphs the dependency check must find no
+//! cycle, with at most 8 VC classes.
 
 use weft_engine::routing::RoutingConfig;
 use weft_engine::{Spec, imply};
@@ -16,14 +16,14 @@ impl Random {
     }
 }
 
-/// A graph, given by its links, each listed once.
+/// A graph as a list of its links, each listed once.
 struct Links {
     routers: u32,
     links: Vec<(u32, u32)>,
 }
 
 impl Links {
-    /// Connects two routers, unless they are already connected or are the same router.
+    /// Connects two routers, unless they are the same router or already connected.
     fn join(&mut self, a: u32, b: u32) {
         let link = (a.min(b), a.max(b));
         if a != b && !self.links.contains(&link) {
@@ -31,7 +31,7 @@ impl Links {
         }
     }
 
-    /// Connects each router to an earlier one that `choose` returns.
+    /// A tree: connects each router to an earlier router that `choose` returns.
     fn tree(routers: u32, mut choose: impl FnMut(u32) -> u32) -> Self {
         let mut tree = Self { routers, links: Vec::new() };
         (1..routers).for_each(|router| tree.join(router, choose(router)));
@@ -44,7 +44,7 @@ impl Links {
         ring
     }
 
-    /// A terminal at every router except those for which `bare` is true, in the format of BookSim.
+    /// The topology with a terminal at every router, except those for which `bare` is true, in the format of BookSim.
     fn topology(&self, bare: impl Fn(u32) -> bool) -> TopologyConfig {
         let mut lines: Vec<String> = (0..self.routers).map(|router| format!("router {router}")).collect();
         let hosts = (0..self.routers).filter(|&router| !bare(router));
@@ -75,7 +75,7 @@ fn random_graph(number: u64) -> Links {
             graph
         }
         _ => {
-            // rows of 5 routers: a comb of links keeps the graph connected; three quarters of the other links exist
+            // rows of 5 routers; a comb of links keeps the graph connected, and three quarters of the other links exist
             let rows = routers.div_ceil(5);
             let mut torus = Links::tree(5 * rows, |router| if router % 5 == 0 { router - 5 } else { router - 1 });
             for (x, y) in (0..5).flat_map(|x| (0..rows).map(move |y| (x, y))) {
@@ -89,7 +89,7 @@ fn random_graph(number: u64) -> Links {
     }
 }
 
-/// Number of VC classes of the links between routers, as a check of the scenario counts them. Panics if the check refuses the scenario.
+/// Number of VC classes of the links between routers, according to the check of the scenario. Panics if the check refuses the scenario.
 fn classes(topology: &TopologyConfig, routing: &str) -> u8 {
     let routing: RoutingConfig = serde_json::from_str(routing).expect("a routing");
     let mut spec = Spec::new(topology, routing).expect("a spec");
@@ -108,7 +108,7 @@ fn two_hundred_random_graphs_have_no_cycle_in_eight_classes() {
         assert_eq!(classes(&topology, r#"{"up_down_any": {}}"#), 1, "graph {number}");
         let layers = classes(&topology, r#"{"lash": {}}"#);
         assert!(layers <= 8, "graph {number}: {layers} layers");
-        // on trees and stars, all paths fit into one layer
+        // for trees and stars, one layer can contain all paths
         assert!(number % 6 > 2 || number % 6 == 0 || layers == 1, "graph {number}: {layers} layers");
         most = most.max(layers);
     }
@@ -122,7 +122,7 @@ fn a_ring_of_forty_routers_needs_few_classes() {
     // one layer can't contain all shortest paths of a ring, because these paths surround the ring in both directions
     let layers = classes(&ring, r#"{"lash": {}}"#);
     assert!((2..=3).contains(&layers), "{layers} layers");
-    // a VC class for each of 20 hops is more than a link can have
+    // 20 hops would need 20 VC classes, which is more than a link can have
     let refusal = refused(&ring, r#"{"shortest_path": {}}"#);
     assert!(refusal.what.contains("20 links need 20 VC classes"), "{refusal}");
     assert_eq!(proposed(&refusal), ["up_down_any", "lash"]);
@@ -132,7 +132,7 @@ fn a_ring_of_forty_routers_needs_few_classes() {
     let enough = refusal.help.split(' ').nth(1).expect("write N layers");
     assert_eq!(enough, layers.to_string());
     assert_eq!(classes(&ring, &format!(r#"{{"lash": {{"layers": {enough}}}}}"#)), layers);
-    // if a routing is made for the topology, it is also proposed
+    // if there is a routing for this topology, the refusal also proposes it
     let torus = r#"{"torus": {"widths": [40], "terminals_per_router": 1}}"#;
     let torus: TopologyConfig = serde_json::from_str(torus).expect("a torus");
     let refusal = refused(&torus, r#"{"ecmp": {}}"#);

@@ -1,5 +1,5 @@
-//! A result depends only on the spec, not on threads, blocks, mask widths or the build. Also, cases that are the same network under two
-//! names agree to the last digit.
+//! Tests that a result depends only on the spec, not on threads, blocks, mask widths or the build. Also tests that two descriptions of the
+//! same network give the same results to the last digit.
 
 use crate::common::*;
 use weft_engine::age::Priority;
@@ -9,10 +9,10 @@ use weft_engine::spec::Execution;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::{Simulation, Spec, Width};
 
-/// 24 terminals of a column share 4 links of each of its routers, so the links are full at load 2/3 of uniform traffic.
+/// In each column 24 terminals share the 4 links of each router. The links are therefore full at load 2/3 of uniform traffic.
 const OVERSUBSCRIBED: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 6}}"#;
 
-/// Routings with a sensor, on grids and other graphs, and links of 1 cycle (blocks that exchange mail in every cycle).
+/// Test cases: routings with a sensor on grids and on other graphs, and links of 1 cycle, with which blocks exchange mail in every cycle.
 fn cases() -> Vec<(&'static str, Spec)> {
     let mut cases = vec![
         ("ugal_p", spec(OVERSUBSCRIBED, UGAL_P)),
@@ -27,7 +27,7 @@ fn cases() -> Vec<(&'static str, Spec)> {
     cases
 }
 
-/// The cases above, with heads that choose in every step, and with arbiters by age.
+/// The cases of [`cases`], and further cases in which heads choose in every step or arbiters select by age.
 fn all_cases() -> Vec<(&'static str, Spec)> {
     let mut cases = cases();
     cases.push(("trunks", spec(TRUNKS, UGAL)));
@@ -54,14 +54,14 @@ fn all_cases() -> Vec<(&'static str, Spec)> {
     for link in &mut more[1].1.links {
         (link.latency, link.credit_latency) = (1, 1);
     }
-    // a tree of this width would otherwise never be saturated
+    // with more VCs, a tree of this width would never be saturated
     more[3].1.links[0].vcs = 1;
     cases.extend(more);
     cases
 }
 
-/// Checks that the result is the same on 1 to 3 threads, and in 1 block, in 3, in 4 (in 2 shares, although there are 3 threads), and in one
-/// block per router. The test runs one of these divisions on one thread and one on several threads; `make test-all` runs all.
+/// Checks that the result is the same on 1 to 3 threads, and in 1, 3 and 4 blocks, and with one block per router. On 3 threads, 4 blocks
+/// give 2 shares. `make test` runs one of these divisions on one thread and one on several threads; `make test-all` runs all.
 fn check_executions(turn: usize, what: &str, spec: &Spec) -> Ending {
     let alone = run(spec);
     let routers = spec.graph.routers() as usize;
@@ -81,8 +81,8 @@ fn check_all_executions(flits: u32, load: f64, change: impl Fn(&mut Spec)) {
         spec.set_load(load);
         change(&mut spec);
         let ending = check_executions(turn + flits as usize, name, &spec);
-        // a tree of full bisection carries nearly all load, and 300 cycles give a verdict only if the accepted load is 3 deviations below
-        // 97 %
+        // a tree of full bisection carries nearly all load, and 300 cycles give the verdict "saturated" only if the accepted load is 3
+        // deviations below 97 %
         let carried = load < 0.5 || name == "up_down, adaptive" && ending == Ending::Drained;
         assert_eq!(ending, if carried { Ending::Drained } else { Ending::Saturated }, "{name}");
     }
@@ -126,7 +126,7 @@ fn two_runs_are_equal_and_another_seed_is_another_run() {
 
 #[test]
 fn wide_masks_give_the_same_result_as_narrow_ones() {
-    // in addition to routings with sensors: candidates as masks of ports, and uncontended body flits
+    // more cases than routings with sensors: candidates as masks of ports, and uncontended body flits
     let more = [("minimal_adaptive", spec(OVERSUBSCRIBED, ADAPTIVE)), ("dimension_order", spec(OVERSUBSCRIBED, DOR))];
     for (name, mut spec) in cases().into_iter().chain(more) {
         for (flits, load) in [(1, 0.3), (8, 1.0)] {
@@ -142,12 +142,12 @@ fn wide_masks_give_the_same_result_as_narrow_ones() {
 
 // ---- streams --------------------------------------------------------------------------------------------------------
 
-/// The number of flits on every injection channel equals the number of creations in that terminal's own stream, which no other component
-/// can change.
+/// Checks the number of flits on every injection channel. The number must equal the number of creations in the terminal's own random
+/// stream, which no other component can change.
 fn check_streams(topology: &str, seed: u64) {
     let mut spec = spec(topology, DOR);
     pattern(&mut spec, r#"{"hot_spot": {"targets": [0]}}"#);
-    // the load is low: a packet is injected in the cycle of its creation
+    // at this low load, a packet is injected in the cycle of its creation
     spec.set_load(0.04);
     spec.seed = seed;
     phases(&mut spec, 500, 3000);
@@ -173,7 +173,7 @@ fn adding_a_terminal_or_a_router_changes_no_other_stream() {
 
 // ---- the same network under two names -------------------------------------------------------------------------------
 
-/// Checks that two networks are equal except for the names of their channels.
+/// Checks that two networks give equal results, except for the names of their channels.
 fn check_isomorphic(mut a: Spec, mut b: Spec) {
     for (flits, load) in [(1, 0.3), (1, 1.0), (8, 0.3), (8, 1.0)] {
         let outcome = |spec: &mut Spec| {
@@ -197,7 +197,8 @@ fn a_hyperx_of_one_router_is_a_single_router() {
 
 #[test]
 fn a_dragonfly_of_groups_of_one_router_is_a_complete_graph() {
-    // absolute arrangement: global port k leads to the k-th other group, as port k of a HyperX leads to the k-th other coordinate
+    // in the absolute arrangement, global port k leads to the k-th other group, as port k of a HyperX leads to the router with the k-th
+    // other coordinate
     let dragonfly = r#"{"dragonfly": {"routers_per_group": 1, "terminals_per_router": 3,
         "global_links_per_router": 4, "arrangement": "absolute"}}"#;
     check_isomorphic(
@@ -208,7 +209,7 @@ fn a_dragonfly_of_groups_of_one_router_is_a_complete_graph() {
 
 #[test]
 fn a_ring_whose_wrap_no_packet_takes_is_a_row() {
-    // every terminal sends to the next router up, and the terminals of the last router are silent; both networks have one VC class
+    // every terminal sends to the next higher router, and the terminals of the last router are silent; both networks have one VC class
     let line = |topology: &str| {
         let mut spec = spec(topology, NO_DATELINE);
         spec.allow_dependency_cycle = true;
@@ -222,7 +223,7 @@ fn a_ring_whose_wrap_no_packet_takes_is_a_row() {
 
 #[test]
 fn tornado_on_a_ring_of_four_is_neighbor() {
-    // tornado on a ring of 4 shifts by ceil(4 / 2) - 1 = 1
+    // on a ring of 4, the tornado pattern shifts by ceil(4 / 2) - 1 = 1 router
     let ring = |pattern_json: &str| {
         let mut spec = spec(r#"{"torus": {"widths": [4], "terminals_per_router": 2}}"#, DOR);
         pattern(&mut spec, pattern_json);
@@ -233,9 +234,9 @@ fn tornado_on_a_ring_of_four_is_neighbor() {
 
 // ---- debug and release ----------------------------------------------------------------------------------------------
 
-/// FNV-1a hash over all numbers of all cases. The digest was recorded once and is the same in every profile, so a test run in each profile
-/// proves that both are equal. The digest changes when the model changes (an arbiter, a routing, a stream): then record it again, in both
-/// profiles.
+/// FNV-1a hash over all numbers in the results of all cases. The digest was recorded once. The test compares every build profile with it,
+/// so all profiles must give the same results. The digest changes if the model changes (an arbiter, a routing, a random stream). After such
+/// a change, record the digest again, in both profiles.
 const DIGEST: u64 = 0xd20a_8056_2980_c843;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Blocks of trees, in which the routers of a block do not have consecutive numbers: no result depends on the blocks.
+//! Tests blocks of trees. The routers of such a block do not have consecutive numbers. No result may depend on the blocks.
 
 use crate::common::*;
 use crate::programs::spec_of;
@@ -8,7 +8,7 @@ use weft_engine::spec::Execution;
 const TREE: &str = r#"{"fat_tree": {"k": 4}}"#;
 const UP_DOWN: &str = r#"{"up_down": {}}"#;
 
-/// Each node has a terminal in each of two trees. The 16 nodes and the pods above them are divided among the blocks.
+/// Each node has a terminal in each of two trees. The 16 nodes, and the pods above them, are divided among the blocks.
 #[test]
 fn a_program_on_trees_changes_no_bit_with_blocks_threads_and_checkpoints() {
     let workload = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 32, "bytes": "150B", "gap": "40ns"}},
@@ -24,7 +24,7 @@ fn a_program_on_trees_changes_no_bit_with_blocks_threads_and_checkpoints() {
     check_blocks(&spec, "an all-to-all over trees");
 }
 
-/// Tables and channels are in the order of the routers in the network.
+/// In the results, tables and channels are in the order of the routers in the network, not in the order of blocks.
 #[test]
 fn tables_of_a_tree_do_not_depend_on_its_blocks() {
     let mut spec = spec(TREE, UP_DOWN);

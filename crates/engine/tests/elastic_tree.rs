@@ -1,5 +1,4 @@
-//! The elastic tree: the links that stay on at least power, the changes of the levels when the load changes, and dark links, which carry
-//! nothing.
+//! Tests of the elastic tree: the links that stay on at least power, the levels when the load changes, and dark links, which carry nothing.
 
 use crate::common::*;
 use weft_engine::outcome::{Ending, Outcome};
@@ -9,7 +8,7 @@ use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::{Implied, Spec, check, imply};
 
 const ASCENTS: [&str; 4] = [UP_DOWN, D_MOD_K, D_MOD_K_HIGH, UP_DOWN_ADAPTIVE];
-/// No epoch ends in these tests: the levels stay in their states of cycle 0.
+/// The epoch is longer than these tests, so the levels stay in their states of cycle 0.
 const LEAST: &str = r#"{"elastic_tree": {"epoch": "1s"}}"#;
 const FULL: &str = r#"{"elastic_tree": {"epoch": "1s", "initial": "all_on"}}"#;
 const QUICK: &str = r#"{"elastic_tree": {"epoch": "100ns", "wake": "40ns"}}"#;
@@ -20,7 +19,7 @@ fn under(topology: &str, routing: &str, policy_json: &str) -> Spec {
     spec
 }
 
-/// For each link class, the number of channels between routers that were on for the whole window, and the number of all channels.
+/// For each link class, the number of channels between routers that were on during the whole window, and the number of all channels.
 fn always_on_of(out: &Outcome) -> Vec<[usize; 2]> {
     let between = || out.channels.iter().filter(|c| c.from.is_some() && c.to.is_some());
     let count = |class: u8, most: bool| {
@@ -41,15 +40,17 @@ fn awake(out: &Outcome) -> f64 {
 
 #[test]
 fn at_least_power_a_spanning_tree_of_the_leaves_is_on() {
-    // 4 pods: 8 edge routers with 1 of 2 links up on, and 4 aggregation routers in use with 1 of 2: 12 links for 13 routers. The 3-ary
-    // 3-tree: 9 leaves and the 3 routers in use above them, with 1 of 3 links up each: 12 links for 13 routers.
+    // 4 pods: each of 8 edge routers, and each of 4 aggregation routers in use, has 1 of 2 up links on. In total 12 links are on for 13
+    // routers.
+    // The 3-ary 3-tree: each of 9 leaves, and each of the 3 routers in use above them, has 1 of 3 up links on. In total 12 links are on for
+    // 13 routers.
     for (topology, on) in [(FAT_TREE, [[8, 16], [4, 16]]), (TREE, [[9, 27], [3, 27]])] {
         for routing in ASCENTS {
             let mut spec = under(topology, routing, LEAST);
             phases(&mut spec, 0, 500);
             spec.set_load(0.02);
             let out = run(&spec);
-            // a link consists of two channels
+            // times two, because a link consists of two channels
             assert_eq!(always_on_of(&out), on.map(|on| on.map(|links| 2 * links)), "{topology}");
         }
     }
@@ -61,13 +62,13 @@ fn paths_at_least_power_are_as_long_as_ever() {
         let (least, all) = (under(topology, routing, LEAST), under(topology, routing, ALWAYS_ON));
         let [least_implied, all_implied] = [&least, &all].map(|spec| imply(spec).unwrap());
         let says = |implied: &Implied| {
-            // at high load all links may be on
+            // the bounds are equal too, because at high load all links can be on
             [implied.zero_load_latency, implied.mean_hops, implied.channel_load_bound].map(Option::unwrap)
         };
         for (least, all) in says(&least_implied).into_iter().zip(says(&all_implied)) {
             assert!((least - all).abs() < 1e-9, "{topology} {routing}: {least} and {all}");
         }
-        // lone packets take the path of the idle network, with the exact number of cycles
+        // a packet that meets no other takes the path of the idle network, in exactly the computed number of cycles
         let latency = |mut spec: Spec| {
             pattern(&mut spec, r#"{"hot_spot": {"targets": [1]}}"#);
             let last = spec.graph.terminals() - 1;
@@ -82,7 +83,7 @@ fn paths_at_least_power_are_as_long_as_ever() {
 
 #[test]
 fn the_spanning_tree_carries_what_its_busiest_link_does() {
-    // 4 pods of 4 terminals have one link to the cores each: 12 of 15 destinations are in other pods, so 4 * 12/15 of the load of a
+    // each of 4 pods of 4 terminals has one link to the cores; 12 of 15 destinations are in other pods, so 4 * 12/15 of the load of a
     // terminal fills the link at 5/16.
     let bound = 5.0 / 16.0;
     for routing in ASCENTS {
@@ -114,7 +115,7 @@ fn with_all_links_on_it_is_always_on_to_the_last_bit() {
 
 // ---- when the load changes ------------------------------------------------------------------------------------------
 
-/// The load rises to `load` after a quiet time, and the levels have time to adapt.
+/// A run whose load rises to `load` after a quiet time. The window begins after the levels have had time to adapt.
 fn settled(topology: &str, routing: &str, policy_json: &str, load: f64) -> Outcome {
     let mut spec = under(topology, routing, policy_json);
     queues(&mut spec, 4, 32);
@@ -155,7 +156,7 @@ fn levels_grow_with_the_load_and_carry_what_all_links_carry() {
     }
 }
 
-/// Share of the cycles of all channels between routers in which a channel carried a flit: the least share that any policy can keep on.
+/// Share of the cycles in which the channels between routers carried a flit. No policy can keep a smaller share on.
 fn busy(out: &Outcome) -> f64 {
     let between = || out.channels.iter().filter(|c| c.from.is_some() && c.to.is_some());
     between().flat_map(|c| &c.flits).sum::<u64>() as f64 / (out.window * between().count() as u64) as f64
@@ -186,8 +187,8 @@ fn nothing_is_lost_while_levels_grow_and_shrink() {
     assert!(woken > 200, "{woken}");
 }
 
-/// Checks that channels pass through their states in order, and that the tree is at least power in the end. Returns the number of times
-/// that channels woke.
+/// Checks that each channel passes through its states in order, and that the tree has least power at the end. Returns how often channels
+/// woke.
 fn check_spans(out: &Outcome, what: &str) -> usize {
     use LinkState::{Draining, Off, On, Waking};
     let Spans { spans, complete } = link_states(out);
@@ -197,7 +198,7 @@ fn check_spans(out: &Outcome, what: &str) -> usize {
     for (channel, _) in channels {
         let own: Vec<_> = spans.iter().filter(|span| span.channel == channel).collect();
         for pair in own.windows(2) {
-            // a draining link is used again at once if its level gets more load
+            // a draining link is used again immediately if its level gets more load
             let legal = [(Off, Waking), (Waking, On), (On, Draining), (Draining, Off), (Draining, On)];
             assert!(legal.contains(&(pair[0].state, pair[1].state)), "{what}: {pair:?}");
             let woken = pair[0].state == Waking && pair[1].to < out.cycles;
@@ -249,7 +250,8 @@ fn tiny_buffers_never_stall_while_levels_change() {
     }
 }
 
-/// Few credits permit less traffic than the bandwidth of a link: its utilisation is computed from the traffic that it can carry.
+/// A link with few credits carries less traffic than its bandwidth. The policy must compute its utilisation from the traffic that it can
+/// carry.
 #[test]
 fn levels_grow_where_buffers_are_the_limit() {
     for policy_json in [QUICK, ALWAYS_ON].map(|p| (p, accepted_in_small_buffers(p))).windows(2) {
@@ -260,7 +262,7 @@ fn levels_grow_where_buffers_are_the_limit() {
 
 fn accepted_in_small_buffers(policy_json: &str) -> f64 {
     let mut spec = under(FAT_TREE, UP_DOWN, policy_json);
-    // a credit round trip of more than 20 cycles, and only 8 flits of buffer
+    // the credit round trip takes more than 20 cycles, but the buffer holds only 8 flits
     queues(&mut spec, 4, 2);
     spec.set_load(0.25);
     phases(&mut spec, 6000, 4000);
@@ -288,7 +290,7 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
             help,
         );
     }
-    // with half of its terminals, this tree has trunks of two links
+    // with half of its terminals left out, this tree has trunks of two links
     let small = r#"{"fat_tree": {"radix": 8, "levels": 2, "terminals": 16}}"#;
     let why = "the same number of upward links, each to a different router";
     let help = "with all its terminals and without trunks";
@@ -301,7 +303,7 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
         "shortest_path does not read link states",
         "set routing: up_down, or set",
     );
-    // up_down is also compatible with policies under which packets wait for links, and with links that stay on
+    // up_down must also accept policies under which packets wait for links, and links that stay on
     for fitting in [IDLE_TIMEOUT, ALWAYS_ON, LEAST] {
         check(&under(TREE, UP_DOWN, fitting)).unwrap();
     }

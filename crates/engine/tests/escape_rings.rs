@@ -1,6 +1,6 @@
-//! Packets that escape into a ring. At full load with the smallest buffers, packets are always being delivered, and when the sources stop
-//! the rings become empty. The dragonflies are in the palm-tree arrangement, with 9 groups of 4 routers and 72 terminals; the HyperX has 16
-//! routers and 64 terminals.
+//! Tests packets that escape into a ring. At full load with the smallest buffers, packets must be delivered continuously, and the rings
+//! must become empty after the sources stop. The tests use dragonflies in the palm-tree arrangement, with 9 groups of 4 routers and 72
+//! terminals, and a HyperX with 16 routers and 64 terminals.
 //!
 //! `WEFT_TEST_ROUNDS=1000` runs each case for a million cycles.
 
@@ -8,11 +8,12 @@ use crate::common::*;
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::{Simulation, Spec, imply};
 
-/// 8 x 1 terminals of a group share one global link to the next group: many packets wait, and many are forced into the ring.
+/// A pattern in which the 8 x 1 terminals of a group share one global link to the next group. Many packets wait, and many must escape into
+/// the ring.
 const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
 const UNIFORM: &str = r#"{"uniform": {}}"#;
 
-/// The dragonfly with `wires` physical rings, and OFAR with the keys `ring` and `more`.
+/// The dragonfly with `wires` physical escape rings, and OFAR with the keys `ring` and `more`.
 fn ofar(wires: u32, ring: &str, more: &str) -> Spec {
     let topology = format!(
         r#"{{"dragonfly": {{"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
@@ -21,21 +22,22 @@ fn ofar(wires: u32, ring: &str, more: &str) -> Spec {
     spec(&topology, &format!(r#"{{"dragonfly_ofar": {{"ring": {{{ring}}}{more}}}}}"#))
 }
 
-/// A HyperX, and the same in-transit routing with the keys `ring` and `more`.
+/// A HyperX with the routing `hyperx_ofar`, and with the keys `ring` and `more`.
 fn hyperx(ring: &str, more: &str) -> Spec {
     let topology = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
     spec(topology, &format!(r#"{{"hyperx_ofar": {{"ring": {{{ring}}}{more}}}}}"#))
 }
 
-/// Cycles that a lone packet needs to go round the ring and to its terminal, and its credits to return, if links take 1 cycle.
+/// Cycles that a packet needs, without other traffic, to go round the ring and to its terminal, and for its credits to return. Links take 1
+/// cycle.
 fn round(spec: &Spec) -> u64 {
     let hop = 1 + spec.router.delay + 1;
     u64::from(spec.graph.routers()) * hop + u64::from(spec.traffic.longest()) + 2 * hop
 }
 
-/// Runs at full load with the fewest VCs and the smallest buffers that are permitted. In every interval that a lone packet needs to go
-/// round the ring, at least one packet is delivered. Then the sources stop, and all packets that they have sent arrive. `outside`: the
-/// longest path outside the rings.
+/// Runs at full load with the fewest VCs and the smallest buffers that are permitted. Checks that in every interval of the length of
+/// [`round`], at least one packet is delivered. At the end the sources stop, and all packets that they have sent must arrive. `outside`:
+/// number of hops of the longest path outside the rings.
 fn check_with(mut spec: Spec, pattern_json: &str, flits: u32, outside: u32) {
     pattern(&mut spec, pattern_json);
     packets(&mut spec, flits, VirtualCutThrough, 1);
@@ -63,7 +65,7 @@ fn check_with(mut spec: Spec, pattern_json: &str, flits: u32, outside: u32) {
 }
 
 fn check(spec: Spec, pattern_json: &str, flits: u32) {
-    // the hops l l g l l g l l (local and global)
+    // the longest path has the hops l l g l l g l l (local and global)
     check_with(spec, pattern_json, flits, 8);
 }
 
@@ -104,7 +106,7 @@ fn packets_that_escape_at_once_and_without_local_misroutes_never_stall() {
 #[test]
 fn rings_of_a_hyperx_never_stall_and_empty() {
     const COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
-    // one minimal hop and one detour in each of the two dimensions
+    // the longest path has one minimal hop and one detour in each of the two dimensions
     let check = |ring: &str, more: &str, pattern: &str, flits: u32| check_with(hyperx(ring, more), pattern, flits, 4);
     for flits in [1, 3] {
         for trigger in ["granted", "granted_or_full", "unavailable"] {

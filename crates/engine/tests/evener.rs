@@ -1,4 +1,4 @@
-//! Threads first share the work unevenly: the run starts again with other blocks, and its result stays the same.
+//! Tests a run whose threads at first share the work unevenly. The run starts again with other blocks, and its result must stay the same.
 
 use crate::common::*;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use weft_engine::spec::{Execution, Job};
 use weft_engine::{Simulation, Spec, scaling::Shares};
 use weft_traffic::{PatternConfig, Population};
 
-/// A job on the first 64 of 256 terminals, each at a different router.
+/// A spec whose job uses only the first 64 of 256 terminals, each at a different router.
 fn on_a_quarter() -> Spec {
     let mut spec = spec(r#"{"torus": {"widths": [16, 16], "terminals_per_router": 1}}"#, r#"{"dimension_order": {}}"#);
     let pattern = PatternConfig::default().build(&Population::of(64), "pattern").expect("a pattern");
@@ -15,7 +15,7 @@ fn on_a_quarter() -> Spec {
     spec
 }
 
-/// Share by which the busier of two threads exceeds the mean, with the blocks that are chosen before the run.
+/// Share by which the work of the busier of two threads exceeds the mean, with the blocks chosen before the run.
 fn imbalance_before(spec: &Spec) -> f64 {
     let mut simulation = Simulation::new(spec, Execution::new(2, 2)).expect("a simulation");
     let observed = simulation.advance_observed(3000, &|| 0.0);
@@ -42,7 +42,7 @@ fn a_run_that_begins_again_has_the_same_result() {
     assert_resumes(&spec, &two, &checkpoints, "with the blocks of the second start");
 }
 
-/// Traffic is uniform: starting again would only cost time.
+/// With uniform traffic the first blocks are good, so starting again would only cost time.
 #[test]
 fn blocks_stay_where_ports_tell_the_work() {
     let mut spec = spec(TORUS, UGAL);

@@ -1,5 +1,5 @@
-//! Links and routers that fail and return under TCEP. Only packets that a dead router holds or should receive are lost, no packet is
-//! blocked forever, and broken links stay dark.
+//! Tests links and routers that fail and work again under TCEP. Only packets that a dead router holds or should receive may be lost, no
+//! packet may be blocked forever, and broken links must stay dark.
 
 use crate::common::*;
 use rand_pcg::rand_core::Rng;
@@ -12,12 +12,12 @@ use weft_engine::{Outcome, Simulation, Spec};
 use weft_topology::{Peer, Port};
 use weft_traffic::stream;
 
-/// `routers` routers with 2 terminals each that are all neighbours, under TCEP.
+/// A row of `routers` routers under TCEP, which are all neighbours and have 2 terminals each.
 fn row(routers: u32, keys: &str) -> Spec {
     quick(&format!(r#"{{"hyperx": {{"widths": [{routers}], "terminals_per_router": 2}}}}"#), 120, keys)
 }
 
-/// Short links and epochs of `epoch` cycles, so that many transitions fit into a short run.
+/// A network with short links and epochs of `epoch` cycles, so that many transitions fit into a short run.
 fn quick(network: &str, epoch: u64, keys: &str) -> Spec {
     let mut spec = spec(network, PAL_HISTORY);
     let epochs = format!(r#""activation_epoch": "{epoch}ns", "deactivation_epoch": "{}ns", "wake": "50ns""#, 4 * epoch);
@@ -41,7 +41,7 @@ fn dead(router: u32, at: u64, until: Option<u64>) -> Fault {
     Fault { what: Part::Router(router), at, until }
 }
 
-/// The cycles in which the channel from router `a` to router `b` is in `state`, as spans.
+/// The spans in which the channel from router `a` to router `b` is in state `state`.
 fn spans(out: &Outcome, (a, b): (u32, u32), state: LinkState) -> Vec<(u64, u64)> {
     let number = out.channels.iter().position(|c| (c.from, c.to) == (Some(a), Some(b))).expect("a link") as u32;
     let Spans { spans, complete } = link_states(out);
@@ -49,7 +49,7 @@ fn spans(out: &Outcome, (a, b): (u32, u32), state: LinkState) -> Vec<(u64, u64)>
     spans.iter().filter(|s| s.channel == number && s.state == state).map(|s| (s.from, s.to)).collect()
 }
 
-/// Whether the channel is in `state` in cycle `at`.
+/// Whether the channel is in state `state` in cycle `at`.
 fn is_in(out: &Outcome, link: (u32, u32), state: LinkState, at: u64) -> bool {
     spans(out, link, state).iter().any(|&(from, to)| (from..to).contains(&at))
 }
@@ -115,14 +115,14 @@ fn a_link_that_fails_under_load_is_dark_until_it_returns() {
         check(&spec, &out);
         for link in [(2, 4), (4, 2)] {
             assert_eq!(spans(&out, link, LinkState::On)[0], (0, 1000));
-            // packets that hold a VC and flits on the link need at most the time for a buffer and two links
+            // packets that hold a VC, and flits on the link, need at most the time for one buffer and two links
             assert!(is_in(&out, link, LinkState::Off, 1000 + 16 + 2 * 8), "{:?}", spans(&out, link, LinkState::Off));
-            // links are never switched off: the link is requested at once, accepted within an epoch, and on after the next epoch at the
-            // latest
+            // links are never switched off here, so the link is requested immediately, accepted within an epoch, and on after the next
+            // epoch at the latest
             assert!(is_in(&out, link, LinkState::On, 3000 + 2 * 120 + 50), "{:?}", spans(&out, link, LinkState::On));
         }
         let control = out.control.as_ref().expect("agents");
-        // both ends inform 5 others of the fault, and of the return
+        // both ends inform 5 other members of the fault, and later of its end
         assert_eq!(control.of("fault"), 2 * 2 * 5);
         assert_eq!(control.of("hub"), 0);
     }
@@ -138,8 +138,8 @@ fn another_member_becomes_the_hub_when_the_star_is_cut() {
         spec.faults = vec![fault(0, 3, 2000, Some(12_000))];
         let out = run_in_blocks(&spec);
         check(&spec, &out);
-        // member 1 has the lowest number of those with working links; its links to 2, 3 and 4 wake within two epochs each, or four if a
-        // request is refused
+        // among the members with working links, member 1 has the lowest number. Its links to 2, 3 and 4 wake within two epochs each, or
+        // within four if a request is refused
         for c in [0, 2, 3, 4] {
             assert!(
                 is_in(&out, (1, c), LinkState::On, 2000 + 3 * 4 * 120),
@@ -149,7 +149,7 @@ fn another_member_becomes_the_hub_when_the_star_is_cut() {
             assert!(is_in(&out, (1, c), LinkState::On, out.window - 1), "{c}");
         }
         assert_eq!(out.control.as_ref().expect("agents").of("hub"), 4);
-        // the links of the old star no longer have to stay on
+        // the links of the old star may go off again
         assert!(is_in(&out, (0, 4), LinkState::Off, 19_000));
     }
 }
@@ -164,7 +164,7 @@ fn a_star_without_a_whole_member_still_reaches_all() {
     check(&spec, &run_in_blocks(&spec));
 }
 
-/// Links between routers of the same subnetwork.
+/// The links between routers of the same subnetwork, as pairs of routers.
 fn managed_links(spec: &Spec) -> Vec<[u32; 2]> {
     let ports = |a| spec.graph.ports(a).iter().map(move |port| (a, port));
     let far = |(a, port): (u32, &Port)| match port.peer {
@@ -174,8 +174,8 @@ fn managed_links(spec: &Spec) -> Vec<[u32; 2]> {
     (0..spec.graph.routers()).flat_map(ports).filter_map(far).collect()
 }
 
-/// Makes random links fail at random times, a few of them forever; with `routers`, some routers also fail. Faults that a scenario must not
-/// contain are skipped. In small networks most links fail.
+/// Makes random links fail at random times, and a few of them forever. If `routers` is true, some routers also fail. Faults that a scenario
+/// must not contain are left out. In small networks most links fail.
 fn fail_at_random(spec: &mut Spec, routers: bool, draw: &mut impl FnMut(u32) -> u32) {
     let links = managed_links(spec);
     for _ in 0..1 + draw(links.len().min(16) as u32) {
@@ -192,8 +192,8 @@ fn fail_at_random(spec: &mut Spec, routers: bool, draw: &mut impl FnMut(u32) -> 
     }
 }
 
-/// A random small network of subnetworks with up to 8 routers: one row; a grid, in which the subnetworks share the one transition per epoch
-/// of a router; or groups.
+/// A random small network whose subnetworks have up to 8 routers. It is one row, a grid, or groups. In a grid, all subnetworks of a router
+/// share its one transition per epoch.
 fn random_network(draw: &mut impl FnMut(u32) -> u32) -> (String, u32) {
     let routers = 2 + draw(7);
     let network = match draw(4) {
@@ -219,7 +219,7 @@ fn random_spec(round: u64, draw: &mut impl FnMut(u32) -> u32) -> (Spec, String) 
     let tables = one_of(draw, &["broadcast", "delayed"]);
     let phase = one_of(draw, &["together", "random"]);
     let keys = format!(r#""initial": "{initial}", "tables": "{tables}", "phase": "{phase}""#);
-    // the shortest time for a request and its answer over the hub with 1-cycle routers, or longer
+    // the shortest time for a request over the hub and its answer, with 1-cycle routers, or a longer time
     let least = 4 * (2 * (3 + 1) + 3 + 2 * u64::from(routers.max(3)));
     let mut spec = quick(&network, least * u64::from(1 + draw(2)), &keys);
     let (flits, flow) = one_of(draw, &[(1, VirtualCutThrough), (5, VirtualCutThrough), (5, Wormhole)]);
@@ -232,7 +232,7 @@ fn random_spec(round: u64, draw: &mut impl FnMut(u32) -> u32) -> (Spec, String) 
     (spec, format!("round {round}: {network}, {flits} flits, {keys}"))
 }
 
-/// Runs with random faults until all faults are over, and then until the network is empty.
+/// Runs with random faults until all faults are over, and then until the network is empty; checks the results.
 fn survives(round: u64, routers: bool) {
     let mut random = stream(7, round, 1);
     let mut draw = |below: u32| random.next_u32() % below;
@@ -258,14 +258,14 @@ fn small_rows_strand_nothing_where_faults_meet() {
     let ever = None;
     let to_3 = |k: u32| fault(k, 3, 1000 + u64::from(k), ever);
     let cases = [
-        // a broken link drains while the packets that it has carried wait for it
+        // the broken link still drains while packets that it has carried wait for it
         (3, vec![fault(2, 0, 445, Some(811)), fault(0, 1, 511, Some(536))]),
-        // two routers without a link between them receive the states of each other's other links
+        // no link connects the two routers, but each of them receives the states of the other's other links
         (3, vec![fault(0, 1, 1000, ever), fault(0, 2, 1000, Some(1500))]),
         (3, vec![fault(0, 1, 1000, ever), fault(0, 2, 1400, Some(1500))]),
         (4, vec![fault(0, 1, 1000, ever), fault(0, 2, 1000, Some(1500)), fault(0, 3, 1000, Some(1500))]),
         (4, vec![fault(0, 1, 1000, ever), dead(2, 900, Some(2500)), dead(3, 900, Some(2500))]),
-        // a router fails that already has broken links
+        // the router that fails already has broken links
         (2, vec![fault(0, 1, 1000, ever), dead(1, 1500, ever)]),
         (2, vec![fault(0, 1, 1000, Some(9000)), dead(1, 1500, ever)]),
         (3, vec![fault(0, 1, 1000, Some(3000)), dead(1, 1500, Some(2000))]),
@@ -306,19 +306,19 @@ fn heads_that_turn_away_from_a_fault_are_metered_once() {
     pattern(&mut spec, TORNADO);
     spec.set_load(0.9);
     phases(&mut spec, 0, 1_000_000);
-    // faults of links that packets use for detours, with different ends, also at the hub
+    // links that packets use for detours fail, with different ends, also at the hub
     let cut = |(k, &(a, b)): (usize, &(u32, u32))| fault(a, b, 500 + 70 * k as u64, Some(3000));
     spec.faults = [(1, 2), (1, 4), (3, 5), (0, 2), (2, 5), (0, 4)].iter().enumerate().map(cut).collect();
     let mut sim = Simulation::new(&spec, ONE).expect("a network");
     sim.advance(4000);
     sim.stop_sources();
     drain(&mut sim, 100_000, "cuts");
-    // until the last link of a star is on
+    // until the last link of a star has come on
     sim.advance(sim.now() + 3000);
     assert!(sim.assert_meters() > 1000);
 }
 
-/// Share of uniform traffic in a grid (first dimension first) that starts, ends or turns at router `dead`.
+/// Share of uniform traffic in a grid (routed in the first dimension first) that starts, ends or turns at router `dead`.
 fn share_at([columns, rows]: [u32; 2], dead: u32) -> f64 {
     let routers = columns * rows;
     let pairs = (0..routers).flat_map(|from| (0..routers).map(move |to| (from, to)));
@@ -342,7 +342,7 @@ fn a_dead_router_takes_no_packets_but_those_whose_way_leads_to_it() {
         let created = 0.3 * f64::from(2 * columns * rows) * 10_000.0 / f64::from(flits);
         let expected = created * share_at(widths, 2);
         let off = (out.dropped_packets as f64 - expected) / expected.sqrt();
-        // four standard deviations, and the packets that the router held when it failed: a few for each VC of its inputs
+        // the tolerance is four standard deviations, and the packets that the router held when it failed: a few for each VC of its inputs
         let most = 4.0 + 100.0 / expected.sqrt();
         assert!((-4.0..most).contains(&off), "{} of {expected} in {widths:?}", out.dropped_packets);
     }
@@ -355,7 +355,7 @@ fn routers_fail_alike_on_any_number_of_blocks() {
         packets(&mut spec, 5, VirtualCutThrough, 16);
         spec.set_load(0.2);
         phases(&mut spec, 0, 8000);
-        // the hub of a row and of a column, a neighbour of this hub, and a router elsewhere
+        // these routers fail: the hub of a row and of a column, a neighbour of this hub, and a router elsewhere
         spec.faults = vec![dead(0, 1000, Some(5000)), dead(1, 2500, Some(3000)), dead(10, 3000, None)];
         let out = run_in_blocks(&spec);
         check(&spec, &out);
@@ -374,13 +374,13 @@ fn another_router_becomes_the_hub_when_that_one_fails() {
         let out = run_in_blocks(&spec);
         check(&spec, &out);
         assert!(out.dropped_packets > 0);
-        // member 1 has the lowest number of the remaining members, and one of its links to 2, 3 and 4 wakes every two epochs, or four
+        // among the remaining members, member 1 has the lowest number; every two epochs (or four) one of its links to 2, 3 and 4 wakes
         for c in [2, 3, 4] {
             let on = spans(&out, (1, c), LinkState::On);
             assert!(is_in(&out, (1, c), LinkState::On, 2000 + 3 * 4 * 120), "{c}: {on:?}");
             assert!(is_in(&out, (1, c), LinkState::On, out.window - 1), "{c}: {on:?}");
         }
-        // the old hub belongs to the star again when it returns, and its own star no longer has to stay on
+        // when the old hub works again, its link to the new hub belongs to the star; the links of the old star may go off
         assert_eq!(is_in(&out, (1, 0), LinkState::On, 13_000), until.is_some());
         assert!(is_in(&out, (0, 4), LinkState::Off, 19_000));
     }
@@ -391,7 +391,7 @@ fn a_router_that_returns_knows_what_it_has_missed() {
     let mut spec = row(6, r#""initial": "all_on""#);
     spec.set_load(0.05);
     phases(&mut spec, 0, 1_000_000);
-    // while router 4 is dead, some links go off and others break
+    // while router 4 is dead, some links go off and other links break
     spec.faults = vec![dead(4, 300, Some(9000)), fault(2, 3, 5000, Some(7000))];
     let mut sim = Simulation::new(&spec, ONE).expect("a network");
     sim.advance(9000);
@@ -409,7 +409,7 @@ fn a_router_that_returns_is_in_step_with_the_others() {
         pattern(&mut spec, TORNADO);
         spec.set_load(load);
         phases(&mut spec, 0, 40_000);
-        // the router is dead when an epoch ends
+        // the router is dead at the end of an epoch
         spec.faults = vec![dead(5, 500, Some(700))];
         let out = run(&spec);
         check(&spec, &out);
@@ -423,7 +423,7 @@ fn a_router_that_returns_is_in_step_with_the_others() {
     assert!(asked > 0);
 }
 
-/// `routing` on `network`, with links that are always on; packets of one flit between all pairs, at a low load.
+/// A spec of `routing` on `network` with links that are always on. Packets of one flit go between all pairs at a low load.
 fn always_on(network: &str, routing: &str, faults: &[Fault]) -> Spec {
     let mut spec = spec(network, routing);
     pattern(&mut spec, UNIFORM_SELF);
@@ -433,7 +433,7 @@ fn always_on(network: &str, routing: &str, faults: &[Fault]) -> Spec {
     spec
 }
 
-/// Checks that every created packet is delivered or discarded. Returns the share of packets that were discarded.
+/// Checks that every created packet is delivered or discarded. Returns the share of packets that the run discarded.
 fn share_lost(spec: &Spec) -> f64 {
     let out = run(spec);
     assert_same(&out, &run_as(spec, Execution::new(1, 3)), "3 blocks");
@@ -447,13 +447,13 @@ const RING_OF_6: &str = r#"{"torus": {"widths": [6], "terminals_per_router": 2}}
 
 #[test]
 fn a_routing_without_a_choice_loses_what_the_link_would_carry() {
-    // packets between the halves of a row are lost: 2 * 2 * 2 of 16 pairs of routers, in 10,000 of 12,000 cycles
+    // packets between the two halves of a row are lost: 2 * 2 * 2 of 16 pairs of routers, in 10,000 of 12,000 cycles
     let spec = always_on(MESH_OF_4, r#"{"dimension_order": {}}"#, &[fault(1, 2, 2000, None)]);
     let expected: f64 = 0.5 * 10.0 / 12.0;
     let packets: f64 = 0.05 * 8.0 * 12_000.0;
     let sigma = (expected * (1.0 - expected) / packets).sqrt();
     assert!((share_lost(&spec) - expected).abs() < 4.0 * sigma, "{} of {expected}", share_lost(&spec));
-    // when the link has returned, the link carries these packets again
+    // when the link works again, it carries these packets again
     let mut spec = spec;
     spec.faults[0].until = Some(7000);
     let expected = 0.5 * 5.0 / 12.0;
@@ -464,7 +464,7 @@ fn a_routing_without_a_choice_loses_what_the_link_would_carry() {
 fn a_routing_that_rebuilds_loses_nothing_where_a_path_is_left() {
     for routing in [r#"{"shortest_path": {}}"#, r#"{"ecmp": {}}"#] {
         let mut spec = always_on(RING_OF_6, routing, &[fault(1, 2, 2000, None)]);
-        // the longest path on the ring has 3 links, and 5 links when the ring is cut open
+        // the longest path has 3 links on the ring, and 5 links when a link of the ring is broken
         let refusal = weft_engine::check(&{
             let mut few = spec.clone();
             few.links.iter_mut().for_each(|link| link.vcs = 4);
@@ -473,19 +473,20 @@ fn a_routing_that_rebuilds_loses_nothing_where_a_path_is_left() {
         let refusal = refusal.expect_err("5 classes in 4 VCs");
         assert!(refusal.what.contains("3 without faults; after some links have failed, paths need 5"), "{refusal}");
         spec.fault_times.rebuild_delay = 300;
-        // Packets in flight when the tables change, on their second hop or later, may run out of classes: a few of 7,200.
+        // When the tables change, packets in flight on their second or a later hop can run out of VC classes. Only a few of 7,200 packets
+        // do.
         assert!(share_lost(&spec) < 0.003, "{routing}: {}", share_lost(&spec));
-        // heads at the broken link wait for the new tables: some packets take longer by the whole delay
+        // heads at the broken link wait for the new tables, so some packets take longer by the whole delay
         let out = run(&spec);
         assert!((300..400).contains(&out.latency.max()), "{routing}: {}", out.latency.max());
-        // a router is cut off: packets to it are lost, 2 * 5 + 1 of 36 pairs, in 10,000 of 12,000 cycles
+        // packets to and from the failed router are lost: 2 * 5 + 1 of 36 pairs, in 10,000 of 12,000 cycles
         spec.faults = vec![dead(3, 2000, None)];
         let expected = 11.0 / 36.0 * 10.0 / 12.0;
         assert!((share_lost(&spec) - expected).abs() < 0.02, "{routing}: {} of {expected}", share_lost(&spec));
     }
 }
 
-/// The delay until new tables are used is longer than the run: with tables that include the broken link, packets would wait forever.
+/// The delay until new tables take effect is longer than the run. If the first tables included the broken link, packets would wait forever.
 #[test]
 fn the_first_tables_know_what_is_broken_from_the_start() {
     for routing in [r#"{"shortest_path": {}}"#, r#"{"ecmp": {}}"#] {
@@ -495,7 +496,7 @@ fn the_first_tables_know_what_is_broken_from_the_start() {
         let rebuilds = weft_engine::rebuilds(&spec).unwrap();
         assert_eq!((rebuilds.last_change, rebuilds.last_tables), (1, 0));
         assert_eq!(weft_engine::unproven(&spec), Ok(None), "one state of the network, which is checked");
-        // a ring that is cut open is a row of 6 routers; the longest path on the uncut ring has 3 links
+        // without the broken link, the ring is a row of 6 routers; the longest path on the whole ring has 3 links
         assert_eq!(run(&spec).hop_counts.iter().rposition(|&packets| packets > 0), Some(5), "{routing}");
         // if the link fails one cycle later, the first tables still use it
         spec.faults = vec![fault(1, 2, 2, None)];
@@ -510,12 +511,12 @@ fn a_routing_that_chooses_takes_another_hop_where_there_is_one() {
     let cut = [fault(5, 6, 2000, None)];
     let fixed = share_lost(&always_on(GRID, r#"{"dimension_order": {}}"#, &cut));
     let adaptive = share_lost(&always_on(GRID, r#"{"minimal_adaptive": {}}"#, &cut));
-    // Between columns 1 and 2, row 1 carries 2 * 2 * 2 * 4 of 256 pairs in dimension order. Adaptive packets lose their last choice only if
-    // they reach row 1 before they cross. This loss is certain only for the 2 * 2 * 2 pairs within that row.
+    // In dimension order, 2 * 2 * 2 * 4 of 256 pairs use the link between columns 1 and 2 of row 1. An adaptive packet is lost only if it
+    // reaches row 1 before it crosses from column 1 to column 2. The loss is certain only for the 2 * 2 * 2 pairs within row 1.
     let during = 10.0 / 12.0;
     assert!((fixed - 32.0 / 256.0 * during).abs() < 0.01, "{fixed}");
     assert!(adaptive < 0.8 * fixed && adaptive > 0.8 * 8.0 / 256.0 * during, "{adaptive} of {fixed}");
-    // if one of two links up of a leaf fails, the other one carries all packets
+    // if one of the two up links of a leaf fails, the other link carries all packets
     let tree = r#"{"k_ary_n_tree": {"k": 2, "n": 2}}"#;
     let up = |ascent: &str| {
         always_on(tree, &format!(r#"{{"up_down": {{"ascent": "{ascent}"}}}}"#), &[fault(0, 2, 2000, None)])
@@ -524,16 +525,16 @@ fn a_routing_that_chooses_takes_another_hop_where_there_is_one() {
     assert!(chosen < 0.75 * drawn, "{chosen} and {drawn}");
 }
 
-/// FleX with 3 x 3 x 3 routers: router number = x + 3 y + 9 z.
+/// A FleX network with 3 x 3 x 3 routers; the router at (x, y, z) has the number x + 3 y + 9 z.
 const FLEX: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1}}"#;
 
 #[test]
 fn flex_goes_round_a_broken_link_over_the_third_layer() {
     // the link from router (0, 0, 0) to router (1, 0, 1) fails
     let cut = [fault(0, 10, 2000, None)];
-    // A router sends to 8 neighbours directly, and over two links to 18 others; the first and the second hops to these others share its 8
-    // channels. Packets that would take the link as first hop have another shortest path. On each of its two channels, packets without
-    // another path are lost: those from one end to the other, and those on their second hop.
+    // A router sends to 8 neighbours directly, and over two links to 18 others. The first and the second hops of these longer paths share
+    // its 8 channels. A packet whose first hop would be the broken link has another shortest path. Each of the link's two channels loses
+    // the packets without another path: packets from one end to the other, and packets on their second hop.
     let expected = 2.0 * (1.0 + 18.0 / 8.0) / 729.0 * 10.0 / 12.0;
     let without = share_lost(&always_on(FLEX, r#"{"flex_minimal": {}}"#, &cut));
     let sigma: f64 = (expected / (0.05 * 27.0 * 12_000.0_f64)).sqrt();
@@ -543,10 +544,11 @@ fn flex_goes_round_a_broken_link_over_the_third_layer() {
         let mut spec = always_on(FLEX, &routing, &cut);
         assert_eq!(share_lost(&spec), 0.0, "{paths}");
         let out = run(&spec);
-        // neighbours are then two links apart; other routers are three links apart if packets meet the broken link on their second hop
+        // the two neighbours are then two links apart; other pairs are three links apart if their packets meet the broken link on their
+        // second hop
         assert!(out.hop_counts[3] > 0 && out.hop_counts[4..].iter().all(|&more| more == 0), "{:?}", out.hop_counts);
         assert!(out.latency.max() < 60, "{paths}: nobody waits: {}", out.latency.max());
-        // all links up of a router fail, and a dead router loses only the packets that it sends and receives
+        // all up links of a router fail; a dead router loses only the packets that it sends and receives
         spec.faults = [10, 11, 12, 15].map(|up| fault(0, up, 2000, None)).to_vec();
         assert_eq!(share_lost(&spec), 0.0, "{paths}");
         spec.faults = vec![dead(13, 2000, None)];
@@ -569,7 +571,7 @@ fn flex_of_other_layers_goes_round_a_broken_link_in_two_links_more() {
 
 #[test]
 fn flex_with_detours_for_each_of_several_broken_links_loses_nothing() {
-    // the first 5 of the 8 links of router 0 are left, and 6 links of router (2, 1, 1), which is no neighbour
+    // router 0 keeps the first 5 of its 8 links, and router (2, 1, 1), which is not its neighbour, keeps 6 links
     let mut spec = always_on(FLEX, r#"{"flex_minimal": {"detours": 3}}"#, &[]);
     let of = |router: u32| -> Vec<u32> {
         let ports = spec.graph.ports(router).iter();

@@ -1,4 +1,4 @@
-//! `fewest_links`: the links that its plans leave on. Traffic is not lost, and throughput does not fall.
+//! Tests of `fewest_links`: the links that its plans leave on. Also tests that no traffic is lost, and that throughput does not fall.
 
 use crate::common::*;
 use weft_engine::outcome::{Ending, Outcome};
@@ -24,7 +24,7 @@ fn under(topology: &str, policy_json: &str) -> Spec {
     spec
 }
 
-/// Mean share of the channels between routers that packets could take.
+/// Mean share of the channels between routers that packets were able to use.
 fn on(out: &Outcome) -> f64 {
     let between = out.channels.iter().filter(|c| c.from.is_some() && c.to.is_some() && c.class > 0);
     let (on, all) = between.fold((0, 0), |(on, all), c| (on + c.cycles[LinkState::On], all + out.window));
@@ -100,14 +100,14 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
 
 // ---- speed of adaptation --------------------------------------------------------------------------------------------
 
-/// 8 routers with 28 links.
+/// A row of 8 routers, which are all neighbours: 28 links.
 const ROW: &str = r#"{"hyperx": {"widths": [8], "terminals_per_router": 8}}"#;
-/// Activation epoch [cycles]; a deactivation epoch has ten of them.
+/// Activation epoch [cycles]; a deactivation epoch consists of ten activation epochs.
 const EPOCH: u64 = 300;
 const LONG: u64 = 10 * EPOCH;
 const WAKE: u64 = 200;
 
-/// The row of 8 routers, with these loads, each from a cycle on.
+/// The row of 8 routers with changing loads. Each pair is a first cycle and the load from that cycle on.
 fn changing(initial: &str, loads: &[(u64, f64)]) -> Simulation {
     let keys = format!(
         r#""activation_epoch": "{EPOCH}cycles", "deactivation_epoch": "{LONG}cycles", "wake": "{WAKE}cycles", "initial": "{initial}""#
@@ -120,7 +120,7 @@ fn changing(initial: &str, loads: &[(u64, f64)]) -> Simulation {
     Simulation::new(&spec, ONE).expect("a network")
 }
 
-/// Number of links between routers in a state.
+/// Number of links between routers that are in state `state`.
 fn links(sim: &Simulation, state: LinkState) -> usize {
     sim.link_states().iter().filter(|(.., own)| *own == state).count() / 2
 }
@@ -133,14 +133,14 @@ fn in_a_surge_links_wake_at_the_end_of_its_activation_epoch_and_are_on_when_they
     sim.advance(end);
     let before = links(&sim, LinkState::On);
     assert!(before < 12, "{before} links for load 0.1");
-    // the overseer acts before the cycle after the end of the epoch
+    // the overseer acts between the last cycle of the epoch and the next cycle
     sim.advance(end + 2);
     let waking = links(&sim, LinkState::Waking);
     assert_eq!(links(&sim, LinkState::On), before);
     assert!(waking > 4, "{waking} links wake");
     sim.advance(end + WAKE + 2);
     assert_eq!((links(&sim, LinkState::Waking), links(&sim, LinkState::On)), (0, before + waking));
-    // the higher load was present in three fifths of that epoch, and is present in all of the next epochs
+    // the higher load was present in three fifths of that epoch, and is present in the whole of the next epochs
     sim.advance(end + 3 * EPOCH);
     let (on, bound) = (links(&sim, LinkState::On), 28.0 * 1.2 / 1.6);
     assert!(on as f64 > bound, "{on} links for load 0.6, of which {bound} are needed");
@@ -151,7 +151,7 @@ fn wherever_in_a_deactivation_epoch_the_load_rises_the_links_that_it_needs_are_o
     for tenth in 0..10 {
         let jump = 8 * LONG + tenth * EPOCH + EPOCH / 2;
         let mut sim = changing("root", &[(0, 0.1), (jump, 0.6)]);
-        // the first whole epoch with the new load ends after one and a half epochs; then links wake
+        // the first whole epoch with the new load ends one and a half epochs later, and then links wake
         for k in 0..40 {
             sim.advance(jump + 3 * EPOCH + k * EPOCH);
             let on = links(&sim, LinkState::On);
@@ -162,7 +162,7 @@ fn wherever_in_a_deactivation_epoch_the_load_rises_the_links_that_it_needs_are_o
 
 #[test]
 fn traffic_that_stays_the_same_is_no_surge() {
-    // links are switched on only at the ends of deactivation epochs
+    // under this policy, links wake only at the ends of deactivation epochs
     for load in [0.1, 0.4] {
         let mut sim = changing("root", &[(0, load)]);
         sim.advance(LONG + 2);
@@ -174,12 +174,12 @@ fn traffic_that_stays_the_same_is_no_surge() {
     }
 }
 
-/// Number of the 28 links that are needed for a load that is carried evenly.
+/// Number of links, of 28, that a load needs if the links carry it evenly.
 fn needed(load: f64) -> usize {
     (28.0 * 2.0 * load / (1.0 + load)) as usize
 }
 
-/// Number of links that are on at the end of each of the `epochs` deactivation epochs after cycle `from`.
+/// Number of links that are on, at the end of each of the first `epochs` deactivation epochs after cycle `from`.
 fn over_time(sim: &mut Simulation, from: u64, epochs: u64) -> Vec<usize> {
     let at = |k: u64| {
         sim.advance(from + k * LONG - 1);
@@ -207,7 +207,7 @@ fn six_deactivation_epochs_after_a_start_or_a_rise_it_has_the_links_that_it_keep
 fn after_a_fall_it_comes_down_step_by_step() {
     let on = over_time(&mut changing("root", &[(0, 0.6), (8 * LONG, 0.2)]), 8 * LONG, 16);
     assert!(on.is_sorted_by(|a, b| a >= b), "{on:?}");
-    // half of the change takes at most five deactivation epochs, and all but an eighth of all links at most twelve
+    // half of the change takes at most five deactivation epochs; after twelve, at most an eighth of all links is still to change
     assert!(2 * (on[4] - on[15]) <= on[0] - on[15] && on[11] - on[15] <= 3, "{on:?}");
 }
 
@@ -216,7 +216,7 @@ fn after_a_fall_it_comes_down_step_by_step() {
 #[test]
 fn a_pair_of_routers_that_sends_more_than_its_link_takes_gets_through_also_from_and_to_the_hub() {
     for (from, to) in [(5, 0), (0, 5), (4, 7)] {
-        // [flits/terminal/cycle]: a total of 1.5 flits per cycle over one link, and 0.01 from each other terminal to all
+        // loads [flits/terminal/cycle]: a total of 1.5 flits per cycle for one link, and 0.01 from each other terminal to all terminals
         let (hot, other) = (1.5 / 12.0, 0.01);
         let cell = |s: usize, d: usize| match (s / 12 == from, d / 12 == to) {
             (true, true) => hot / 12.0,
@@ -236,7 +236,7 @@ fn a_pair_of_routers_that_sends_more_than_its_link_takes_gets_through_also_from_
             (out.accepted_flits as f64 / out.offered_flits as f64, on(&out))
         });
         assert!((all.0 - 1.0).abs() < 0.02 && (ours.0 - 1.0).abs() < 0.02, "{from} to {to}: {ours:?}, all on {all:?}");
-        // the star is 11 of 66 links
+        // the star alone is 11 of 66 links
         assert!(ours.1 < 0.35, "{from} to {to}: {} of the links on", ours.1);
     }
 }
@@ -275,7 +275,7 @@ fn what_it_cannot_work_with_is_refused_with_the_place_and_a_way_out() {
         spec.managed = managed.to_vec();
         weft_engine::check(&spec).expect_err(topology_json)
     };
-    // in turn: routings that ignore link states, no subnetworks, links between groups, and no managed links
+    // the refused cases: a routing that ignores link states, a network without subnetworks, links between groups, and no managed links
     let all = [false, true, true];
     let blind = refused(HYPERX, UGAL_P, &all);
     assert_eq!(blind.path, "power.policy.fewest_links");

@@ -1,5 +1,5 @@
-//! The link policies of Zahn et al. (HiPINEB 2019) as configurations of `idle_timeout`: links that go off, and links that keep one lane
-//! until enough flits wait for them.
+//! Tests the link policies of Zahn et al. (HiPINEB 2019), as configurations of `idle_timeout`. Links go off, or they keep one lane until
+//! enough flits wait for them.
 
 use crate::common::*;
 use crate::theory::{check_t0, check_t0_after, t0};
@@ -12,7 +12,7 @@ use weft_engine::{Spec, check};
 /// Two routers with 4 terminals each.
 const PAIR: &str = r#"{"full_mesh": {"routers": 2, "terminals_per_router": 4}}"#;
 const ON_OFF: &str = r#"{"idle_timeout": {"rho": 0.8, "transition": "25ns"}}"#;
-/// The break-even point of 506 cycles at 1 of 12 lanes: 506 / 11 = 46 flits.
+/// A policy with a break-even point of 506 cycles at 1 of 12 lanes, which is 506 / 11 = 46 flits.
 const HIGH_LOW: &str = r#"{"idle_timeout":
     {"idle": "600ns", "transition": "506ns", "to": "low", "changes": "stop", "switch_at": "break_even"}}"#;
 const ENOUGH: u64 = 46;
@@ -34,7 +34,7 @@ fn pair(policy_json: &str) -> Spec {
     spec
 }
 
-/// Sets load 0 until cycle `from`, then this load at each terminal.
+/// Sets load 0 until cycle `from`, and load `load` at each terminal from then on.
 fn busy_from(spec: &mut Spec, from: u64, load: f64) {
     spec.set_load(0.0);
     let idle = spec.traffic.jobs[0].phases[0].clone();
@@ -48,7 +48,7 @@ fn between(out: &Outcome) -> impl Iterator<Item = &ChannelCount> {
 
 #[test]
 fn an_idle_channel_is_on_for_the_transition_over_rho() {
-    // 25 / 0.8 = 31.25 cycles are rounded up; 20 / 0.8 = 25 and 9 / 0.9 = 10 are whole numbers
+    // idle time = transition / rho: 25 / 0.8 = 31.25 cycles are rounded up; 20 / 0.8 = 25 and 9 / 0.9 = 10 are whole numbers
     for (rho, transition, idle) in [(0.8, 25, 32), (0.8, 20, 25), (0.9, 9, 10), (1.0, 25, 25)] {
         for (to, rest) in [("off", "off"), ("low", "low")] {
             let mut spec = pair(&format!(
@@ -64,7 +64,7 @@ fn an_idle_channel_is_on_for_the_transition_over_rho() {
     }
 }
 
-/// Each link of the path is off, and wakes when the packet requests it.
+/// Each link of the path is off, and wakes when the packet requests this link.
 #[test]
 fn a_packet_through_sleeping_links_waits_for_each_of_them() {
     for (flits, terminals) in [(1, false), (5, false), (1, true), (5, true)] {
@@ -78,8 +78,8 @@ fn a_packet_through_sleeping_links_waits_for_each_of_them() {
     }
 }
 
-/// A packet of n flits takes 11 n additional cycles over channels with 1 of 12 lanes, once per path. Such a packet does not cause a change
-/// of the link's mode.
+/// A packet of n flits takes 11 n additional cycles over channels with 1 of 12 lanes. The delay occurs once, for any number of such
+/// channels on the path. One such packet does not cause a change of mode.
 #[test]
 fn a_packet_through_a_low_link_crosses_at_once_and_changes_nothing() {
     for (flits, terminals) in [(1, false), (5, false), (1, true), (5, true)] {
@@ -95,8 +95,8 @@ fn a_packet_through_a_low_link_crosses_at_once_and_changes_nothing() {
 }
 
 /// From cycle 2,000 on, 4 terminals send one flit per cycle each. The flits of cycle c arrive at the router in cycle c + 1, because their
-/// link takes 1 cycle. The link sends one of these flits every 12 cycles, and none waits after the switch. Therefore 46 flits wait after 12
-/// cycles with 4 flits each; at most 2 have left.
+/// link takes 1 cycle. The link sends one of these flits every 12 cycles, and no flit waits behind the switch. Each cycle 4 flits arrive,
+/// so 46 flits wait after 12 cycles; at most 2 have left.
 #[test]
 fn the_change_begins_when_enough_flits_wait() {
     for blocks in [1, 2] {
@@ -104,7 +104,7 @@ fn the_change_begins_when_enough_flits_wait() {
         (spec.router.output_buffer, spec.phases.drain_limit) = (Some(0), 1);
         queues(&mut spec, 4, 32);
         record_link_states(&mut spec, 1 << 16);
-        // links are in the low mode from cycle 600 + 506 on
+        // without traffic, links are in the low mode from cycle 600 + 506 on
         busy_from(&mut spec, 2000, 1.0);
         phases(&mut spec, 0, 4000);
         let out = run_as(&spec, Execution::new(1, blocks));
@@ -115,7 +115,7 @@ fn the_change_begins_when_enough_flits_wait() {
             let names = ["on", "draining", "low", "waking", "on"].map(state);
             assert_eq!(states, names, "{own:?}");
             let enough = 2001 + ENOUGH.div_ceil(4);
-            // the flit that is on the link at that time takes at most 12 more cycles
+            // the flit that is on the link when enough flits wait takes at most 12 more cycles
             assert!((enough..=enough + 1 + 12).contains(&own[3].from), "{own:?}");
             assert_eq!(own[3].to - own[3].from, 506);
             assert_eq!((own[0].to, own[1].to), (600, 1106));
@@ -145,8 +145,8 @@ fn a_terminal_counts_the_packets_that_wait_at_its_sources() {
         let Spans { spans, .. } = link_modes(&out, &lanes());
         for (number, _) in out.channels.iter().enumerate().filter(|(_, c)| c.from.is_none()) {
             let up = spans.iter().find(|span| span.channel == number as u32 && span.state == LinkState::Waking);
-            // 0.5 flits arrive and 1/12 leaves per cycle: 46 wait after 110 cycles, with an error of 3 deviations of a Bernoulli count (5
-            // each)
+            // per cycle, 0.5 flits arrive and 1/12 leaves, so 46 flits wait after 110 cycles; the tolerance is 3 deviations of a Bernoulli
+            // count (5 each)
             let up = up.expect("a change").from;
             assert!((2000 + 70..2000 + 170).contains(&up), "{queued}: {up}");
         }
@@ -190,7 +190,7 @@ fn no_flit_crosses_a_channel_in_transition_and_residencies_sum_up() {
     }
 }
 
-/// Worms in buffers of two flits hold channels whose mode has to change.
+/// Long packets in buffers of two flits (worms) hold channels whose mode must change.
 #[test]
 fn worms_get_through_links_that_change() {
     let mut spec = spec(TORUS, DOR);
@@ -229,7 +229,7 @@ fn parameters_that_contradict_each_other_are_refused_with_the_arithmetic() {
         let said = message_of(rest);
         assert!(said.contains(expected), "{said}");
     }
-    // 4 terminals send to the link, each with 2 VCs of 5 flits behind its own link
+    // 4 terminals send to the link; each has a buffer of 2 VCs with 5 flits at the router
     let mut small = pair(HIGH_LOW);
     queues(&mut small, 2, 5);
     let refusal = check(&small).expect_err("too small");
@@ -239,7 +239,7 @@ fn parameters_that_contradict_each_other_are_refused_with_the_arithmetic() {
     assert!(refusal.help.contains("write `switch_at: 5120b` or less, or larger links.*.buffer"), "{refusal}");
     policy(&mut small, &HIGH_LOW.replace("break_even", "5120b"));
     check(&small).expect("the size that the message says");
-    // the remedies that the other messages propose
+    // the values that the remedies of other messages propose must work
     for rest in [r#""rho": 1"#, r#""idle": "20cycles""#, r#""idle": "40ns", "to": "low", "switch_at": "break_even""#] {
         check(&pair(&format!(r#"{{"idle_timeout": {{"transition": "25ns", {rest}}}}}"#))).expect(rest);
     }

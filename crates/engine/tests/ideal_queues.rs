@@ -1,4 +1,5 @@
-//! A queue for each destination in addition to the VCs: cold flows next to a hot spot, runs in blocks and from checkpoints, and refusals.
+//! Tests a separate queue for each destination, in addition to the VCs: cold flows next to a hot spot, runs in blocks and from checkpoints,
+//! and refusals.
 
 use crate::checkpoints::check_every_phase;
 use crate::common::*;
@@ -23,7 +24,7 @@ fn under(topology: &str, routing: &str, queueing: &str) -> Spec {
     spec
 }
 
-/// Gives a scheme queues of 8 flits, and one VC for each lane.
+/// Gives the spec a queueing scheme with queues of 8 flits, and one VC for each lane.
 fn give_queues(spec: &mut Spec, queueing: &str) {
     queues(spec, 16, 8);
     spec.queueing = serde_json::from_str(queueing).expect("a scheme");
@@ -35,12 +36,12 @@ fn give_queues(spec: &mut Spec, queueing: &str) {
     spec.links[0].vcs = lanes.from_terminals;
 }
 
-/// Whether a terminal sends to terminal 0 or is terminal 0: a quarter of all terminals, in all rows and columns.
+/// Whether a terminal belongs to the hot spot: terminal 0 and its senders, a quarter of all terminals, in all rows and columns.
 fn is_hot(terminal: u32) -> bool {
     (terminal + terminal / 4 + terminal / 16).is_multiple_of(4)
 }
 
-/// A quarter of the terminals send to terminal 0 at load `hot`. The other terminals send to each other at random at load 0.3.
+/// A quarter of the terminals send to terminal 0 at load `hot`. The other (cold) terminals send to each other at random, at load 0.3.
 fn hot_spot(mut spec: Spec, hot: f64, seed: u64) -> Spec {
     spec.seed = seed;
     let (senders, others) = (0..spec.graph.terminals()).partition(|&terminal| is_hot(terminal));
@@ -49,7 +50,7 @@ fn hot_spot(mut spec: Spec, hot: f64, seed: u64) -> Spec {
     spec
 }
 
-/// The load that the other terminals accept, over 5 seeds: its mean, and the standard deviation of the mean.
+/// Load that the cold terminals accept, over 5 seeds: its mean, and the standard deviation of the mean.
 fn cold(spec: &Spec, hot: f64) -> (f64, f64) {
     let of_seed = |seed| {
         let out = run(&hot_spot(spec.clone(), hot, seed));
@@ -66,7 +67,7 @@ fn cold(spec: &Spec, hot: f64) -> (f64, f64) {
 fn the_hot_spot_of_a_large_network_is_hidden_from_the_others() {
     for (topology, routing) in [(TORUS, DOR), (DRAGONFLY, MINIMAL)] {
         let ideal = under(topology, routing, VOQNET);
-        // throttled: a quarter of the terminals send a total of 0.8 flits per cycle to a terminal that accepts 1
+        // throttled sources: a quarter of the terminals send a total of 0.8 flits per cycle to a terminal that accepts 1 flit per cycle
         let senders = (1..ideal.graph.terminals()).filter(|&terminal| is_hot(terminal)).count();
         let (control, own) = cold(&ideal, 0.8 / senders as f64);
         let (free, other) = cold(&ideal, 1.0);
@@ -75,7 +76,7 @@ fn the_hot_spot_of_a_large_network_is_hidden_from_the_others() {
             (free - control).abs() <= 3.0 * deviation,
             "{topology}: {free} beside {control}, deviation {deviation}"
         );
-        // with one queue in each VC class, a tree of full queues forms
+        // with one queue in each VC class, full queues spread from the hot spot like a tree
         let (blocked, _) = cold(&under(topology, routing, r#"{"one_queue": {}}"#), 1.0);
         assert!(blocked < control - 10.0 * deviation, "{topology}: {blocked} beside {control}");
     }
@@ -113,7 +114,7 @@ fn the_smallest_queues_drain_at_full_load_in_any_blocks() {
             let what = format!("{pair}, {flits} flits");
             packets(&mut spec, flits, FlowControl::VirtualCutThrough, flits);
             spec.set_load(1.0);
-            // fails unless all places are free, and all credits are at their senders
+            // the run fails unless all buffer slots are free at its end and all credits have returned to their senders
             let out = weft_engine::run_to_rest(&spec, ONE, 300, 300_000);
             out.unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
             phases(&mut spec, 100, 200);
@@ -144,7 +145,7 @@ fn what_does_not_go_with_the_map_is_refused_with_a_remedy_that_works() {
     spec.router.flow_control = FlowControl::VirtualCutThrough;
     weft_engine::check(&spec).expect("as the remedy says");
 
-    // 64 terminals in 8 lanes are 8 destinations for each VC, which has room for 65,535 flits
+    // 64 terminals in 8 lanes are 8 destinations for each VC; a VC has space for 65,535 flits
     let mut spec = good.clone();
     spec.links[1].buffer = 9000;
     let refusal = refused(&spec);

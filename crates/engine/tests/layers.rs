@@ -1,11 +1,11 @@
-//! Tests which files may import each other within a crate. The folders of `src` are called rooms, and a file imports only from its own room
-//! and from lower rooms. (Between crates the compiler enforces this.) Also tests which files may name a model: only the files of the
-//! model's own folder.
+//! Tests which files of a crate may import each other. A folder of `src` is called a room. A file may import only from its own room and
+//! from lower rooms. Between crates the compiler enforces the order. The file also tests which files may name a model: only the files of
+//! the model's own folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The rooms of a crate, from the lowest to the highest. Rooms in the same line do not import each other.
+/// The rooms of a crate, from the lowest to the highest. Rooms in the same line must not import each other.
 type Layers = &'static [&'static [&'static str]];
 
 const API: Layers = &[&["base"], &["state"], &[ROOT]];
@@ -20,7 +20,7 @@ const PROGRAMS: Layers = &[
 ];
 const ENGINE: Layers = &[&["network"], &["run", "explain"]];
 
-/// The room of the files that are directly in `src`.
+/// The name of the room that contains the files directly in `src`.
 const ROOT: &str = "";
 
 /// The source files by their path below `crates/NAME/src`, without code that is compiled only for tests.
@@ -46,19 +46,19 @@ fn sources(of: &str) -> BTreeMap<String, String> {
     files
 }
 
-/// The lines of code of a file, without comments.
+/// The lines of code in a file, without comments.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(|line| line.split("//").next().unwrap_or_default())
 }
 
-/// Index of the layer of a room. If files are directly in `src`, any other name is the name of such a file.
+/// Index of the layer to which a room belongs. If the crate has files directly in `src`, any other name is the name of such a file.
 fn layer(layers: Layers, room: &str) -> Option<usize> {
     let of = |room: &str| layers.iter().position(|rooms| rooms.contains(&room));
     of(room).or_else(|| of(ROOT))
 }
 
-/// Faults in the imports of a file, with their lines: paths to rooms that the file must not import, and paths that lead to no room. `name`:
-/// the path of the file below `src`.
+/// Wrong imports of a file, with their lines: paths to rooms that the file must not import, and paths that lead to no room. `name`: the
+/// path of the file below `src`.
 fn wrong_imports(layers: Layers, name: &str, text: &str) -> Vec<String> {
     let room_of = |file: &str| {
         layers.iter().flat_map(|rooms| rooms.iter()).find(|room| file.starts_with(&format!("{room}/"))).copied()
@@ -66,7 +66,7 @@ fn wrong_imports(layers: Layers, name: &str, text: &str) -> Vec<String> {
     let room = room_of(name).unwrap_or(ROOT);
     let inside = name.strip_prefix(room).unwrap_or(name).trim_start_matches('/');
     let own = layer(layers, room).unwrap_or_else(|| panic!("the room of {name} has no place in tests/layers.rs"));
-    // for a file directly in a room, `super` leads out of the room (`ROOM/mod.rs` is the room itself)
+    // in a file directly in a room, `super` leads out of the room (but `ROOM/mod.rs` is the room itself)
     let depth = inside.split('/').filter(|part| *part != "mod.rs").count();
     let mut wrong = Vec::new();
     for line in code(text) {
@@ -120,7 +120,7 @@ fn a_wrong_import_is_found() {
     );
 }
 
-/// `lib.rs` re-exports names of all rooms: a file that imported these could reach any room.
+/// `lib.rs` re-exports names of all rooms, so a file that imported from it could reach any room.
 #[test]
 fn an_import_that_does_not_begin_with_a_room_is_found() {
     for line in [
@@ -137,7 +137,7 @@ fn an_import_that_does_not_begin_with_a_room_is_found() {
     assert_eq!(wrong_imports(API, "base/bits.rs", "use super::super::routing::Hop;").len(), 1);
 }
 
-/// Calls in a file that open or close channels without the protocol of the policy, the constant `OFF` (`api/src/switching.rs`).
+/// Lines of a file that open or close channels directly, and not through `OFF`, the protocol of policies (`api/src/switching.rs`).
 fn past_the_protocol(text: &str) -> Vec<String> {
     let calls =
         |line: &&str| [".open(", ".close("].iter().any(|call| line.replace(&format!("OFF{call}"), "").contains(call));
@@ -156,18 +156,18 @@ fn policies_open_and_close_channels_by_their_protocol() {
     assert_eq!(past_the_protocol("OFF.open(channels, o);\nchannels.close(o);"), ["channels.close(o);"]);
 }
 
-/// The walks of checks and explanations do not count the links that a packet has crossed. So they could not follow a routing that uses this
-/// count.
+/// The walks of checks and explanations do not count the links that a packet has crossed. Therefore these walks could not follow a routing
+/// that uses this count.
 #[test]
 fn no_model_reads_what_only_the_loop_counts() {
-    // recordings, and sources at a delivery, only get packets from the loop
+    // recordings, and sources at a delivery, receive packets only from the loop
     let sees_the_loop = |name: &str| name.starts_with("recording/") || name == "workload/scheduler/sources.rs";
     for (name, text) in sources("models").into_iter().filter(|(name, _)| !sees_the_loop(name)) {
         assert!(!code(&text).any(|line| line.contains("links_crossed")), "{name} reads Packet::links_crossed");
     }
 }
 
-/// For each family, the crate and file of its registry, and the name of its configurations.
+/// For each family, its registry (crate and file), and the name of the type of its configurations.
 const FAMILIES: &[(&str, &str, &str)] = &[
     ("models", "routing/mod.rs", "RoutingConfig"),
     ("models", "power/mod.rs", "PolicyConfig"),
@@ -179,7 +179,7 @@ const FAMILIES: &[(&str, &str, &str)] = &[
     ("traffic", "injection.rs", "InjectionConfig"),
 ];
 
-/// Names of models that are ordinary words, and may therefore occur in a message or in the path of a module.
+/// Names of models that are also ordinary words, so they may occur in a message or in the path of a module.
 const WORDS: &[&str] = &[
     "flows",
     "graph",
@@ -198,7 +198,7 @@ const WORDS: &[&str] = &[
     "within",
 ];
 
-/// Files that may name a model: (crate/file, model, reason).
+/// Files that may name a model although they are outside its folder: (crate/file, model, reason).
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("models/workload/scheduler.rs", "programs", "a set is made of them"),
     ("models/workload/scheduler/alone.rs", "programs", "a set is made of them"),
@@ -246,13 +246,13 @@ fn members() -> Vec<Member> {
 }
 
 impl Member {
-    /// The folder of the family, if the path below `src` leads to a file in it; `None` for other files.
+    /// The path of a file within the folder of the family; `None` for a file outside. `file`: a path below `src`.
     fn in_family<'a>(&self, file: &'a str) -> Option<&'a str> {
         file.strip_prefix(self.registry.strip_suffix("mod.rs").filter(|_| self.ours)?)
     }
 
-    /// Whether a file of the model's crate belongs to the model: a file or folder with its name, or a file next to it in a subfolder of the
-    /// family's folder.
+    /// Whether a file of the model's crate belongs to the model. The file or its folder has the model's name, or the file is next to such a
+    /// file in a subfolder of the family's folder.
     fn is_at_home(&self, file: &str, files: &BTreeMap<String, String>) -> bool {
         let Some(inside) = self.in_family(file) else { return false };
         let own = format!("{}.rs", self.module);
@@ -262,15 +262,15 @@ impl Member {
             || inside.split_once('/').is_some_and(|(folder, _)| neighbours(folder))
     }
 
-    /// Numbers of the lines that have the name, the module or the variant, perhaps as a part of another word. `starts`: the places
-    /// in the text at which its lines begin.
+    /// Numbers of the lines that contain the model's name, module or variant, perhaps as a part of another word. `starts`: the positions in
+    /// the text at which the lines begin.
     fn lines(&self, text: &str, starts: &[usize]) -> BTreeSet<usize> {
         let places = [&self.name, &self.module, &self.variant].map(|part| text.match_indices(part.as_str()));
         let line = |(place, _): (usize, &str)| starts.partition_point(|&start| start <= place) - 1;
         places.into_iter().flatten().map(line).collect()
     }
 
-    /// Whether a line names the model, in code or in a text.
+    /// Whether a line names the model, in its code or in a quoted text.
     fn is_named(&self, code: &str, text: &str, in_registry: bool) -> bool {
         let Self { config, name, module, variant, .. } = self;
         let ordinary = WORDS.contains(&name.as_str());
@@ -302,7 +302,7 @@ fn quoted(text: &str) -> Vec<(String, String)> {
     text.lines().map(split).collect()
 }
 
-/// The members that a file names although it is not in their folder, with the line.
+/// The models that a file names although the file is not in their folder, with the line.
 fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<String, String>) -> Vec<String> {
     let mut found = Vec::new();
     let starts: Vec<usize> = [0].into_iter().chain(text.match_indices('\n').map(|(place, _)| place + 1)).collect();
@@ -314,7 +314,7 @@ fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<
         let in_registry = of == "models" && file == member.registry;
         for number in member.lines(text, &starts) {
             let ((code, words), line) = &lines[number];
-            // the test that is cheap and rarely true comes first
+            // the cheap test that is rarely true comes first
             let is_named = registration(line).is_none() && member.is_named(code, words, in_registry);
             if is_named && !excepted() && !members.iter().any(at_home) {
                 found.push(format!("{}: {}", member.name, line.trim()));
@@ -324,8 +324,8 @@ fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<
     found
 }
 
-/// Models are matched by their needs and offers. A model is named only in its own folder. Topologies, patterns and injections are named
-/// nowhere in the engine and the scenario.
+/// Models are matched by their needs and offers. Therefore a model is named only in its own folder. The engine and the scenario crate do
+/// not name any topology, pattern or injection.
 #[test]
 fn no_model_is_named_outside_its_folder() {
     let members = members();

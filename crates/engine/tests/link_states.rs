@@ -1,5 +1,5 @@
-//! Recorded states of links over time. Their sums agree with the account of the window, they end for all channels at the same cycle if
-//! there is no more room, and they are the same for any number of blocks.
+//! Tests the recorded states of links over time. The sums of the spans must agree with the account of the window. If the table is full, the
+//! spans of all channels must end at the same cycle. The spans must be the same for any number of blocks.
 
 use crate::common::*;
 use weft_engine::Spec;
@@ -8,7 +8,7 @@ use weft_engine::spec::Execution;
 
 const ROUTER_SLEEP: &str = r#"{"router_sleep": {}}"#;
 
-/// 4 x 3 routers, mostly idle: 2 * (12 * (3 + 2) / 2) = 60 managed channels.
+/// A network of 4 x 3 routers that is mostly idle, with 2 * (12 * (3 + 2) / 2) = 60 managed channels.
 fn sleepy(most: usize) -> Spec {
     let mut spec = spec(HYPERX, UGAL);
     phases(&mut spec, 300, 1500);
@@ -67,7 +67,7 @@ fn a_router_sleeps_while_all_channels_that_it_sends_on_are_off() {
     }
 }
 
-/// The cycles, and the shares of the window, for which the routers of an idle network sleep.
+/// The cycles, and the shares of the window, in which the routers of an idle network are asleep.
 fn sleep_of_an_idle_network(policy_json: &str) -> (Vec<u64>, Vec<f64>) {
     let mut spec = spec(HYPERX, UGAL);
     phases(&mut spec, 300, 1500);
@@ -77,14 +77,14 @@ fn sleep_of_an_idle_network(policy_json: &str) -> (Vec<u64>, Vec<f64>) {
     let out = run(&spec);
     let table = table(&out, "router_sleep");
     assert_eq!(counts_in(table, "router"), (0..12).collect::<Vec<_>>());
-    // each router has 3 + 2 neighbours
+    // each router has links to 3 + 2 neighbours
     assert_eq!(counts_in(table, "managed_channels"), [5; 12]);
     (counts_in(table, "asleep_cycles"), floats_in(table, "asleep_share").to_vec())
 }
 
 #[test]
 fn the_routers_of_an_idle_network_sleep_all_the_window_or_never() {
-    // idle for 40 cycles and off after 25 more, long before the window
+    // links are idle for 40 cycles and off 25 cycles later, which is long before the window
     assert_eq!(sleep_of_an_idle_network(IDLE_TIMEOUT), (vec![1500; 12], vec![1.0; 12]));
     assert_eq!(sleep_of_an_idle_network(ALWAYS_ON), (vec![0; 12], vec![0.0; 12]));
 }
@@ -118,7 +118,7 @@ fn recording_and_its_bound_depend_on_nothing_else() {
     }
 }
 
-/// Checks that `cut` equals the part of `all` before the cycle for which there was no more room.
+/// Checks that the recording `cut`, whose table was full at some cycle, equals the part of `all` before this cycle.
 fn check_prefix(all: &Spans, cut: &Spans, most: usize) {
     let end = cut.spans.iter().map(|span| span.to).max().expect("spans");
     let before = all.spans.iter().filter(|span| span.from < end);

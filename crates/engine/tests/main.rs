@@ -1,6 +1,6 @@
-//! All tests of the engine in one program, so that linking is needed only once. A file in this folder is a module below; shared helpers are
-//! in `common`. The folder is a separate package, because Cargo sets optimisation per package. The engine is compiled with optimisation.
-//! The tests are not optimised, so they compile in a tenth of the time.
+//! All tests of the engine in one program, so that linking is needed only once. Each file in this folder is a module of this program;
+//! shared helpers are in `common`. The folder is a separate package, because Cargo sets the optimisation level per package. With this
+//! split, the engine is compiled with optimisation. The tests are compiled without it, in a tenth of the time.
 
 mod allocation;
 mod bounds;
@@ -54,7 +54,7 @@ mod watch;
 mod wide_routers;
 mod workload;
 
-/// A file that is not declared as a module here would never run.
+/// Checks that every file is declared as a module here, because the tests of another file would never run.
 #[test]
 fn every_file_of_this_folder_is_a_module_here() {
     let here = include_str!("main.rs");

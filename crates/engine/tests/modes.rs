@@ -1,4 +1,4 @@
-//! Named modes: rates such as 1/12, dark modes, and changes that stop traffic.
+//! Tests named modes: rates such as 1/12, dark modes, and transitions during which a channel carries nothing.
 
 use crate::common::*;
 use crate::theory::{check_t0, t0};
@@ -10,9 +10,9 @@ use weft_engine::{Spec, check};
 
 /// Two routers with 4 terminals each.
 const PAIR: &str = r#"{"full_mesh": {"routers": 2, "terminals_per_router": 4}}"#;
-/// Terminals send to the terminals of the next router.
+/// A pattern in which terminals send to the terminals of the next router.
 const NEXT_ROUTER: &str = r#"{"neighbor": {}}"#;
-/// Longer than any run here: a channel that has changed to the lower mode stays in it, and carries its packets in it.
+/// A policy whose transition is longer than any run here. A channel in the lower mode stays in this mode, and carries its packets in it.
 const NEVER_UP: &str = r#"{"idle_timeout": {"idle": "40ns", "transition": "100ms", "to": "one"}}"#;
 
 /// Modes with 12, 6, 3 and 1 lanes, and a sleep mode that carries nothing.
@@ -39,7 +39,7 @@ fn between(out: &Outcome) -> impl Iterator<Item = &ChannelCount> {
 }
 
 /// At 1/12 of the rate each flit takes as long as 12 flits at the full rate. Therefore a packet of n flits is complete 12 n - n cycles
-/// later, once per path: routers forward flits while they arrive.
+/// later. The delay occurs once per path, because routers forward flits while they arrive.
 #[test]
 fn at_one_lane_of_twelve_a_flit_is_twelve_times_as_long() {
     for terminals in [false, true] {
@@ -72,8 +72,8 @@ fn a_full_channel_carries_what_its_mode_does() {
     }
 }
 
-/// Runs all kinds of changes under the policies that support modes. No flit crosses in a dark mode, or during a change that stops traffic.
-/// Accounts are complete. Blocks and shortcuts do not change results.
+/// Runs all kinds of transitions under the policies that support modes. Checks that no flit crosses in a dark mode or during a transition
+/// that stops traffic. Accounts are complete. Also checks that blocks and shortcuts do not change results.
 #[test]
 fn no_flit_crosses_a_channel_whose_mode_carries_none() {
     let idle = |rest: &str| format!(r#"{{"idle_timeout": {{"idle": "30ns", "transition": "25ns", {rest}}}}}"#);
@@ -113,8 +113,8 @@ fn no_flit_crosses_a_channel_whose_mode_carries_none() {
     }
 }
 
-/// 4 terminals share the link, so it carries 4 loads. The channel changes to a slower rate if less than half of that rate would be used:
-/// below 1/4 to 6 lanes, below 1/8 to 3, below 1/24 to 1.
+/// 4 terminals share the link, so it carries 4 times the load of a terminal. The channel changes to a slower rate if it would use less than
+/// half of that rate: below load 1/4 to 6 lanes, below 1/8 to 3, below 1/24 to 1.
 #[test]
 fn a_ladder_of_lanes_comes_to_rest_where_its_thresholds_say() {
     for changes in ["stop", "carry"] {
@@ -133,7 +133,8 @@ fn a_ladder_of_lanes_comes_to_rest_where_its_thresholds_say() {
     }
 }
 
-/// An idle channel is on for `idle` cycles, changes down for `transition` cycles if the change stops traffic, and stays in the lower mode.
+/// An idle channel is on for `idle` cycles. It then changes to the lower mode, for `transition` cycles if the change stops traffic, and
+/// stays there.
 #[test]
 fn an_idle_channel_is_in_each_mode_for_the_cycles_given() {
     for (changes, draining) in [("carry", 0), ("stop", 25), ("stop_up", 0), ("stop_down", 25)] {
@@ -148,8 +149,8 @@ fn an_idle_channel_is_in_each_mode_for_the_cycles_given() {
     }
 }
 
-/// If upward changes stop traffic, a packet that finds a channel in the lower mode waits for the whole change, and crosses at the full
-/// rate.
+/// If transitions upward stop traffic, a packet that finds a channel in the lower mode waits for the whole transition, and crosses at the
+/// full rate.
 #[test]
 fn a_packet_waits_for_a_change_that_stops_and_crosses_at_the_full_rate() {
     let mut spec = pair(r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns", "to": "one", "changes": "stop"}}"#);

@@ -1,5 +1,5 @@
-//! PAL is the same as `ugal_p` while all links are on. Routings that use the states of links in subnetworks: on fixed sets of links they
-//! take the paths that theory gives.
+//! Tests that PAL equals `ugal_p` while all links are on. Also tests other routings that use the states of links in subnetworks. On fixed
+//! sets of links, they must take the paths that theory gives.
 
 use crate::common::*;
 use weft_engine::power::LinkState;
@@ -23,7 +23,7 @@ fn with_all_links_on_it_is_ugal_p_to_the_last_bit() {
     }
 }
 
-/// The links between routers, each with the lower router number first.
+/// The links between routers, as pairs of routers with the lower number first.
 fn links(spec: &Spec) -> Vec<(u32, u32)> {
     let graph = &spec.graph;
     let of = |r: u32| {
@@ -40,7 +40,7 @@ fn channels_on(out: &Outcome) -> usize {
     managed.filter(|c| c.cycles[LinkState::On] == out.window).count()
 }
 
-/// Checks that no flit leaves on a channel that is off, and that its account has it off for the whole window.
+/// Checks that no flit leaves on a channel that is off, and that the channel is off in its account for the whole window.
 fn check_dark(out: &Outcome) {
     for c in &out.channels {
         let off = c.cycles[LinkState::Off];
@@ -58,7 +58,8 @@ fn least_power_is_a_quarter_of_the_links_and_37_75_cycles() {
     assert_drained(&out);
     check_dark(&out);
     assert_eq!((channels_on(&out), links(&spec).len()), (2 * 112, 448));
-    // in a dimension of 8, a packet to another coordinate takes 1 hop if one end is the hub (14 of 56 ordered pairs), otherwise 2
+    // in a dimension of 8, a packet to another coordinate takes 1 hop if one of the two ends is the hub (14 of 56 ordered pairs). Otherwise
+    // it takes 2 hops
     let per_dimension: f64 = 448.0 / 511.0 * (14.0 + 2.0 * 42.0) / 56.0;
     let hops = 2.0 * per_dimension;
     assert!((hops - 2.0 * 448.0 / 511.0 - 1.3125 * 512.0 / 511.0).abs() < 1e-12, "1.3125 with self included");
@@ -70,7 +71,8 @@ fn least_power_is_a_quarter_of_the_links_and_37_75_cycles() {
     assert!(mean(out.sums.latency) > t0 - 0.15 && mean(out.sums.latency) < t0 + 0.5, "{}", mean(out.sums.latency));
 }
 
-/// Number of hops of a packet between two routers in an idle network; `on` returns which pairs have a link.
+/// Number of hops of a packet between two routers in an idle network. The function `on` returns whether the link between two coordinates is
+/// on.
 fn hops_between(coords: [Vec<u32>; 2], on: impl Fn(&[u32], usize, u32) -> bool) -> u64 {
     let [mut at, to] = coords;
     let mut hops = 0;
@@ -102,8 +104,8 @@ fn in_any_order_of_dimensions_every_pair_is_reached_over_the_links_that_are_on()
     }
 }
 
-/// On 5 x 3 routers, the stars around the hub are on. `also` selects more links, by their index or by the coordinates of their ends in
-/// their dimension.
+/// On 5 x 3 routers, the stars around the hub are on, and further links that `also` selects. `also` gets the index of a link, and the
+/// coordinates of its ends in their dimension.
 fn check_links_that_are_on(routing_json: &str, hub: u32, also: impl Fn(usize, [u32; 2]) -> bool) {
     let widths = [5u32, 3];
     let topology_json = r#"{"hyperx": {"widths": [5, 3], "terminals_per_router": 1}}"#;
@@ -162,7 +164,7 @@ fn a_dragonfly_switches_links_inside_its_groups() {
     check_dark(&out);
     let on =
         |class: u8| out.channels.iter().filter(|c| c.class == class && c.cycles[LinkState::On] == out.window).count();
-    // 9 groups of 4 routers: a star of 3 links each; 2 global links per router
+    // 9 groups of 4 routers: a star of 3 links in each group, and 2 global links per router
     assert_eq!((on(1), on(2)), (2 * 9 * 3, 9 * 4 * 2));
     assert!(out.hop_counts.len() <= 6, "local legs of at most 2 hops: {:?}", out.hop_counts);
 }
@@ -189,8 +191,8 @@ fn least_power_is_implied_before_the_run() {
         let hops = 3.0625 * 512.0 / 511.0;
         assert!((implied.mean_hops.unwrap() - hops).abs() < 1e-9, "{implied:?}");
         assert!((implied.zero_load_latency.unwrap() - (11.0 * hops + 4.0)).abs() < 1e-9);
-        // TCEP may have all links on when the network is full; with the static policy only the star stays on, and a hub's link carries the
-        // flits of 1 and of 6 other routers
+        // TCEP can have all links on when the network is full. Under the static policy only the star stays on, and a link of the hub
+        // carries the flits of 1 and of 6 other routers
         assert_eq!(implied.channel_load_bound == bound, full, "{implied:?} {bound:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Compares the paths that routings list (`explain`) with a brute-force search on small networks.
+//! Compares the paths that `explain` lists for routings with a brute-force search on small networks.
 
 use crate::common::*;
 use std::collections::BTreeSet;
@@ -7,14 +7,14 @@ use weft_engine::paths::{Explanation, Path};
 use weft_engine::{Spec, imply};
 use weft_topology::{Graph, Peer};
 
-/// (router, port) for every hop.
+/// A path, as (router, port) for every hop.
 type Hops = Vec<(u32, u32)>;
 
 fn hops(path: &Path) -> Hops {
     path.hops.iter().map(|hop| (hop.router, hop.port)).collect()
 }
 
-/// The listed paths without their VC classes and without repetition.
+/// The paths that the explanation lists, without their VC classes and without repetition.
 fn stated(explanation: &Explanation) -> BTreeSet<Hops> {
     assert!(explanation.all_counted);
     assert_eq!(explanation.path_count, explanation.paths.len() as u64);
@@ -28,7 +28,7 @@ fn neighbours(graph: &Graph, router: u32) -> impl Iterator<Item = (u32, u32)> + 
     })
 }
 
-/// Every path from `at` to `to` whose steps `may` permits, found by search.
+/// Every path from `at` to `to` whose hops `may` permits, found by search.
 fn search(graph: &Graph, at: u32, to: u32, way: &mut Hops, may: &dyn Fn(&Hops, u32, u32) -> bool) -> BTreeSet<Hops> {
     if at == to {
         return BTreeSet::from([way.clone()]);
@@ -81,7 +81,7 @@ fn ecmp_and_first_take_one_of_the_shortest_paths() {
 fn ecmp_spreads_the_flows_of_a_leaf_over_all_links_up() {
     let spec = spec(TREE, ECMP_ONE);
     let up: BTreeSet<u32> = (3..27).map(|to| explain(&spec, 0, to).unwrap().paths[0].hops[0].port).collect();
-    // 24 flows on 3 links: P(one link stays empty) < 3 (2/3)^24 = 2e-4
+    // 24 flows are spread over 3 links at random: P(one link stays empty) < 3 (2/3)^24 = 2e-4
     assert_eq!(up, BTreeSet::from([3, 4, 5]));
 }
 
@@ -97,7 +97,7 @@ fn up_and_down_takes_every_shortest_path_of_a_tree() {
 
 #[test]
 fn d_mod_k_goes_up_by_the_digits_of_the_destination() {
-    // from leaf 0 of the 3-ary 3-tree to terminals 26 = 222, 13 = 111, 19 = 201 (base 3): over two links up
+    // from leaf 0 of the 3-ary 3-tree to terminals 26 = 222, 13 = 111, 19 = 201 (base 3), packets go up over two links
     let ups = |routing: &str, to: u32| {
         let hops = explain(&spec(TREE, routing), 0, to).unwrap().paths.remove(0).hops;
         (hops[0].port - 3, hops[1].port - 3)
@@ -127,7 +127,8 @@ fn dal_takes_at_most_one_detour_in_each_dimension() {
     check_pairs(&spec, |e| {
         let (graph, to) = (&spec.graph, e.to.router);
         let coordinate = |router: u32, d: usize| if d == 0 { router % 4 } else { router / 4 };
-        // a hop in a dimension that is not aligned; a detour only if there was none in this dimension before
+        // a hop is permitted in a dimension in which the router differs from the destination; a detour only if the path has no earlier
+        // detour in this dimension
         let may = |way: &Hops, at: u32, next: u32| {
             let d = dimension(graph, at, next);
             let ends: Vec<u32> = way.iter().skip(1).map(|hop| hop.0).chain([next]).collect();
@@ -148,14 +149,14 @@ fn dal_takes_at_most_one_detour_in_each_dimension() {
 
 #[test]
 fn omniwar_makes_detours_while_its_vc_classes_last() {
-    // at most 2 minimal hops and `deroutes` detours, so the same number of VC classes
+    // at most 2 minimal hops and `deroutes` detours, which need the same number of VC classes
     for deroutes in 0..4 {
         let spec = spec(HYPERX, &format!(r#"{{"omniwar": {{"deroutes": {deroutes}}}}}"#));
         check_pairs(&spec, |e| {
             let (graph, to) = (&spec.graph, e.to.router);
             let coordinate = |router: u32, d: usize| if d == 0 { router % 4 } else { router / 4 };
-            // a hop in a dimension that is not aligned, if the classes after it are enough for the hops that are left then; no detour in
-            // the dimension of the previous detour
+            // a hop is permitted in a dimension that differs from the destination, if enough VC classes are left for the remaining hops. A
+            // detour must not be in the dimension of the previous detour
             let may = |way: &Hops, at: u32, next: u32| {
                 let d = dimension(graph, at, next);
                 let is_detour = |d: usize, next: u32| coordinate(next, d) != coordinate(to, d);
@@ -184,7 +185,7 @@ fn half_way_round_a_ring_both_directions_are_equally_likely() {
 
 #[test]
 fn ugal_compares_its_queues_times_hops() {
-    // 4 x 3 routers, from router 0 to router 5 = (1, 1): 2 hops; over router 2 = (2, 0): 1 + 2 hops
+    // in the network of 4 x 3 routers, from router 0 to router 5 = (1, 1): 2 hops directly, 1 + 2 hops over router 2 = (2, 0)
     let e = explain(&spec(HYPERX, UGAL), 0, 10).unwrap();
     let choice = &e.choices[0];
     assert_eq!((choice.router, choice.candidate_count), (0, 11));
@@ -194,7 +195,7 @@ fn ugal_compares_its_queues_times_hops() {
 
 #[test]
 fn global_queues_are_those_of_the_first_global_channels() {
-    // group 0 of 4 routers with 2 global ports each (5 and 6 of a router): in the palm-tree arrangement, port k leads to group 8 - k
+    // group 0 has 4 routers with 2 global ports each (ports 5 and 6 of a router); in the palm-tree arrangement, port k leads to group 8 - k
     let e = explain(&spec(DRAGONFLY, DF_UGAL_G), 0, 8).unwrap();
     let costs: Vec<&str> = e.choices[0].candidates.iter().map(|c| c.cost.as_str()).collect();
     assert!(costs[0].starts_with("q(port 6 of router 3) * "), "{costs:?}");
@@ -204,7 +205,7 @@ fn global_queues_are_those_of_the_first_global_channels() {
 #[test]
 fn pairs_state_whole_paths_with_legal_classes() {
     for (turn, pair) in in_their_turns(&PAIRS) {
-        // some routings have 100,000 paths from one terminal to another: every second pair is checked, and all pairs in `make test-all`
+        // some routings have 100,000 paths between two terminals, so only every second pair is checked; `make test-all` checks all pairs
         if in_turn(turn, &[true, false]).all(|&looked_at| !looked_at) {
             continue;
         }
@@ -227,7 +228,7 @@ fn pairs_state_whole_paths_with_legal_classes() {
                     at = hop.next_router;
                 }
                 assert_eq!(at, e.to.router, "{pair}");
-                // h + 1 routers and h links, 2 terminal links, and 1 cycle of ejection
+                // h + 1 routers and h links, 2 terminal links, and 1 cycle for ejection
                 let h = path.hops.len() as u64;
                 assert_eq!(path.zero_load_latency, (h + 1) + 10 * h + 3);
             }
@@ -280,10 +281,10 @@ fn lbr_draws_one_shortest_path_and_three_others() {
         assert!(stated.iter().all(|path| path.len() <= 4), "{e:?}");
         assert_eq!(e.choices[0].candidate_count, 4);
         assert!(e.choices[0].rule.starts_with("a random draw"), "{e:?}");
-        // the VC class is the index of the hop
+        // the VC class of each hop is the index of the hop on its path
         e.paths.iter().for_each(|path| path.hops.iter().zip(0u8..).for_each(|(hop, k)| assert_eq!(hop.class, k)));
     });
-    // in an empty network the minimal path is taken; without `prefer_min_on_tie` all four are equally likely
+    // in an empty network packets take the minimal path; without `prefer_min_on_tie`, all four candidates are equally likely
     let hops = |more: &str| {
         let routing = format!(r#"{{"lbr": {{"minimal": {{"flex_minimal": {{}}}}{more}}}}}"#);
         imply(&self::spec(FLEX, &routing)).unwrap().mean_hops.unwrap()
@@ -293,8 +294,8 @@ fn lbr_draws_one_shortest_path_and_three_others() {
     assert!((hops(fixed) - shortest).abs() < 1e-9);
     let all_four = hops(&format!(r#"{fixed}, "prefer_min_on_tie": false"#));
     assert!(all_four > 1.4 * shortest, "{all_four} {shortest}");
-    // packets that choose their own paths at random go over all other routers equally often; the same is true for the packets of all
-    // snapshots together
+    // packets with random candidates use all other routers as intermediate equally often, whether each packet or each snapshot draws the
+    // candidates
     let [drawn, redrawn] = ["per_packet", "per_snapshot"]
         .map(|who| hops(&format!(r#", "candidates": {{"{who}": {{}}}}, "prefer_min_on_tie": false"#)));
     let distances: Vec<Vec<u32>> = (0..27).map(|router| spec.graph.distances_from(router)).collect();
@@ -304,7 +305,7 @@ fn lbr_draws_one_shortest_path_and_three_others() {
         let over = mids.map(|mid| distances[from][mid] + distances[mid][to]).sum::<u32>();
         expected += (f64::from(distances[from][to]) + 3.0 * f64::from(over) / 25.0) / 4.0;
     }
-    // packets to the source itself are excluded, as in uniform traffic
+    // the mean excludes packets to the source itself, as uniform traffic does
     expected /= 27.0 * 26.0;
     assert!((drawn - expected).abs() < 1e-9, "{drawn} {expected}");
     assert_eq!(redrawn, drawn);

@@ -1,4 +1,4 @@
-//! Networks of several planes: each plane is a separate network, and nodes have a terminal in each plane.
+//! Tests networks of several planes. Each plane is a separate network, and each node has a terminal in each plane.
 
 use crate::common::*;
 use crate::programs::{finish, spec_of};
@@ -10,18 +10,18 @@ fn planes(count: u32, of: &str) -> String {
     format!(r#"{{"planes": {{"count": {count}, "of": {of}}}}}"#)
 }
 
-/// A ring all-reduce of 6 nodes over two planes. Each step sends a message of 200 flits in 13 packets. 7 of them, including the short one,
-/// are in the plane of the first packet; they have 200 - 6 * 16 = 104 flits.
+/// Runs a ring all-reduce of 6 nodes over two planes. Each step sends a message of 200 flits in 13 packets. The plane of the first packet
+/// carries 7 of them, including the short one: 200 - 6 * 16 = 104 flits.
 #[test]
 fn messages_go_over_all_planes_to_the_cycle() {
     let ring = r#"{"programs": {"program": {"collective": {"operation": "all_reduce", "ranks": 6, "bytes": "1200B"}},
         "collectives": {"algorithms": {"all_reduce": {"ring": {}}}}, "eager": "1MB"}}"#;
     let spec = spec_of(&planes(2, r#"{"single_router": {"terminals": 6}}"#), DOR, ring, 16);
-    // 2 (P - 1) steps; router and links take 3 cycles each time
+    // 2 (P - 1) steps; in each step the router and the links take 3 cycles
     assert_eq!(finish(&spec), 10 * (104 + 3));
 }
 
-/// An all-to-all of nodes that have a terminal in each of three planes.
+/// An all-to-all of nodes, each with a terminal in each of three planes.
 fn all_to_all() -> Spec {
     let workload = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 24, "bytes": "210B", "gap": "33ns"}},
         "overhead": "20ns", "eager": "150B"}}"#;
@@ -52,9 +52,9 @@ fn at_load(network: &str, routing_of: &str, policy_of: &str) -> Outcome {
     out
 }
 
-/// Every plane carries the load of a separate network, also under policies for channels and for subnetworks. Packets are counted in all
-/// planes. Their number per terminal and cycle is a sum of independent random choices with a variance below its mean. The tolerance is 5
-/// deviations.
+/// Every plane must carry the load of a separate network, also under policies for channels and for subnetworks. Packets are counted over
+/// all planes together. The number of packets per terminal and cycle is a sum of independent random choices, whose variance is below its
+/// mean. The tolerance is 5 standard deviations.
 #[test]
 fn each_plane_is_a_network_of_its_own() {
     let tcep =
@@ -84,18 +84,18 @@ fn what_is_implied_is_that_of_a_plane() {
 #[test]
 fn what_planes_can_not_do_is_refused() {
     let refused = |spec: &Spec| imply(spec).expect_err("a refusal").to_string();
-    // half of the terminals of a node
+    // a job on only half of the terminals of a node
     let mut half = spec(&planes(2, TORUS), DOR);
     half.traffic.jobs[0].terminals.pop();
     half.traffic.jobs[0].phases[0].load.pop();
     assert!(refused(&half).contains("has only some of the 2 terminals of a node"), "{}", refused(&half));
-    // a routing that uses the numbers of other routers
+    // a routing whose routers use numbers posted by other routers
     let posts = spec(&planes(2, DRAGONFLY), r#"{"dragonfly_pb": {}}"#);
     let help = "choose a routing that reads only the queues of its own router";
     assert!(refused(&posts).contains(help), "{}", refused(&posts));
     imply(&spec(&planes(2, DRAGONFLY), r#"{"dragonfly_ugal": {}}"#)).expect("it reads its own");
     imply(&spec(&planes(1, DRAGONFLY), r#"{"dragonfly_pb": {}}"#)).expect("one plane");
-    // numbers of interfaces that are incompatible with the planes
+    // numbers of interfaces per node that are incompatible with the planes
     let workload = r#"{"programs": {"program": {"collective": {"operation": "all_reduce", "ranks": 4, "bytes": "1KB"}}, "rails": 2}}"#;
     let three = spec_of(&planes(3, TORUS), DOR, workload, 16);
     assert!(refused(&three).contains("write `rails: 3`"), "{}", refused(&three));

@@ -1,9 +1,9 @@
-//! Programs of messages: times to the exact cycle, compared with the LogGOPS executor, with blocks, threads and checkpoints; and ranks that
-//! wait forever.
+//! Tests programs of messages: times to the exact cycle, and comparison with the LogGOPS executor. Also runs with blocks, threads and
+//! checkpoints, and ranks that wait forever.
 //!
-//! The network is one router with its terminals. The router takes 1 cycle, each of the two terminal links 1 cycle, and ejection 1 cycle.
-//! Therefore a message of n flits arrives n + 3 cycles after its first flit may leave. A flit is a byte and a cycle 1 ns, so that bytes,
-//! flits and nanoseconds have the same numbers.
+//! Unless stated otherwise, the network is one router with its terminals. The router takes 1 cycle, each of the two terminal links 1 cycle,
+//! and ejection 1 cycle. Therefore the last flit of a message of n flits arrives n + 3 cycles after the first flit may leave. A flit is one
+//! byte and a cycle is 1 ns. Bytes, flits and nanoseconds therefore have the same numbers.
 
 use crate::common::*;
 use weft_engine::classes::{ClassVcs, MessageClass, Queueing};
@@ -16,7 +16,7 @@ use weft_programs::generators::ProgramFile;
 use weft_programs::loggops::{self, Parameters};
 use weft_units::InputFile;
 
-/// A program on a network with packets of `packet` flits.
+/// A spec of a program on a network, with packets of `packet` flits.
 pub(crate) fn spec_of(network: &str, routing: &str, workload: &str, packet: u32) -> Spec {
     let mut spec = spec(network, routing);
     (spec.cycle_fs, spec.flit_bits) = (1_000_000, 8);
@@ -34,7 +34,7 @@ fn on_one_router(ranks: u32, workload: &str, packet: u32) -> Spec {
     spec_of(&format!(r#"{{"single_router": {{"terminals": {ranks}}}}}"#), DOR, workload, packet)
 }
 
-/// A spec for the program in the text of a GOAL file.
+/// A spec of the program that `text` contains in the GOAL format.
 pub fn with_goal(text: &str, parameters: &str, ranks: u32, packet: u32) -> Spec {
     let mut spec = on_one_router(ranks, &format!(r#"{{"programs": {{{parameters}}}}}"#), packet);
     let WorkloadConfig::Programs(programs) = &mut spec.traffic.jobs[0].workload else { panic!("a program") };
@@ -42,7 +42,7 @@ pub fn with_goal(text: &str, parameters: &str, ranks: u32, packet: u32) -> Spec 
     spec
 }
 
-/// The run time of the only job [cycles].
+/// The run time of the run's only job [cycles].
 #[track_caller]
 pub(crate) fn finish(spec: &Spec) -> u64 {
     let out = run(spec);
@@ -76,11 +76,11 @@ fn a_ping_pong_takes_its_time_to_the_cycle() {
             for bytes in [0, 1, 15, 16, 17, 64, 1000, 4096] {
                 let parameters = |eager: u64| format!(r#""overhead": "{overhead}ns", "eager": "{eager}B""#);
                 let flits = bytes.max(1);
-                // the overhead of the sender, the flits, the overhead of the receiver; then the same for the answer
+                // the overhead of the sender, the flits, and the overhead of the receiver; then the same for the message back
                 let eager = with_goal(&ping_pong(bytes), &parameters(bytes), 2, packet);
                 assert_eq!(finish(&eager), 2 * (2 * overhead + flits + 3), "{overhead} {packet} {bytes}");
                 if bytes > 0 {
-                    // a request of one flit, with the overheads of both ends; an answer of one flit; then the flits
+                    // rendezvous: a request of one flit with the overheads of both ends, an answer of one flit, and then the flits
                     let rendezvous = with_goal(&ping_pong(bytes), &parameters(bytes - 1), 2, packet);
                     let expected = 2 * (2 * overhead + (1 + 3) + (1 + 3) + flits + 3);
                     assert_eq!(finish(&rendezvous), expected, "rendezvous, {overhead} {packet} {bytes}");
@@ -90,8 +90,9 @@ fn a_ping_pong_takes_its_time_to_the_cycle() {
     }
 }
 
-/// The most flits of a message of `flits` that one of two interfaces sends, in packets of `packet`: those of the first interface, which
-/// sends every second packet. If the number of packets is odd, the first interface also sends the last packet, which may be short.
+/// The number of flits that the first of two interfaces sends, for a message of `flits` flits in packets of `packet` flits. The first
+/// interface sends every second packet. If the number of packets is odd, the first interface also sends the last packet, which can be
+/// short.
 fn half(flits: u64, packet: u64) -> u64 {
     let pairs = flits.div_ceil(packet) / 2;
     if flits.div_ceil(packet).is_multiple_of(2) { pairs * packet } else { flits - pairs * packet }
@@ -116,7 +117,7 @@ fn a_ping_pong_over_two_interfaces_takes_its_time_to_the_cycle() {
                     let what = format!("{choice} {overhead} {packet} {bytes}");
                     assert_eq!(run(bytes), 2 * (2 * overhead + flits + 3), "{what}");
                     if bytes > 0 {
-                        // a request and an answer of one flit each, and the overheads of both ends before the answer
+                        // a request and an answer of one flit each, with the overheads of both ends before the answer
                         let expected = 2 * (2 * overhead + (1 + 3) + (1 + 3) + flits + 3);
                         assert_eq!(run(bytes - 1), expected, "rendezvous, {what}");
                     }
@@ -126,7 +127,7 @@ fn a_ping_pong_over_two_interfaces_takes_its_time_to_the_cycle() {
     }
 }
 
-/// Interface k sends for local rank k: two ranks of a node send at the same time, and neither waits for the other.
+/// Interface k sends for local rank k, so two ranks of a node send at the same time without waiting for each other.
 #[test]
 fn ranks_of_a_node_have_an_interface_each() {
     let both = "num_ranks 4\nrank 0 {\nsend 100b to 2 tag 1\n}\nrank 1 {\nsend 100b to 3 tag 1\n}\nrank 2 {\nrecv 100b from 0 tag 1\n}\n\
@@ -135,22 +136,22 @@ fn ranks_of_a_node_have_an_interface_each() {
         let keys = format!(r#""ranks_per_terminal": 2, "rails": {rails}, "rail_choice": "local_rank""#);
         finish(&with_goal(both, &keys, 2 * rails, 16))
     };
-    // with one interface, 100 flits wait until the other 100 have been sent
+    // with one interface, the 100 flits of one rank wait until the 100 flits of the other rank have been sent
     assert_eq!((run(1), run(2)), (200 + 3, 100 + 3));
 }
 
-/// A send beyond the limit waits until all interfaces have sent the previous message.
+/// A send beyond the limit `accepted` waits until all interfaces have sent the previous message.
 #[test]
 fn a_message_counts_as_accepted_until_its_last_stripe_has_left() {
     let text = "num_ranks 2\nrank 0 {\nsend 48b to 1 tag 1\nsend 16b to 1 tag 2\n}\nrank 1 {\nrecv 48b from 0 tag 1\nrecv 16b from 0 tag 2\n}\n";
     let run = |limit: &str| finish(&with_goal(text, &format!(r#""rails": 2{limit}"#), 4, 16));
-    // the stripes have 32 and 16 flits; the second message goes over the other interface: after the 16 flits, or when the 32 flits have
-    // left
+    // the two stripes have 32 and 16 flits. The second message uses the other interface: without the limit after the first 16 flits, with
+    // the limit after the 32 flits have left
     assert_eq!((run(""), run(r#", "accepted": 1"#)), (32 + 3, 32 + 16 + 3));
 }
 
-/// The host latency is paid four times: from the processor to the interface, and from the interface to the processor, for each of the two
-/// messages. A rendezvous has three packets each way: the request, the answer (which leaves one cycle later), and the data.
+/// A rank pays the host latency from the processor to the interface and back. For two messages, this is four times. In each direction, a
+/// rendezvous has three packets: the request, the answer (which leaves one cycle later), and the data.
 #[test]
 fn the_host_latency_is_paid_at_both_ends() {
     for (latency, text) in [(7, "7ns"), (8, "7100ps")] {
@@ -172,8 +173,8 @@ fn computations_scale() {
 }
 
 /// Rank 0 sends 100 packets of 10 flits, starting in cycle 0. In cycle 203 rank 2 requests a rendezvous. The request arrives in cycle 207,
-/// while the interface of rank 0 sends a packet (cycles 200 to 209). The answer follows that packet, and the data of rank 2 leave when the
-/// answer has arrived.
+/// while the interface of rank 0 sends a packet (cycles 200 to 209). The answer follows that packet, before the other packets of rank 0.
+/// The data of rank 2 leave after the answer has arrived.
 #[test]
 fn an_answer_goes_before_the_packets_that_are_left_of_a_message() {
     let goal = "num_ranks 3\nrank 0 {\nsend 1000b to 1 tag 1\nrecv 1001b from 2 tag 2\n}\nrank 1 {\nrecv 1000b from 0 tag 1\n}\nrank 2 {\n\
@@ -184,7 +185,7 @@ fn an_answer_goes_before_the_packets_that_are_left_of_a_message() {
 
 #[test]
 fn a_ring_takes_all_its_steps() {
-    // 2 (P - 1) steps; in each step every rank sends m / P and waits for the same amount
+    // 2 (P - 1) steps; in each step every rank sends m / P bytes and waits for the same number
     for (ranks, bytes, overhead) in [(2, 64, 0), (4, 4096, 10), (7, 7 * 300, 3), (16, 16 * 100, 0)] {
         let workload = format!(
             r#"{{"programs": {{"program": {{"collective": {{"operation": "all_reduce", "ranks": {ranks}, "bytes": "{bytes}B"}}}},
@@ -197,16 +198,16 @@ fn a_ring_takes_all_its_steps() {
         let out = run(&spec);
         assert_eq!(counts(&out, "collectives", "most_cycles"), [expected]);
         assert_eq!(counts(&out, "ranks", "sent_messages"), vec![2 * (u64::from(ranks) - 1); ranks as usize]);
-        // whenever no processor is busy, a message is in transfer
+        // at any time, either a processor is busy or a message is in transfer
         let idle = expected - 4 * (u64::from(ranks) - 1) * overhead;
         assert_eq!(counts(&out, "ranks", "transfer_cycles"), vec![idle; ranks as usize]);
         assert_eq!(counts(&out, "ranks", "wait_cycles"), vec![0; ranks as usize]);
     }
 }
 
-/// L is 4: a message of n flits arrives n + 3 cycles after it left, and the executor counts L + (n - 1) G for its bytes. In the executor an
-/// interface begins at the start of a send, in the engine when the processor has done its part. With an overhead, engine and executor
-/// therefore agree only if a rank waits for an answer after each send.
+/// The parameter L is 4. A message of n flits arrives n + 3 cycles after it left, and the executor counts L + (n - 1) G for its bytes. In
+/// the executor the interface is busy from the start of a send. In the engine it is busy after the processor has finished its overhead.
+/// With an overhead, engine and executor therefore give the same times only if a rank waits for an answer after each send.
 #[test]
 fn an_ideal_network_is_that_of_the_executor() {
     let at = |overhead| Parameters {
@@ -251,7 +252,7 @@ fn an_ideal_network_is_that_of_the_executor() {
 
 #[test]
 fn computations_are_rounded_once_and_not_one_by_one() {
-    // 1000 computations of 1 ns in cycles of 0.4 ns: 2,500 cycles; if each was rounded up, it would be 3,000
+    // 1000 computations of 1 ns in cycles of 0.4 ns take 2,500 cycles; if each of them was rounded up, they would take 3,000
     let mut text = "num_ranks 1\nrank 0 {\nc0: calc 1\n".to_owned();
     (1..1000).for_each(|k| text += &format!("c{k}: calc 1\nc{k} requires c{}\n", k - 1));
     let mut spec = with_goal(&(text + "}\n"), "", 2, 1);
@@ -275,7 +276,7 @@ fn ranks_that_wait_for_ever_are_named() {
     }
 }
 
-/// The receiver has ended before the message arrives. Tested over the network, and between two ranks of a node.
+/// In this test the receiver has ended before the message arrives. The message goes over the network, or between two ranks of a node.
 #[test]
 fn a_message_that_nobody_receives_is_named() {
     let text = "num_ranks 2\nrank 0 {\na: send 400b to 1 tag 7\n}\nrank 1 {\na: calc 5\n}\n";
@@ -294,18 +295,20 @@ fn a_message_that_nobody_receives_is_named() {
 fn ranks_of_a_terminal_send_each_other_nothing_over_the_network() {
     let local = r#""overhead": "10ns", "ranks_per_terminal": 2, "local_latency": "30ns", "local_bandwidth": "4Gb/s""#;
     let out = run(&with_goal(&ping_pong(100), local, 2, 16));
-    // a message of 100 bytes at half a byte per cycle takes 200 cycles
+    // at half a byte per cycle, a message of 100 bytes takes 200 cycles
     assert_eq!(out.jobs[0].progress, Progress::Ended(2 * (10 + 30 + 200 + 10)));
     assert_eq!(out.sums.packets, 0);
 }
 
-/// The interface gets a message later, but the processor continues at once. Therefore two messages still follow each other without a gap.
+/// The latency delays the interface, but the processor continues at once. Therefore two messages of a processor still follow each other
+/// without a gap.
 #[test]
 fn the_latency_of_injection_delays_messages_and_no_processor() {
     let keys = |times: &str| format!(r#""overhead": "25ns", "eager": "1MB", {times}"#);
     let at = |times: &str, bytes| finish(&with_goal(&ping_pong(bytes), &keys(times), 2, 16));
     let latency = r#""injection_latency": "100ns""#;
-    // both directions take the same time: overhead of the sender, injection latency, flits, zero-load latency, overhead of the receiver
+    // each direction takes the overhead of the sender, the injection latency, the flits, the zero-load latency, and the overhead of the
+    // receiver
     assert_eq!(at(latency, 64), 2 * (25 + 100 + 64 + 3 + 25));
     assert_eq!(at(r#""interface": "tcep""#, 64), 2 * (25 + 1000 + 64 + 3 + 25), "the preset says 1 us");
     assert_eq!(
@@ -315,11 +318,11 @@ fn the_latency_of_injection_delays_messages_and_no_processor() {
     );
     let two = "num_ranks 2\nrank 0 {\na: send 40b to 1 tag 1\nb: send 40b to 1 tag 1\nb requires a\n}\nrank 1 {\n\
                a: recv 40b from 0 tag 1\nb: recv 40b from 0 tag 1\nb requires a\n}\n";
-    // 40 flits take longer than the overhead of 25 cycles: the second message follows the first without a gap
+    // 40 flits take longer than the overhead of 25 cycles, so the second message follows the first without a gap
     assert_eq!(finish(&with_goal(two, &keys(latency), 2, 16)), 25 + 100 + 40 + 40 + 3 + 25);
 }
 
-/// One program waits forever, while another job never ends.
+/// In this test one program waits forever, while another job never ends.
 #[test]
 fn a_program_that_deadlocks_beside_endless_traffic_ends_the_run() {
     let text = "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 5\nb: send 8b to 1 tag 6\nb requires a\n}\nrank 1 {\n\
@@ -346,7 +349,7 @@ fn a_program_starts_when_it_is_to() {
     assert_eq!(finish(&with_goal(&ping_pong(10), parameters, 2, 16)), 500 + 2 * 13);
 }
 
-/// An all-to-all by rendezvous, with two ranks at each terminal; then a ring.
+/// A program of two parts with two ranks at each terminal: an all-to-all by rendezvous, and then a ring.
 pub fn on_a_torus() -> Spec {
     let workload = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 48, "bytes": "210B", "gap": "33ns"}},
         "overhead": "20ns", "eager": "150B", "accepted": 3, "ranks_per_terminal": 2, "local_latency": "40ns"}}"#;
@@ -367,7 +370,8 @@ fn blocks_threads_and_checkpoints_change_no_bit() {
     check_blocks(&spec, "an all-to-all");
 }
 
-/// An all-to-all over two interfaces per node, at two different routers: terminals 0 and 2, 1 and 3, 4 and 6, and so on.
+/// An all-to-all over two interfaces per node. The interfaces of a node are at two different routers: terminals 0 and 2, 1 and 3, 4 and 6,
+/// and so on.
 fn on_two_rails(choice: &str, eager: &str) -> Spec {
     let workload = format!(
         r#"{{"programs": {{"program": {{"collective": {{"operation": "all_to_all", "ranks": 24, "bytes": "700B", "gap": "33ns"}}}},
@@ -396,7 +400,8 @@ fn interfaces_on_several_routers_change_no_bit_with_blocks_threads_and_checkpoin
     check_blocks(&on_two_rails("striping", "300B"), "an all-to-all over two interfaces");
 }
 
-/// An all-to-all of nodes whose two interfaces are on two sides of the network. Each bound between blocks splits nodes.
+/// An all-to-all of nodes whose two interfaces are on two sides of the network. Every boundary between blocks therefore separates the
+/// interfaces of some nodes.
 fn on_divided_nodes(choice: &str, eager: &str, host_latency: &str) -> Spec {
     let mut spec = on_two_rails(choice, eager);
     let WorkloadConfig::Programs(programs) = &mut spec.traffic.jobs[0].workload else { panic!("a program") };
@@ -427,7 +432,7 @@ fn nodes_in_several_blocks_change_no_bit_with_blocks_threads_and_checkpoints() {
     check_blocks(&on_divided_nodes("striping", "300B", "3ns"), "an all-to-all of divided nodes");
 }
 
-/// A run that ends before the program does also has the same results.
+/// A run that ends before its program also has the same results in blocks.
 #[test]
 fn a_run_that_is_cut_off_leaves_divided_nodes_the_same() {
     let mut spec = on_divided_nodes("striping", "300B", "9ns");
@@ -445,8 +450,8 @@ fn a_run_that_is_cut_off_leaves_divided_nodes_the_same() {
     }
 }
 
-/// A queue with room for one packet is filled when the previous packet has left, in the same way as an interface without queues takes
-/// packets.
+/// A queue with space for one packet is filled after the previous packet has left. An interface without queues takes packets in the same
+/// way.
 #[test]
 fn interfaces_with_queues_take_the_same_packets() {
     let mut spec = on_two_rails("striping", "300B");
@@ -474,7 +479,7 @@ fn links_that_sleep_while_ranks_compute_change_the_run_time_and_lose_nothing() {
 
 #[test]
 fn long_computations_are_skipped() {
-    // The times 4 s and 9 s are not below 2^31 cycles. In 32 bits the first is above 2^31, and the second wraps to a value below.
+    // 4 s and 9 s are more than 2^31 cycles. In 32 bits, 4 s is still above 2^31, and 9 s wraps to a value below.
     for cycles in [1_000_000_000, 4_000_000_000, 9_000_000_000] {
         let text = format!(
             "num_ranks 2\nrank 0 {{\nc: calc {cycles}\ns: send 8b to 1 tag 1\ns requires c\n}}\nrank 1 {{\nrecv 8b from 0 tag 1\n}}\n"

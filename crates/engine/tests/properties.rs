@@ -1,5 +1,5 @@
-//! Tests over random networks, routers and traffic: all injected packets are delivered once, no run stalls, and no channel carries more
-//! than one flit per cycle. There are 64 cases, and four times as many in `make test-all`.
+//! Tests on random networks, routers and traffic that all injected packets are delivered once, no run stalls, and no channel carries more
+//! than one flit per cycle. The test has 64 cases, and four times as many in `make test-all`.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use weft_engine::routing::RoutingConfig;
 use weft_engine::spec::{Execution, FlowControl};
 use weft_engine::{Simulation, Spec, imply};
 
-/// A random network as JSON, and an index that selects one of the compatible routings.
+/// A random network as JSON, with an index that selects one of its compatible routings.
 fn networks() -> impl Strategy<Value = (String, prop::sample::Index)> {
     let grid = |name: &'static str, width: std::ops::Range<u32>| {
         (prop::collection::vec(width, 1..4), 1..4u32)
@@ -31,7 +31,7 @@ fn networks() -> impl Strategy<Value = (String, prop::sample::Index)> {
 }
 
 /// Random choices: extra VCs and extra flits of buffer, packet length, worms or not, (delay, vc_realloc, speedup), allocator, latencies of
-/// links and credits, sleeping links, load, seed.
+/// links and credits, links that go off, load, seed.
 #[derive(Debug, Clone)]
 struct Choices {
     more_vcs: u8,
@@ -67,8 +67,8 @@ fn choices() -> impl Strategy<Value = Choices> {
     )
 }
 
-/// The spec with the VCs that the routing needs and some more (at most 8), and buffers with the necessary room and some more. `None` if the
-/// network has a single terminal, which can't send to others.
+/// A spec with the VCs that the routing needs and some more (at most 8). The buffers have the space that packets need and some more.
+/// Returns `None` if the network has a single terminal, which cannot send to others.
 fn build((topology_json, which): &(String, prop::sample::Index), c: &Choices) -> Option<Spec> {
     let mut spec = Spec::new(&topology(topology_json), RoutingConfig::examples()[0].config.clone()).ok()?;
     let examples = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
@@ -119,7 +119,7 @@ fn check_never_stalls(mut spec: Spec) {
     assert!(out.accepted_flits <= out.window * u64::from(out.terminals));
     for c in &out.channels {
         let link = &spec.links[c.class as usize];
-        // flits granted in the window: one per cycle, and at most one full buffer that waits after the switch
+        // flits granted in the window: one per cycle, and at most one full buffer of flits that wait behind the switch
         assert!(c.flits.iter().sum::<u64>() <= out.window + u64::from(link.vcs) * u64::from(link.buffer), "{c:?}");
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
     }

@@ -1,4 +1,4 @@
-//! Queueing schemes: their lanes computed by hand, their effect on head-of-line blocking, and refusals.
+//! Tests queueing schemes: their lanes compared with numbers computed by hand, their effect on head-of-line blocking, and refusals.
 
 use crate::common::*;
 use weft_engine::classes::Queueing;
@@ -17,7 +17,7 @@ fn scheme(json: &str) -> QueueingConfig {
     serde_json::from_str(json).expect("a scheme")
 }
 
-/// A network with a scheme, and with 16 VCs on every link.
+/// A spec of a network under a queueing scheme, with 16 VCs on every link.
 fn under(topology: &str, routing: &str, queueing: &str) -> Spec {
     let mut spec = spec(topology, routing);
     queues(&mut spec, 16, 8);
@@ -31,7 +31,7 @@ fn lanes(spec: &Spec) -> LaneCounts {
     weft_engine::lanes(spec).expect("lanes with room")
 }
 
-/// Number of lanes on links of a class, for each VC class of the routing.
+/// Number of lanes on links of link class `class`, for each VC class of the routing.
 fn on(spec: &Spec, class: &str) -> Vec<u8> {
     let link = spec.graph.class_names().iter().position(|name| name == class).expect("the class");
     lanes(spec).by_class[link].clone()
@@ -39,39 +39,42 @@ fn on(spec: &Spec, class: &str) -> Vec<u8> {
 
 #[test]
 fn outputs_at_the_next_router_are_counted_by_hand() {
-    // Groups of 4 routers with 2 terminals and 2 global links each, with minimal routing. After a local link of the source group (on VC
-    // class 0) a packet goes to 2 global links or 2 terminals; in the destination group (on class 1) to 2 terminals. After a global link a
-    // packet goes to 3 local links or 2 terminals. From a terminal a packet goes to 3 local and 2 global links, or to the other terminal.
+    // The network has groups of 4 routers with 2 terminals and 2 global links each, and minimal routing. After a local link of the source
+    // group (on VC class 0), a packet goes to one of 2 global links or 2 terminals. In the destination group (on class 1), it goes to one
+    // of 2 terminals. After a global link, a packet goes to one of 3 local links or 2 terminals. From a terminal, a packet goes to one of 3
+    // local and 2 global links, or to the other terminal.
     let spec = under(DRAGONFLY, MINIMAL, r#"{"voqsw": {}}"#);
     assert_eq!((on(&spec, "local"), on(&spec, "global")), (vec![4, 2], vec![5]));
     assert_eq!(lanes(&spec).from_terminals, 6);
 
-    // Dimension order on a 4x4 mesh with one terminal per router. After a link of dimension 0 a packet continues straight on, goes up or
-    // down in dimension 1, or goes to the terminal; after a link of dimension 1 it continues straight on or goes to the terminal. From a
-    // terminal a packet goes to 4 links.
+    // The network is a 4x4 mesh with one terminal per router and dimension-order routing. After a link of dimension 0, a packet continues
+    // straight on, goes up or down in dimension 1, or goes to the terminal. After a link of dimension 1, it continues straight on or goes
+    // to the terminal. From a terminal, a packet goes to one of 4 links.
     let spec = under(MESH_4X4, DOR, r#"{"voqsw": {}}"#);
     assert_eq!((on(&spec, "dim0"), on(&spec, "dim1")), (vec![4], vec![2]));
     assert_eq!(lanes(&spec).from_terminals, 4);
-    // each router has ports for 4 links and a terminal
+    // a router has ports for 4 links and a terminal
     assert_eq!(lanes(&spec).queues, 5);
 }
 
 #[test]
 fn levels_of_queues_on_a_dragonfly_share_no_link_of_a_vc_class() {
-    // 9 groups of 4 routers with 2 terminals and 2 global links each. After a local link of the source group, a packet goes to one of the 2
-    // groups of that router, or has arrived: 3 lanes of 6. On a local link of the destination group, the lane is the residue of one of 2
-    // terminals, 0 or 1. After a global link, the lane depends on which of the 4 routers of the group is the destination.
+    // The network has 9 groups of 4 routers with 2 terminals and 2 global links each. After a local link of the source group, a packet goes
+    // to one of the 2 groups that this router reaches, or it has arrived. The lanes are 3 of 6. On a local link of the destination group,
+    // the lane is the residue of one of the 2 terminals, 0 or 1. After a global link, the lane depends on which of the 4 routers of the
+    // group is the destination.
     let spec = under(DRAGONFLY, MINIMAL, r#"{"h2lq": {}}"#);
     assert_eq!((on(&spec, "local"), on(&spec, "global")), (vec![3, 2], vec![4]));
-    // from a terminal: 8 other groups modulo 6, which gives all residues
+    // from a terminal, packets go to 8 other groups, whose numbers modulo 6 give all residues
     assert_eq!(lanes(&spec).from_terminals, 6);
 }
 
 #[test]
 fn residues_of_four_collapse_on_a_4_ary_tree_in_one_order_of_digits() {
-    // A leaf sends a packet for D up by digit 0 of D, which is D mod 4, if digits are used from the lowest up. Therefore all packets of an
-    // up link have the same residue, and so do all packets of the links down after it. From the highest digit down, the lowest digit
-    // selects no up link in a tree of 3 levels: there are 2 levels of up links, for digits 2 and 1, and every link carries all residues.
+    // If digits are used from the lowest up, a leaf sends a packet for D up by digit 0 of D, which is D mod 4. Therefore all packets on an
+    // up link have the same residue, and so do all packets on the down links after it. If digits are used from the highest down, the lowest
+    // digit selects no up link in a tree of 3 levels. The tree has 2 levels of up links, for digits 2 and 1, and every link carries all
+    // residues.
     let levels = |routing: &str| {
         let spec = under(TREE, routing, r#"{"dbbm": {"queues": 4}}"#);
         let links: Vec<Vec<u8>> = lanes(&spec).by_class.into_iter().skip(1).collect();
@@ -96,8 +99,8 @@ fn a_table_of_residues_is_the_scheme_of_residues() {
 
 #[test]
 fn packets_that_are_followed_together_reach_the_lanes_of_those_followed_by_pairs() {
-    // Two equal rows for groups of sources are the same as a single row. The scheme depends on the sources, so packets are followed pair by
-    // pair.
+    // Two equal rows of the table for groups of sources have the same effect as a single row. Because this scheme depends on the sources,
+    // the engine follows packets pair by pair.
     let networks = [
         (r#"{"torus": {"widths": [6, 4], "terminals_per_router": 1}}"#, DOR, 24),
         (TREE, r#"{"up_down": {"ascent": "d_mod_k"}}"#, 64),
@@ -118,8 +121,8 @@ fn packets_that_are_followed_together_reach_the_lanes_of_those_followed_by_pairs
     }
 }
 
-/// The last terminals of all rows send to terminal 0 at load `hot`, over every link that leads down in dimension 0. The other 11 terminals
-/// send to each other at random at load 0.4.
+/// A spec in which the last terminals of all rows send to terminal 0 at load `hot`, over every link that leads down in dimension 0. The
+/// other 11 (cold) terminals send to each other at random, at load 0.4.
 fn hot_spot(queueing: &str, hot: f64, seed: u64) -> Spec {
     let mut spec = under(MESH_4X4, DOR, queueing);
     spec.seed = seed;
@@ -130,7 +133,7 @@ fn hot_spot(queueing: &str, hot: f64, seed: u64) -> Spec {
     spec
 }
 
-/// The load that the other terminals accept, over 5 seeds: its mean, and the standard deviation of the mean.
+/// Load that the cold terminals accept, over 5 seeds: its mean, and the standard deviation of the mean.
 fn cold(queueing: &str, hot: f64) -> (f64, f64) {
     let of_seed = |seed| {
         let mut spec = hot_spot(queueing, hot, seed);
@@ -148,13 +151,13 @@ fn cold(queueing: &str, hot: f64) -> (f64, f64) {
 
 #[test]
 fn a_queue_per_destination_hides_the_hot_spot_from_the_others() {
-    // Throttled, the four terminals send a total of 0.8 flits per cycle to a terminal that accepts 1: no tree of full queues forms.
-    // Unthrottled, these terminals offer 3.6 flits per cycle.
+    // With throttled sources, the four terminals send a total of 0.8 flits per cycle to a terminal that accepts 1. With this load, full
+    // queues do not spread from the hot spot. Without throttling, these terminals offer 3.6 flits per cycle.
     let (control, own) = cold(r#"{"voqnet": {}}"#, 0.2);
     let (free, other) = cold(r#"{"voqnet": {}}"#, 0.9);
     let deviation = own.hypot(other);
     assert!((free - control).abs() <= 3.0 * deviation, "{free} beside {control}, deviation {deviation}");
-    // with one queue of the same memory, the tree forms
+    // with one queue of the same memory, full queues spread from the hot spot
     let (blocked, _) = cold(r#"{"one_queue": {}}"#, 0.9);
     assert!(blocked < control - 10.0 * deviation, "{blocked} beside {control}");
 }
@@ -165,14 +168,14 @@ fn refused(spec: &Spec) -> Refusal {
 
 #[test]
 fn too_many_lanes_are_refused_with_a_number_that_fits() {
-    // a terminal has 24 other destinations, which all have different residues
+    // a terminal has 24 other destinations, and each has a different residue
     let mesh_5x5 = r#"{"mesh": {"widths": [5, 5], "terminals_per_router": 1}}"#;
     let refusal = refused(&under(mesh_5x5, DOR, r#"{"dbbm": {"queues": 25}}"#));
     assert_eq!(refusal.path, "queueing.dbbm");
     assert!(refusal.what.contains("24 > 16") && refusal.help.contains("fewer `queues`"), "{refusal}");
     weft_engine::check(&under(mesh_5x5, DOR, r#"{"dbbm": {"queues": 16}}"#)).expect("as the remedy says");
 
-    // The links that lead up from column 0 lead to 12 destinations, 4 r + c with c from 1 to 3: all residues modulo 7.
+    // The links that lead up from column 0 reach 12 destinations, 4 r + c with c from 1 to 3, and these have all residues modulo 7.
     let mut spec = under(MESH_4X4, DOR, r#"{"dbbm": {"queues": 7}}"#);
     queues(&mut spec, 6, 8);
     let refusal = refused(&spec);
@@ -195,18 +198,19 @@ fn schemes_are_refused_where_they_have_nothing_to_go_by() {
     assert!(of(MESH_4X4, DOR, r#"{"h2lq": {}}"#).what.contains("groups"));
     assert!(of(MESH_4X4, DOR, r#"{"map": {"lanes": [[0, 1]]}}"#).help.contains("16 numbers"));
     assert!(of(MESH_4X4, DOR, r#"{"bbq": {"queues": 0}}"#).help.contains("1 to"));
-    // a torus with rings that keep a bubble
+    // a torus whose rings keep a bubble
     let torus = r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#;
     let refusal = of(torus, r#"{"dimension_order": {"dateline": "bubble"}}"#, r#"{"dbbm": {}}"#);
     assert!(refusal.what.contains("bubble"), "{refusal}");
-    // heads choose at the router, so the output is unknown before
+    // heads choose their output at the router, so the output is unknown before that
     let refusal = of(torus, r#"{"minimal_adaptive": {}}"#, r#"{"voqsw": {}}"#);
     assert!(refusal.help.contains("computes all hops in advance"), "{refusal}");
     weft_engine::check(&under(torus, DOR, r#"{"voqsw": {}}"#)).expect("as the remedy says");
     weft_engine::check(&under(torus, r#"{"minimal_adaptive": {}}"#, r#"{"dbbm": {}}"#)).expect("as the remedy says");
 }
 
-/// A scheme with one queue changes no result, even if paths around faults need more VC classes than paths in the whole network.
+/// A scheme with one queue changes no result. Results stay the same even if paths around faults need more VC classes than paths without
+/// faults.
 #[test]
 fn one_queue_changes_nothing_where_paths_grow_longer() {
     let mut one = spec(r#"{"slim_fly": {"q": 3, "terminals_per_router": 2}}"#, ECMP);

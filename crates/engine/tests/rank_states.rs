@@ -1,5 +1,6 @@
-//! Recorded states of ranks over time, and messages: to the exact cycle, and the same rows for any division into blocks. The network is the
-//! same as in `programs.rs`: a message of n flits arrives n + 3 cycles after its first flit may leave.
+//! Tests the recorded states of ranks over time, and the recorded messages. The records must be exact to the cycle, and the rows must be
+//! the same for any division into blocks. The network is that of `programs.rs`, in which a message of n flits arrives n + 3 cycles after
+//! its first flit may leave.
 
 use crate::common::*;
 use crate::programs::{on_a_torus, ping_pong, spec_of, with_goal};
@@ -8,7 +9,8 @@ use weft_engine::recording::{Column, Table};
 use weft_engine::spec::Execution;
 use weft_engine::{Outcome, Spec};
 
-/// Rank, state, beginning, end; for a transfer also the peer, the rank at which the transfer began, and the cycle in which it began.
+/// A row: rank, state, beginning and end. For a transfer also the peer, the rank at which the transfer began, and the cycle in which it
+/// began.
 type Row = (u64, String, u64, u64, Option<[u64; 3]>);
 
 fn states(out: &Outcome) -> Vec<Row> {
@@ -34,8 +36,8 @@ fn the_states_of_a_ping_pong_are_exact() {
     let mut spec = with_goal(&ping_pong(100), r#""overhead": "10ns", "eager": "1KB""#, 2, 16);
     record_all(&mut spec, 100, 100);
     let out = run(&spec);
-    // the sender's part, 10; the message, 103; the receiver's part, 10; and the same again. The receiver sends at once, which joins its two
-    // parts into one span.
+    // overhead of the sender 10, message 103, overhead of the receiver 10; then the same for the message back. The receiver sends
+    // immediately, so its two overheads form one span.
     let expected = [
         row(0, "overhead", (0, 10), None),
         row(0, "wait", (10, 133), Some([1, 1, 133])),
@@ -52,17 +54,18 @@ fn the_states_of_a_ping_pong_are_exact() {
     assert_eq!((column("begun_cycle"), column("arrived_cycle")), (vec![10, 133], vec![113, 236]));
 }
 
-/// Rank 1 computes for 500 ns before it receives. The request of rank 0 has arrived long before that.
+/// In this test rank 1 computes for 500 ns before it receives. The request of rank 0 arrives long before the end of the computation.
 #[test]
 fn a_rendezvous_waits_for_the_receive() {
     let text = "num_ranks 2\nrank 0 {\nsend 100b to 1 tag 1\n}\nrank 1 {\nc: calc 500\nr: recv 100b from 0 tag 1\nr requires c\n}\n";
     let mut spec = with_goal(text, r#""overhead": "10ns", "eager": "1B""#, 2, 64);
     record_all(&mut spec, 100, 100);
-    // the answer takes 1 + 3 cycles, the data 100 + 3; the last flit leaves 2 cycles before it arrives, and the send ends at that time
+    // the answer takes 1 + 3 cycles and the data 100 + 3 cycles. The last flit leaves 2 cycles before it arrives, and the send ends when
+    // this flit leaves
     let out = run(&spec);
     let rows = states(&out);
     let of = |rank| rows.iter().filter(|row| row.0 == rank).cloned().collect::<Vec<_>>();
-    // the processor processes the request when the computation has ended
+    // the processor handles the request after the computation has ended
     let expected = [
         row(1, "compute", (0, 500), None),
         row(1, "overhead", (500, 510), None),
@@ -74,12 +77,12 @@ fn a_rendezvous_waits_for_the_receive() {
     assert_eq!(sender[1], row(0, "wait", (10, 510), Some([1, 1, 510])));
     assert_eq!((&*sender[2].1, sender[2].2, sender[2].4), ("transfer", 510, Some([1, 1, 510])));
     assert!(sender[2].3 < 617, "{sender:?}");
-    // rank 1 computed for 500 of its 617 cycles
+    // of its 617 cycles, rank 1 computed for 500
     let Some(Column::MaybeCounts(exposed)) = table(&out, "ranks").column("exposed_cycles") else { panic!("exposed") };
     assert_eq!(exposed, &[Some(sender[2].3), Some(117)]);
 }
 
-/// For each rank and state, the total time in it.
+/// For each rank and state, the total time that the rank spent in the state.
 fn sums(rows: &[Row]) -> BTreeMap<(u64, &str), u64> {
     let mut sums = BTreeMap::new();
     rows.iter().for_each(|row| *sums.entry((row.0, &*row.1)).or_default() += row.3 - row.2);
@@ -131,7 +134,7 @@ fn rows_do_not_depend_on_blocks_and_bounds_cut_in_time() {
     }
 }
 
-/// A set has two programs on the same terminals, one after the other: each program has its own rank numbers from its start on.
+/// Two programs of a set run on the same terminals, one after the other. Each program has its own rank numbers, from its start on.
 #[test]
 fn programs_of_a_set_have_their_own_ranks() {
     let program = |ranks: u32| {
@@ -158,11 +161,11 @@ fn programs_of_a_set_have_their_own_ranks() {
         let own: Vec<&Row> = states.iter().zip(jobs).filter(|(_, job)| ***job == *name).map(|(row, _)| row).collect();
         let numbers: std::collections::BTreeSet<u64> = own.iter().map(|row| row.0).collect();
         assert!(numbers.into_iter().eq(0..ranks[k]), "{name}");
-        // the first computation starts with the program, and the last span ends with it
+        // the first computation begins when the program starts, and the last span ends when the program ends
         assert_eq!(own.iter().map(|row| row.2).min(), Some(starts[k]), "{name}");
         assert_eq!(own.iter().map(|row| row.3).max(), Some(ends[k]), "{name}");
     }
-    // there are 24 terminals, so no two of these programs can run at the same time
+    // there are 24 terminals, and each program needs too many of them for two programs to run at the same time
     assert_eq!(table(&out, "message_times").columns[0].1.rows() as u64, 24 * 23 + 2 * 13 * 12);
     for (threads, blocks) in [(1, 3), (2, 8)] {
         assert!(out.recorded == run_as(&spec, Execution::new(threads, blocks)).recorded, "{threads} threads, {blocks}");

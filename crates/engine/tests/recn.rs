@@ -1,4 +1,5 @@
-//! Queues set aside for congested outputs: tokens and queues that are returned, and runs in blocks and from checkpoints.
+//! Tests queues that are set aside for congested outputs: all tokens and queues must be returned, and blocks and checkpoints must not
+//! change results.
 
 use crate::checkpoints::check_every_phase;
 use crate::common::*;
@@ -10,7 +11,7 @@ use weft_engine::spec::{Execution, Fault, FlowControl, Part};
 const MESH_4X4: &str = r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 1}}"#;
 const RECN: &str = r#"{"recn": {"queues": 3, "detect": "50%", "spread": "1%", "linger": "500ns"}}"#;
 
-/// A mesh under a scheme, with `vcs` VCs of 16 flits each on every link.
+/// A spec of a mesh under a queueing scheme, with `vcs` VCs of 16 flits each on every link.
 fn under(queueing: &str, vcs: u8) -> Spec {
     let mut spec = spec(MESH_4X4, DOR);
     queues(&mut spec, vcs, 16);
@@ -20,7 +21,7 @@ fn under(queueing: &str, vcs: u8) -> Spec {
     spec
 }
 
-/// Four terminals send to terminal 0 as fast as they can. The other 11 terminals send to each other at random at load 0.4.
+/// A spec in which four terminals send to terminal 0 as fast as they can. The other 11 terminals send to each other at random, at load 0.4.
 fn hot_spot(queueing: &str, vcs: u8) -> Spec {
     let mut spec = under(queueing, vcs);
     let senders = vec![0, 3, 7, 11, 15];
@@ -31,8 +32,8 @@ fn hot_spot(queueing: &str, vcs: u8) -> Spec {
     spec
 }
 
-/// Every fourth terminal of a network sends to terminal 0 as fast as it can; the others send to each other at random at load 0.4. Each lane
-/// has one VC.
+/// A spec in which every fourth terminal of a network sends to terminal 0 as fast as it can. The others send to each other at random at
+/// load 0.4. Each lane has one VC.
 pub fn hot_spot_on(topology: &str, routing: &str) -> Spec {
     let mut spec = spec(topology, routing);
     queues(&mut spec, 16, 16);
@@ -50,7 +51,8 @@ pub fn hot_spot_on(topology: &str, routing: &str) -> Spec {
     spec
 }
 
-/// Checks that all tokens and queues are returned after the last packet. Results must be the same with blocks and from checkpoints.
+/// Checks that all tokens and queues have been returned after the last packet. Also checks that results are the same with blocks and from
+/// checkpoints.
 fn check_everything_comes_back(mut spec: Spec, what: &str) {
     spec.seed = 7;
     phases(&mut spec, 2000, 4000);
@@ -71,7 +73,7 @@ fn check_everything_comes_back(mut spec: Spec, what: &str) {
     assert_eq!(counts.given, counts.returned, "{what}");
 }
 
-/// Routings whose packets choose among the members of trunks, in each step, or at one router among several hops.
+/// Routings whose packets choose among several hops: among the members of trunks, in each step, or at one router.
 const OTHER_PATHS: [(&str, &str); 8] = [
     (TRUNKS, DOR),
     (r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 1, "trunk_width": 3}}"#, ADAPTIVE),
@@ -105,7 +107,7 @@ fn queues_and_tokens_come_back_from_links_and_routers_that_fail() {
         (HYPERX, SHORTEST),
     ];
     for (topology, routing) in cases {
-        // a link near the hot terminal and a router behind it; both return
+        // a link near the hot terminal fails, and a router beyond it; both work again later
         let mut spec = hot_spot_on(topology, routing);
         let next = spec.graph.neighbours(0).next().expect("a neighbour");
         let link = Fault { what: Part::Link([0, next]), at: 1500, until: Some(3000) };
@@ -119,7 +121,7 @@ fn queues_and_tokens_come_back_from_links_and_routers_that_fail() {
     }
 }
 
-/// Cold flows accept the load that they offer under a routing that chooses in each step, and far less with one queue.
+/// Under a routing that chooses in each step, cold flows accept their offered load. With one queue they accept far less.
 #[test]
 fn cold_flows_are_free_of_a_hot_spot_under_an_adaptive_routing() {
     let cold = |mut spec: Spec| {
@@ -142,7 +144,7 @@ fn set_aside_of(out: &Outcome) -> SetAside {
     out.set_aside.expect("a scheme that sets queues aside")
 }
 
-/// Checks that each token corresponds to a queue that is set aside, or is in flight.
+/// Checks that each token belongs to a queue that is set aside, or is in flight.
 fn check_tokens(out: &Outcome) {
     let SetAside { counts, out, lines } = set_aside_of(out);
     assert_eq!(counts.given - counts.returned, out);
@@ -156,7 +158,7 @@ fn all_queues_come_back_when_the_congestion_is_over() {
     sim.advance(4000);
     sim.stop_sources();
     assert_eq!(sim.empty_within(90_000), 0);
-    // an empty queue stays set aside for 500 cycles, and its token returns over a link; a path has at most 7 channels
+    // an empty queue stays set aside for 500 cycles, then its token returns over a link; a path has at most 7 channels
     sim.advance(sim.now() + 7 * 600);
     phases(&mut spec, 0, sim.now());
     let out = sim.run(&spec, &());

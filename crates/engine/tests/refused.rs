@@ -1,4 +1,4 @@
-//! Routings refuse networks that they can't route; the message has place, arithmetic and remedy.
+//! Tests that routings refuse networks that they can't route, with a message that names the place, the arithmetic and the remedy.
 
 use crate::common::*;
 use weft_engine::examples::small_networks;
@@ -17,9 +17,9 @@ fn refusal(topology_json: &str, routing_config: RoutingConfig) -> Refusal {
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-/// Three routers in a row, 0 - 1 - 2, with one terminal each.
+/// A network of three routers in a row, 0 - 1 - 2, with one terminal each.
 const ROW: &str = r#"{"mesh": {"widths": [3], "terminals_per_router": 1}}"#;
-/// Four routers in a ring.
+/// A network of four routers in a ring.
 const RING: &str = r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#;
 const HEADER: &str = "router,destination,next\n";
 
@@ -61,7 +61,7 @@ fn a_hole_is_named_with_the_packets_that_fall_into_it() {
 
 #[test]
 fn names_with_commas_are_quoted_and_shown() {
-    // three routers in a row, named as NetworkX names the nodes of a grid
+    // three routers in a row, with the names that NetworkX gives to the nodes of a grid
     let nodes = ["(0, 0)", "(0, 1)", "say \"two\""].map(|name| format!(r#"{{"id": {name:?}, "terminals": 1}}"#));
     let links = r#"{"source": "(0, 0)", "target": "(0, 1)"}, {"source": "(0, 1)", "target": "say \"two\""}"#;
     let graph =
@@ -83,7 +83,7 @@ fn names_with_commas_are_quoted_and_shown() {
     let after = checked("\"(0, 0)\" x,1,2\n").unwrap_err();
     assert!(after.what.contains("\"x,1,2\" follows a quoted field"), "{after}");
     let whole = format!("{lines}{b},{c},{c}\n");
-    // one VC class is enough on a row
+    // on a row, one VC class is enough
     checked(&whole).unwrap();
 }
 
@@ -106,7 +106,7 @@ fn a_loop_is_shown() {
 
 #[test]
 fn a_table_that_can_deadlock_is_refused() {
-    // all packets go up round the ring, on one VC class
+    // all packets go up round the ring on one VC class, so they can wait for each other in a cycle
     let lines: String = (0..4)
         .flat_map(|r| (0..4).filter(move |&d| d != r).map(move |d| format!("{r},{d},{}\n", (r + 1) % 4)))
         .collect();
@@ -122,7 +122,7 @@ fn paths_longer_than_the_vcs_are_refused() {
     let refusal = refusal(long, routing(SHORTEST));
     assert_eq!(refusal.path, "routing.shortest_path");
     assert!(refusal.what.contains("up to 39 links need 39 VC classes, but a link has at most 16 VCs"), "{refusal}");
-    // a row is a tree: one class is enough
+    // a row is a tree, so one class is enough
     check(&spec(long, ECMP_ONE)).unwrap();
     let far = r#"{"mesh": {"widths": [128, 2], "terminals_per_router": 1}}"#;
     check(&spec(far, ECMP_ONE)).unwrap_err();
@@ -138,7 +138,7 @@ fn a_ring_on_one_class_is_refused() {
 fn tables_beyond_the_memory_limit_are_refused_with_the_arithmetic() {
     let wide = r#"{"hyperx": {"widths": [34, 34, 34], "terminals_per_router": 1}}"#;
     let refusal = refusal(wide, routing(SHORTEST));
-    // 34^3 = 39,304 routers; the square of this number, 1.54e9, exceeds 2^30
+    // 34^3 = 39,304 routers; the square of this number is 1.54e9, which exceeds 2^30
     assert!(
         refusal.what.starts_with("the table needs 39304 routers with terminals x 39304 routers x 1 bytes = 1544804416"),
         "{refusal}"
@@ -147,7 +147,7 @@ fn tables_beyond_the_memory_limit_are_refused_with_the_arithmetic() {
 
 // ---- bubbles --------------------------------------------------------------------------------------------------------
 
-/// A ring of four routers that keeps a bubble, with packets of 5 flits in buffers of 10 flits.
+/// A spec of a ring of four routers that keeps a bubble, with packets of 5 flits in buffers of 10 flits.
 fn bubbles() -> Spec {
     let mut spec = Spec::new(&topology(RING), routing(BUBBLE)).unwrap();
     spec.set_packet(5);
@@ -163,7 +163,7 @@ fn a_bubble_needs_whole_packets_in_a_buffer() {
     let refusal = check(&spec).unwrap_err();
     assert_eq!(refusal.path, "router.flow_control");
     assert!(refusal.what.contains("dimension_order") && refusal.help.contains("virtual_cut_through"), "{refusal}");
-    // this is also true for packets of one flit
+    // the same is true for packets of one flit
     spec.set_packet(1);
     assert_eq!(check(&spec).unwrap_err().path, "router.flow_control");
 }
@@ -197,7 +197,7 @@ fn a_bubble_needs_packets_of_one_length() {
 fn the_refusal_of_a_wrong_topology_names_the_routings_that_fit() {
     let (examples, small) = (RoutingConfig::examples(), small_networks());
     for kind in TopologyConfig::NAMES {
-        // the refusal of a network with trunks explains how to avoid trunks
+        // without trunks, because the refusal of a network with trunks explains how to avoid trunks
         let single = |(topology, graph): &(TopologyConfig, Graph)| topology.name() == *kind && !graph.has_trunks();
         let (topology, _) = small.iter().find(|network| single(network)).expect("a network without trunks");
         let checked = |routing: &RoutingConfig| {
@@ -208,7 +208,7 @@ fn the_refusal_of_a_wrong_topology_names_the_routings_that_fit() {
         let (mut fit, mut listed) = (Vec::new(), Vec::new());
         for name in RoutingConfig::NAMES {
             let example = examples.iter().find(|example| example.config.name() == *name).expect("an example");
-            // an example for some networks only, such as a table, can be written for any network, unless it declares what it routes
+            // a routing for some networks only, such as a table, can be written for any network, unless it declares its networks
             match checked(&example.config) {
                 Err(refusal) if example.networks.is_none() || refusal.help.contains(", or a topology that suits") => {
                     listed.push((name, refusal.help));
@@ -233,8 +233,8 @@ fn the_refusal_of_a_wrong_topology_names_the_routings_that_fit() {
 
 // ---- pairs ----------------------------------------------------------------------------------------------------------
 
-/// A policy that switches links off needs a routing that uses its information about links. A policy that never switches links off is
-/// compatible with all routings.
+/// A policy that switches links off needs a routing that uses the information of this policy about links. A policy that never switches
+/// links off is compatible with every routing.
 #[test]
 fn policies_and_routings_go_together_by_what_they_know_of_links() {
     for example in PolicyConfig::examples() {
@@ -255,7 +255,7 @@ fn policies_and_routings_go_together_by_what_they_know_of_links() {
             });
             let checked: Vec<Result<(), Refusal>> = checked.collect();
             if example.offers().always_carries {
-                // the policy is compatible with every routing, and is refused only if there are no links that it can manage
+                // such a policy is refused only if there are no links that it can manage
                 let refused = checked.iter().filter_map(|checked| checked.as_ref().err());
                 assert!(refused.clone().all(|refusal| refusal.path == "power.manages"), "{example:?} beside {routing}");
                 continue;

@@ -1,4 +1,4 @@
-//! Tests which loads count as saturated: bursty loads, loads that change, and loads of terminals that wait for replies.
+//! Tests which runs count as saturated: bursty loads, loads that change, and loads of terminals that wait for replies.
 
 use crate::common::*;
 use weft_engine::Spec;
@@ -7,8 +7,8 @@ use weft_engine::spec::{Job, LoadPhase, Phases, Stop};
 use weft_engine::steady::growth;
 use weft_traffic::{PatternConfig, Population};
 
-/// 4x4 routers with one terminal each, and tornado traffic over intermediates. At load 0.9 the network carries 0.82 of the offered load.
-/// Traffic in bursts of `burst` cycles on average, at full load during a burst.
+/// A spec of 4x4 routers with one terminal each, and tornado traffic over intermediates. At load 0.9 the network accepts 0.82 of the
+/// offered load. Sources send in bursts of `burst` cycles on average, at full load during a burst.
 fn bursty(load: f64, burst: u64, seed: u64) -> Spec {
     let mut spec = spec(r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#, VALIANT);
     pattern(&mut spec, r#"{"tornado": {}}"#);
@@ -27,7 +27,7 @@ fn bursts_that_pile_up_are_saturated_although_they_would_drain() {
     for seed in 1..4 {
         let over = run(&bursty(0.9, 64, seed));
         assert_eq!((&over.ending, over.saturated), (&Ending::Saturated, Saturation::Yes), "seed {seed}");
-        // the drain could deliver all missing packets
+        // the number of missing packets is so small that the drain could deliver them
         assert!(over.missing_packets < over.sums.packets / 2, "{} are missing", over.missing_packets);
         let below = run(&bursty(0.3, 64, seed));
         assert_eq!((&below.ending, below.saturated), (&Ending::Drained, Saturation::No), "seed {seed}");
@@ -62,7 +62,7 @@ fn a_window_that_is_short_against_the_bursts_says_so_and_a_longer_one_decides() 
     assert_eq!(run(&longer).saturated, Saturation::No);
 }
 
-/// Eight routers, each of which sends the bursts of its four terminals over one channel: the channel carries a load of 1/4.
+/// A spec of eight routers, each of which sends the bursts of its four terminals over one channel. The channel carries a load of 1/4.
 fn shared(load: f64, seed: u64) -> Spec {
     let mut spec = spec(r#"{"hyperx": {"widths": [8], "terminals_per_router": 4}}"#, DOR);
     pattern(&mut spec, r#"{"tornado": {}}"#);
@@ -81,7 +81,7 @@ fn shared(load: f64, seed: u64) -> Spec {
 fn a_gap_that_bursts_may_explain_is_decided_by_the_window_that_is_named() {
     let mut open = 0;
     for seed in 1..=3 {
-        // of a load of 0.265, 5.7 % are not carried
+        // the network cannot carry 5.7 % of this load of 0.265
         let mut spec = shared(0.265, seed);
         let Saturation::Unknown(Doubt::Bursts(doubt)) = run(&spec).saturated else { continue };
         assert!(doubt.is_of_gap() && doubt.gap <= doubt.limit, "{doubt:?}");
@@ -136,12 +136,12 @@ fn a_load_beside_a_batch_is_judged_without_the_batch() {
             job.phases = vec![LoadPhase { from: 0, pattern: pattern.into(), load: vec![load; ranks] }];
             Job { name: name.into(), terminals: terminals.collect(), ..job }
         };
-        // a batch that is sent as fast as possible, and is far from delivered at the end
+        // a batch that terminals send as fast as they can; at the end of the run, only a small part is delivered
         let batch = Job { batch: Some(vec![2500; 4]), ..job("batch", 12..16, 1.0) };
         spec.traffic.jobs = vec![job("background", 0..12, load), batch];
         let out = run(&spec);
         assert_eq!(out.saturated, expected, "load {load}, {:?}", out.ending);
-        // the same must be true if the window ends with the batch
+        // the verdict must be the same if the window ends with the batch
         let job = &mut spec.traffic.jobs[1];
         (job.batch, spec.phases) =
             (Some(vec![1700; 4]), Phases { warmup: 0, window: 20_000, stop: Stop::Complete, ..spec.phases });
@@ -158,13 +158,13 @@ fn terminals_that_wait_for_replies_offer_what_the_network_lets_them() {
     let out = run(&spec);
     assert_eq!((&out.ending, out.saturated), (&Ending::Drained, Saturation::No));
     assert!(out.offered_flits < 16 * 8000 * 9 / 10, "replies included, less than the requests alone at load 0.9");
-    // without a limit of outstanding requests, packets accumulate
+    // without a limit of outstanding requests, packets accumulate in the network
     spec.traffic.jobs[0].workload = request_reply(4, None);
     assert_eq!(run(&spec).saturated, Saturation::Yes);
 }
 
-/// Two terminals of a router send over one link. In each period of 1,000 cycles the link is off for 300 cycles, from cycle `from` on: it
-/// carries a load of 0.35.
+/// A spec in which two terminals of a router send over one link. In each period of 1,000 cycles, the link is off for 300 cycles from cycle
+/// `from` on. The link therefore carries a load of 0.35.
 fn by_timetable(load: f64, from: u64) -> Spec {
     let mut spec = spec(r#"{"hyperx": {"widths": [4], "terminals_per_router": 2}}"#, r#"{"dimension_order": {}}"#);
     pattern(&mut spec, r#"{"tornado": {}}"#);

@@ -1,4 +1,4 @@
-//! SLaC: the stages of a HyperX, the paths of packets while stages go on and off, and dark links, which carry nothing.
+//! Tests of SLaC: the stages of a HyperX, the paths of packets while stages go on and off, and dark links, which carry nothing.
 
 use crate::common::*;
 use weft_engine::explain;
@@ -8,9 +8,9 @@ use weft_engine::spec::Execution;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::{Spec, check, imply};
 
-/// The policy with its default parameters.
+/// The policy SLaC with its default parameters.
 const STAGES: &str = r#"{"slac": {}}"#;
-/// 24 terminals of a row share the 4 links of each of its routers.
+/// A HyperX in which the 24 terminals of a row share the 4 links of each of its routers.
 const OVERSUBSCRIBED: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 6}}"#;
 const WIDE: &str = r#"{"hyperx": {"widths": [5, 3], "terminals_per_router": 2}}"#;
 const HIGH: &str = r#"{"hyperx": {"widths": [3, 6], "terminals_per_router": 2}}"#;
@@ -20,13 +20,13 @@ fn via(name: &str) -> String {
     format!(r#"{{"slac": {{"via": "{name}"}}}}"#)
 }
 
-/// Numbers of columns and rows of the routers.
+/// Number of columns and of rows of the routers.
 fn widths(spec: &Spec) -> (u32, u32) {
     let widths = spec.graph.structure().widths().expect("a grid");
     (widths[0], widths[1])
 }
 
-/// Index of the stage of the link between two routers, from 0: the stage of its lower row.
+/// Index of the stage to which the link between two routers belongs. The index is the lower of the two rows; the first stage has index 0.
 fn stage(spec: &Spec, a: u32, b: u32) -> usize {
     let columns = widths(spec).0;
     (a / columns).min(b / columns) as usize
@@ -48,7 +48,7 @@ fn the_least_power_state_of_the_butterfly_has_84_of_448_links() {
         assert_eq!((c.cycles[state], c.transitions), (1000, 0), "{c:?}");
         on[stage] += 1;
     }
-    // a row has 8 * 7 / 2 = 28 links, and 8 links to each higher row; a link consists of two channels
+    // a row has 8 * 7 / 2 = 28 links inside, and 8 links to each higher row; a link consists of two channels
     let expected: Vec<u32> = (1..=8).map(|s| 2 * (28 + 8 * (8 - s))).collect();
     assert_eq!(on, expected);
     assert_eq!(expected, [84, 76, 68, 60, 52, 44, 36, 28].map(|links| 2 * links));
@@ -56,9 +56,9 @@ fn the_least_power_state_of_the_butterfly_has_84_of_448_links() {
 
 #[test]
 fn the_mean_over_the_pairs_of_the_butterfly_at_least_power_is_32_63() {
-    // Over the 64 x 64 pairs of routers, paths have 3,472 more hops than without the policy: 1 for 8 columns of 7 * 6 pairs of dark
-    // routers, 2 for 7 rows of 8 * 7 pairs, and 1 for 8 * 7 pairs of columns and 7 * 6 pairs of dark rows. If the source counts as a
-    // destination, the mean rises by 0.848.
+    // Over the 64 x 64 pairs of routers, paths have 3,472 more hops than without the policy. The additional hops are 1 for 8 columns of 7 *
+    // 6 pairs of dark routers, 2 for 7 rows of 8 * 7 pairs, and 1 for 8 * 7 pairs of columns and 7 * 6 pairs of dark rows. If the source
+    // also counts as a destination, the mean rises by 0.848.
     let more = f64::from(8 * 7 * 6 + 2 * 7 * 8 * 7 + 8 * 7 * 7 * 6) / 4096.0;
     assert_eq!(format!("{more:.3}"), "0.848");
     let mut with_self = butterfly(SLAC);
@@ -71,13 +71,13 @@ fn the_mean_over_the_pairs_of_the_butterfly_at_least_power_is_32_63() {
         let implied = imply(&spec).unwrap();
         let hops = (1.75 + more) * 512.0 / 511.0;
         assert!((implied.mean_hops.unwrap() - hops).abs() < 1e-9, "{name}");
-        // h + 1 routers of 1 cycle, h links of 10 cycles, two terminal links of 1 cycle, ejection 1 cycle
+        // h + 1 routers of 1 cycle, h links of 10 cycles, two terminal links of 1 cycle, and 1 cycle for ejection
         assert!((implied.zero_load_latency.unwrap() - (11.0 * hops + 4.0)).abs() < 1e-9, "{name}");
         assert_eq!(format!("{:.2}", implied.zero_load_latency.unwrap()), "32.63", "{name}");
     }
 }
 
-/// Number of hops if only the first row of routers is on.
+/// Number of hops between two routers if only the first row of routers is on.
 fn hops_at_least_power(spec: &Spec, from: u32, to: u32) -> u64 {
     let columns = widths(spec).0;
     let (same_column, same_row) = (from % columns == to % columns, from / columns == to / columns);
@@ -97,7 +97,7 @@ fn every_pair_of_routers_has_its_latency_to_the_cycle_at_least_power() {
     let routers = base.graph.routers();
     for (from, to) in (0..routers).flat_map(|from| (0..routers).map(move |to| (from, to))) {
         let mut spec = base.clone();
-        // terminal 2 r is at router r
+        // the pattern uses terminal 2 r, which is at router r
         pattern(&mut spec, &format!(r#"{{"hot_spot": {{"targets": [{}]}}}}"#, 2 * to));
         alone(&mut spec, 2 * from + 1, 100);
         let out = run(&spec);
@@ -115,9 +115,9 @@ fn every_pair_of_routers_has_its_latency_to_the_cycle_at_least_power() {
 
 #[test]
 fn with_all_stages_on_the_bound_of_tornado_and_bit_reverse_is_an_eighth() {
-    // The 8 terminals of a router share the link along its row: for tornado this follows from its definition. Bit reverse of 9 bits sends
-    // from router (x, y) (bits 3 to 5 and 6 to 8), terminal t (bits 0 to 2), to column reverse(x) and row reverse(t): this path also uses
-    // the link along the row.
+    // The 8 terminals of a router share the link along its row. For tornado traffic this follows from the definition. Bit reverse of 9 bits
+    // sends from terminal t (bits 0 to 2) of router (x, y) (bits 3 to 5 and 6 to 8) to column reverse(x) and row reverse(t). The path of
+    // bit-reverse traffic also uses the link along the row.
     for name in [TORNADO, r#"{"bit_reverse": {}}"#] {
         for (routing, policy_json) in [(SLAC, STAGES), (SLAC, ALWAYS_ON), (DOR, ALWAYS_ON)] {
             let mut spec = butterfly(routing);
@@ -150,7 +150,7 @@ fn under_always_on_it_is_dimension_order_to_the_last_bit() {
 
 // ---- stages over time -----------------------------------------------------------------------------------------------
 
-/// States of every stage over time; all channels of a stage are in the same state.
+/// The states of every stage over time. Checks that all channels of a stage are in the same state.
 fn history(spec: &Spec, out: &Outcome) -> Vec<Vec<Span>> {
     let states = link_states(out);
     assert!(states.complete);
@@ -164,15 +164,15 @@ fn history(spec: &Spec, out: &Outcome) -> Vec<Vec<Span>> {
     stages.into_iter().map(|spans| spans.expect("a stage has links")).collect()
 }
 
-/// The times (averaging, wake per link) [cycles].
+/// The policy's times (averaging, wake per link) [cycles].
 fn times(spec: &Spec) -> (u64, u64) {
     let PolicyConfig::Slac(policy) = &spec.policy else { panic!("another policy") };
     let cycles = |time: &weft_units::Time| time.cycles(spec.cycle_fs, "").unwrap();
     (cycles(&policy.averaging), cycles(&policy.wake_per_link))
 }
 
-/// Stage 1 is always on. The other stages change one at a time, at the ends of windows. The stage that went on last goes off first. Returns
-/// the number of times that a stage went on.
+/// Checks the history of the stages: stage 1 is always on. The other stages change one at a time, at the ends of averaging windows. The
+/// stage that came on last goes off first. Returns how often a stage came on.
 fn check_history(spec: &Spec, out: &Outcome) -> usize {
     use LinkState::{Draining, Off, On, Waking};
     let ((columns, rows), (averaging, wake)) = (widths(spec), times(spec));
@@ -227,7 +227,7 @@ fn the_stages_of_the_butterfly_warm_one_after_the_other_100_cycles_per_link() {
     let out = run(&spec);
     check_account(&out);
     check_history(&spec, &out);
-    // for each further stage, 8 links fewer, of 4 cycles each; the second stage has 76 links
+    // each further stage has 8 links fewer, each of which wakes for 4 cycles; the second stage has 76 links
     let stages = history(&spec, &out);
     let warming = |spans: &Vec<Span>| spans.iter().find(|s| s.state == LinkState::Waking).map(|s| s.to - s.from);
     let times: Vec<u64> = stages[1..].iter().map_while(warming).collect();
@@ -241,7 +241,7 @@ fn the_stages_of_the_butterfly_warm_one_after_the_other_100_cycles_per_link() {
     )
     .unwrap();
     assert_eq!(defaults, written);
-    // one window until the stage is requested, 76 links to wake, and one window after that
+    // one window until a router requests the stage, the wake time of 76 links, and one more window
     let settles = defaults.settling_period(&spec.graph, &spec.modes, spec.cycle_fs).unwrap();
     assert_eq!(settles, Some(100 + 76 * 100 + 100));
 }
@@ -258,7 +258,7 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
             packets(&mut spec, flits, flow, 8);
             policy(&mut spec, QUICK_STAGES);
             if !seed.is_multiple_of(2) {
-                // the end of waking is not at the end of a window
+                // times such that waking does not end at the end of a window
                 policy(
                     &mut spec,
                     r#"{"slac":
@@ -276,7 +276,7 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
             assert_eq!(out.accepted_flits, out.offered_flits, "{what}");
             check_account(&out);
             woken += check_history(&spec, &out);
-            // the load has ended, and all stages except the first are off
+            // the load has ended, so all stages except the first are off
             let last = history(&spec, &out).into_iter().map(|spans| spans[spans.len() - 1].state);
             assert!(last.skip(1).all(|state| state == LinkState::Off), "{what}");
         }
@@ -295,7 +295,7 @@ fn stages_that_are_never_released_outlast_their_load() {
     assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0));
     check_account(&out);
     assert!(check_history(&spec, &out) > 0);
-    // the load has ended
+    // the load has ended by then
     let stages = history(&spec, &out);
     for spans in &stages[1..] {
         let states: Vec<LinkState> = spans.iter().map(|span| span.state).collect();
@@ -306,8 +306,8 @@ fn stages_that_are_never_released_outlast_their_load() {
 
 #[test]
 fn at_a_carried_load_stages_are_kept_or_go_on_and_off_for_ever_as_the_reading_says() {
-    // The first stage carries 1 / 24 of a flit per terminal across a row of 4 routers with 6 terminals each. All four stages carry much
-    // more, with nearly empty buffers.
+    // The first stage alone carries 1 / 24 of a flit per terminal across a row of 4 routers with 6 terminals each. All four stages together
+    // carry much more, with nearly empty buffers.
     let transitions = |release: &str| {
         let mut spec = spec(OVERSUBSCRIBED, SLAC);
         let stages = format!(r#"{{"slac": {{"wake_per_link": "2ns", "averaging": "50ns", "release": "{release}"}}}}"#);

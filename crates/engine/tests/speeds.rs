@@ -1,4 +1,4 @@
-//! Links with rates other than one flit per cycle, and output buffers with a limit.
+//! Tests links with rates other than one flit per cycle, and output buffers with a limit.
 
 use crate::common::*;
 use crate::conservation::check_drains;
@@ -12,16 +12,16 @@ fn rate(flits: u128, cycles: u128) -> Rate {
     Rate::new(flits, cycles, "links.default.bandwidth").expect("a rate")
 }
 
-/// Sets the rates of the link classes, in order.
+/// Sets the rates of the link classes, in the order of the classes.
 fn rates(spec: &mut Spec, rates: &[(u128, u128)]) {
     for (link, &(flits, cycles)) in spec.links.iter_mut().zip(rates.iter().cycle()) {
         link.rate = rate(flits, cycles);
     }
 }
 
-/// Two routers with 4 terminals each, and one link between them.
+/// A network of two routers with 4 terminals each, and one link between the routers.
 const PAIR: &str = r#"{"full_mesh": {"routers": 2, "terminals_per_router": 4}}"#;
-/// Terminals send to the terminals of the next router.
+/// A pattern in which terminals send to the terminals of the next router.
 const NEXT_ROUTER: &str = r#"{"neighbor": {}}"#;
 
 /// Number of flits that each channel between routers has carried.
@@ -79,7 +79,7 @@ const ADVERSE_SAME: &str = r#"{"group_shift": {"shift": 2, "local": "same"}}"#;
 
 #[test]
 fn a_full_link_carries_exactly_its_rate() {
-    // windows of whole periods, in which the two channels between the routers are never idle
+    // windows of whole periods; during a window the two channels between the routers are never idle
     for ((flits, cycles), window) in
         [((2, 3), 3000), ((1, 2), 3000), ((1, 7), 3500), ((999, 1000), 3000), ((3, 2), 3000)]
     {
@@ -106,7 +106,7 @@ fn a_slow_terminal_link_bounds_what_a_terminal_sends_and_receives() {
     assert_eq!(imply(&spec).unwrap().channel_load_bound, Some(0.4));
 }
 
-/// A routing that works on any network.
+/// A routing that works on every network.
 const DOR_ANY: &str = SHORTEST;
 
 #[test]
@@ -127,7 +127,7 @@ fn the_channel_load_bound_is_a_share_of_the_rate() {
 
 #[test]
 fn the_memory_estimate_counts_the_time_on_slow_links() {
-    // 32 flits over links that take 8 cycles for each flit are in flight for 7 * 32 additional cycles
+    // 32 flits take 7 * 32 additional cycles over links that take 8 cycles for each flit
     let mut spec = spec(TORUS, DOR);
     packets(&mut spec, 32, VirtualCutThrough, 64);
     let before = memory(&spec, ONE).in_flight;
@@ -145,8 +145,8 @@ fn the_memory_estimate_counts_the_time_on_slow_links() {
 
 #[test]
 fn few_flits_wait_for_a_slow_link() {
-    // 4 terminals offer 8 times the capacity of the link. At most 2 flits wait for the link and one is on it. So most
-    // credits stay free. The input buffers of the router become full, but not the buffer at the far end.
+    // 4 terminals offer 8 times the capacity of the link. At most 2 flits wait for the link and one is on it. Therefore most credits stay
+    // free. The input buffers of the router become full, but the buffer at the far end does not.
     let mut slow = spec(PAIR, DOR);
     pattern(&mut slow, NEXT_ROUTER);
     rates(&mut slow, &[(1, 1), (1, 8)]);
@@ -156,7 +156,7 @@ fn few_flits_wait_for_a_slow_link() {
     let out = run(&slow);
     assert!(between_routers(&out).iter().all(|&flits| (495..=503).contains(&flits)), "{:?}", between_routers(&out));
     let mut small = slow.clone();
-    // one flit is transmitted at a time, 2 wait, 2 are in flight, and the same number of credits is returning
+    // one flit is on the link, 2 wait for it, 2 are in flight, and equally many credits are returning
     small.links[1].vcs = 1;
     small.links[1].buffer = 6;
     assert!(between_routers(&run(&small)).iter().all(|&flits| (495..=503).contains(&flits)));
@@ -199,7 +199,7 @@ fn mixed_rates_give_the_same_bits_in_any_division() {
 
 // ---- lower rates ----------------------------------------------------------------------------------------------------
 
-/// Share of the window for which channels between routers are in a state: the smallest and the largest share.
+/// Share of the window in which channels between routers are in state `state`: the smallest and the largest share of a channel.
 fn share(out: &Outcome, state: LinkState) -> (f64, f64) {
     let between = out.channels.iter().filter(|c| c.from.is_some() && c.to.is_some());
     let shares = between.map(|c| c.cycles[state] as f64 / out.window as f64);
@@ -208,7 +208,8 @@ fn share(out: &Outcome, state: LinkState) -> (f64, f64) {
 
 #[test]
 fn at_a_constant_load_the_ladder_comes_to_rest_where_its_thresholds_say() {
-    // 4 terminals share the link, so it carries 4 loads. The link changes to half of its rate below 0.25, and to a quarter below 0.125.
+    // 4 terminals share the link, so it carries 4 times the load of a terminal. Below 0.25 the link changes to half of its rate, and below
+    // 0.125 to a quarter.
     for (carried, state) in [(0.4, LinkState::On), (0.19, HALF), (0.08, QUARTER)] {
         let mut spec = spec(PAIR, DOR);
         pattern(&mut spec, NEXT_ROUTER);
@@ -223,7 +224,7 @@ fn at_a_constant_load_the_ladder_comes_to_rest_where_its_thresholds_say() {
 
 #[test]
 fn the_ladder_goes_up_when_its_rate_is_too_little_and_carries_the_load() {
-    // from the slowest rate, in which an idle warm-up leaves the channels, up to the full rate
+    // the idle warm-up leaves the channels at the slowest rate; from there they change up to the full rate
     let mut spec = spec(PAIR, DOR);
     pattern(&mut spec, NEXT_ROUTER);
     policy(&mut spec, r#"{"rate_ladder": {"epoch": "1us", "transition": "100ns"}}"#);
@@ -244,7 +245,8 @@ fn a_channel_that_idles_at_a_lower_rate_carries_its_first_packets_at_that_rate()
     pattern(&mut spec, NEXT_ROUTER);
     policy(&mut spec, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns", "to": "quarter"}}"#);
     packets(&mut spec, 3, VirtualCutThrough, 32);
-    // packets are never in the network together, so each finds the channel at a quarter of its rate: one flit every 4 cycles
+    // two packets are never in the network at the same time, so each packet finds the channel at a quarter of its rate: one flit every 4
+    // cycles
     check_t0(spec.clone(), 0, |spec, hops| t0(spec, hops) + 9);
     spec.set_load(0.0);
     phases(&mut spec, 0, 1000);
@@ -257,7 +259,7 @@ fn a_channel_that_idles_at_a_lower_rate_carries_its_first_packets_at_that_rate()
 
 #[test]
 fn several_slowed_links_take_no_longer_for_a_flit_than_one() {
-    // a lone packet of 3 flits over links at a quarter of their rate: the same as over links of rate 1/4
+    // a packet of 3 flits without other traffic takes equally long over links slowed to a quarter and over links of rate 1/4
     for (network, routing) in [(TORUS, DOR), (HYPERX, DOR), (DRAGONFLY, DF_MINIMAL)] {
         let mut spec = spec(network, routing);
         pattern(&mut spec, r#"{"uniform": {}}"#);
@@ -328,7 +330,7 @@ fn worms_in_tiny_buffers_do_not_wait_for_ever_for_links_that_want_to_change_thei
         spec.set_load(0.9);
         spec.seed = seed;
         check_drains(&mut spec, 1000);
-        // and packets that wait at their sources
+        // this also counts packets that wait at their sources
         let job = &mut spec.traffic.jobs[0];
         let quiet = LoadPhase { from: 1000, load: vec![0.0; job.terminals.len()], ..job.phases[0].clone() };
         job.phases.push(quiet);

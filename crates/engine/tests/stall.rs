@@ -1,4 +1,5 @@
-//! A network that can stall is refused before it runs. A network that does stall ends in a limited time, and reports the reason.
+//! Tests that a network that can stall is refused before it runs. Also tests that a run that stalls ends after a limited time and reports
+//! the reason.
 
 use crate::common::*;
 use weft_engine::outcome::{Cause, Ending};
@@ -15,7 +16,7 @@ const TORUS_4X4: &str = r#"{"torus": {"widths": [4, 4], "terminals_per_router": 
 fn a_ring_without_dateline_is_refused_with_its_cycle() {
     let refusal = imply(&spec(RING, NO_DATELINE)).unwrap_err();
     assert_eq!(refusal.path, "routing.dimension_order");
-    // All five channels of one direction are in the cycle; port 2 leads up, port 3 down.
+    // All five channels in one direction are in the cycle. Port 2 leads up, port 3 down.
     assert!(refusal.what.contains("a cycle of 5 channels"), "{}", refusal.what);
     let up = |r: u32| format!("router {r} port 2 to router {} class 0", (r + 1) % 5);
     let down = |r: u32| format!("router {r} port 3 to router {} class 0", (r + 4) % 5);
@@ -24,8 +25,8 @@ fn a_ring_without_dateline_is_refused_with_its_cycle() {
     assert!(refusal.help.contains("allow_dependency_cycle"), "{}", refusal.help);
 }
 
-/// Checks that `needed` VCs on links of this class are accepted, and that one VC less is refused. The message of the refusal names the
-/// needed number.
+/// Checks that `needed` VCs on links of link class `class` are accepted, and that one VC less is refused. The message of the refusal must
+/// contain the needed number.
 fn check_vcs(topology: &str, routing: &str, class: usize, needed: u8) {
     let mut spec = spec(topology, routing);
     spec.links[class].vcs = needed;
@@ -53,8 +54,8 @@ fn too_few_vcs_are_refused_naming_the_number_needed() {
 
 // ---- deadlock -------------------------------------------------------------------------------------------------------
 
-/// A ring without dateline at full load. Every packet goes two hops up (tornado on 5: ceil(5 / 2) - 1 = 2), and channels fill with packets
-/// that each need the next channel.
+/// A spec that deadlocks: a ring without dateline at full load. Every packet goes two hops up (tornado on 5: ceil(5 / 2) - 1 = 2), so
+/// channels fill with packets that all need the next channel.
 fn deadlocking() -> Spec {
     let mut spec = spec(RING, NO_DATELINE);
     spec.allow_dependency_cycle = true;
@@ -66,14 +67,14 @@ fn deadlocking() -> Spec {
     spec
 }
 
-/// Checks that a run ends as stalled soon after the limit, with a closed cycle of waiting packets.
+/// Checks that a run ends as stalled soon after the stall limit, and reports a closed cycle of waiting packets.
 fn check_stalls(spec: &Spec, how: Execution) -> Vec<String> {
     let out = run_as(spec, how);
     let Ending::Stalled(stall) = &out.ending else { panic!("ended as {:?}", out.ending) };
-    // the network deadlocks within a few hundred cycles; then the watchdog waits for its limit, and checks every 1,024 cycles
+    // the network deadlocks within a few hundred cycles; the run notices this after the stall limit, and checks every 1,024 cycles
     assert!(out.cycles < 5000 + spec.phases.stall_limit + 2 * 1024, "{} cycles", out.cycles);
     assert!(stall.wait_for.len() >= 2 && stall.packets >= stall.wait_for.len() as u64, "{stall:?}");
-    // each packet is in the queue for which the previous packet waits, and waits for a queue at the far end of a link of its router
+    // each packet is in the queue for which the previous packet waits; it waits for a queue at the far end of a link of its router
     for (k, waiting) in stall.wait_for.iter().enumerate() {
         let next = &stall.wait_for[(k + 1) % stall.wait_for.len()];
         assert_eq!(waiting.cause.queue(), Some(next.at), "{:?}", stall.wait_for);
@@ -89,7 +90,7 @@ fn check_stalls(spec: &Spec, how: Execution) -> Vec<String> {
 fn a_ring_without_dateline_deadlocks_and_says_so() {
     let lines = check_stalls(&deadlocking(), ONE);
     assert_eq!(lines.len(), 5, "one packet in each channel of the ring: {lines:?}");
-    // two terminals at ports 0 and 1; port 2 leads up, and packets that go up arrive at port 3
+    // ports 0 and 1 are for the two terminals; port 2 leads up, and packets that go up arrive at port 3
     let room = " in router 1 port 3 VC 0 waits for room behind its link 1 -> 2 (output 2) in router 2 port 3 VC 0";
     assert!(lines[0].starts_with("packet ") && lines[0].ends_with(room), "{lines:?}");
 }
@@ -107,7 +108,7 @@ fn worms_that_hold_the_switch_are_refused_since_they_deadlock() {
     packets(&mut spec, 6, Wormhole, 1);
     spec.router.hold_switch = true;
     assert_eq!(imply(&spec).unwrap_err().path, "router.hold_switch");
-    // a held output blocks both phases of Valiant, and thus connects the VC classes that separate the phases
+    // an output that holds the switch blocks both phases of Valiant; it thereby connects the VC classes that separate the phases
     spec.allow_dependency_cycle = true;
     spec.set_load(1.0);
     phases(&mut spec, 1000, 50_000);
@@ -135,7 +136,8 @@ fn the_dateline_cures_the_ring() {
 
 // ---- bubbles --------------------------------------------------------------------------------------------------------
 
-/// A ring of four routers at full load, with buffers for two packets. Terminals send to their own router or half way round the ring.
+/// A spec of a ring of four routers at full load, with buffers for two packets. Terminals send to their own router or half way round the
+/// ring.
 fn half_way_round(routing_json: &str, flits: u32) -> Spec {
     let mut spec = spec(r#"{"torus": {"widths": [4], "terminals_per_router": 2}}"#, routing_json);
     pattern(&mut spec, r#"{"asymmetric": {}}"#);
@@ -156,7 +158,7 @@ fn a_ring_that_keeps_a_bubble_does_not_stall_where_one_that_does_not_stalls() {
             let out = run(&spec);
             assert_eq!(out.ending, Ending::Saturated, "{flits} flits, {variant:?}");
             assert!(accepted(&out) > 0.1, "{flits} flits, {variant:?}: {}", accepted(&out));
-            // there is room for only one packet, for entering as for moving on
+            // this routing needs space for only one packet, for entering the ring and for moving on
             spec.routing = routing(NO_DATELINE);
             spec.allow_dependency_cycle = true;
             check_stalls(&spec, ONE);
@@ -166,8 +168,7 @@ fn a_ring_that_keeps_a_bubble_does_not_stall_where_one_that_does_not_stalls() {
 
 // ---- accepted routings never stall ----------------------------------------------------------------------------------
 
-/// Runs 4,000 cycles (100,000 in `make test-all`) at full load, with the fewest VCs and smallest buffers that the routing and the packets
-/// permit.
+/// Runs 4,000 cycles (100,000 in `make test-all`) at full load, with the smallest permitted numbers of VCs and sizes of buffers.
 fn check_never_stalls(mut spec: Spec, flits: u32, flow_control: FlowControl, hold_switch: bool) {
     let what = format!("{:?} on {:?}, {flits} flits", spec.routing, spec.graph.topology_name());
     packets(&mut spec, flits, flow_control, 1);
@@ -181,11 +182,11 @@ fn check_never_stalls(mut spec: Spec, flits: u32, flow_control: FlowControl, hol
     let cycles = if rounds(1) > 1 { 100_000 } else { 4000 };
     phases(&mut spec, 1000, cycles - 1000);
     spec.phases.stall_limit = 1000;
-    // no part of the network is stuck either: `run` searches for packets that can never move when a run is saturated
+    // no part of the network is stuck either, because `run` searches for packets that can never move if a run is saturated
     let out = run(&spec);
     let what = format!("{what}: {:?}", out.ending);
     assert!(matches!(out.ending, Ending::Saturated | Ending::Drained), "{what}");
-    // worms in a chain of buffers of 1 flit are slow: one flit per credit loop of 4 cycles, over several hops and phases
+    // worms in a chain of 1-flit buffers are slow: one flit per credit loop of 4 cycles, over several hops and phases
     assert!(accepted(&out) > 0.02, "{what}, accepted {}", accepted(&out));
 }
 
@@ -198,7 +199,7 @@ fn worms_that_may_not_reach_their_escape_are_refused() {
     assert_eq!(imply(&spec).expect_err("they could deadlock").path, "router.flow_control");
 }
 
-/// Flits of a packet, flow control, and whether a packet holds the switch.
+/// Number of flits of a packet, flow control, and whether a packet holds the switch.
 const PACKETS: [(u32, FlowControl, bool); 3] =
     [(1, VirtualCutThrough, false), (6, VirtualCutThrough, true), (6, Wormhole, false)];
 

@@ -1,4 +1,4 @@
-//! TCEP: the links that it switches, the times at which it does so, and its guarantees.
+//! Tests of TCEP: the links that it switches, when it switches them, and its guarantees.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -8,14 +8,14 @@ use weft_engine::spec::{Execution, FlowControl};
 use weft_engine::{Outcome, Simulation, Spec};
 
 const TORNADO_AND_UNIFORM: [&str; 2] = [TORNADO, UNIFORM_SELF];
-/// Short epochs, for small networks: a deactivation epoch of 4 activation epochs.
+/// Parameters with short epochs for small networks. A deactivation epoch consists of 4 activation epochs.
 const QUICK: &str = r#""activation_epoch": "250cycles", "deactivation_epoch": "1000cycles", "wake": "120cycles""#;
 
 fn tcep(spec: &mut Spec, keys: &str) {
     policy(spec, &format!(r#"{{"tcep": {{{keys}}}}}"#));
 }
 
-/// Mean share of the managed channels that are not off.
+/// Mean share of the managed channels that were not off.
 fn share_on(spec: &Spec, out: &Outcome) -> f64 {
     let managed = || out.channels.iter().filter(|c| spec.managed[usize::from(c.class)]);
     let off: u64 = managed().map(|c| c.cycles[LinkState::Off]).sum();
@@ -42,7 +42,7 @@ fn without_switching_it_is_always_on_to_the_last_bit() {
     }
 }
 
-/// 16 routers in a row at load 0.6: tests which links are on under each rule for choosing the links that may go off.
+/// 16 routers in a row at load 0.6: tests which links are on, under each rule that selects the links that may go off.
 #[test]
 fn links_that_are_used_alike_are_fewer_from_a_demand_on() {
     let [outer, even, never] = ["outer", "even", "never"].map(|choice| {
@@ -50,7 +50,7 @@ fn links_that_are_used_alike_are_fewer_from_a_demand_on() {
         let spares = match choice {
             "outer" => r#"{"outer": {}}"#,
             "even" => r#"{"even": {}}"#,
-            // more than a router can send to each of the others
+            // this demand is more than a router can send to each of the others
             _ => r#"{"even": {"from": 0.99}}"#,
         };
         tcep(&mut spec, &format!(r#"{QUICK}, "initial": "all_on", "high_water": 0.95, "spares": {spares}"#));
@@ -91,7 +91,7 @@ fn from_all_on_it_comes_down_to_least_power() {
     phases(&mut spec, 60_000, 4000);
     let out = run(&spec);
     check_channels(&out);
-    // rows of 4 routers: 3 of 6 links are on; columns of 3 routers: 2 of 3
+    // in rows of 4 routers, 3 of 6 links are on; in columns of 3 routers, 2 of 3
     assert_eq!(share_on(&spec, &out), f64::from(3 * 3 + 4 * 2) / f64::from(3 * 6 + 4 * 3));
 }
 
@@ -111,8 +111,8 @@ fn at_high_load_the_links_come_on_and_carry_what_always_on_does() {
 
 // ---- messages -------------------------------------------------------------------------------------------------------
 
-/// One row of `routers` routers with 4 terminals each, under tornado traffic. The terminals of `senders`, given as (router, load), send; in
-/// rows of 3 or 4 routers they send to the next router.
+/// A spec of one row of `routers` routers with 4 terminals each, under tornado traffic. Only the terminals of the `senders`, pairs (router,
+/// load), send. In rows of 3 or 4 routers, they send to the next router.
 fn row(routers: u32, senders: &[(u32, f64)], keys: &str) -> Spec {
     let topology_json = format!(r#"{{"hyperx": {{"widths": [{routers}], "terminals_per_router": 4}}}}"#);
     let mut spec = spec(&topology_json, PAL);
@@ -128,7 +128,7 @@ fn row(routers: u32, senders: &[(u32, f64)], keys: &str) -> Spec {
     spec
 }
 
-/// The control packets as text, one line for each.
+/// The control packets as text, with one line for each packet.
 fn said(out: &Outcome) -> Vec<String> {
     let (packets, complete) = control_packets(out);
     assert!(complete);
@@ -141,7 +141,7 @@ fn said(out: &Outcome) -> Vec<String> {
     packets.iter().map(word).collect()
 }
 
-/// The cycles in which the channels between two routers changed their state.
+/// Changes of the channels between routers `a` and `b`: sending router, new state, and cycle.
 fn changes(out: &Outcome, a: u32, b: u32) -> Vec<(u32, LinkState, u64)> {
     let mut all = Vec::new();
     for span in link_states(out).spans {
@@ -154,7 +154,7 @@ fn changes(out: &Outcome, a: u32, b: u32) -> Vec<(u32, LinkState, u64)> {
     all
 }
 
-/// The lines whose cycles are in this range.
+/// The lines whose cycles are in the range `cycles`.
 fn said_in(lines: &[String], cycles: std::ops::Range<u64>) -> Vec<&str> {
     let cycle = |line: &str| line.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
     lines.iter().map(String::as_str).filter(|line| cycles.contains(&cycle(line))).collect()
@@ -165,13 +165,14 @@ fn a_router_that_sends_round_activates_its_direct_link() {
     let out = run(&row(3, &[(1, 0.9)], ""));
     let states = ["642 1>0 state 2 active", "642 1>2 state 2 active"];
     assert_eq!(said(&out), [&["250 1>2 activate", "500 2>1 ack"][..], &states].concat());
-    // the request goes over the hub and may wait there for a flit; the new link may not carry the first control packet about itself
+    // the request goes over the hub, where it may have to wait for a flit; the new link may not carry the first control packet about itself
     let (packets, _) = control_packets(&out);
     let hops: Vec<_> = packets.iter().map(|packet| packet.arrival.expect("came").1).collect();
     assert_eq!(hops, [2, 2, 1, 1]);
     assert_eq!(packets[1].arrival, Some((522, 2)));
     assert!(packets[0].value.expect("of a request") > 0 && packets[1..].iter().all(|packet| packet.value.is_none()));
-    // the answer goes over the hub: 2 links of 10 cycles and 2 routers of 1 cycle; then 120 cycles for each end, and 11 on the side channel
+    // the answer goes over the hub: 2 links of 10 cycles and 2 routers of 1 cycle. Then each end wakes for 120 cycles, and 11 cycles pass
+    // on the side channel
     let (waking, on) = (LinkState::Waking, LinkState::On);
     let off = [(1, LinkState::Off, 0), (2, LinkState::Off, 0)];
     let up = [(2, waking, 500), (1, waking, 522), (1, on, 642), (2, on, 653)];
@@ -183,7 +184,7 @@ fn a_worm_asks_for_its_direct_link_in_every_epoch_in_which_it_is_under_way() {
     let mut spec = row(3, &[], "");
     packets(&mut spec, 2000, FlowControl::Wormhole, 32);
     spec.set_load_of(4, 0.5);
-    // the head leaves so late in the first epoch that the link to the hub is not above the high-water mark (187 flits)
+    // the head leaves so late in the first epoch that the utilisation of the link to the hub is not above the high-water mark (187 flits)
     while !matches!(creations(&spec, 4)[..], [first, ref later @ ..] if (100..200).contains(&first) && later.first() > Some(&3000))
     {
         spec.seed += 1;
@@ -192,7 +193,7 @@ fn a_worm_asks_for_its_direct_link_in_every_epoch_in_which_it_is_under_way() {
     let (packets, _) = control_packets(&out);
     let first = &packets[0];
     assert_eq!((first.cycle, first.from, first.to, &*first.kind), (500, 1, 2, "activate"));
-    // one flit in each cycle of the second epoch
+    // in the second epoch, one flit crosses in each cycle
     assert_eq!(first.value, Some(250));
     assert_eq!(said_in(&said(&out), 501..900), ["750 2>1 ack", "892 1>0 state 2 active", "892 1>2 state 2 active"]);
 }
@@ -220,7 +221,8 @@ fn two_routers_that_both_ask_agree_and_drain_and_a_packet_takes_the_shadow_link_
 #[test]
 fn a_router_agrees_to_one_request_and_the_other_asker_withdraws() {
     let lines = said(&run(&row(4, &[(1, 0.6), (2, 0.4)], "")));
-    // router 2 agrees with router 1, which needs the link more than router 2 needs its link to 3; router 3 has already agreed
+    // router 2 agrees with router 1, which needs the link more than router 2 needs its own link to 3. Router 3 has already agreed to that
+    // link
     let first = ["250 1>2 activate", "250 2>3 activate", "500 2>1 ack", "500 3>2 ack", "522 2>3 withdraw"];
     assert_eq!(lines[..5], first);
     let next = said_in(&lines, 750..1100);
@@ -230,7 +232,7 @@ fn a_router_agrees_to_one_request_and_the_other_asker_withdraws() {
 #[test]
 fn a_router_asks_another_for_a_link_that_it_has_not() {
     let lines = said(&run(&row(4, &[(1, 1.0)], "")));
-    // its direct link, then its link to 3, and then the link from 3 to 2
+    // router 1 requests its direct link, then its link to 3, and then the link from 3 to 2
     let asked: Vec<&str> = lines.iter().filter_map(|line| Some(line.split_once(' ')?.1)).collect();
     let order =
         ["1>2 activate", "1>3 activate", "1>3 activate_yours 2", "3>2 activate", "2>3 ack", "2>1 state 3 active"];
@@ -252,8 +254,8 @@ fn the_hub_moves_when_the_next_star_is_up() {
 
 // ---- in every run ---------------------------------------------------------------------------------------------------
 
-/// Checks that each packet arrives unless it was sent near the end. Also checks that a packet takes at least the latency of its links plus
-/// a cycle in each router on its path.
+/// Checks that each packet has arrived, except packets that were sent near the end. Also checks that a packet takes at least the latency of
+/// its links plus a cycle in each router on its path.
 fn check_arrivals(spec: &Spec, out: &Outcome) {
     let (packets, _) = control_packets(out);
     for packet in &packets {
@@ -273,7 +275,7 @@ fn every_link_that_a_control_packet_crosses_is_counted() {
     record_control_packets(&mut spec, 10_000);
     let out = run(&spec);
     let (packets, complete) = control_packets(&out);
-    // packets in flight at the end have also crossed links
+    // packets in flight at the end of the run have also crossed links
     let (sent, crossed) =
         (packets.len() as u64, packets.iter().filter_map(|p| p.arrival).map(|(_, hops)| hops).sum::<u64>());
     let control = out.control.as_ref().expect("agents");
@@ -307,7 +309,7 @@ fn the_same_on_any_number_of_blocks_and_threads() {
 
 #[test]
 fn timers_that_end_together_do_so_in_one_order() {
-    // a requesting router wakes 22 cycles after the end of an epoch, and is on at the end of the next epoch, with 64 routers
+    // with 64 routers, a requesting router wakes 22 cycles after the end of an epoch, and its link is on at the end of the next epoch
     let mut spec = spec(r#"{"hyperx": {"widths": [8, 8], "terminals_per_router": 2}}"#, PAL);
     tcep(&mut spec, r#""activation_epoch": "500cycles", "deactivation_epoch": "1000cycles", "wake": "478cycles""#);
     pattern(&mut spec, TORNADO);
@@ -335,7 +337,7 @@ fn broadcasts_in_a_wide_row_with_small_buffers_lose_nothing() {
     assert!(out.control.as_ref().expect("agents").flit_hops > 100);
 }
 
-/// Checks that the stars around the hubs are on in this cycle, so that all routers can reach each other.
+/// Checks that the stars around the hubs are on in these states, so that all routers can reach each other.
 fn check_connected(spec: &Spec, states: &[(u32, u32, u32, LinkState)]) {
     let on: HashSet<(u32, u32)> = states.iter().filter(|s| s.3 == LinkState::On).map(|s| (s.0, s.2)).collect();
     let (mut seen, mut open) = (HashSet::from([0]), vec![0]);
@@ -411,7 +413,7 @@ proptest! {
     }
 }
 
-/// Sets these loads one after the other, each for `length` cycles.
+/// Sets the loads `loads` one after the other, each for `length` cycles.
 fn steps(spec: &mut Spec, loads: &[f64], length: u64) {
     let job = &mut spec.traffic.jobs[0];
     let first = job.phases[0].clone();
@@ -455,7 +457,8 @@ fn what_it_cannot_manage_is_refused_with_the_place_and_a_way_out() {
     };
     const TCEP: &str = r#"{"tcep": {}}"#;
     let all = [false, true, true];
-    // in turn: routings that ignore link states, routings that would never wake links, no subnetworks, global links, and no managed links
+    // the refused cases: a routing that ignores link states, a routing that would never wake links, a network without subnetworks, global
+    // links, and no managed links
     let blind = refused(HYPERX, UGAL_P, TCEP, &all);
     assert_eq!((&blind.path[..], blind.what.contains("ugal_p does not read link states")), ("power.policy.tcep", true));
     assert!(["routing: pal", "always_on", "idle_timeout"].iter().all(|name| blind.help.contains(name)), "{blind}");

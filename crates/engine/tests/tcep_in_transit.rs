@@ -1,5 +1,5 @@
-//! TCEP in the groups of a dragonfly, with a routing that decides in every step and escapes into a ring. The tests check the links that
-//! TCEP switches, its cost, and that no packet is lost. The dragonflies are in the palm-tree arrangement, with a physical ring.
+//! Tests TCEP in the groups of a dragonfly, with a routing that decides in every step and escapes into a ring. The tests check the links
+//! that TCEP switches, its cost, and that no packet is lost. The dragonflies have the palm-tree arrangement and a physical escape ring.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -7,12 +7,12 @@ use weft_engine::power::LinkState;
 use weft_engine::spec::{Execution, FlowControl};
 use weft_engine::{Outcome, Simulation, Spec, imply};
 
-/// Short epochs, for small networks: a deactivation epoch of 4 activation epochs.
+/// Parameters with short epochs for small networks. A deactivation epoch consists of 4 activation epochs.
 const QUICK: &str = r#""activation_epoch": "250cycles", "deactivation_epoch": "1000cycles", "wake": "120cycles""#;
 const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
 const UNIFORM: &str = r#"{"uniform": {}}"#;
 
-/// A dragonfly with groups of 2h routers, with h terminals and h global links per router.
+/// A spec of a dragonfly with groups of 2h routers, each with h terminals and h global links.
 fn dragonfly(h: u32, wires: u32, ofar: &str) -> Spec {
     let topology = format!(
         r#"{{"dragonfly": {{"routers_per_group": {}, "terminals_per_router": {h}, "global_links_per_router": {h},
@@ -22,18 +22,18 @@ fn dragonfly(h: u32, wires: u32, ofar: &str) -> Spec {
     spec(&topology, &format!(r#"{{"dragonfly_ofar": {{{ofar}}}}}"#))
 }
 
-/// Makes the policy manage the links within groups.
+/// Selects the policy TCEP, and makes it manage the links within groups.
 fn tcep(spec: &mut Spec, keys: &str) {
     policy(spec, &format!(r#"{{"tcep": {{{keys}}}}}"#));
     spec.managed = spec.graph.class_names().iter().map(|name| name == "local").collect();
 }
 
-/// The class of the links within groups.
+/// The link class of the links within groups.
 fn local(spec: &Spec) -> usize {
     spec.graph.class_names().iter().position(|name| name == "local").expect("links in groups")
 }
 
-/// Mean share of the channels within groups that are not off.
+/// Mean share of the channels within groups that were not off.
 fn share_on(spec: &Spec, out: &Outcome) -> f64 {
     let local = local(spec);
     let channels = || out.channels.iter().filter(|c| usize::from(c.class) == local);
@@ -65,7 +65,7 @@ fn without_switching_it_is_always_on_to_the_last_bit() {
     }
 }
 
-/// Only the stars are on: 3 of the 6 links of a group of 4 routers, 5 of the 15 links of a group of 6.
+/// At low load only the stars are on: 3 of the 6 links of a group of 4 routers, or 5 of the 15 links of a group of 6.
 #[test]
 fn at_low_load_groups_keep_their_stars_and_packets_the_latency_of_theory() {
     for (h, least) in [(2, 3.0 / 6.0), (3, 5.0 / 15.0)] {
@@ -119,7 +119,8 @@ fn the_links_that_are_on_follow_the_load_and_nothing_is_carried_less() {
             assert_drained(&out.1);
             assert!(out.0 >= before && (load > 0.02 || out.0 == 0.5), "{what}, before {before}");
             before = out.0;
-            // at most one more hop of 12 cycles in each of two groups; TCEP keeps the load of its links below the mark
+            // a path has at most one more hop, of 12 cycles, in each of two groups; TCEP keeps the load of its links below the high-water
+            // mark
             let (slower, bar) = (latency(&out.1), latency(&always_on.1));
             assert!(slower < bar + 24.0, "{what}: {slower} {bar}");
             let (carried, bar) = (accepted(&out.1), accepted(&always_on.1));
@@ -129,7 +130,7 @@ fn the_links_that_are_on_follow_the_load_and_nothing_is_carried_less() {
     }
 }
 
-/// Above saturation all links are on, and the network carries the same load as without the policy.
+/// Above saturation all links must be on, and the network must carry the same load as without the policy.
 #[test]
 fn at_saturation_all_links_are_on() {
     for pattern_json in [UNIFORM, NEXT] {
@@ -149,8 +150,8 @@ fn at_saturation_all_links_are_on() {
     }
 }
 
-/// Two terminals send 0.84 flits/cycle from router 1 to router 2, at first all over the hub. The link at the hub is above the mark, and
-/// only the direct link would have carried these packets.
+/// Two terminals of router 1 send a total of 0.84 flits/cycle to router 2, at first all over the hub. The utilisation of the link to the
+/// hub is above the high-water mark. Only the direct link would have carried these packets.
 #[test]
 fn a_link_wakes_for_which_packets_crowd_the_hub() {
     let mut spec = dragonfly(2, 1, "");
@@ -160,7 +161,7 @@ fn a_link_wakes_for_which_packets_crowd_the_hub() {
     [2, 3].into_iter().for_each(|terminal| spec.set_load_of(terminal, 0.42));
     phases(&mut spec, 0, 1 << 20);
     let mut sim = Simulation::new(&spec, ONE).expect("a network");
-    // number of links of the first group that are on and belong to no star
+    // number of links of the first group that are on but do not belong to a star
     let woken = |sim: &Simulation| {
         let class_of = |from: u32, port: u32| usize::from(spec.graph.ports(from)[port as usize].class);
         let is_on = |&(from, port, to, state): &(u32, u32, u32, LinkState)| {
@@ -168,12 +169,12 @@ fn a_link_wakes_for_which_packets_crowd_the_hub() {
         };
         sim.link_states().iter().filter(|link| is_on(link)).map(|&(from, _, to, _)| (from, to)).collect::<Vec<_>>()
     };
-    // the second epoch has enough traffic, the request is evaluated in the next epoch, and the link wakes in 120 cycles
+    // the traffic of the second epoch is enough, the routers evaluate the request in the next epoch, and the link wakes in 120 cycles
     sim.advance(501);
     assert_eq!(woken(&sim), []);
     sim.advance(1001);
     assert_eq!(woken(&sim), [(1, 2), (2, 1)]);
-    // over the hub a packet passes three routers; now only packets do so whose detour OFAR itself has chosen
+    // over the hub, a packet passes three routers; after the link is on, only packets whose detour OFAR has chosen do so
     let per_packet = |sim: &mut Simulation| {
         let before = sim.flit_hops();
         sim.advance(sim.now() + 2000);
@@ -185,7 +186,7 @@ fn a_link_wakes_for_which_packets_crowd_the_hub() {
     assert!(routers < 2.6 && (routers - bar).abs() < 0.1, "{routers} {bar}");
 }
 
-/// The receivers count the same number of flits on detours as the senders.
+/// The receivers must count the same number of flits on detours as the senders.
 #[test]
 fn detours_are_counted_alike_at_both_ends() {
     for (flits, load) in [(1, 0.5), (5, 0.3)] {
@@ -199,7 +200,7 @@ fn detours_are_counted_alike_at_both_ends() {
         sim.advance(4000);
         sim.stop_sources();
         drain(&mut sim, 100_000, "detours");
-        // until no control packet is in flight
+        // until no control packet is in flight any more
         sim.advance((sim.now() / 250 + 1) * 250 + 220);
         assert!(sim.assert_meters() > 1000);
     }
@@ -296,7 +297,7 @@ fn a_ring_in_links_that_go_off_is_refused_and_its_remedy_works() {
         let refusal = weft_engine::check(&embedded).expect_err("the ring runs over links that go off");
         assert_eq!(refusal.path, "routing.dragonfly_ofar.ring");
         assert!(refusal.help.contains(&format!("give the topology escape_rings: 1{kind}, and")), "{refusal}");
-        // links that stay on can carry an embedded ring
+        // an embedded ring is possible if all links stay on
         tcep(&mut embedded, r#""initial": "all_on", "deactivate": false"#);
         weft_engine::check(&embedded).expect("no link goes off");
     }
@@ -307,8 +308,7 @@ fn a_ring_in_links_that_go_off_is_refused_and_its_remedy_works() {
     weft_engine::check(&physical).expect("the ring has wires of its own");
 }
 
-/// For a routing that reads no link states, the refusal lists the routings that are compatible with the policy in this
-/// network.
+/// For a routing that does not read link states, the refusal lists the routings that are compatible with the policy in this network.
 #[test]
 fn it_is_a_remedy_only_where_its_ring_has_wires_of_its_own() {
     for wires in [0, 1] {

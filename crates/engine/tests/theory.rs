@@ -1,4 +1,4 @@
-//! Tests against theory: zero-load latencies, channel-load bounds and limits, each with its derivation.
+//! Tests against theory: zero-load latencies, channel-load bounds and other limits, each with its derivation.
 
 use crate::common::*;
 use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
@@ -9,19 +9,19 @@ use weft_engine::{Spec, imply};
 /// A time longer than any packet of these tests needs: 10 hops of 10 + 3 cycles, 40 flits, and the return of the credits.
 pub const APART: u64 = 300;
 
-/// T0 = routers * delay + links + ejection + flits - 1, with hops + 1 routers and equal links between routers.
+/// Zero-load latency: T0 = routers * delay + links + ejection + flits - 1, with hops + 1 routers, and equal links between routers.
 pub fn t0(spec: &Spec, hops: u64) -> u64 {
     let wire = spec.links.get(1).map_or(0, |l| l.latency) * hops + 2 * spec.links[0].latency;
     (hops + 1) * spec.router.delay + wire + spec.router.ejection_delay + u64::from(spec.traffic.longest()) - 1
 }
 
-/// Checks that every packet of a terminal that sends alone takes exactly the T0 of its number of hops. Returns the numbers of hops that
-/// occurred.
+/// Checks that every packet of terminal `sender`, which sends alone, takes exactly the T0 of its number of hops. Returns the numbers of
+/// hops that occurred in the run.
 pub fn check_t0(spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
     check_t0_after(0, spec, sender, t0)
 }
 
-/// The same as `check_t0`, if every packet waits `wait` cycles at its source, which are a part of T0.
+/// Checks T0 like `check_t0`, if every packet also waits `wait` cycles at its source. The waiting cycles are a part of T0.
 pub fn check_t0_after(wait: u64, mut spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
     alone(&mut spec, sender, APART);
     let out = run(&spec);
@@ -32,7 +32,7 @@ pub fn check_t0_after(wait: u64, mut spec: Spec, sender: u32, t0: impl Fn(&Spec,
     for (hops, &packets) in (0..).zip(&out.hop_counts) {
         let expected = t0(&spec, hops);
         total += packets * expected;
-        // below 2,048 cycles the histogram is exact, so every single packet is checked
+        // the histogram is exact below 2,048 cycles, so this checks every single packet
         assert!(out.latency.count_at(expected) >= packets, "{what}: {packets} packets of {hops} hops, T0 {expected}");
     }
     let in_network = total - out.sums.packets * wait;
@@ -51,7 +51,7 @@ fn the_512_node_butterfly_has_t0_of_11_h_plus_4() {
 
 #[test]
 fn the_mean_over_the_pairs_of_the_butterfly_is_23_29() {
-    // Of the 511 other terminals, 7/8 * 512 = 448 are in another column, and the same number in another row: mean h = 2 * 448 / 511.
+    // Of the 511 other terminals, 7/8 * 512 = 448 are in another column, and equally many in another row: mean h = 2 * 448 / 511.
     let mean_hops = 2.0 * 448.0 / 511.0;
     let implied = imply(&butterfly(DOR)).unwrap();
     let latency = implied.zero_load_latency.unwrap();
@@ -63,7 +63,7 @@ fn the_mean_over_the_pairs_of_the_butterfly_is_23_29() {
 #[test]
 fn a_packet_wakes_its_injection_link_then_each_next_one_and_that_of_its_terminal() {
     const TRANSITION: u64 = 25;
-    // all links are off when a packet is created: the packet wakes h links between routers and the links of both terminals
+    // all links are off when the packet is created, so it wakes h links between routers and the links of both terminals
     for (topology, length) in [(HYPERX, 1), (HYPERX, 5), (TORUS, 1), (TRUNKS, 3)] {
         for (terminals, between_routers) in [(true, true), (true, false)] {
             let mut spec = spec(topology, DOR);
@@ -71,7 +71,7 @@ fn a_packet_wakes_its_injection_link_then_each_next_one_and_that_of_its_terminal
             policy(&mut spec, IDLE_TIMEOUT);
             spec.managed.fill(between_routers);
             spec.managed[0] = terminals;
-            // the links are on in cycle 0
+            // the links are on at the start, in cycle 0
             while alone_from(&mut spec, 3) < APART {
                 spec.seed += 1;
             }
@@ -93,7 +93,7 @@ fn a_packet_wakes_both_ends_of_each_link() {
         while alone_from(&mut spec, 3) < APART {
             spec.seed += 1;
         }
-        // both ends are off: the message reaches the other end, which wakes, and its answer returns
+        // both ends are off: the message reaches the other end, this end wakes, and its answer returns
         let message = credit_latency + spec.router.credit_delay;
         let wait = message + TRANSITION + message;
         let hops = check_t0(spec, 3, |spec, h| t0(spec, h) + h * wait);
@@ -101,19 +101,19 @@ fn a_packet_wakes_both_ends_of_each_link() {
     }
 }
 
-/// The cycle in which the terminal creates its first packet when it sends alone.
+/// The cycle in which `terminal` creates its first packet, if it sends alone.
 fn alone_from(spec: &mut Spec, terminal: u32) -> u64 {
     alone(spec, terminal, APART);
     creations(spec, terminal)[0]
 }
 
-/// (delay, vc_realloc, speedup); separate VC and switch allocation steps need a cycle at speedup 1.
+/// Settings (delay, vc_realloc, speedup) of the router. Separate steps for VC and switch allocation need a whole cycle at speedup 1.
 const ROUTERS: [(u64, u8, u8); 9] =
     [(0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 0, 1), (1, 1, 1), (1, 0, 2), (2, 1, 1), (2, 1, 2), (3, 0, 2)];
 
-/// Runs every pair with one of these settings of the router. The setting differs from those of neighbouring pairs, and from that for
-/// packets of another length (`make test-all` uses four settings). `buffer`: for wormhole flow control smaller than a packet, but larger
-/// than the credit loop (10 + 3 + 11 cycles).
+/// Runs every pair of topology and routing with one of the router settings. Neighbouring pairs, and packets of another length, have
+/// different settings. `make test-all` uses four settings for each. `buffer`: for wormhole flow control, a size smaller than a packet, but
+/// larger than the credit loop (10 + 3 + 11 cycles).
 fn check_all_pairs(flits: u32, flow_control: FlowControl, buffer: u32) {
     for (k, pair) in in_their_turns(&PAIRS) {
         for &variant in in_turn(k + (flits + buffer) as usize, &ROUTERS) {
@@ -148,7 +148,7 @@ fn zero_load_latency_of_every_pair_with_40_flits_that_stream() {
 
 #[test]
 fn zero_load_latency_in_routers_of_more_than_64_ports_and_8_vcs() {
-    // 70 terminals and 20 links: the last terminals of a router and its links are in the second word of the router's masks
+    // the router has 70 terminals and 20 links, so the last terminals and the links are in the second word of its port masks
     for routing in [DOR, UGAL_P] {
         let mut spec = spec(r#"{"hyperx": {"widths": [11, 11], "terminals_per_router": 70}}"#, routing);
         spec.links.iter_mut().for_each(|link| link.vcs = 16);
@@ -158,7 +158,7 @@ fn zero_load_latency_in_routers_of_more_than_64_ports_and_8_vcs() {
 
 #[test]
 fn local_and_global_links_of_a_dragonfly_count_apart() {
-    // To another group: one global link (30 cycles), and the other hops are local (7 cycles): T0 = 2 (h + 1) + 30 + 7 (h - 1) + 3.
+    // To another group, one hop is a global link (30 cycles), and the other hops are local (7 cycles): T0 = 2 (h + 1) + 30 + 7 (h - 1) + 3.
     for sender in [0, 13, 71] {
         let mut spec = spec(DRAGONFLY, DF_MINIMAL);
         pattern(&mut spec, ADVERSE);
@@ -169,7 +169,7 @@ fn local_and_global_links_of_a_dragonfly_count_apart() {
     }
 }
 
-/// Checks `imply` with a single sender of a permutation: the network then has only one path, whose length `imply` must return.
+/// Checks `imply` for a permutation with a single sender. The network then has only one path, and `imply` must return its length.
 fn check_implied(mut spec: Spec, pattern_json: &str) {
     pattern(&mut spec, pattern_json);
     (1..spec.links.len()).for_each(|class| spec.links[class].latency = 5 + 8 * class as u64);
@@ -196,7 +196,8 @@ fn the_implied_latency_is_that_of_every_single_path() {
 
 // ---- channel-load bounds --------------------------------------------------------------------------------------------
 
-/// Checks that above the load at which the busiest channels are full, the accepted load stays within `share` of that bound.
+/// Checks that at a load above `bound`, where the busiest channels are full, the accepted load is between `share` times `bound` and
+/// `bound`.
 fn check_bound(mut spec: Spec, pattern_json: &str, load: f64, bound: f64, share: f64) {
     pattern(&mut spec, pattern_json);
     spec.set_load(load);
@@ -209,7 +210,7 @@ fn check_bound(mut spec: Spec, pattern_json: &str, load: f64, bound: f64, share:
 
 #[test]
 fn minimal_under_tornado_on_the_butterfly_saturates_at_an_eighth() {
-    // Tornado shifts routers by 3 in both dimensions: the 8 terminals of a router share one link in each dimension.
+    // Tornado shifts routers by 3 in both dimensions, so the 8 terminals of a router share one link in each dimension.
     check_bound(butterfly(DOR), TORNADO, 0.3, 1.0 / 8.0, 0.99);
 }
 
@@ -224,8 +225,8 @@ const H6: &str = r#"{"dragonfly": {"routers_per_group": 12, "terminals_per_route
 
 #[test]
 fn the_mean_path_of_the_dragonfly_of_5256_terminals_is_2_81_links() {
-    // 5 other terminals are at the same router; 66 in the group, 1 link away; 5,184 in other groups, over a global link and, with
-    // probability 11/12 each, a local link before and after it.
+    // 5 other terminals are at the same router. 66 are in the same group, 1 link away. 5,184 are in other groups, over a global link and,
+    // with probability 11/12 each, a local link before and after it.
     let mean = (66.0 + 5184.0 * (1.0 + 2.0 * 11.0 / 12.0)) / 5255.0;
     let implied = imply(&spec(H6, DF_MINIMAL)).unwrap();
     let hops = implied.mean_hops.unwrap();
@@ -233,7 +234,7 @@ fn the_mean_path_of_the_dragonfly_of_5256_terminals_is_2_81_links() {
     assert_eq!(format!("{hops:.2}"), "2.81");
 }
 
-/// The bound that `imply` returns for group-shifted traffic at h = 6, and its possible error.
+/// The bound that `imply` returns for group-shifted traffic at h = 6, and the possible error of the bound.
 fn shifted(routing: &str, shift: u32) -> (f64, f64) {
     let mut spec = spec(H6, routing);
     pattern(&mut spec, &format!(r#"{{"group_shift": {{"shift": {shift}}}}}"#));
@@ -245,14 +246,14 @@ fn shifted(routing: &str, shift: u32) -> (f64, f64) {
 
 #[test]
 fn group_shifts_hold_minimal_and_valiant_to_the_bounds_of_the_paper() {
-    // the 72 terminals of a group share the single link to group i + N
+    // the 72 terminals of group i share the single link to group i + N
     for shift in [1, 6] {
         let (bound, error) = shifted(DF_MINIMAL, shift);
         assert!((bound - 1.0 / 72.0).abs() <= error && error < 1e-6, "shift {shift}: {bound} +- {error}");
     }
-    // Over 71 other groups, each link carries 72/71 of a group's load out and 72/71 in; for N = 1 global links carry twice that. In the
-    // intermediate group a packet arrives at port k and leaves at port k + N. A local link from one router of the palm tree to the next
-    // therefore connects N such pairs, each with 72/71. The first and the last local hops add half of 72/71 each.
+    // Traffic is spread over 71 other groups, so each link carries 72/71 of a group's load out and 72/71 in. For N = 1 global links carry
+    // twice that. In the intermediate group a packet arrives at port k and leaves at port k + N. A local link from one router of the palm
+    // tree to the next therefore serves N such pairs of ports, each with 72/71. The first and the last local hops add half of 72/71 each.
     for shift in 1..=6 {
         let derived = 71.0 / (72.0 * f64::from(shift + 1));
         let (bound, error) = shifted(DF_VALIANT, shift);
@@ -265,14 +266,14 @@ fn group_shifts_hold_minimal_and_valiant_to_the_bounds_of_the_paper() {
 
 #[test]
 fn valiant_under_tornado_saturates_near_one_half() {
-    // Each of the two legs is uniform over all 64 routers: 8 terminals * 1/8 = 1 flit per cycle, leg and channel.
+    // Each of the two legs is uniform over all 64 routers, so a channel carries 8 terminals * 1/8 = 1 flit per cycle in each leg.
     check_bound(butterfly(VALIANT), TORNADO, 0.5, 1.0 / 2.0, 0.95);
     check_bound(butterfly(VALIANT), UNIFORM_SELF, 0.6, 1.0 / 2.0, 0.9);
 }
 
 #[test]
 fn uniform_traffic_fills_the_butterfly() {
-    // 8 terminals send 64 of 511 packets to each other column: 512 / 511 per channel.
+    // 8 terminals send 64 of 511 packets to each other column, which is 512 / 511 per channel.
     let mut spec = butterfly(DOR);
     spec.set_load(1.0);
     phases(&mut spec, 1500, 1500);
@@ -307,8 +308,8 @@ fn taking_a_vc_first_halves_the_head_of_line_limit() {
     check_head_of_line_limit(1, 0.6184 / 2.0);
 }
 
-/// Each terminal sends to a different one, through one VC. A packet takes as many cycles to leave as it has flits. Then the next head waits
-/// one cycle for the VC stage, if there is one, and the time for its route.
+/// In this test each terminal sends to a different terminal, through one VC. A packet takes as many cycles to leave as it has flits. The
+/// next head then waits for the time of its route, and one more cycle if there is a VC stage.
 fn check_turn_round(flits: u32, vc_realloc: u8, routing_delay: u64) {
     let mut spec = spec(SINGLE, DOR);
     pattern(&mut spec, r#"{"bit_complement": {}}"#);
@@ -345,9 +346,10 @@ fn the_wait_for_a_route_is_part_of_the_delay() {
 
 // ---- adaptive routing -----------------------------------------------------------------------------------------------
 
-/// Few packets take detours in an idle network; under tornado the accepted load is far above the minimal bound of 1/8. A packet takes a
-/// detour only if a minimal output has had 2 flits (UGAL with 2 hops; otherwise 3 and more) in a credit round trip of 22 cycles. At load
-/// 0.01 the number of flits is a Poisson number of mean 0.22, so a packet takes a detour in 2 % of the cases.
+/// In an idle network few packets take detours. Under tornado traffic, the accepted load is far above the minimal bound of 1/8. With UGAL
+/// and 2 hops, a packet takes a detour only if its minimal output has had 2 flits within a credit round trip of 22 cycles. For other paths,
+/// 3 or more flits are needed. At load 0.01 this number of flits has a Poisson distribution of mean 0.22, so 2 % of the packets take a
+/// detour.
 fn check_adaptive(routing: &str) {
     let mut spec = butterfly(routing);
     phases(&mut spec, 1000, 2000);

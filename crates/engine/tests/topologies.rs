@@ -1,11 +1,11 @@
-//! Every example of every registered topology carries packets, and Dragonfly+ has the properties that its groups of leaves and spines
-//! promise.
+//! Tests that every example of every registered topology carries packets. Also tests the properties that groups of leaves and spines give a
+//! Dragonfly+.
 
 use crate::common::*;
 use weft_engine::{Spec, imply, spec::Execution};
 use weft_topology::TopologyConfig;
 
-/// The most routers of an example here; larger examples are tested only by the tests of graphs.
+/// The largest number of routers of an example in this test. For larger examples, there are only the tests of graphs.
 const MOST: u32 = 150;
 
 #[test]
@@ -15,7 +15,7 @@ fn every_registered_topology_delivers_on_shortest_paths_in_any_number_of_blocks(
         let mut ran = 0;
         for config in examples {
             let graph = config.build("topology").expect("a graph");
-            // a spec has uniform traffic at first, which needs two terminals
+            // the default traffic is uniform, which needs two terminals
             if graph.routers() > MOST || graph.terminals() < 2 {
                 continue;
             }
@@ -36,9 +36,9 @@ fn every_registered_topology_delivers_on_shortest_paths_in_any_number_of_blocks(
 
 #[test]
 fn uniform_traffic_on_flex_can_reach_0_871_under_the_printed_paths_and_1_113_under_all() {
-    // Hops of one router to all 108 by kind of channel, with 5 channels of each kind: under the printed paths 62 go up along x, 60 down
-    // along y, and 37 and 35 use the others; over all shortest paths, 48.5 use each kind. 10 terminals send 10 / 108 of their load to each
-    // router. The routers have 20 terminals each, so that a single terminal could send more than its share of the bound.
+    // Hops from one router to all 108 by kind of channel, with 5 channels of each kind. Under the printed paths, 62 hops go up along x, 60
+    // down along y, and 37 and 35 use the other kinds. Over all shortest paths, 48.5 use each kind. 10 terminals send 10 / 108 of their
+    // load to each router. Each router has 20 terminals, so a single terminal could send more than its share of the bound.
     for (paths, hops) in [("printed", 62.0), ("balanced", 48.5)] {
         let mut spec = spec(
             r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 20}}"#,
@@ -65,20 +65,20 @@ fn the_next_layer_of_flex_is_a_group_and_a_layer_of_its_third_dimension() {
 
 #[test]
 fn a_group_of_leaves_and_spines_shares_one_global_link_under_group_shift() {
-    // 4 leaves with 2 terminals: 8 terminals share the single link from a group to the next.
+    // A group has 4 leaves with 2 terminals, so 8 terminals share the single link from a group to the next.
     for routing in [SHORTEST, ECMP] {
         let mut spec = spec(DRAGONFLY_PLUS, routing);
         pattern(&mut spec, ADVERSE);
         let implied = imply(&spec).unwrap();
         assert_eq!(implied.channel_load_bound, Some(1.0 / 8.0), "{routing}");
-        // up to a spine, over the global link, and down to a leaf
+        // the hops go up to a spine, over the global link, and down to a leaf
         assert_eq!(implied.mean_hops, Some(3.0), "{routing}");
     }
 }
 
 #[test]
 fn blocks_are_whole_groups_of_leaves_and_spines() {
-    // 9 groups of 4 leaves and 4 spines: 72 routers.
+    // 9 groups of 4 leaves and 4 spines are 72 routers.
     let graph = spec(DRAGONFLY_PLUS, SHORTEST).graph.clone();
     assert_eq!((graph.routers(), graph.structure().grain()), (72, 8));
     let groups = graph.structure().groups.as_ref().expect("groups");

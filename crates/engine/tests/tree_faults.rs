@@ -1,5 +1,5 @@
-//! Links and routers of a tree that fail under the elastic tree. Other links are used instead, no packet that can be delivered is lost once
-//! these links are on, and no link stays between on and off.
+//! Tests links and routers of a tree that fail under the elastic tree policy. The tests check that other links replace the failed links. No
+//! deliverable packet may be lost after these links are on, and no link may stay between on and off.
 
 use crate::common::*;
 use weft_engine::outcome::{Ending, Outcome};
@@ -13,8 +13,8 @@ const ASCENTS: [&str; 4] = [UP_DOWN, D_MOD_K, D_MOD_K_HIGH, UP_DOWN_ADAPTIVE];
 const QUICK: &str = r#"{"elastic_tree": {"epoch": "100ns", "wake": "40ns"}}"#;
 const FAILS: u64 = 500;
 
-// In FAT_TREE, routers 0 to 7 are edge routers, 8 to 15 the aggregation routers of the same pods, and 16 to 19 cores. At least power the
-// links to the even aggregation routers are on, and the links from these to core 16.
+// In FAT_TREE, routers 0 to 7 are edge routers, 8 to 15 the aggregation routers of the same pods, and 16 to 19 cores. At least power, the
+// links from the edge routers to the even aggregation routers are on, and the links from these to core 16.
 const EDGE: Part = Part::Router(0);
 const AGGREGATION: Part = Part::Router(8);
 const CORE: Part = Part::Router(16);
@@ -35,7 +35,7 @@ fn broken(what: Part, until: Option<u64>) -> Fault {
     Fault { what, at: FAILS, until }
 }
 
-/// A steady load. Packets count from cycle 2,000 on, which is some epochs after the fault.
+/// Runs the spec at a constant load. Packets count from cycle 2,000 on, which is some epochs after the fault.
 fn steadily(mut spec: Spec, load: f64) -> Outcome {
     phases(&mut spec, 2000, 20_000);
     spec.set_load(load);
@@ -54,12 +54,12 @@ fn check_account(out: &Outcome) {
     }
 }
 
-/// Share of the packets that were dropped.
+/// Share of the packets that the run dropped.
 fn lost(out: &Outcome) -> f64 {
     out.dropped_packets as f64 / (out.dropped_packets + out.sums.packets) as f64
 }
 
-/// The links that are on in the last cycle, by their ends. Checks that no link is in a change of state.
+/// The links that are on in the last cycle, as pairs of routers. Also checks that no link is in a transition then.
 fn links_in_the_end(out: &Outcome) -> Vec<(u32, u32)> {
     let Spans { spans, complete } = link_states(out);
     assert!(complete);
@@ -75,7 +75,7 @@ fn links_in_the_end(out: &Outcome) -> Vec<(u32, u32)> {
     on
 }
 
-/// The links of a spanning tree over these aggregation routers of each pod (0 or 1) and this core.
+/// The links of a spanning tree over aggregation router `aggregation` (0 or 1) of each pod and core `core`.
 fn tree_over(aggregation: u32, core: u32) -> Vec<(u32, u32)> {
     let down = (0..8).map(|edge| (edge, 8 + edge / 2 * 2 + aggregation));
     down.chain((0..4).map(|pod| (8 + 2 * pod + aggregation, core))).collect()
@@ -83,7 +83,8 @@ fn tree_over(aggregation: u32, core: u32) -> Vec<(u32, u32)> {
 
 #[test]
 fn another_link_or_router_takes_the_place_of_one_that_fails() {
-    // a core is replaced by the other core of the same aggregation routers; links and aggregation routers by the other half of the tree
+    // a failed core is replaced by the other core of the same aggregation routers; links and aggregation routers are replaced by the other
+    // half of the tree
     for (what, tree) in [
         (CORE, tree_over(0, 17)),
         (CORE_LINK, tree_over(0, 17)),
@@ -109,7 +110,8 @@ fn at_every_load_at_least_the_share_of_always_on_is_delivered_after_the_fault() 
             let [elastic, always] =
                 [QUICK, ALWAYS_ON].map(|policy| steadily(fat_tree(routing, policy, &[broken(what, None)]), load));
             let shares = [&elastic, &always].map(lost);
-            // while the widths change, packets are lost that chose a link before a fault on its path was known: there are none here
+            // while the number of links changes, packets that chose a link before a fault on their path was known are lost; this case has
+            // no such packets
             assert!(shares[0] <= shares[1], "{what:?} {routing} at {load}: {shares:?} lost");
             let share = accepted(&elastic) / accepted(&always);
             assert!(share > 0.98, "{what:?} {routing} at {load}: accepts {share} of what all links carry");
@@ -130,12 +132,12 @@ fn a_dead_edge_router_takes_the_packets_of_its_terminals_and_no_others() {
 
 #[test]
 fn where_no_tree_is_whole_several_together_join_all_that_can_be_joined() {
-    // edge router 0 can be reached only over the odd aggregation routers, edge router 4 only over the even ones: these two can't be
-    // connected
+    // edge router 0 can be reached only over the odd aggregation routers, and edge router 4 only over the even ones, so no path connects
+    // these two
     let faults = [broken(EDGE_LINK, None), broken(Part::Link([4, 13]), None)];
     for routing in ASCENTS {
         let out = steadily(fat_tree(routing, QUICK, &faults), 0.1);
-        // 2 * 2 * 2 of the 16 * 15 pairs of terminals
+        // 2 * 2 * 2 of the 16 * 15 pairs of terminals have no path
         let (share, packets) = (8.0 / 240.0, (out.sums.packets + out.dropped_packets) as f64);
         let sigma = (share * (1.0 - share) / packets).sqrt();
         assert!((lost(&out) - share).abs() < 4.0 * sigma, "{routing}: {} of {packets} lost, not {share}", lost(&out));
@@ -167,7 +169,7 @@ fn after_a_fault_that_returns_no_link_stays_between_on_and_off_and_the_first_tre
     assert!(dropped > 100, "{dropped}: faults meet packets");
 }
 
-/// Faults of all kinds at overlapping times, while the load goes up and down.
+/// Faults of all kinds at overlapping times, for a run whose load goes up and down.
 fn many_faults() -> Vec<Fault> {
     let fault = |what, at, until| Fault { what, at, until };
     vec![

@@ -1,4 +1,4 @@
-//! Links whose two directions have different latencies: closed formulas for latency and throughput, and any number of blocks.
+//! Tests links whose two directions have different latencies: closed formulas for latency and throughput, in any number of blocks.
 
 use super::theory::{check_t0, t0};
 use crate::common::*;
@@ -7,7 +7,7 @@ use weft_engine::{Spec, imply};
 use weft_topology::{TopologyConfig, graph_file::GraphFile};
 use weft_units::InputFile;
 
-/// The network of an `anynet` file, with the latencies in the file.
+/// The network of an `anynet` file, with the latencies that the file contains.
 pub fn network(text: &str) -> Spec {
     let file = InputFile::new("one-way.anynet", text.as_bytes());
     let mut spec = Spec::new(&TopologyConfig::GraphFile(GraphFile::of(file)), routing(r#"{"shortest_path": {}}"#))
@@ -22,12 +22,12 @@ pub fn network(text: &str) -> Spec {
     spec
 }
 
-/// Two routers: 15 cycles in one direction and 1 in the other, as BookSim interprets the file.
+/// A network of two routers, with 15 cycles in one direction and 1 in the other, as BookSim interprets the file.
 fn pair() -> Spec {
     network("router 0 node 0 router 1 15\nrouter 1 node 1")
 }
 
-/// A ring with 7 cycles clockwise and 3 counter-clockwise.
+/// A ring whose links take 7 cycles clockwise and 3 counter-clockwise.
 fn ring(routers: u32) -> Spec {
     let line = |r: u32| {
         let (next, before) = ((r + 1) % routers, (r + routers - 1) % routers);
@@ -42,24 +42,25 @@ fn a_packet_takes_the_latency_of_its_direction() {
         for (sender, latency) in [(0, 15), (1, 1)] {
             let mut spec = pair();
             packets(&mut spec, length, VirtualCutThrough, 32);
-            // `t0` uses the latency of class 1 for each hop: the class `latency1`
+            // `t0` uses the latency of link class 1 (`latency1`) for each hop
             assert_eq!((spec.links[1].latency, spec.graph.class_names()[1].as_str()), (1, "latency1"));
             check_t0(spec, sender, move |spec, hops| t0(spec, hops) + hops * (latency - 1));
         }
     }
-    // the mean of both directions: 5 + (15 + 1) / 2
+    // T0 is 5 cycles plus the mean latency of both directions, (15 + 1) / 2
     let latency = imply(&pair()).unwrap().zero_load_latency.unwrap();
     assert!((latency - 13.0).abs() < 1e-9, "{latency}");
 }
 
-/// A flit occupies its place in the buffer from its grant until its credit can be used. This time is the sum of the router's delay, the
-/// latency of the link, the latency of the opposite channel and the credit delay. With 4 places a channel carries 4 flits in this time.
+/// A flit occupies its buffer slot from its grant until its credit can be used. The time of occupation is the sum of the router's delay,
+/// the latency of the link, the latency of the opposite channel, and the credit delay. With 4 slots, a channel carries 4 flits in this
+/// time.
 #[test]
 fn a_credit_returns_on_the_opposite_channel() {
     for sender in [0, 1] {
         let mut spec = pair();
         queues(&mut spec, 1, 4);
-        // the terminal link has room for the waiting flits
+        // the terminal link has space for the waiting flits
         (spec.links[0].buffer, spec.links[0].vcs) = (64, 1);
         spec.set_load(0.0);
         spec.set_load_of(sender, 1.0);
@@ -78,8 +79,8 @@ fn a_credit_returns_on_the_opposite_channel() {
 #[test]
 fn a_ring_with_other_latencies_clockwise_has_the_zero_load_latency_of_both_directions() {
     let spec = ring(5);
-    // Two of the 4 other terminals are 1 link away (7 or 3 cycles), and two are 2 links away (14 or 6 cycles): 7.5 cycles and 1.5 links on
-    // average. A packet takes a cycle in each of 2.5 routers, a cycle on each of two terminal links, and a cycle to eject.
+    // Two of the 4 other terminals are 1 link away (7 or 3 cycles), and two are 2 links away (14 or 6 cycles). The means are 7.5 cycles and
+    // 1.5 links. A packet also takes a cycle in each of 2.5 routers, a cycle on each of two terminal links, and a cycle to eject.
     let latency = imply(&spec).unwrap().zero_load_latency.unwrap();
     assert!((latency - (7.5 + 2.5 + 2.0 + 1.0)).abs() < 1e-9, "{latency}");
 }
@@ -114,7 +115,7 @@ fn a_policy_manages_both_directions_of_a_link_or_neither() {
         ),
         "{refusal}"
     );
-    // the remedy of the message
+    // this is the remedy that the message proposes
     spec.managed = vec![false, true, true];
     assert!(run(&spec).sums.packets > 0);
 }

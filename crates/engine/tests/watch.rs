@@ -1,5 +1,5 @@
-//! Watched packets: the sum of their latencies equals that of the run, in every network and for any number of blocks, and watching changes
-//! no result.
+//! Tests watched packets. The sum of their latencies must equal that of the run, in every network and for any number of blocks. Watching
+//! must not change results.
 
 use crate::common::*;
 use weft_engine::classes::Queueing;
@@ -8,7 +8,7 @@ use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::spec::{Execution, Fault, InputSpeedup, Part, Rate, Watched};
 use weft_engine::{Spec, imply};
 
-/// Watches all packets that are created in a small window.
+/// A spec in which all packets of a small window are watched.
 fn small(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     watched(spec(topology, routing), flits, load)
 }
@@ -21,7 +21,7 @@ fn watched(mut spec: Spec, flits: u32, load: f64) -> Spec {
     spec
 }
 
-/// Checks that hops, latencies and counts of the journeys equal the sums of the run, and that each journey is consistent.
+/// Checks that the hops, latencies and counts of the journeys equal the sums of the run, and that each journey is consistent.
 fn check(out: &Outcome, spec: &Spec, what: &str) {
     let lives: Vec<_> = out.journeys.iter().map(|j| j.life.as_ref().expect("made")).collect();
     assert!(lives.iter().all(|life| life.measured), "{what}");
@@ -46,7 +46,7 @@ fn check(out: &Outcome, spec: &Spec, what: &str) {
             let front = visit.front_cycle.expect("it was the first");
             assert!(visit.arrived_cycle <= front && front <= exit.vc_cycle, "{what}: {visit:?}");
             assert!(exit.vc_cycle <= exit.head_crossed_cycle && exit.head_crossed_cycle <= exit.head_left_cycle);
-            // the switch passes one flit per step, and the link as many flits as its rate permits
+            // the switch passes one flit per step, and the link passes flits at its rate
             let class = spec.graph.class_names().iter().position(|name| *name == exit.link).expect("a class");
             let rate = spec.links[class].rate;
             let cycles = u64::from(life.flits - 1) * u64::from(rate.cycles()) / u64::from(rate.flits());
@@ -55,8 +55,8 @@ fn check(out: &Outcome, spec: &Spec, what: &str) {
             assert!(exit.tail_left_cycle >= Some(exit.head_left_cycle + cycles), "{what}: {visit:?}");
             let choice = visit.choices.last().expect("a hop was chosen");
             assert_eq!((choice.port, choice.cycle <= exit.head_crossed_cycle), (exit.port, true), "{what}: {visit:?}");
-            // the reasons do not overlap, and their sum is at most the number of cycles that the head waited. The cycle in which the head
-            // came to the front of its queue has no reason, because it could not request an output then
+            // the spans of the reasons do not overlap, and their sum is at most the number of cycles that the head waited. In the cycle in
+            // which the head comes to the front of its queue, it cannot request an output yet, so this cycle has no reason
             let waited: u64 = visit.waits.iter().map(|wait| wait.to_cycle - wait.from_cycle).sum();
             let waiting = exit.head_left_cycle - visit.arrived_cycle - spec.router.delay;
             assert!(waited + (front - visit.arrived_cycle) + exit.link_wait_cycles <= waiting, "{what}: {visit:?}");
@@ -123,7 +123,7 @@ fn watching_changes_nothing_and_tells_the_same_in_any_blocks() {
     }
 }
 
-/// A routing that reads link states takes a failed link as on, if the policy leaves faults to the routing.
+/// If the policy leaves faults to the routing, a routing that reads link states takes a failed link as on.
 #[test]
 fn watching_changes_nothing_for_routings_that_go_by_links() {
     let with = |json: &str, faults: Vec<Fault>| {
@@ -141,7 +141,7 @@ fn watching_changes_nothing_for_routings_that_go_by_links() {
     }
 }
 
-/// The journeys of packets that meet no other packet.
+/// A spec in which only terminal 0 sends, and the journeys of two packets that meet no other packet.
 fn lonely(topology: &str, routing: &str, flits: u32, stages: (u64, u8, u8)) -> (Spec, Vec<Journey>) {
     let mut spec = spec(topology, routing);
     packets(&mut spec, flits, VirtualCutThrough, 16);
@@ -156,7 +156,7 @@ fn lonely(topology: &str, routing: &str, flits: u32, stages: (u64, u8, u8)) -> (
 fn a_packet_alone_waits_nowhere_and_takes_its_zero_load_latency() {
     let networks = [(HYPERX, DOR), (DRAGONFLY, DF_MINIMAL), (TORUS, ADAPTIVE), (TREE, UP_DOWN)];
     for (topology, routing) in networks {
-        // with the last setting, a head crosses the switch one cycle after it gets its VC
+        // with the last setting of the stages, a head crosses the switch one cycle after it gets its VC
         for (flits, stages) in [(1, (1, 0, 1)), (6, (1, 0, 1)), (6, (2, 1, 2)), (1, (3, 1, 1)), (6, (3, 1, 1))] {
             let (spec, journeys) = lonely(topology, routing, flits, stages);
             assert!(imply(&spec).is_ok());
@@ -189,7 +189,7 @@ fn a_packet_alone_waits_nowhere_and_takes_its_zero_load_latency() {
 
 #[test]
 fn the_lives_of_packets_add_up_over_slow_links() {
-    // the link of the terminal, the links between routers, or both are slow; or the policy slows them down
+    // slow links: only that of the terminal, only those between routers, or both; or the policy slows the links down
     for (terminal, others) in [((1, 3), (1, 1)), ((1, 1), (1, 3)), ((2, 3), (2, 5)), ((1, 4), (3, 2))] {
         for (topology, routing) in [(HYPERX, DOR), (TORUS, ADAPTIVE), (DRAGONFLY, DF_MINIMAL)] {
             for (flits, load) in [(1, 0.2), (5, 0.2)] {
@@ -232,7 +232,7 @@ fn a_packet_alone_waits_nowhere_on_slow_links() {
             let rest: u64 = exits.iter().map(|exit| exit.link_serial_cycles).sum();
             let slowest = terminal.max(others);
             assert!(exits.iter().all(|exit| exit.link_wait_cycles == 0));
-            // on the later links, and on the link of the other terminal if it comes after faster links
+            // these cycles pass on the later links, and on the link of the destination terminal if it follows faster links
             assert_eq!(rest, terminal.abs_diff(others) as u64, "{life:?}");
             assert_eq!(latency.tail_cycles, u64::from(flits - 1) * slowest as u64, "{life:?}");
         }
@@ -273,7 +273,7 @@ fn what_a_head_waits_for_is_reported() {
         let visits = journeys.into_iter().filter_map(|j| j.life).flat_map(|life| life.routers);
         visits.flat_map(|visit| visit.waits).map(|wait| wait.reason).collect::<Vec<_>>()
     };
-    // many terminals send to one: inputs compete for one output that is never without credits of a VC for long
+    // many terminals send to one terminal, so inputs compete for an output that rarely lacks credits for a VC
     let mut crowded = small(SINGLE, DOR, 4, 0.5);
     pattern(&mut crowded, r#"{"hot_spot": {"targets": [0]}}"#);
     let seen = reasons(&crowded);
@@ -302,7 +302,7 @@ fn packets_that_are_not_there_are_named() {
 
 #[test]
 fn the_last_wait_of_a_stuck_packet_ends_with_the_run() {
-    // every packet of a ring without dateline goes two hops up, and all channels become full
+    // on a ring without dateline, every packet goes two hops up, and all channels become full
     let mut spec = spec(r#"{"torus": {"widths": [5], "terminals_per_router": 2}}"#, NO_DATELINE);
     spec.allow_dependency_cycle = true;
     pattern(&mut spec, TORNADO);
@@ -368,7 +368,7 @@ fn a_decision_without_a_detour_is_not_reported_as_a_comparison() {
     assert!(compared > 100 && plain > 10, "{compared} comparisons, {plain} without");
 }
 
-/// Checks that the journeys of watched packets are the same for any number of blocks and in the plain loop.
+/// Checks that the journeys of watched packets are the same for any number of blocks, and in the plain loop.
 fn check_journeys(spec: &Spec, what: &str) -> Vec<Journey> {
     let one = run_as(spec, ONE.plain()).journeys;
     for blocks in [1, 3, 6] {
@@ -378,8 +378,8 @@ fn check_journeys(spec: &Spec, what: &str) -> Vec<Journey> {
     one
 }
 
-/// In several blocks a packet may get the number of an older packet whose head has left for another block, and whose tail is still in the
-/// same terminal.
+/// In several blocks, a packet can get the record number of an older packet. The head of the older packet has left for another block, but
+/// its tail is still at the same terminal.
 #[test]
 fn packets_in_queues_of_terminals_are_told_apart_in_several_blocks() {
     let mut spec = spec(HYPERX, DOR);
@@ -391,7 +391,8 @@ fn packets_in_queues_of_terminals_are_told_apart_in_several_blocks() {
     assert!(check_journeys(&spec, "queues per destination").len() == 60);
 }
 
-/// A head that waits until a slow link has taken the flit of another VC requests the output again, but is still the same head.
+/// A head that waits until a slow link has taken the flit of another VC requests the output again. The journey must record such a head only
+/// once.
 #[test]
 fn a_head_that_asks_once_more_is_noted_once() {
     let mut spec = spec(DRAGONFLY, r#"{"dragonfly_valiant": {}}"#);
@@ -411,8 +412,8 @@ fn a_head_that_asks_once_more_is_noted_once() {
     }
 }
 
-/// A routing that computes hops ahead makes no choice at a head. Heads without a hop make no choice either: no path leads to a router that
-/// has failed.
+/// A routing that computes hops ahead makes no choice at a head. Heads without a hop make no choice either. They have no hop because no
+/// path leads to a router that has failed.
 #[test]
 fn packets_are_watched_where_a_router_has_failed() {
     for rebuild_delay in [0, 30] {

@@ -1,4 +1,4 @@
-//! Routers of more than 128 ports, up to 512 (`Width::Widest`): latencies and shares from closed formulas, under every allocator.
+//! Tests routers with more than 128 ports, up to 512 (`Width::Widest`): latencies and shares from closed formulas, under every allocator.
 
 use super::theory::{check_t0, t0};
 use super::two_latencies::network;
@@ -9,14 +9,14 @@ use weft_engine::{Spec, Width};
 
 const TERMINALS: u32 = 400;
 
-/// One router with 400 terminals.
+/// A network of one router with 400 terminals.
 fn star() -> Spec {
     let spec = spec(&format!(r#"{{"single_router": {{"terminals": {TERMINALS}}}}}"#), DOR);
     assert_eq!(spec.width(), Width::Widest);
     spec
 }
 
-/// 200 routers with one terminal each, and a link from each router to all others.
+/// A network of 200 routers with one terminal each, and a link from each router to all others.
 fn full_mesh(routing: &str) -> Spec {
     spec(r#"{"full_mesh": {"routers": 200, "terminals_per_router": 1}}"#, routing)
 }
@@ -39,15 +39,15 @@ fn packets_alone_take_t0_across_a_router_of_400_ports_and_a_mesh_of_200_routers(
     }
 }
 
-/// Number of flits that each terminal has sent in the window.
+/// Number of flits that each terminal sent in the window.
 fn sent(spec: &Spec) -> Vec<u64> {
     let out = run(spec);
     let from_terminals = out.channels.iter().filter(|channel| channel.from.is_none());
     from_terminals.map(|channel| channel.flits.iter().sum()).collect()
 }
 
-/// Every terminal sends to terminal 0 as fast as it can. The link of terminal 0 carries one flit in each cycle, so each of `n` other
-/// terminals sends one flit every n cycles. If an arbiter ignored some inputs, their terminals would send nothing.
+/// In this test every terminal sends to terminal 0 as fast as it can. The link of terminal 0 carries one flit per cycle, so each of `n`
+/// other terminals sends one flit every n cycles. If an arbiter ignored some inputs, the terminals at these inputs would send nothing.
 #[test]
 fn every_input_of_a_wide_router_has_its_turn() {
     for allocator in AllocatorConfig::examples() {
@@ -67,7 +67,8 @@ fn every_input_of_a_wide_router_has_its_turn() {
     }
 }
 
-/// Each terminal sends to a different one, which receives packets from no other. No two packets meet, so the router carries the full load.
+/// In this test each terminal sends to a different terminal, which receives packets from no other. Therefore packets never meet, and the
+/// router carries the full load.
 #[test]
 fn a_permutation_at_full_load_is_carried_by_a_wide_router() {
     let mut spec = star();
@@ -76,7 +77,7 @@ fn a_permutation_at_full_load_is_carried_by_a_wide_router() {
     phases(&mut spec, 200, 2_000);
     let out = run(&spec);
     assert_eq!(out.accepted_flits, 2_000 * u64::from(TERMINALS));
-    // one flit follows the other, and none waits
+    // flits follow each other without waiting
     assert_eq!(out.latency.max(), t0(&spec, 0));
 }
 
@@ -91,7 +92,7 @@ fn wide_routers_give_the_same_in_any_number_of_blocks_and_on_threads() {
     }
 }
 
-/// A network from a file: a hub with a link to every other router; the hub and all other routers have one terminal each.
+/// A network from a file: a hub with a link to every other router. The hub and all other routers have one terminal each.
 fn hub(ports: u32) -> Spec {
     let hub: String = (1..ports).map(|router| format!(" router {router} 3")).collect();
     let others: String = (1..ports).map(|router| format!("router {router} node {router} router 0 3\n")).collect();
@@ -107,11 +108,12 @@ fn a_hub_of_a_graph_file_carries_packets_between_all_its_links() {
             let mut spec = hub(ports);
             packets(&mut spec, 3, VirtualCutThrough, 32);
             let hops = check_t0(spec, sender, t0);
-            // from the hub itself one link, from the other routers two; to the own router none
+            // the longest path has one link from the hub itself, and two links from the other routers; a path to the own router has none
             let farthest = if sender == 0 { 1 } else { 2 };
             assert_eq!(hops.len(), 1 + farthest, "{ports} ports, from {sender}: {hops:?}");
         }
-        // all terminals send at once: each sends to one other and receives from one, so no link gets more requests than it can carry
+        // all terminals send at the same time; each sends to one other terminal and receives from one, so no link gets more requests than
+        // it can carry
         let mut spec = hub(ports);
         pattern(&mut spec, r#"{"random_permutation": {}}"#);
         spec.set_load(1.0);

@@ -1,4 +1,4 @@
-//! Jobs, phases, batches, requests and replies; warm-ups and windows that end by themselves; and recordings.
+//! Tests of jobs, phases, batches, requests and replies. Also tests warm-ups and windows that end by themselves, and recordings.
 
 use crate::common::*;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn job(name: &str, terminals: Vec<u32>, load: f64, flits: u32) -> Job {
     Job::steady(name, terminals, pattern, load, flits)
 }
 
-/// 4 x 3 routers with 2 terminals each; row y has terminals 8 y to 8 y + 7.
+/// A spec of 4 x 3 routers with 2 terminals each, in which row y has terminals 8 y to 8 y + 7.
 fn rows(jobs: Vec<Job>) -> Spec {
     let mut spec = spec(HYPERX, DOR);
     spec.traffic.jobs = jobs;
@@ -28,7 +28,8 @@ fn rows(jobs: Vec<Job>) -> Spec {
     spec
 }
 
-/// From router (0, 0) to (3, 2): 2 links of 10 cycles, 2 terminal links of 1 cycle, 3 routers of 1 cycle, ejection 1 cycle.
+/// Terminals at routers (0, 0) and (3, 2). The path between them has 2 links of 10 cycles, 2 terminal links of 1 cycle, 3 routers of 1
+/// cycle, and 1 cycle for ejection.
 const FAR: [u32; 2] = [0, 22];
 fn t0(flits: u64) -> u64 {
     3 + 2 * 10 + 2 + 1 + flits - 1
@@ -41,7 +42,7 @@ fn jobs_that_share_no_channel_do_not_influence_each_other() {
     let first = |second: Job| -> (Vec<JobOutcome>, Vec<u64>) {
         let out = run(&rows(vec![job("row 0", (0..8).collect(), 0.3, 4), second]));
         assert_drained(&out);
-        // channels within row 0: those of routers 0 to 3 and their terminals
+        // channels within row 0, which are those of routers 0 to 3 and of their terminals
         let inside = |c: &&weft_engine::outcome::ChannelCount| {
             c.from.is_some_and(|r| r < 4) || (c.from.is_none() && c.from_port < 8)
         };
@@ -60,7 +61,7 @@ fn jobs_that_share_no_channel_do_not_influence_each_other() {
 
 #[test]
 fn jobs_add_up_and_terminals_in_none_are_silent() {
-    // packets of 1 and of 8 flits in the same VCs
+    // packets of 1 flit and of 8 flits share the same VCs
     let out = run(&rows(vec![job("short", vec![0, 9, 17, 3], 0.2, 1), job("long", vec![22, 1, 12], 0.4, 8)]));
     assert_drained(&out);
     let sum = |of: fn(&JobOutcome) -> u64| out.jobs.iter().map(of).sum::<u64>();
@@ -68,7 +69,7 @@ fn jobs_add_up_and_terminals_in_none_are_silent() {
     assert_eq!(sum(|j| j.injected_flits), out.injected_flits);
     assert_eq!(sum(|j| j.packets.sums.latency), out.sums.latency);
     assert_eq!(sum(|j| j.packets.latency.len()), out.latency.len());
-    // whole packets at the edges of the window: at most one packet of 8 flits for each terminal and edge
+    // tolerance for whole packets at the edges of the window: at most one packet of 8 flits for each terminal and edge
     assert!(sum(|j| j.accepted_flits).abs_diff(out.accepted_flits) <= 2 * 8 * 3);
     for c in out.channels.iter().filter(|c| c.from.is_none()) {
         assert_eq!(
@@ -93,7 +94,7 @@ fn what_is_no_set_of_jobs_is_refused() {
     assert_eq!(refused(Vec::new()), "traffic.jobs");
 }
 
-/// Half of the packets have 1 flit and half have 5: 3 flits on average.
+/// A job with two packet lengths: half of the packets have 1 flit and half have 5, which is 3 flits on average.
 fn of_two_lengths(load: f64) -> Job {
     Job { packets: Lengths::of(&[(1, 1.0), (5, 1.0)]), ..job("all", (0..24).collect(), load, 1) }
 }
@@ -105,7 +106,7 @@ fn a_terminal_sends_packets_of_several_lengths_at_its_load() {
     let out = run(&spec);
     assert_drained(&out);
     let (flits, packets) = (out.sums.flits as f64, out.sums.packets as f64);
-    // N packets are binomial, 24 * 20,000 * 0.3 / 3; the variance of their flits is 9 + 4 for each
+    // the number of packets N is binomial, 24 * 20,000 * 0.3 / 3; each packet adds 9 + 4 to the variance of the flits
     let expected = 24.0 * 20_000.0 * 0.1;
     assert!((packets - expected).abs() < 5.0 * f64::sqrt(expected), "{packets} packets");
     assert!((flits - 3.0 * expected).abs() < 5.0 * (13.0 * expected).sqrt(), "{flits} flits");
@@ -123,13 +124,13 @@ fn without_contention_packets_of_several_lengths_take_the_mean_of_their_latencie
     let zero_load = weft_engine::imply(&spec).expect("a network").zero_load_latency.expect("a load");
     assert_eq!(zero_load, (t0(1) + t0(5)) as f64 / 2.0);
     let (latency, count) = (out.sums.latency as f64, out.sums.packets as f64);
-    // latencies are t0(1) or t0(5), each 2 cycles from their mean; queues at load 0.003 add less than 0.02 cycles
+    // each latency is t0(1) or t0(5), 2 cycles from the mean; queues at load 0.003 add less than 0.02 cycles
     assert!((latency / count - zero_load).abs() < 5.0 * 2.0 / count.sqrt() + 0.02, "{}", latency / count);
 }
 
 #[test]
 fn the_lengths_of_a_terminal_depend_on_nothing_but_its_packets() {
-    // a batch has the same packets for any load, other terminals and other jobs
+    // a batch has the same packets for any load, and with any other terminals and jobs
     let flits = |load: f64, terminals: std::ops::Range<u32>| {
         let pattern = job("all", terminals.clone().collect(), load, 1);
         let batch = terminals.map(|t| if t == 3 { 50 } else { 0 }).collect();
@@ -161,7 +162,7 @@ fn the_offered_load_follows_its_phases() {
     let packets = counts_in(bins, "packets");
     let expected = [0.1, 0.1, 0.4, 0.4, 0.0, 0.2].map(|load| load * 24.0 * 1000.0);
     for (&packets, expected) in packets.iter().zip(expected) {
-        // the counts are binomial: the tolerance is 5 standard deviations
+        // the counts are binomial, and the tolerance is 5 standard deviations
         assert!((packets as f64 - expected).abs() <= 5.0 * expected.sqrt(), "{packets} for {expected}");
     }
     assert_eq!(packets[..6].iter().sum::<u64>(), out.sums.packets);
@@ -174,7 +175,7 @@ fn the_offered_load_follows_its_phases() {
 
 #[test]
 fn a_batch_completes_when_the_last_packet_is_delivered() {
-    // two terminals of one router send one packet per cycle each: packet k is created in cycle k and takes 1 + 1 + 1 + 1 cycles
+    // each of two terminals of one router sends one packet per cycle: packet k is created in cycle k and takes 1 + 1 + 1 + 1 cycles
     let mut spec = spec(r#"{"single_router": {"terminals": 2}}"#, DOR);
     spec.set_load(1.0);
     phases(&mut spec, 0, 10_000);
@@ -190,7 +191,7 @@ fn a_batch_completes_when_the_last_packet_is_delivered() {
         assert_eq!(out.window, (last + 4 + 1).next_multiple_of(32), "the window ends with the batch");
         assert!(out.channels.iter().all(|c| c.cycles.iter().sum::<u64>() == out.window));
     }
-    // a batch for which the window is too short
+    // a batch that needs more time than the window has
     spec.traffic.jobs[0].batch = Some(vec![20_000; 2]);
     let out = run(&spec);
     assert_eq!((out.ending.clone(), out.window), (Ending::NotComplete, 10_000));
@@ -199,7 +200,7 @@ fn a_batch_completes_when_the_last_packet_is_delivered() {
 
 // ---- request and reply ----------------------------------------------------------------------------------------------
 
-/// The latencies that a job of requests and replies reports separately.
+/// The latencies that a job with requests and replies reports separately.
 struct Exchange<'a> {
     requests: &'a Measured,
     replies: &'a Measured,
@@ -218,7 +219,7 @@ fn a_round_trip_without_contention_is_two_zero_load_latencies() {
     let mut pair = job("pair", FAR.to_vec(), 0.003, 3);
     pair.workload = request_reply(5, None);
     pair.batch = Some(vec![8, 0]);
-    // one request at a time: a request about every 1,000 cycles
+    // the load is about one request every 1,000 cycles, so requests never overlap
     let mut spec = rows(vec![pair]);
     spec.traffic.jobs[0].workload = request_reply(5, Some(1));
     phases(&mut spec, 0, 100_000);
@@ -262,12 +263,12 @@ fn a_source_with_one_request_at_a_time_sends_one_per_round_trip() {
     phases(&mut spec, 0, 1000);
     let out = run(&spec);
     assert_drained(&out);
-    // the clock continues in the cycle after a reply: one request every 2 T0 + 1 cycles, from cycle 0 on
+    // the random clock of the source continues in the cycle after a reply, which gives one request every 2 T0 + 1 cycles from cycle 0 on
     assert_eq!(out.jobs[0].offered_flits / 2, 999 / (2 * t0(1) + 1) + 1);
 }
 
-/// With two requests at a time at full load, a packet is often created and blocked at the end of the window. The reply that permits the
-/// clock to continue arrives before that packet leaves, and the clock continues inside the window.
+/// With two outstanding requests at full load, a packet has often been created but is blocked at the end of the window. The reply that lets
+/// the source continue arrives before that packet leaves. The source then continues inside the window.
 #[test]
 fn what_waits_for_replies_is_offered_in_full() {
     for (outstanding, seed) in [(2, 1), (2, 2), (5, 3), (64, 4)] {
@@ -284,7 +285,7 @@ fn what_waits_for_replies_is_offered_in_full() {
     }
 }
 
-/// A quarter of the second half of the window passes before a flit that is granted in it reaches its terminal.
+/// In this test, a granted flit reaches its terminal only after a quarter of the second half of the window.
 #[test]
 fn long_links_to_terminals_are_no_saturation() {
     let mut spec = spec(HYPERX, DOR);
@@ -292,7 +293,7 @@ fn long_links_to_terminals_are_no_saturation() {
     spec.set_load(0.1);
     phases(&mut spec, 3000, 4000);
     assert_drained(&run(&spec));
-    // a window without enough data for a verdict is judged by the drain
+    // the window has too few data for a verdict, so the drain decides
     phases(&mut spec, 3000, 900);
     assert_drained(&run(&spec));
 }
@@ -353,7 +354,7 @@ fn a_window_grows_until_the_mean_is_known() {
         last = out.window;
     }
     assert!(last > 500);
-    // the sources and the network are the same: the packets created in the first window are a part of those in the whole window
+    // sources and network are the same, so the packets created in the shorter window are a part of those in the whole window
     assert!(short.sums.packets > 0);
     spec.phases.stop = Stop::Confidence { share: 0.0001, window: 2000 };
     let out = run(&spec);
@@ -361,7 +362,7 @@ fn a_window_grows_until_the_mean_is_known() {
     assert!(out.window <= 2000);
 }
 
-/// Requests from the end of the window are answered after it: these replies also count.
+/// Terminals answer requests from the end of the window only after the window. These replies also count.
 #[test]
 fn a_window_that_found_its_end_keeps_the_replies_made_after_it() {
     let mut all = job("all", (0..24).collect(), 0.2, 1);
@@ -376,7 +377,7 @@ fn a_window_that_found_its_end_keeps_the_replies_made_after_it() {
     assert_eq!((out.sums.packets, out.jobs[0].missing_packets), (out.latency.len(), 0));
 }
 
-/// Stops the run at the n-th check.
+/// Stops the run at the n-th check of the run.
 struct Stopper(AtomicU64);
 
 impl Progress for Stopper {
@@ -396,7 +397,7 @@ fn an_interrupted_run_reports_the_part_of_the_window_that_it_measured() {
     let offered = out.offered_flits as f64 / (out.window * 24) as f64;
     assert!((offered - 0.2).abs() < 0.02, "{offered}");
     assert!(out.channels.iter().all(|c| c.cycles.iter().sum::<u64>() == out.window));
-    // nothing is measured in the warm-up
+    // a run stopped in the warm-up has measured nothing
     let out = weft_engine::run(&spec, ONE, &Stopper(AtomicU64::new(1))).expect("a run");
     assert_eq!((out.window, out.offered_flits, out.channels[0].cycles[LinkState::On]), (0, 0, 0));
 }
@@ -417,7 +418,7 @@ fn a_series_counts_every_flit_and_stays_bounded() {
         let series = table(&out, "series");
         let width = if channels { out.channels.len() } else { spec.links.len() };
         let [from, lengths, sent] = ["from_cycle", "interval_cycles", "flits"].map(|name| counts_in(series, name));
-        // thousands of cycles are recorded in at most 1,024 samples
+        // thousands of cycles must fit into at most 1,024 samples
         assert!(lengths[0].is_power_of_two() && lengths[0] > 1 && sent.len() <= 1024 * width);
         assert_eq!(from.last().zip(lengths.last()).map(|(from, length)| from + length), Some(out.cycles));
         let modes = Modes::default();
@@ -461,7 +462,7 @@ fn assert_all_same(a: &Outcome, b: &Outcome, what: &str) {
     assert_same(a, b, what);
     assert!(a.jobs == b.jobs, "{what}: jobs");
     assert_eq!((a.warmup, a.decisions), (b.warmup, b.decisions), "{what}");
-    // compared as text, because a fraction that is not a number (NaN) does not equal itself
+    // compared as text, because a NaN does not equal itself
     assert!(format!("{:?}", a.recorded) == format!("{:?}", b.recorded), "{what}: recordings");
 }
 
@@ -509,7 +510,7 @@ fn threads_and_blocks_change_nothing_for_any_workload() {
     }
 }
 
-/// The results of the jobs, as integers.
+/// The results of all jobs, as integers.
 fn job_numbers(out: &Outcome) -> Vec<u64> {
     let mut n = Vec::new();
     for job in &out.jobs {
@@ -527,7 +528,7 @@ fn job_numbers(out: &Outcome) -> Vec<u64> {
     n
 }
 
-/// FNV-1a hash over all numbers of the cases below; it changes only when a workload or the network changes.
+/// FNV-1a hash over all numbers of the cases below. The digest changes only if a workload or the network changes.
 const DIGEST: u64 = 0x1255_4810_1c32_f31a;
 
 #[test]
@@ -549,7 +550,7 @@ fn the_results_of_jobs_batches_and_replies_are_known() {
             phases(&mut spec, 0, 100_000);
             spec.phases.stop = Stop::Complete;
             add(&run(&spec));
-            // a job of requests and replies runs between a job that sends long packets and a job that falls silent, in bursts
+            // a job of requests and replies runs next to a job of long packets, and next to a job of bursts that falls silent
             let mut asking = job("asking", (3..15).rev().collect(), load, flits);
             asking.workload = request_reply(reply, outstanding);
             let mut bursts = job("bursts", (15..24).collect(), 0.3, 1);
@@ -564,7 +565,7 @@ fn the_results_of_jobs_batches_and_replies_are_known() {
     assert_eq!(digest, DIGEST, "the digest is {digest:#x} now");
 }
 
-/// Far above saturation, most packets of the window have not left their sources when it ends: the numbers of created and waiting packets
+/// Far above saturation, most packets of the window are still in their sources at its end. The numbers of created and waiting packets must
 /// follow from the random streams of the terminals.
 #[test]
 fn what_an_open_loop_offers_is_created_or_backlog() {
@@ -581,7 +582,7 @@ fn what_an_open_loop_offers_is_created_or_backlog() {
     }
 }
 
-/// By Little's law a terminal that never has more than `n` requests without a reply sends at most `n` requests per round trip.
+/// A terminal with at most `n` requests without a reply can send, by Little's law, at most `n` requests per round trip.
 #[test]
 fn no_terminal_has_more_requests_without_a_reply_than_allowed() {
     for outstanding in [1, 2, 5] {
@@ -595,7 +596,7 @@ fn no_terminal_has_more_requests_without_a_reply_than_allowed() {
             let found = out.jobs[0].latencies.iter().find(|(own, _)| *own == name);
             found.map(|(_, measured)| measured.sums.latency as f64).expect("a latency")
         };
-        // the sum of the round-trip times equals the sum over cycles of the number of requests in flight
+        // the sum of all round-trip times equals the sum, over all cycles, of the number of requests in flight
         let under_way = latency("round_trip") / (24.0 * out.cycles as f64);
         assert!(under_way <= f64::from(outstanding), "{under_way} of {outstanding}");
         assert!(under_way > 0.8 * f64::from(outstanding), "{under_way} of {outstanding}: the limit is reached");

@@ -45,8 +45,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Takes the flits of this cycle out of the calendar wheel, in reverse order. Flits of one packet that arrive in the same
-    /// cycle are received in the order in which they were sent.
+    /// Takes the flits that arrive in this cycle out of the calendar wheel, in reverse order. If several flits of one packet arrive in a
+    /// cycle, they are received in the order in which they were sent.
     #[cold]
     #[inline(never)]
     fn collect_flits(&mut self, policy: &mut PolicySide) {
@@ -57,7 +57,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Notifies the agents of arriving flits, if the policy requests such events.
+    /// Notifies the agents of the flits in a chunk that has arrived, if the policy requests such events.
     #[inline(always)]
     fn tell_of_arrivals(&mut self, policy: &mut PolicySide, (first, len): (u32, usize)) {
         if policy.power.probes.arrivals
@@ -70,9 +70,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives the `len` flits of the chunk that starts at `first`. `BYPASS`: heads may bypass the allocator; `CHOOSE`: heads that must
-    /// choose an output first may also bypass it. This is a separate function, because the compiler then has more registers for it than
-    /// for code inside the loop over all phases.
+    /// Receives the `len` flits of the chunk whose first flit is at index `first`. `BYPASS`: whether heads may bypass the allocator.
+    /// `CHOOSE`: whether heads that must first choose an output may also bypass it. The code is a separate function, because the compiler
+    /// then has more registers for it than inside the loop over all phases.
     #[inline(never)]
     fn receive_chunk<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
@@ -86,9 +86,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Receives the flits of this cycle in networks in which several flits of a packet may arrive together, or an input has more queues
-    /// than VCs. In the second case, all flits are counted before any head reads the counts. Therefore the order of the flits does not
-    /// matter.
+    /// Receives the flits of this cycle in two kinds of networks. In the first, several flits of a packet can arrive together. In the
+    /// second, an input has more queues than VCs. In the second kind, all flits are counted before a head reads the counts. Therefore the
+    /// order of the flits does not change results.
     #[inline(never)]
     fn receive_in_order(&mut self, net: &Net) {
         self.fabric.collect_flits(&mut self.beside.policy);
@@ -164,8 +164,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Begins the segment of the one-flit packet `id`, which has arrived at a queue. If the packet bypasses the allocator, the segment is
-    /// never read.
+    /// Begins the segment of the one-flit packet `id`, which has arrived at a queue of an input. The segment is never read if the packet
+    /// bypasses the allocator.
     #[inline(always)]
     pub(crate) fn begin_segment(&mut self, id: u32, key: u16) {
         // SAFETY: a one-flit packet has a segment with the same number (checked by `assert_numbers`).
@@ -175,7 +175,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives a body flit or a tail. `STREAMS`: a stream may leave by the output that the packet of the flit holds.
+    /// Receives a body flit or a tail flit at its input. `STREAMS`: whether a stream may use the output that the packet of this flit holds.
     #[inline(always)]
     pub(crate) fn receive_body<const STREAMS: bool>(&mut self, net: &Net, to: u32) {
         let (i, v) = port_and_vc::<V>(to);
@@ -184,14 +184,14 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.receive_body_of::<STREAMS>(net, to, tail);
     }
 
-    /// The same as `receive_body`, for the packet with segment `tail`.
+    /// Receives a body or tail flit like `receive_body`, for the packet with segment `tail`.
     #[inline(always)]
     fn receive_body_of<const STREAMS: bool>(&mut self, net: &Net, to: u32, tail: u32) {
         let (i, v) = port_and_vc::<V>(to);
         // SAFETY: a flit stores a valid input number, and the queue that it joins contains a segment of its packet (checked by
         // `assert_numbers`).
         let port = unsafe { self.fabric.buffers.ins.hot(i) };
-        // SAFETY: for the same reason as above.
+        // SAFETY: as above, the queue contains a segment of the flit's packet (checked by `assert_numbers`).
         let segment = unsafe { self.fabric.buffers.segments.items.hot_mut(tail as usize) };
         let was_dry = segment.arrived == segment.sent;
         segment.arrived += 1;
@@ -205,7 +205,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             let out = unsafe { self.fabric.wires.outs.hot_mut(o) };
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
-                // the flit waits for a credit
+                // the flit waits for a credit, so it does not bypass the allocator
             } else if self.beside.shortcuts.has(Kind::Uncontended) {
                 self.beside.shortcuts.may_bypass(BypassFlit {
                     at: to,
@@ -220,15 +220,15 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Requests an output for the head of VC `v` of input `i`, which has waited for this cycle.
+    /// Requests an output for the head of VC `v` of input `i`, which had to wait until this cycle.
     pub(crate) fn head_asks(&mut self, net: &Net, i: usize, v: usize) {
         let Segment { packet, key, .. } = *self.fabric.buffers.front(i, v);
         self.new_head::<false, false>(net, i, v, packet, key);
     }
 
-    /// Starts the request for an output VC of a packet that has become the head of VC `v` of input `i`. `BYPASS`: the packet has arrived
-    /// in this cycle and may bypass the allocator; `CHOOSE`: it may bypass even if it must choose its output first. Returns true if the
-    /// packet may bypass.
+    /// Called when a packet has become the head of VC `v` of input `i`: starts its request for an output VC. `BYPASS`: whether the packet
+    /// has arrived in this cycle and may bypass the allocator. `CHOOSE`: whether it may do so even if it must first choose its output.
+    /// Returns true if the packet can bypass the allocator.
     #[inline(always)]
     pub(crate) fn new_head<const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
@@ -253,7 +253,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             }
             HeadPath::Asked if self.fabric.is_to_choose(net, i, key) => {
                 if !(BYPASS && CHOOSE) {
-                    // SAFETY: for the same reason as above.
+                    // SAFETY: a packet becomes the head of a queue at an existing input (checked by `assert_numbers`).
                     *unsafe { self.fabric.buffers.ins.hot_mut(i) }.requests.at_mut(v) = UNDECIDED;
                     self.fabric.let_choose(net, i, v);
                     return false;
@@ -276,14 +276,14 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
         let is_open = self.fabric.note_request(net, (o, class), asks);
         if BYPASS && is_open {
-            // SAFETY: for the same reason as above.
+            // SAFETY: a packet becomes the head of a queue at an existing input (checked by `assert_numbers`).
             let segment = *unsafe { self.fabric.buffers.ins.hot(i) }.head.at(v);
             let (at, out) = ((i << 4 | v) as u32, o as u32);
             self.beside.shortcuts.may_bypass(BypassFlit { at, out, segment, key, chooses: false });
             return true;
         }
         if BYPASS {
-            // SAFETY: for the same reason as above.
+            // SAFETY: a packet becomes the head of a queue at an existing input (checked by `assert_numbers`).
             *unsafe { self.fabric.buffers.ins.hot_mut(i) }.requests.at_mut(v) = key;
         } else if is_open {
             self.fabric.requests.ask_for_vc(r, p);
@@ -293,11 +293,12 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Computes the route key of a packet that is the head of its VC at router `r`. The routing may read the queues of this router.
+    /// Computes the route key of a packet that is the head of its VC at router `r`. To compute the hop, the routing may read the queues of
+    /// the router.
     #[inline(never)]
     pub(crate) fn route_here(&mut self, policy: &mut PolicySide, net: &Net, r: usize, id: u32) -> u16 {
-        // SAFETY: an input stores the number of its router, the router stores its number in the network, and a segment stores its packet
-        // number (checked by `assert_numbers`).
+        // SAFETY: the indices are stored in records: an input stores its router, the router its number in the network, and a segment its
+        // packet (checked by `assert_numbers`).
         let (base, router, at, packet) = unsafe {
             let router = self.requests.routers.hot(r);
             let packet = self.buffers.packets.items.hot_mut(id as usize);
@@ -317,8 +318,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl PolicySide {
-    /// Passes the routing's note about a hop to the agents. The hop uses `port` of the router whose ports begin at `base`. The note
-    /// contains the packet, and also the VC if the packet leaves now.
+    /// Passes the routing's note about a hop to the agents. The hop uses output `port` of the router whose ports begin at index `base`. The
+    /// note contains the packet. If the packet leaves now, the note also contains the VC.
     #[inline(always)]
     pub fn tell_of_hop(
         &mut self,

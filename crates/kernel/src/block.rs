@@ -1,4 +1,5 @@
-//! A block of routers and all its state. Blocks do not share data; they exchange mail between windows.
+//! A block: a part of the network, with the state of its routers and terminals. Blocks do not share data; they exchange mail at the end of
+//! each window.
 
 use crate::parts::control::Control;
 use crate::parts::deliveries::Delivery;
@@ -29,7 +30,7 @@ use weft_api::subnetworks::Views;
 use weft_api::workload::JobSources;
 use weft_topology::Trunk;
 
-/// The far end of a channel that leaves the block: a port of another block.
+/// The far end of a channel that leaves the block, which is a port of another block.
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
     pub block: u32,
@@ -37,25 +38,25 @@ pub struct Cut {
     pub port: u32,
 }
 
-/// Mail from a block to another block during a window: events that cross between the blocks.
+/// Mail from one block to another: the events that cross between the blocks in a window.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct Mail {
-    /// (arrival, flit); for a head, `packet` is an index into `packets`.
+    /// Flits: (arrival cycle, flit). If the flit is a head, its `packet` is an index into `packets`.
     pub(crate) flits: Vec<(u64, Flit)>,
     pub(crate) packets: Vec<Packet>,
     /// Credits: (arrival cycle, output port * 16 + VC).
     pub(crate) credits: Vec<(u64, u32)>,
-    /// Changes of rates: (first cycle, new rate of the flits that enter an input of the other block).
+    /// Changes of rates: (first cycle, new rate of the flits that then enter an input of the other block).
     pub(crate) slowed: Vec<(u64, Slowed)>,
     /// Control packets: (arrival cycle, packet).
     pub(crate) messages: Vec<(u64, Arrival)>,
-    /// (arrival, note about a queue that is set aside for a congested output).
+    /// Notes about queues that are set aside for congested outputs: (arrival cycle, note).
     pub(crate) notes: Vec<(u64, Note)>,
-    /// (arrival, places in a queue of the ideal map that have become free).
+    /// Places that have become free in a queue of the ideal map: (arrival cycle, places).
     pub(crate) places: Vec<(u64, Place)>,
 }
 
-/// The outputs of router `$r` as a routing sees them. This is a macro, because a function would borrow all of `Fabric`.
+/// The outputs of router `$r`, in the form that a routing reads. The code is a macro, because a function would borrow all of `Fabric`.
 macro_rules! queues_at {
     ($fabric:expr, $net:expr, $r:expr) => {
         weft_api::view::Queues::new(
@@ -75,30 +76,30 @@ pub(crate) use queues_at;
 #[derive(Debug, Kept)]
 pub struct Block<const W: usize, const V: usize> {
     pub(crate) reach: Reach<W, V>,
-    /// Scratch: the numbers that a router posts on the board (the place where other routers read them).
+    /// Scratch memory: the numbers that a router posts on the board, where other routers read them.
     #[kept(scratch)]
     pub(crate) posts: Vec<u32>,
 }
 
-/// The state that agents may read and write: routers and network interfaces.
+/// The state that agents may read and write: the routers and the network interfaces.
 #[derive(Debug, Kept)]
 pub struct Reach<const W: usize, const V: usize> {
     pub(crate) routers: Routers<W, V>,
     pub(crate) interfaces: Interfaces,
 }
 
-/// The fabric with the power policy, the counts and the shortcuts. An arriving flit changes only these parts.
+/// The fabric, together with the power policy, the counts and the shortcuts. An arriving flit changes only these parts.
 #[derive(Debug, Kept)]
 pub struct Routers<const W: usize, const V: usize> {
     pub(crate) fabric: Fabric<W, V>,
     pub(crate) beside: Beside,
 }
 
-/// The routers, the channels between them, their flits and credits, and the memory of the switch allocator.
+/// The routers of a block, the channels between them, the flits and credits in flight, and the memory of the switch allocator.
 #[derive(Debug, Kept)]
 pub struct Fabric<const W: usize, const V: usize> {
     pub(crate) now: u64,
-    /// The routing, compiled for the ports of this block.
+    /// The routing, in the form compiled for the number of VCs of this block.
     #[kept(fixed)]
     pub(crate) routing: Box<dyn HeadRouting<V>>,
     pub(crate) wires: Wires<W, V>,
@@ -106,7 +107,7 @@ pub struct Fabric<const W: usize, const V: usize> {
     pub(crate) requests: Requests<W>,
     pub(crate) switch: Switch<W>,
     pub(crate) vc_stage: VcStage<W>,
-    /// For each router, the states of the links of its subnetworks, as far as the router knows them.
+    /// For each router, the link states of its subnetworks that the router knows.
     pub(crate) views: Views,
     /// Queues that are set aside for congested outputs; empty if the run has none.
     pub(crate) set_asides: SetAsides,
@@ -122,40 +123,40 @@ pub struct Beside {
     pub(crate) shortcuts: Shortcuts,
 }
 
-/// The channels: the output units that send on them, the flits and credits in flight, and their far ends.
+/// The channels of a block: their output units, the flits and credits in flight, and the far ends of the channels.
 #[derive(Debug, Kept)]
 pub struct Wires<const W: usize, const V: usize> {
     #[kept(each)]
     pub(crate) outs: Vec<OutputUnit<V>>,
-    /// The trunk of each output of a router; empty if no links form trunks.
+    /// For each output of a router, the trunk to which it belongs; empty if no links form trunks.
     #[kept(fixed)]
     pub(crate) trunks: Vec<Trunk>,
     pub(crate) flits: Wheel<Flit, 64>,
     pub(crate) credits: Wheel<u32, 128>,
     pub(crate) paces: Paces<W>,
-    /// For each output: the router at the far end, by its number in the whole network.
+    /// For each output, the router at the far end of the link, as a number in the whole network.
     #[kept(fixed)]
     pub(crate) next_router: Vec<u32>,
     #[kept(fixed)]
     pub(crate) cuts: Vec<Cut>,
-    /// Mail for each destination block.
+    /// Mail that this block collects in a window, for each destination block.
     #[kept(each)]
     pub(crate) outbox: Vec<Mail>,
     #[kept(each)]
     pub(crate) history: Option<History>,
-    /// For each output: the last cycle (low 32 bits) in which the output was granted to a head. Empty unless the routing requests these
+    /// For each output: the low 32 bits of the last cycle in which a head was granted this output. Empty unless the routing requests these
     /// cycles.
     #[kept(each)]
     pub(crate) granted: Vec<u32>,
-    /// For each output of a router: the low 32 bits of the number of flits that arrived at the router and leave by this output. Empty
-    /// unless these flits are counted (`queued.rs`).
+    /// For each output of a router: the low 32 bits of the number of arrived flits that leave the router by this output. Empty unless
+    /// agents or congestion control need these counts (`queued.rs`).
     #[kept(each)]
     pub(crate) came_for: Vec<u32>,
 }
 
 impl<const W: usize, const V: usize> Wires<W, V> {
-    /// The mail to the block at the far end of channel `cut`, and the port in that block. `cut` is an index among the channels that lead
-    /// to other blocks.
+    /// The mail to the block at the far end of channel `cut`, and the port of the channel in that block. `cut` is an index among the
+    /// channels that lead to other blocks.
     #[inline(always)]
     pub(crate) fn mail_to(&mut self, cut: u32) -> (&mut Mail, u32) {
         let Cut { block, port } = self.cuts[cut as usize];
@@ -170,8 +171,8 @@ pub struct Buffers<const V: usize> {
     pub(crate) ins: Vec<InputUnit<V>>,
     pub(crate) segments: Pool<Segment>,
     pub(crate) packets: Pool<Packet>,
-    /// `opens`, indexed by input * V + VC: the first cycle in which a head may request an output. `turning`: the heads that
-    /// wait for this cycle (input * 16 + VC). See `closed_vcs.rs`.
+    /// `opens`, indexed by input * V + VC: the first cycle in which the head may request an output. `turning`: the heads that wait for such
+    /// a cycle, as input * 16 + VC. See `closed_vcs.rs`.
     #[kept(each)]
     pub(crate) opens: Vec<u64>,
     pub(crate) turning: Wheel<u32, 128>,
@@ -187,8 +188,8 @@ impl<const V: usize> Buffers<V> {
         &mut self.segments.items[*self.ins[i].head.at(v) as usize]
     }
 
-    /// The segments in the queue of VC `v` of input `i`, in order. Not valid while the head of the queue may bypass the allocator
-    /// (`Fabric::begin_segment`).
+    /// The segments in the queue of VC `v` of input `i`, from the head of the queue on. Do not call it while the head of the queue may
+    /// bypass the allocator (`Fabric::begin_segment`).
     pub(crate) fn queue(&self, i: usize, v: usize) -> impl Iterator<Item = &Segment> {
         let segment = |id: u32| (id != NONE).then(|| &self.segments.items[id as usize]);
         std::iter::successors(segment(*self.ins[i].head.at(v)), move |before| segment(before.next))
@@ -200,58 +201,58 @@ impl<const V: usize> Buffers<V> {
 pub struct Requests<const W: usize> {
     #[kept(each)]
     pub(crate) routers: Vec<Router<W>>,
-    /// For each (output, VC class): the inputs whose heads request it.
+    /// For each pair (output, VC class): the inputs whose heads request it.
     #[kept(each)]
     pub(crate) requesters: Vec<Bits<W>>,
-    /// Routers with requests to allocate, and terminals with flits to send.
+    /// Routers with requests for the allocator, and terminals with flits to send.
     pub(crate) active: Active,
-    /// For each router: inputs that have, or had, a head that chooses in every step and has not settled on an output. Empty unless the
-    /// routing reads which outputs were granted.
+    /// For each router: the inputs with a head that chooses in every step and has not yet settled on an output. The list can contain inputs
+    /// that no longer have such a head. Empty unless the routing reads which outputs were granted.
     #[kept(each)]
     pub(crate) asking: Vec<Bits<W>>,
-    /// Indexed by input * V + VC: ports that the head may use, if it chooses by their credits (`Profile::compares_credits_of`).
+    /// Indexed by input * V + VC: the ports that the head may use, if it chooses among them by credits (`Profile::compares_credits_of`).
     #[kept(each)]
     pub(crate) candidates: Vec<Bits<W>>,
-    /// Indexed by input * V + VC: the cycle in which the head packet was created or injected. Only arbiters that let the oldest packet
-    /// win use it.
+    /// Indexed by input * V + VC: the cycle in which the head packet was created or injected. Only arbiters that prefer the oldest packet
+    /// use it.
     #[kept(each)]
     pub(crate) ages: Vec<u64>,
-    /// Scratch: closed outputs that heads have requested. The agents are notified of these outputs between the steps of
-    /// a phase (`ask_for_closed`).
+    /// Scratch memory: closed outputs that heads have requested. Between the steps of a phase, the agents are notified of these outputs
+    /// (`ask_for_closed`).
     #[kept(scratch)]
     pub(crate) of_closed: Vec<u32>,
-    /// Scratch: routers whose heads have all chosen before the first step of this cycle.
+    /// Scratch memory: routers whose heads have all chosen before the first allocation step of this cycle.
     #[kept(scratch)]
     pub(crate) have_chosen: Active,
 }
 
-/// The network interfaces of the terminals.
+/// The network interfaces of the terminals in a block.
 #[derive(Debug, Kept)]
 pub struct Interfaces {
     #[kept(each)]
     pub terminals: Vec<Terminal>,
     pub busy: Active,
     pub alarms: Wheel<u32, 128>,
-    /// The sources of each job at the terminals of this block.
+    /// The sources of the terminals in this block, for each job.
     #[kept(each)]
     pub sources: Vec<JobSources>,
-    /// Indexed by job and source: the terminal of the source. Empty unless a call of one source may make other sources due.
+    /// Indexed by job and source: the terminal to which the source belongs. Empty unless calling one source can make other sources due.
     #[kept(fixed)]
     pub terminal_of: Vec<Vec<u32>>,
-    /// The next cycle in which a source acts for a reason other than a delivery.
+    /// The next cycle in which a source acts without a delivery as cause.
     pub next_act: u64,
-    /// Packets in flight to a terminal, for workloads that are notified of deliveries.
+    /// Packets from the grant of their last channel to their delivery, for workloads that are notified of deliveries.
     pub deliveries: Wheel<Delivery, 32>,
-    /// Scratch: the deliveries of this cycle, and the index of each in that list.
+    /// Scratch memory: the deliveries of this cycle, each with its index in the original list.
     #[kept(scratch)]
     pub in_order: Vec<(Delivery, usize)>,
-    /// The queues of the terminals; empty if terminals have no queues.
+    /// The injection queues of the terminals; empty if terminals have no queues.
     pub queues: Queues,
-    /// Flows whose rate congestion control limits.
+    /// The flows whose rate congestion control limits.
     pub limits: Limits,
 }
 
-/// The data of the power policy (accounts of channels, agents, and their control packets), and the data on failed parts.
+/// The data of the power policy (accounts of channels, agents, and their control packets), and the data about failed parts.
 #[derive(Debug, Kept)]
 pub struct PolicySide {
     /// Accounts of the channels, and the requests of the policy's agents.
@@ -262,7 +263,7 @@ pub struct PolicySide {
     pub faults: Faults,
 }
 
-/// Counts and recordings. Counts and recordings read the state and do not change it.
+/// Counts and recordings: the parts of a block that read its state and do not change it.
 #[derive(Debug, Kept)]
 pub struct Observers {
     pub tally: Tally,
@@ -271,25 +272,25 @@ pub struct Observers {
     pub watch: Watch,
 }
 
-/// A source of a job at a terminal, or one part of the source.
+/// A source of a job at one terminal, or one part of this source.
 #[derive(Debug, Clone, Copy)]
 pub struct AtTerminal {
     pub job: u16,
     /// Index of the source within its job in this block.
     pub source: u32,
-    /// The cycle in which the loop next calls the source for a packet.
+    /// The next cycle in which the loop calls the source for a packet.
     pub due: u64,
 }
 
 impl Interfaces {
-    /// The injection channel of terminal `t`.
+    /// The injection channel of terminal `t`, as an index of an output.
     #[inline(always)]
     pub(crate) fn channel_of(&self, t: usize) -> usize {
         // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
         unsafe { self.terminals.hot(t) }.out as usize
     }
 
-    /// The sources of all terminals.
+    /// All sources of all terminals in the block.
     pub fn each_source(&self) -> impl Iterator<Item = AtTerminal> + '_ {
         let has_queues = self.queues.each > 0;
         let streams = self.queues.streams.iter();
@@ -299,7 +300,7 @@ impl Interfaces {
         queued.chain(single)
     }
 
-    /// Packets that terminals have taken from their sources and whose head is still at the terminal.
+    /// Number of packets that terminals have taken from their sources but whose head has not left the terminal.
     pub fn packets_that_wait(&self) -> u64 {
         let in_hand = self.terminals.iter().filter(|terminal| terminal.packet != NONE && terminal.vc == u8::MAX);
         let queued = if self.queues.each > 0 { 0..self.terminals.len() } else { 0..0 };
@@ -307,7 +308,7 @@ impl Interfaces {
     }
 }
 
-/// Number of items of each kind for which mail reserves memory.
+/// Numbers of items for which mail reserves memory, for each kind of item.
 #[derive(Debug, Clone, Copy)]
 pub struct MailRoom {
     pub flits: usize,
@@ -333,7 +334,7 @@ impl Mail {
         }
     }
 
-    /// Creates empty mail with as much reserved memory as `mail`.
+    /// Creates empty mail that reserves the same memory as `mail`.
     pub fn with_capacity_of(mail: &Self) -> Self {
         Self::with_capacity(MailRoom {
             flits: mail.flits.capacity(),

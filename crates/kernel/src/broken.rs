@@ -1,9 +1,10 @@
-//! Links and routers that fail under any power policy. The channels of failed parts are closed to heads until the parts are repaired. A
-//! head with a broken output follows the rule that its routing declares ([`AroundFaults`]). The rules are in `network/faults.rs`.
+//! Handles links and routers that fail, under any power policy. The channels of a failed part are closed to heads until the part is
+//! repaired. A head whose output is broken follows the rule that its routing declares ([`AroundFaults`]). `network/faults.rs` describes the
+//! rules.
 //!
-//! The loop has no separate code for failed links. A head that requests a closed channel already takes a rare branch (`wait_for_link`).
-//! That branch records in this file's state that the channel is broken. In the next cycle, before the allocation, all heads that request
-//! the channel look for another path.
+//! The loop has no separate code for failed links. Any head that requests a closed channel already takes a rare branch (`wait_for_link`).
+//! If the channel is broken, this branch records that in the state of this file. In the next cycle, before the allocation, all heads that
+//! request the channel look for another path.
 
 use crate::block::{Beside, Fabric, PolicySide, Reach, Routers, queues_at};
 use crate::net::Net;
@@ -16,7 +17,7 @@ use weft_api::view::View;
 use weft_topology::Trunk;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Breaks or repairs one end of a link.
+    /// Breaks or repairs one end of a link, as `what` states.
     pub(super) fn break_or_mend(&mut self, net: &Net, what: Breakage) {
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         let o = what.channel as usize;
@@ -49,8 +50,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             self.routers.set_state(net, o, state, self.routers.fabric.now);
         }
         if self.routers.fabric.wires.outs[o].is_closed() && self.routers.fabric.wires.outs[o].requested != 0 {
-            // the channel sleeps, and a head requested it while it was broken; the policy has not yet been notified of that
-            // request
+            // the channel is off and a head requested it during the fault, so the policy is notified of that request only now
             self.with_agents(net, |agents, channels| agents.wanted(o, channels));
         }
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
@@ -58,7 +58,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             fabric.look_again(&mut self.interfaces, policy, o);
             return; // it is not known here if the rest of the ring works
         }
-        // heads of this router may be able to use their escape again
+        // heads of this router can perhaps use their escape again
         let r = fabric.wires.outs[o].router as usize;
         let (base, end) = fabric.inputs_of(r);
         let vcs = policy.faults.broken.vcs;
@@ -70,13 +70,13 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The inputs of router `r`.
+    /// The inputs of router `r`, as first index and end.
     pub(super) fn inputs_of(&self, r: usize) -> (usize, usize) {
         let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
         (self.requests.routers[r].base as usize, end)
     }
 
-    /// True if the packet that has become the head at `place` with this route key has a path. A packet without a path will be
+    /// True if the packet with this route key, which has become the head at `place`, has a path. A packet without a path is scheduled to be
     /// discarded.
     #[cold]
     pub(super) fn has_a_path(
@@ -112,8 +112,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// True if a route key at router `r` names a hop. The key names no hop if the tables know no path, or if the path has more hops
-    /// than there are VC classes.
+    /// True if a route key at router `r` names a hop. The key names no hop if the tables contain no path, or if the path has more hops than
+    /// there are VC classes.
     fn is_hop(&self, net: &Net, r: usize, key: u16) -> bool {
         if key == UNDECIDED {
             return false;
@@ -169,14 +169,14 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if some link or router is broken now. Then packets in an escape ring may be blocked. The broken link need not be part of the
-    /// ring: a broken link elsewhere may block a packet that blocks the ring.
+    /// True if any link or router is broken at present. While a part is broken, packets in an escape ring might be blocked. The broken link
+    /// need not belong to the ring: a packet that waits for a broken link elsewhere can block a packet of the ring.
     fn ring_is_cut(&self, net: &Net) -> bool {
         let before = net.faults.cut_rings.partition_point(|&(from, _)| from <= self.now);
         before > 0 && self.now < net.faults.cut_rings[before - 1].1
     }
 
-    /// The heads of router `r` that request output `o`, if `o` is broken.
+    /// The heads of router `r` that request output `o`, if this output is broken.
     fn heads_that_ask(&self, net: &Net, r: usize, o: usize) -> Vec<Place> {
         if self.wires.outs[o].gate() != Gate::Broken {
             return Vec::new(); // the link was repaired in this cycle
@@ -202,7 +202,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 
     /// Computes the hop of the head at `place` again, from the present tables. If the link of this hop is also broken, the head waits for
-    /// new tables or for the link.
+    /// new tables or for the repair of the link.
     fn name_again(&mut self, net: &Net, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
         let (i, v) = place;
@@ -232,7 +232,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         policy.faults.doomed.push((i as u32, v as u8));
     }
 
-    /// Ends the request of the head at `place`. The head does not choose an output in the next step.
+    /// Ends the request of the head at `place`. The head then does not choose an output in the next step.
     fn stop_asking(&mut self, net: &Net, (i, v): Place) {
         self.ask_for_nothing(net, (i, v));
         let port = &mut self.buffers.ins[i];
@@ -241,8 +241,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Requests the hop of this route key for the head at `place`, which has no request. On a trunk the head chooses a member link
-    /// in the next step.
+    /// Requests the hop of this route key for the head at `place`, which has no request yet. If the hop uses a trunk, the head chooses a
+    /// member link in the next step.
     fn ask_for(&mut self, net: &Net, (i, v): Place, key: u16) {
         let fabric = &mut self.routers.fabric;
         let p = net.port(key);
@@ -270,7 +270,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Gives the head at `place` another hop, if a hop with a working link exists.
+    /// Gives the head at `place` another hop, if there is a hop with a working link.
     fn choose_again(&mut self, net: &Net, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
         let (i, v) = place;
@@ -307,7 +307,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if the head at `place`, which chooses in every step, has another candidate with a working link. If its escape is broken,
+    /// True if the head at `place`, which chooses in every step, still has a candidate with a working link. If its escape is broken,
     /// packets could wait for each other in a cycle. The head then waits only for a limited time.
     fn goes_on_choosing(
         &mut self,
@@ -335,7 +335,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// The hop with the lowest cost and a working link for the packet at router `r`, and the data that the packet then stores.
+    /// For the packet at router `r`: the hop with the lowest cost among those with a working link, and the packet's data after this hop.
     fn best_whole(&self, net: &Net, r: usize, packet: &Packet) -> Option<(Hop, Packet)> {
         let at = net.coords[self.requests.routers[r].id as usize];
         let here = queues_at!(self, net, r);
@@ -345,17 +345,17 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let cost = step.cost.filter(|_| net.needs.sensor.is_some()).map(|c| cost(step.hop, c.hops, c.bias));
             (cost.unwrap_or(0), step)
         });
-        // the first of equal costs; minimal hops are first in the list
+        // among equal costs, the first; minimal hops are first in the list
         weighed.min_by_key(|&(cost, _)| cost).map(|(_, step)| (step.hop, step.after))
     }
 
-    /// True if the head at `place` has an output whose trunk has a working link.
+    /// True if the head at `place` requests an output of a trunk that still has a working link.
     fn has_another_member(&self, net: &Net, r: usize, (i, v): Place) -> bool {
         let key = self.buffers.front(i, v).key;
         key != UNDECIDED && self.is_whole(r, net.port(key) as u16)
     }
 
-    /// True if the link behind output `port` of router `r` works; for a trunk, true if the link of some member works.
+    /// True if the link of output `port` of router `r` works; for a trunk, true if the link of at least one member works.
     fn is_whole(&self, r: usize, port: u16) -> bool {
         let base = self.requests.routers[r].base as usize;
         let trunk = Trunk::at(&self.wires.trunks, base + usize::from(port), port);
@@ -364,8 +364,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Makes broken channels dark if no packet holds them any more and their last flits have left. Channels to terminals are closed to
-    /// heads while their router has failed. These channels then take the state that the policy has set, because the terminals still work.
+    /// Makes broken channels dark after no packet holds them any more and their last flits have left. While a router is dead, its channels
+    /// to terminals are closed to heads. The channels to terminals then take the state that the policy has set, because the terminals still
+    /// work.
     fn fade(&mut self, net: &Net) {
         let mut fading = std::mem::take(&mut self.beside.policy.faults.broken.fading);
         fading.retain(|&o| {

@@ -1,29 +1,27 @@
-//! Bundles: sets of channels. For each bundle, a run counts the cycles in which all its channels were off at the same time. The channels
-//! of a bundle may be in several blocks. Each block records when all of its own channels in a bundle are off, and when one of them is no
-//! longer off. The network joins these notes (`network/bundles.rs`). This costs the loop nothing, because links rarely change their
-//! states.
+//! Bundles: sets of channels. For each bundle, a run counts the cycles in which all channels of the bundle were off. The channels of a
+//! bundle may be in several blocks. Each block records when all of its channels in a bundle are off, and when one of them is no longer off.
+//! The network joins these notes (`network/bundles.rs`). The loop has nearly no cost for this, because links rarely change their states.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::LinkState;
 
-/// The parts of all bundles that are in a block.
+/// The parts of all bundles that this block contains.
 #[derive(Debug, Default, Kept)]
 pub struct Bundles {
-    /// For each channel, the first index of its parts in `parts_of`; then one more index for the end. Empty if the run counts
-    /// no bundles.
+    /// For each channel, the index in `parts_of` at which its parts begin; one more entry marks the end. Empty if the run has no bundles.
     #[kept(fixed)]
     first: Vec<u32>,
     #[kept(fixed)]
     parts_of: Vec<u32>,
     #[kept(each)]
     pub parts: Vec<Part>,
-    /// The changes since the network last collected the notes, in order of time.
+    /// The changes since the network last collected the notes, in ascending order of time.
     pub notes: Vec<Note>,
-    /// True while notes are recorded: during the window.
+    /// True while changes are recorded as notes, that is, during the window.
     pub notes_taken: bool,
 }
 
-/// The channels of a bundle that are in this block.
+/// The part of a bundle in this block: the channels of the bundle that belong to it.
 #[derive(Debug, Clone, Copy, Kept)]
 pub struct Part {
     /// Index of the bundle in the network.
@@ -33,7 +31,7 @@ pub struct Part {
     pub lit: u32,
 }
 
-/// The event that a part of a bundle becomes dark (all its channels are off), or that one of its channels is no longer off.
+/// A change of a part of a bundle: the part becomes dark (all its channels are off), or one of its channels is no longer off.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Note {
     pub cycle: u64,
@@ -70,7 +68,7 @@ impl Bundles {
         for &part in &self.parts_of[self.first[channel] as usize..self.first[channel + 1] as usize] {
             let Part { bundle, lit: count } = &mut self.parts[part as usize];
             *count = if lit { *count + 1 } else { *count - 1 };
-            // true for the first channel that is no longer off, and for the last channel that goes off
+            // true if this is the first channel that is no longer off, or the last channel that goes off
             if self.notes_taken && *count == u32::from(lit) {
                 self.notes.push(Note { cycle, bundle: *bundle, lit });
             }

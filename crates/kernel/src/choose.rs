@@ -1,11 +1,11 @@
-//! Heads that choose their output again in every allocation step. This happens under routings that decide in each step, and on
+//! Heads that choose their output again in each allocation step. Heads do this if the routing decides in each step, and for the members of
 //! trunks.
 //!
 //! A head that chooses in every step is marked in `InputUnit::choosing` until it gets a VC. In each step it requests one output port and
-//! VC class. Among its candidates that have a free VC with room, it chooses the one with the most credits. A hash of the cycle decides
-//! ties. If no candidate is available now, the head requests its last resort (the escape hop, or the first candidate). This request wakes
-//! a sleeping link. The head chooses again when a credit, a VC or a link becomes available at its router. A head that may bypass the
-//! allocator chooses when it arrives (`uncontended.rs`), and is marked only if it does not cross.
+//! VC class. Among the candidates with a free VC that has enough space, it chooses the candidate with the most credits. A hash of the cycle
+//! decides ties. If no candidate is available, the head requests its last resort (the escape hop, or the first candidate). If the link of
+//! this hop is off, the request wakes the link. The head chooses again when a credit, a VC or a link becomes available at its router. A
+//! head that may bypass the allocator chooses on arrival (`uncontended.rs`), and is marked only if it does not bypass.
 //!
 //! A routing may declare that a head keeps its choice until a flit leaves by that output (`HopNote::Stays`). The head is then marked in
 //! `InputUnit::settled`, and does not choose again before `unsettle` is called.
@@ -25,8 +25,8 @@ use weft_api::state::{Segment, UNDECIDED, matching};
 use weft_api::view::{HopNote, View};
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Called when a packet has become the head of VC `v` of input `i`, if its route key does not determine its request or if a stream
-    /// may leave by its output. Returns the key if the head has no choice to make.
+    /// Called when a packet has become the head of VC `v` of input `i`, if its route key does not determine its request, or if a stream may
+    /// use its output. Returns the route key if the head has no choice to make.
     #[inline(never)]
     pub(crate) fn new_head_slow_path(
         &mut self,
@@ -69,7 +69,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             return None;
         }
         if key == UNDECIDED && net.needs.decides != Decides::EachStep {
-            // the routing decides once; in each step only the member link of the trunk is chosen again
+            // the routing decides only once; in each step, the head chooses only the member of the trunk
             key = self.fabric.route_here(&mut self.beside.policy, net, r, packet);
             self.fabric.buffers.front_mut(i, v).key = key;
             if net.faults.repair == Repair::ByPolicy && !self.fabric.leads_on(net, r, key) {
@@ -92,7 +92,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Records when packet `packet`, which has become the head of VC `v` of input `i`, was created or injected.
+    /// Records the age of packet `packet`, which has become the head of VC `v` of input `i`: the cycle in which it was created or injected.
     fn note_age(&mut self, net: &Net, (i, v): (usize, usize), packet: u32) {
         // SAFETY: a segment stores a valid packet number (checked by `assert_numbers`).
         let packet = unsafe { self.buffers.packets.items.hot(packet as usize) };
@@ -103,13 +103,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
             Priority::Transit => u64::from(unsafe { self.buffers.ins.hot(i) }.class == 0),
         };
-        // the message class is in the bits above the age: no run has 2^56 cycles
+        // the message class is in the bits above the age, because no run has 2^56 cycles
         let number = age | net.class_ranks[usize::from(packet.class)] << 56;
         // SAFETY: if arbiters use the age, each VC of an input has an age (checked by `assert_numbers`).
         *unsafe { self.requests.ages.hot_mut(i * V + v) } = number;
     }
 
-    /// Lets packet `packet`, the head of VC `v` of input `i`, choose by the credits of its candidates in the next step.
+    /// Lets packet `packet`, the head of VC `v` of input `i`, choose among its candidates by credits in the next step.
     #[inline(always)]
     pub(crate) fn let_compare(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
         let ports = self.candidates_of(net, i, packet);
@@ -121,7 +121,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.let_choose(net, i, v);
     }
 
-    /// Ports that packet `packet`, which is a head at input `i`, may use.
+    /// The ports that packet `packet`, a head at input `i`, may use.
     #[inline(always)]
     fn candidates_of(&self, net: &Net, i: usize, packet: u32) -> Bits<W> {
         // SAFETY: an input stores the number of its router, the router stores its number in the network, and a head belongs to an
@@ -137,8 +137,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         ports
     }
 
-    /// The port and VC class that packet `packet` uses in the present state of the router. The packet has just become the head
-    /// of VC `v` of input `i` with this route key. `None`: the head compares its candidates, and no candidate is open.
+    /// The port and VC class that packet `packet` requests on arrival, from the present state of the router. The packet has just become the
+    /// head of VC `v` of input `i`, with this route key. Returns `None` if the head compares its candidates and no candidate is open.
     #[inline(always)]
     pub(crate) fn first_choice(
         &mut self,
@@ -149,7 +149,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     ) -> Option<(usize, usize)> {
         if let Some(class) = net.shortcuts.compares_credits_of.map(usize::from) {
             let ports = self.candidates_of(net, i, packet);
-            // SAFETY: as in `let_compare`.
+            // SAFETY: a head waits at an existing input, and the list has candidates for each VC of each input (checked by
+            // `assert_numbers`).
             let input = unsafe {
                 *self.requests.candidates.hot_mut(i * V + v) = ports;
                 usize::from(self.buffers.ins.hot(i).port)
@@ -159,7 +160,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.hop_of(net, (i, v), packet, key).0.map(|hop| (hop.port.into(), hop.class.into()))
     }
 
-    /// True if a head at input `i` with this route key chooses in every step: the key names no hop, or names a hop over a trunk.
+    /// True if a head at input `i` with this route key chooses in every step. The key then names no hop, or a hop over a trunk.
     #[inline(always)]
     pub(crate) fn is_to_choose(&self, net: &Net, i: usize, key: u16) -> bool {
         let is_trunk = |o: usize| !self.wires.trunks.is_empty() && self.wires.trunks[o].width > 1;
@@ -167,8 +168,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         key == UNDECIDED || is_trunk(unsafe { self.buffers.ins.hot(i) }.base(i) + net.port(key))
     }
 
-    /// Among `ports`, the port that ranks highest by its credits in VCs of `class`; `None` if none is open. `base`: first port of the
-    /// router.
+    /// Among `ports`, the port that ranks highest by its credits in the VCs of `class`; `None` if no port is open. `base`: index of the
+    /// first port of the router.
     #[inline(always)]
     fn best_of(&self, net: &Net, base: usize, mut ports: Bits<W>, class: usize, turn: u32) -> Option<usize> {
         let (mut highest, mut port) = (CLOSED, 0);
@@ -196,7 +197,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.unsettle_head(net, i, v);
     }
 
-    /// Lets the head of VC `v` of input `i`, which may choose, choose in the next step of its router, even if it has settled.
+    /// Lets the head of VC `v` of input `i` choose in the next step of its router, even if it has settled on an output.
     #[inline(always)]
     pub(crate) fn unsettle_head(&mut self, net: &Net, i: usize, v: usize) {
         if net.needs.sees_grants {
@@ -208,7 +209,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called when a flit leaves by output `p` of router `r`: heads that have settled on this output choose again.
+    /// Called when a flit leaves by output `p` of router `r`. Heads that have settled on this output choose again.
     #[inline(always)]
     pub(crate) fn unsettle(&mut self, net: &Net, r: usize, p: usize) {
         // SAFETY: a flit leaves a router by one of its outputs (checked by `assert_numbers`).
@@ -233,7 +234,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Every head of router `r` that may choose, and has not settled, requests its present best candidate.
+    /// Lets every head of router `r` that may choose, and has not settled on an output, request its best candidate at present.
     #[inline(never)]
     pub(crate) fn choose(&mut self, net: &Net, r: usize) {
         if net.needs.sees_grants {
@@ -260,8 +261,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Requests the candidate that ranks highest by its credits in VCs of `class`, for the head of VC `v` of an input of router `r`. If
-    /// no candidate is open, requests the hop that the routing returns. `base`: first port of the router.
+    /// For the head of VC `v` of an input of router `r`, requests the candidate that ranks highest by its credits in the VCs of `class`. If
+    /// no candidate is open, requests the hop that the routing returns instead. `base`: index of the first port of the router.
     #[inline(always)]
     fn compare_for(
         &mut self,
@@ -283,9 +284,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let hop = Hop { port: port as u16, class: class as u8 };
         debug_assert_eq!(self.named_by_routing(net, r, (i, v), turn), Some(hop), "`candidates` returns other ports");
         self.turn_to(observers, net, r, (i, v), hop, turn);
-        // a VC is free, and the router is active
+        // a VC of this port is free, and the router is active
 
-        // SAFETY: `best_of` found the output, which has the class (checked by `assert_numbers`), and the masks of a router contain only
+        // SAFETY: `best_of` found this output, which has the VC class (checked by `assert_numbers`), and the masks of a router contain only
         // its ports.
         let (requesters, out, router) = unsafe {
             let requesters = self.requests.requesters.hot_mut(net.slot(base + port, class));
@@ -296,7 +297,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         router.vc_requests.set(port);
     }
 
-    /// The hop that the routing returns for the head of VC `v` of input `i`.
+    /// The hop that the routing returns in this step for the head of VC `v` of input `i`.
     fn named_by_routing(&self, net: &Net, r: usize, (i, v): (usize, usize), turn: u32) -> Option<Hop> {
         let mut packet = self.buffers.packets.items[self.buffers.front(i, v).packet as usize];
         let router = self.requests.routers[r].id;
@@ -304,8 +305,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.routing.each_step(here, &mut packet, turn)
     }
 
-    /// The number that decides ties for the head of VC `v` of input `input` of a router. The number differs between the heads of the
-    /// router, and from cycle to cycle.
+    /// A number that decides ties between candidates, for the head of VC `v` of input `input` of a router. The number differs between the
+    /// heads of the router, and from cycle to cycle.
     #[inline(always)]
     fn tie_turn(&self, input: usize, v: usize) -> u32 {
         self.now as u32 + (input + v) as u32
@@ -337,7 +338,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// The head of VC `v` of input `i` requests its present best candidate. Returns true if it keeps this choice.
+    /// Lets the head of VC `v` of input `i` request its best candidate at present. Returns true if the head keeps this choice in later
+    /// steps.
     #[inline(always)]
     fn choose_for(&mut self, observers: &mut Observers, net: &Net, r: usize, i: usize, v: usize) -> bool {
         // SAFETY: a head waits at an existing input and has a segment (checked by `assert_numbers`).
@@ -355,7 +357,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         note == HopNote::Stays
     }
 
-    /// The present best candidate of packet `packet` with this route key, the head of VC `v` of input `i`, and the note of the routing.
+    /// The best candidate at present for packet `packet` with this route key, which is the head of VC `v` of input `i`. Also returns the
+    /// note of the routing.
     #[inline(always)]
     fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, HopNote) {
         // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
@@ -386,8 +389,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (hop, queues.noted())
     }
 
-    /// The present best member link of the trunk of `hop` at router `r`: [`View::best_or_fallback`]. (The fallback is out of line, so the
-    /// view of the router need not be laid out in memory. This saves 27 instructions per flit-hop.)
+    /// The best member link at present, in the trunk of `hop` at router `r`: [`View::best_or_fallback`]. (The fallback is out of line, so
+    /// the compiler need not store the view of the router in memory. This saves 27 instructions per flit-hop.)
     #[inline(always)]
     fn member_for(&self, net: &Net, r: usize, hop: Hop, turn: u32) -> Hop {
         match queues_at!(self, net, r).member(hop, turn) {
@@ -401,7 +404,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         queues_at!(self, net, r).fallback(hop)
     }
 
-    /// Called before the head of VC `v` of input `i` requests this hop: cancels its request for any other hop.
+    /// Called before the head of VC `v` of input `i` requests this hop. Cancels the request of the head for any other hop.
     #[inline(always)]
     fn turn_to(&mut self, observers: &mut Observers, net: &Net, r: usize, (i, v): (usize, usize), hop: Hop, turn: u32) {
         let key = net.key(hop.port as usize, hop.class as usize);
@@ -417,7 +420,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Cancels the request of the head of VC `v` of input `i`, which may choose, for this step.
+    /// Cancels for this step the request of the head of VC `v` of input `i`, which may choose.
     #[cold]
     fn ask_nothing(&mut self, net: &Net, r: usize, i: usize, v: usize) {
         let old = std::mem::replace(self.buffers.ins[i].requests.at_mut(v), UNDECIDED);

@@ -1,6 +1,7 @@
-//! VCs that are closed to the next head for a while. After a packet has left a VC, the next head in this VC may not request an output for
-//! `router.routing_delay` whole cycles. If only one flit of a VC or of an input leaves at a time (`router.input_speedup`), the head also
-//! waits until the link has taken that flit. The same rule applies to a head that is already in the VC and to a head that arrives later.
+//! VCs that stay closed to the next head for some cycles after a packet has left. The next head in such a VC may not request an output for
+//! `router.routing_delay` whole cycles. If only one flit of a VC or of an input can leave at a time (`router.input_speedup`), the head also
+//! waits until the link has taken the flit that leaves. The rule is the same for a head that is already in the VC and for a head that
+//! arrives later.
 
 use crate::block::{Buffers, Fabric, Routers};
 use crate::net::Net;
@@ -8,16 +9,16 @@ use weft_api::spec::InputSpeedup;
 use weft_api::state::{Move, NO_REQUEST, UNDECIDED};
 
 impl<const V: usize> Buffers<V> {
-    /// Called before the moves of the router whose ports begin at `base` are carried out in cycle `now`. Closes, for the next
-    /// heads, the VCs that these moves leave.
+    /// Called before the moves of the router whose ports begin at `base` are carried out in cycle `now`. Closes the VCs that these moves
+    /// leave, so that their next heads must wait.
     pub(crate) fn close_behind(&mut self, net: &Net, base: usize, moves: &[Move], now: u64) {
         for m in moves {
             self.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] = now + 1 + net.router.routing_delay;
         }
     }
 
-    /// True if the head of VC `v` of input `i` may request an output in cycle `now`. Otherwise the head is scheduled for the
-    /// cycle in which it may.
+    /// True if the head of VC `v` of input `i` may request an output in cycle `now`. If not, schedules the head for the cycle in which it
+    /// may.
     pub(crate) fn is_open(&mut self, i: usize, v: usize, now: u64) -> bool {
         let opens = self.opens[i * V + v];
         if opens > now {
@@ -28,8 +29,8 @@ impl<const V: usize> Buffers<V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called for a flit (it may be a head) that leaves VC `v` of input `i` and is completely on a link in cycle `depart`. Until then no
-    /// other flit of the VC, or of the whole input, starts to leave. At most one head of an input starts to leave in a cycle.
+    /// Called for a flit (head or not) that leaves VC `v` of input `i` and is completely on a link in cycle `depart`. Until that cycle, no
+    /// other flit of the VC, or of the whole input, starts to leave. In each cycle at most one head of an input starts to leave.
     #[cold]
     #[inline(never)]
     pub(crate) fn read_until(&mut self, net: &Net, (i, v): (usize, usize), depart: u64, head: bool) {
@@ -48,7 +49,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Suspends the request of the head of VC `v` of input `i`, if it has one, until its VC opens.
+    /// Withdraws the request of the head of VC `v` of input `i`, if it has one, until its VC opens again.
     fn take_back(&mut self, net: &Net, i: usize, v: usize) {
         let port = &mut self.buffers.ins[i];
         let (key, chooses) = (port.requests[v], port.choosing >> v & 1 != 0);
@@ -68,7 +69,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Lets heads that have waited long enough request their outputs.
+    /// Lets the heads whose VCs open in this cycle request their outputs.
     pub(crate) fn open_vcs(&mut self, net: &Net) {
         while let Some((first, len)) = self.fabric.buffers.turning.due(self.fabric.now) {
             for k in 0..len {

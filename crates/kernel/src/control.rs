@@ -1,5 +1,5 @@
-//! Carries control packets. Control packets are events and not flits in queues. A control packet uses its link for one cycle, ahead of
-//! all data flits that wait for the link, and needs no credits. Control packets are counted, and recordings are notified of them.
+//! Carries control packets, which are events and not flits in queues. A control packet uses its link for one cycle, ahead of all data flits
+//! that wait for the link, and needs no credits. The loop counts control packets, and notifies recordings of them.
 
 use crate::block::{Reach, Wires};
 use crate::net::Net;
@@ -43,7 +43,7 @@ pub(crate) fn send<const W: usize, const V: usize>(
         return false;
     }
     control.next[o] = depart + flit;
-    // the packet leaves before the flits that wait for the link, so the next granted flit leaves one cycle later
+    // the control packet leaves before the flits that wait for the link, so the next granted flit leaves one cycle later
     out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + flit as u32;
     out.flits += 1;
     if let Some(counts) = &mut control.counts {
@@ -72,7 +72,7 @@ pub(crate) fn post<const W: usize, const V: usize>(
     }
 }
 
-/// Delivers a frame to any router of the network without sending a packet, but no earlier than a packet could have arrived.
+/// Delivers a frame to any router of the network without a control packet. The frame does not arrive earlier than a packet could.
 pub(crate) fn tell<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     control: &mut Control,

@@ -1,4 +1,4 @@
-//! Returning credits: output units count the credits, and heads, flits and terminals that wait for a credit try again.
+//! Returning credits. Output units count them, and heads, flits and terminals that wait for a credit try again.
 
 use crate::block::{Interfaces, Requests, Wires};
 use crate::net::Net;
@@ -8,26 +8,26 @@ use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, OutputUnit, port_and_vc};
 
-/// The kinds of credits of a VC for which a head, flit or terminal may wait.
+/// The credits of a VC for which a head, flit or terminal waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Awaited {
-    /// Only the first credit: all packets have one flit.
+    /// Only the first credit, because all packets have one flit.
     First,
-    /// Flits wait for the first credit. Heads wait until the VC has the number of credits that a head needs.
+    /// The first credit, for which flits wait. Also the number of credits that a head needs, for which heads wait.
     FirstAndEnough,
-    /// Any credit. If VC allocation is a separate stage, heads of long packets may take VCs without credits, and try again after each
-    /// move. A head that enters a ring waits for more than `room` credits.
+    /// Any credit. If VC allocation is a separate stage, heads of long packets can take VCs without credits, and try again after each move.
+    /// In addition, a head that enters a ring waits for more than `room` credits.
     Each,
 }
 
-/// Counts the credits of cycle `now`. (If credits may arrive in runs, `streams/cycle.rs` does this instead.)
+/// Counts the credits that return in cycle `now`. (If credits can come in runs, `streams/cycle.rs` does this instead.)
 pub fn receive<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     wakes: (&mut Requests<W>, &mut Interfaces),
     now: u64,
     net: &Net,
 ) {
-    // the loop over the credits is compiled for each case
+    // the compiler builds the loop over the credits separately for each case
     match (net.router.each_credit_wakes, net.single) {
         (true, _) => count(wires, wakes, now, net, Awaited::Each),
         (false, true) => count(wires, wakes, now, net, Awaited::First),
@@ -59,7 +59,7 @@ fn count<const W: usize, const V: usize>(
     }
 }
 
-/// Counts a returned credit: the buffer behind output `o` has room for one more flit in VC `vc`.
+/// Counts a returned credit: the buffer behind output `o` has space for one more flit in VC `vc`.
 #[inline(always)]
 pub(crate) fn count_one<const W: usize, const V: usize>(
     outs: &mut [OutputUnit<V>],

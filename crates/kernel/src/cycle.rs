@@ -1,4 +1,4 @@
-//! One cycle: the phases of a block, in order.
+//! One cycle of a block: its phases, in order.
 
 use crate::block::{Block, Fabric, Mail, Reach, Routers};
 use crate::credits;
@@ -11,11 +11,10 @@ use weft_api::state::{NONE, Segment};
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Simulates one cycle. Phases read only data that earlier cycles or earlier phases of the same router wrote.
     ///
-    /// `SINGLE`: all packets have one flit. Then a packet needs only one segment, which has the same number as the
-    /// packet.
+    /// `SINGLE`: whether all packets have one flit. With one-flit packets, a packet needs only one segment, and both have the same number.
     pub(crate) fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
         let Self { reach, posts } = self;
-        // routers post numbers about their queues on the board
+        // routers post numbers about their queues on the board, for other routers
         if let Some(board) = &net.common.board {
             reach.routers.fabric.post(posts, net, board);
         }
@@ -26,22 +25,22 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let Reach { routers: Routers { fabric, .. }, interfaces } = reach;
             credits::receive(&mut fabric.wires, (&mut fabric.requests, interfaces), fabric.now, net);
         }
-        // notes set queues aside for congested outputs
+        // notes from other routers arrive that set queues aside for congested outputs
         if let Some(rules) = &net.set_aside {
             reach.routers.keep_set_asides(&mut reach.interfaces, net, rules);
         }
-        // places in ideal queues become free for heads that wait for them
+        // places in queues of the ideal map become free for heads that wait for them
         if let Some(rules) = &net.ideal {
             reach.routers.keep_places(&mut reach.interfaces, net, rules);
         }
         // arriving flits join the queues of their VCs, and new heads get a route
         reach.routers.receive_flits::<SINGLE>(net);
-        // heads that arrived in this cycle reserve places in ideal queues
+        // heads that arrived in this cycle reserve places in queues of the ideal map
         if net.ideal.is_some() {
             reach.routers.settle_arrivals(net);
         }
         reach.ask_for_closed(net);
-        // outputs that were full can take flits again, and incoming flits change their rate
+        // outputs that were full can take flits again, and inputs get new rates of incoming flits
         if net.rates.is_some() {
             let Reach { routers: Routers { fabric, .. }, interfaces } = reach;
             pace::keep(&mut fabric.wires, (&mut fabric.requests, interfaces), fabric.now);
@@ -50,17 +49,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         reach.inject::<SINGLE>(net);
         // timers of the policy change the states of links
         reach.manage_power(net);
-        // the journeys of watched packets record why heads wait
+        // for watched packets, the reasons why heads wait are recorded
         if net.watches {
             let Reach { routers: Routers { fabric, beside }, interfaces } = reach;
             fabric.watch_cycle(interfaces, &beside.policy, net, &mut beside.observers.watch);
         }
-        // step by step: heads get VCs, and flits cross the switch to the links
+        // step by step, heads get VCs, and flits cross the switch to the links
         reach.allocate::<SINGLE>(net, allocator);
         reach.routers.fabric.now += 1;
     }
 
-    /// Advances to cycle `until`. Skips cycles in which nothing can happen, if the block uses that shortcut.
+    /// Advances the block to cycle `until`. Skips cycles in which nothing can happen, if the block uses the shortcut for idle time.
     pub(crate) fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
         if net.notes_after.is_some() {
             self.reach.interfaces.exchange_notes(net, (self.reach.routers.fabric.now, until));
@@ -82,7 +81,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Reserves a slot for a packet, and also for its segment if `single` is true.
+    /// Reserves a slot for a packet. If `single` is true, also reserves its segment.
     #[inline(always)]
     pub(crate) fn new_packet(&mut self, single: bool) -> u32 {
         let id = self.buffers.packets.take();
@@ -94,7 +93,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Receives the mail of another block.
+    /// Receives the mail that another block has sent to this block.
     pub(crate) fn take(&mut self, net: &Net, mail: &mut Mail) {
         let Routers { fabric, beside } = &mut self.reach.routers;
         for &(at, mut flit) in &mail.flits {

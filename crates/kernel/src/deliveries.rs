@@ -1,7 +1,7 @@
-//! Notifies workloads of packets that were sent and delivered.
+//! Notifies workloads when packets are sent and delivered.
 //!
-//! The tail of a packet is granted its last channel some cycles before it is delivered. Until the delivery the packet waits in
-//! a calendar wheel, because the terminal may reply in the cycle of the delivery.
+//! The last channel is granted to the tail of a packet some cycles before the delivery. Until the delivery, the packet is in a calendar
+//! wheel, because the terminal may reply in the cycle of the delivery.
 
 use crate::block::{Block, Buffers, Fabric, Interfaces, Observers, Reach, Routers};
 use crate::net::Net;
@@ -12,7 +12,7 @@ use weft_api::state::{NO_JOB, NONE};
 use weft_api::workload::NOT_DUE;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Schedules the delivery of `packet`, which leaves output `o`, for cycle `at`. The workload of the packet is notified in that cycle.
+    /// Schedules the delivery of `packet`, which leaves output `o`, for cycle `at`. In that cycle the workload of the packet is notified.
     pub(crate) fn announce(&mut self, interfaces: &mut Interfaces, o: usize, packet: u32, at: u64) {
         let terminal = self.terminal_behind(o) as u32;
         interfaces.deliveries.push(self.now, at, Delivery { packet, terminal });
@@ -24,7 +24,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.wires.outs[injection].router as usize
     }
 
-    /// The same as [`deliver`], for runs in which receivers also check for congestion marks and notifications.
+    /// Notifies workloads like [`deliver`], in runs in which receivers also check for congestion marks and notifications.
     #[inline(never)]
     pub(crate) fn deliver_marked(
         &mut self,
@@ -42,8 +42,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// True if all sources have created, and begun to inject, every packet that is due before cycle `until` and is not caused by a
-    /// delivery.
+    /// True if all sources have created, and begun to inject, every packet that is due before cycle `until`. Packets that deliveries cause
+    /// do not count.
     pub(crate) fn sources_finished(&self, until: u64) -> bool {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         // packets in queues are counted as created
@@ -57,7 +57,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let has_queues = interfaces.queues.each > 0;
         has_queues
             || interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
-                // after the head has left, the record of the packet may be in another block
+                // after the head has left, the record of the packet can be in another block
                 let waits = terminal.packet != NONE && terminal.vc == u8::MAX;
                 let in_hand = waits.then(|| &fabric.buffers.packets.items[terminal.packet as usize]);
                 interfaces.sources[usize::from(terminal.job)].all().finished(
@@ -71,7 +71,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 }
 
 impl Interfaces {
-    /// Notifies the workload that terminal `t` has injected the tail of a packet.
+    /// Notifies the workload that terminal `t` has injected the tail of a packet in cycle `now`.
     #[inline(never)]
     pub(crate) fn tell_sent(&mut self, net: &Net, t: usize, now: u64) {
         let terminal = &mut self.terminals[t];
@@ -83,7 +83,7 @@ impl Interfaces {
         }
     }
 
-    /// Sets alarms for sources at other interfaces of the node that became due through the last call of a source of this job.
+    /// Called after a source of this job was called. Sets alarms for sources at other interfaces of the node that this call has made due.
     #[inline(never)]
     pub(crate) fn wake_others(&mut self, net: &Net, job: u16, now: u64) {
         self.next_act = self.next_act.min(self.sources[usize::from(job)].all().next_act());
@@ -100,7 +100,7 @@ impl Interfaces {
         }
     }
 
-    /// Called before the block runs from cycle `now` to `until`. Sources read the notes from other blocks.
+    /// Called before the block runs from cycle `now` to `until`. Sources read the notes that other blocks have sent.
     #[inline(never)]
     pub(crate) fn exchange_notes(&mut self, net: &Net, (now, until): (u64, u64)) {
         for job in 0..self.sources.len() {
@@ -126,7 +126,7 @@ impl Interfaces {
 }
 
 impl Interfaces {
-    /// Lets sources act in cycle `now` if they act for a reason other than a delivery.
+    /// In cycle `now`, calls the sources that act without a delivery as cause.
     #[inline(always)]
     pub(crate) fn act(&mut self, net: &Net, now: u64) {
         if self.next_act <= now {
@@ -155,9 +155,9 @@ pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffer
     });
 }
 
-/// Calls `tell` for each delivery of cycle `now`. If sources may make sources of other interfaces of their node due (`Net::wakes`), the
-/// deliveries are sorted by terminal. The reason: a shortcut may record deliveries in another order than the plain loop, and the order
-/// matters to a node.
+/// Calls `tell` for each delivery of cycle `now`. If a delivery can make sources at other interfaces of the node due (`Net::wakes`), the
+/// deliveries are sorted by terminal. The reason is that the order matters to a node, and a shortcut can record deliveries in another order
+/// than the plain loop.
 #[inline(always)]
 fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl FnMut(&mut Interfaces, Delivery)) {
     let mut in_order = std::mem::take(&mut interfaces.in_order);
@@ -177,7 +177,7 @@ fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl
     interfaces.in_order = in_order;
 }
 
-/// Notifies the workload that `packet` is delivered to terminal `t`.
+/// Notifies the workload that `packet` has been delivered to terminal `t`.
 fn tell_delivered<const V: usize>(
     interfaces: &mut Interfaces,
     buffers: &mut Buffers<V>,
@@ -202,7 +202,7 @@ fn tell_delivered<const V: usize>(
     }
 }
 
-/// Notifies the part of a source at terminal `t` to which `packet` belongs that the packet was delivered.
+/// Notifies a part of a source at terminal `t` that a packet of this part was delivered.
 fn deliver_to_stream<const V: usize>(
     interfaces: &mut Interfaces,
     buffers: &mut Buffers<V>,

@@ -1,4 +1,4 @@
-//! A granted flit leaves its input queue and enters the link to the next router or to its terminal.
+//! Departures: a granted flit leaves its input queue, and enters the link to the next router or to its terminal.
 
 use crate::block::{Fabric, Interfaces, PolicySide, Reach, Requests, Routers};
 use crate::net::Net;
@@ -11,7 +11,7 @@ use weft_api::routing::Hop;
 use weft_api::state::{BODY, ChannelEnd, Flit, MARKED, Move, NONE, NOTICE, OutputUnit, Segment};
 use weft_units::prefetch::prefetch;
 
-/// A flit that crosses the switch: its packet, the segment and the number of flits of that packet, and flags for head and tail.
+/// A flit that crosses the switch: its packet, the segment and the length of the packet, and flags for head and tail.
 pub struct Crossing {
     pub packet: u32,
     /// Index of the segment; `NONE` if all packets have one flit.
@@ -21,11 +21,11 @@ pub struct Crossing {
     pub tail: bool,
 }
 
-/// Number of flits in mail that fit into a cache line.
+/// Number of flits in mail that fit into one cache line.
 const FLITS_OF_A_LINE: usize = 64 / size_of::<(u64, Flit)>();
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Carries out the first `count` moves of router `r`.
+    /// Carries out the first `count` moves that the allocator has granted at router `r`.
     #[inline(never)]
     pub(crate) fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -65,8 +65,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Records the outputs that the first `count` moves of router `r` grant to heads. A head that had settled on one of these outputs
-    /// chooses again.
+    /// Records which outputs the first `count` moves of router `r` grant to heads. Heads that have settled on one of these outputs choose
+    /// again.
     #[inline(always)]
     fn note_grants(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.requests.routers[r].base as usize;
@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Notifies the agents of the flits that are about to leave.
+    /// Notifies the agents of the flits that the first `count` moves will send.
     #[inline(never)]
     fn tell_of_departures(&mut self, policy: &mut PolicySide, base: usize, count: usize) {
         let Self { now, switch, buffers, wires, .. } = self;
@@ -108,13 +108,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Sends the next flit of an input VC on an output VC, as described by move `k`. `earliest`: the first cycle in which the flit can be
-    /// on the link.
+    /// Sends the next flit of an input VC on an output VC, as move `k` states. `earliest`: the first cycle in which the flit can be on the
+    /// link.
     #[inline(always)]
     fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
         let Routers { fabric, beside } = &mut self.routers;
-        // SAFETY: the allocator has entered more moves than `k` (`Allocator`). Each move stores a VC of its input, and an output VC that
-        // a record of its output or input stored before (checked by `assert_numbers`).
+        // SAFETY: the allocator has entered more than `k` moves (`Allocator`). Each move stores a VC of its input, and an output VC that a
+        // record of the output or the input stored before (checked by `assert_numbers`).
         let (m, vc, v) = unsafe {
             let m = fabric.switch.moved(k);
             (m, below::<V>(m.vc.into()), below::<V>(m.v.into()))
@@ -156,7 +156,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.leave::<SINGLE>(net, i, v, id, tail);
     }
 
-    /// Puts a flit onto the link of output `o` in cycle `depart`, on VC `vc`.
+    /// Puts a flit onto VC `vc` of the link of output `o`, in cycle `depart`.
     #[inline(always)]
     pub(crate) fn traverse<const SINGLE: bool>(
         &mut self,
@@ -172,7 +172,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let (is_cut, peer, link) = (out.is(ChannelEnd::Remote), out.peer, net.links.of(out.class));
         let at = depart + link.latency;
         if out.is(ChannelEnd::Ejection) {
-            // a flit in the buffer of a terminal frees its place at once, unless the packet keeps the place
+            // a flit frees its slot in the buffer of a terminal at once, unless its packet keeps the slot
             if !(net.keeps && fabric.stays_at_terminal(&mut self.interfaces, net, (o, vc), packet, tail)) {
                 fabric.wires.credits.push(fabric.now, at + link.credit_latency, (o << 4 | vc) as u32);
             }
@@ -185,9 +185,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Puts a flit, or the event after the last flit of a run, onto a channel between routers or from a terminal. The flit or event
-    /// arrives at cycle `at`; its field `to` is the VC. `peer`: the input at the far end, or the channel to another block if the channel
-    /// `is_cut`. `segment`: the segment of the packet, if the flit is a head and packets have several flits; otherwise `NONE`.
+    /// Puts a flit, or the event at the end of a run of flits, onto a channel between routers or from a terminal. The flit or event arrives
+    /// in cycle `at`; its field `to` is the VC. `peer`: the input at the far end, or the channel to another block if the channel `is_cut`.
+    /// `segment`: the segment of the packet, if the flit is a head of a packet with several flits; otherwise `NONE`.
     #[inline(always)]
     pub(crate) fn launch(&mut self, (is_cut, peer): (bool, u32), at: u64, flit: Flit, segment: u32) {
         if is_cut {
@@ -197,8 +197,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// True if a flit of `packet` keeps its place in the buffer of the terminal behind output `o`. Records the packet when its tail
-    /// arrives.
+    /// True if a flit of `packet` keeps its slot in the buffer of the terminal behind output `o`. Records the packet when its tail arrives.
     #[inline(never)]
     fn stays_at_terminal(
         &mut self,
@@ -219,7 +218,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Called for a flit that leaves output `o` and is delivered at cycle `at`.
+    /// Called for a flit that leaves output `o` to its terminal, and is delivered in cycle `at`.
     #[inline(always)]
     fn eject(&mut self, net: &Net, o: usize, packet: u32, tail: bool, at: u64) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -239,7 +238,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Called for a delivery that is counted by job, recorded, or reported to the workload.
+    /// Called for a delivery that must be counted by job, recorded, or reported to the workload.
     #[inline(never)]
     fn eject_slow_path(&mut self, net: &Net, o: usize, id: u32, at: u64) {
         if let Some(control) = &net.congestion {
@@ -264,7 +263,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// The route key of a head at the router behind output `o`. The head reaches this router on VC `vc`.
+    /// Computes the route key of a head at the router behind output `o`. The head will reach this router on VC `vc`.
     #[inline(always)]
     fn prepare(&mut self, net: &Net, o: usize, vc: usize, packet: u32) -> u16 {
         if net.slow.hops {
@@ -278,7 +277,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         net.route_ahead(router as usize, packet)
     }
 
-    /// Records, for recordings and for the routing, that a head has taken a hop.
+    /// Records the hop that a head has taken, for recordings and for the routing.
     #[inline(never)]
     fn note_hop(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
         if let Some(control) = &net.congestion {
@@ -295,7 +294,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Stores in the packet the hop that its head has taken, because the routing reads it later.
+    /// Stores the hop of a head in its packet, for a routing that reads it later.
     fn remember(&mut self, policy: &mut PolicySide, net: &Net, o: usize, vc: usize, packet: u32) {
         // SAFETY: a head leaves by an output, which stores the number of its router, and the router stores its number in the network
         // (checked by `assert_numbers`).
@@ -341,14 +340,14 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Returns a credit to the sender of VC `v` of input `i`.
+    /// Returns a credit to the sender, for VC `v` of input `i`.
     #[inline(always)]
     pub(crate) fn return_credit(&mut self, net: &Net, i: usize, v: usize) {
         self.return_marked(net, (i, v), self.now, 0);
     }
 
-    /// Returns a credit to the sender of VC `v` of input `i`; the buffer place is free in cycle `free`. `mark`: the credit begins or ends
-    /// a run (`streams.rs`).
+    /// Returns a credit to the sender, for VC `v` of input `i`. The buffer slot becomes free in cycle `free`. `mark`: whether the credit
+    /// begins or ends a run (`streams.rs`).
     #[inline(always)]
     pub(crate) fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
         // SAFETY: a flit leaves an input of the block (checked by `assert_numbers`).
@@ -367,8 +366,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         mail.credits.push((at, port << 4 | vc_and_mark));
     }
 
-    /// Sends a flit, whose `to` is the VC, to another block; for a head, the packet is also sent. Prefetches the memory for the
-    /// next mail to that block, because the mail of many blocks does not fit into the nearest caches.
+    /// Sends a flit, whose field `to` is the VC, to another block. If the flit is a head, the packet is also sent. Also prefetches the
+    /// memory for the next mail to that block, because the mail of many blocks does not fit into the nearest caches.
     #[inline(never)]
     pub(crate) fn mail_flit(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
         let (mail, port) = self.wires.mail_to(cut);
@@ -387,7 +386,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Frees VC `vc` of output `o`, which its packet has left. Returns true if another packet may take the VC.
+/// Frees VC `vc` of output `o` after its packet has left it. Returns true if another packet may take the VC.
 #[inline(always)]
 pub fn free_vc<const V: usize>(power: &mut Power, out: &mut OutputUnit<V>, o: usize, vc: usize) -> bool {
     let is_open = !out.is_closed();
@@ -399,8 +398,8 @@ pub fn free_vc<const V: usize>(power: &mut Power, out: &mut OutputUnit<V>, o: us
     is_open
 }
 
-/// Called when VC `vc` of output `o`, which is output `p` of router `r`, has sent a flit. Frees the VC after a tail. `dry`: no
-/// other flit of the packet is in this router.
+/// Called when VC `vc` of output `o`, which is output `p` of router `r`, has sent a flit. Frees the VC if the flit was a tail. After other
+/// flits the packet keeps the VC. `dry`: whether no other flit of the packet is in this router.
 #[inline(always)]
 fn keep_or_free<const W: usize, const V: usize>(
     (requests, power): (&mut Requests<W>, &mut Power),
@@ -417,7 +416,7 @@ fn keep_or_free<const W: usize, const V: usize>(
     if tail || dry {
         out.vcs_with_flit &= !(1 << vc);
         if out.vcs_with_flit == 0 {
-            // SAFETY: for the same reason as above.
+            // SAFETY: the caller passes the number of a router of the block (checked by `assert_numbers`).
             unsafe { requests.routers.hot_mut(r) }.switch_requests.clear(p);
         }
     }

@@ -1,4 +1,4 @@
-//! Discards packets whose only remaining paths lead through a failed router. The buffer space of these packets becomes free again.
+//! Discards packets whose remaining paths all lead through a failed router. The buffer space of discarded packets becomes free again.
 
 use crate::block::{Beside, Fabric, PolicySide, Reach, Routers};
 use crate::faults::subnets;
@@ -6,7 +6,7 @@ use crate::net::Net;
 use weft_api::state::{MARKED, NO_REQUEST, NOTICE, UNDECIDED};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if packet `id` is stuck at router `r`, because router `r` or the next router that the packet must visit has failed.
+    /// True if packet `id` at router `r` is stuck, because this router or the next router that the packet must visit has failed.
     pub(super) fn is_lost(&self, policy: &PolicySide, net: &Net, r: usize, id: u32) -> bool {
         if policy.faults.is_dead(r) {
             return true;
@@ -22,8 +22,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         policy.faults.dead_ends(self.requests.routers[r].base as usize + usize::from(port)) > 0
     }
 
-    /// True if the packet that has become the head of VC `v` of input `i` is stuck. A stuck packet is scheduled to be
-    /// discarded.
+    /// True if the packet that has become the head of VC `v` of input `i` is stuck. A stuck packet is scheduled to be discarded.
     #[cold]
     pub(crate) fn is_doomed(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) -> bool {
         let lost = self.is_lost(policy, net, self.buffers.ins[i].router as usize, packet);
@@ -36,7 +35,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Discards the packets of heads that are scheduled for this. Flits of these packets that arrive later are also discarded.
+    /// Discards the packets of the heads that are scheduled for this. Flits of these packets that arrive later are also discarded.
     #[cold]
     pub(super) fn discard(&mut self, net: &Net) {
         let mut waiting = Vec::new();
@@ -48,7 +47,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.faults.doomed = waiting;
     }
 
-    /// Counts a packet that is discarded. Congestion notifications do not belong to a job.
+    /// Counts a packet that the loop discards. A congestion notification belongs to no job, so it is not counted for one.
     fn count_lost(&mut self, net: &Net, packet: u32) {
         let Routers { fabric, beside } = &mut self.routers;
         let (lost, marks) = (&fabric.buffers.packets.items[packet as usize], &mut self.interfaces.limits.counts);
@@ -60,8 +59,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         beside.observers.tally.lose(net, lost, fabric.now);
     }
 
-    /// Discards the flits of a stuck head's packet that have arrived, so that their buffer space is free. Returns true if the
-    /// tail was among them.
+    /// Discards all flits of a stuck head's packet that have arrived, which frees their buffer space. Returns true if the tail of the
+    /// packet was among them.
     fn discard_head(&mut self, net: &Net, i: usize, v: usize) -> bool {
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         let id = fabric.buffers.ins[i].head[v];

@@ -1,4 +1,4 @@
-//! The view that agents have of the channels of a block: they read and change the channels through it.
+//! The view through which agents read and change the channels of a block.
 
 use crate::block::{Beside, PolicySide, Reach, Routers};
 use crate::control;
@@ -16,12 +16,12 @@ use weft_api::subnetworks::Views;
 pub struct Facade<'a, const W: usize, const V: usize> {
     pub reach: &'a mut Reach<W, V>,
     pub net: &'a Net,
-    /// If set: the only channel that the agents may read and change now.
+    /// The only channel that the agents may read and change at present; `None`: all channels.
     pub only: Option<usize>,
 }
 
 impl<const W: usize, const V: usize> Facade<'_, W, V> {
-    /// Checks in debug builds that the agents do not read channels other than `only`.
+    /// Debug builds: checks that the agents read no channel other than `only`.
     fn look(&self, channel: usize) {
         debug_assert!(
             self.only.is_none_or(|only| only == channel),
@@ -90,7 +90,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     fn look_again(&mut self, channel: usize) {
         self.look(channel);
         let Reach { routers: Routers { fabric, beside }, interfaces } = &mut *self.reach;
-        // if no head waits, this call has changed nothing, and steady flows stay steady
+        // if no head waits, this call has changed nothing, so steady flows can continue
         let has_work = fabric.look_again(interfaces, &mut beside.policy, channel);
         beside.policy.power.wrote |= has_work;
     }

@@ -1,29 +1,29 @@
-//! Counts of packets that are delivered or discarded while a link or router is broken, and while all links and routers work. A packet
-//! counts in the cycle of its delivery, not of its creation. Therefore packets that a fault delays do not count as slow before the
+//! Counts packets that are delivered or discarded, separately for times with a broken link or router and for times without. A packet counts
+//! in the cycle of its delivery, not of its creation. Therefore packets that a fault delays do not count as slow packets from before the
 //! fault.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::Packet;
 use weft_api::state::sums::Arrived;
 
-/// The counts of a block in a run with faults. Empty in a run without faults.
+/// The counts of a block, in a run with faults. In a run without faults, the lists are empty.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct FaultTally {
-    /// First cycle of each span; 0 for the first span. Spans alternate: in the first span all links and routers work, in the second span
-    /// some are broken, and so on.
+    /// First cycle of each span of time; 0 for the first span. Spans alternate: all links and routers work in the first span, some are
+    /// broken in the second, and so on.
     #[kept(fixed)]
     starts: Vec<u64>,
     #[kept(each)]
     spans: Vec<Arrived>,
-    /// Length of a bin [cycles]; the first bin begins in cycle 0. Bins are added when they are needed.
+    /// Length of a bin [cycles]. The first bin begins in cycle 0. The list becomes longer when a packet needs a further bin.
     #[kept(fixed)]
     width: u64,
     bins: Vec<Arrived>,
 }
 
 impl FaultTally {
-    /// `changes`: alternately the cycle in which the first part breaks, and the cycle in which all parts work again. `width`: length of a
-    /// bin [cycles]; `bins`: the expected number of bins.
+    /// `changes`: in turn, the cycle in which a first part breaks, and the cycle in which all parts work again. `width`: length of a bin
+    /// [cycles]; `bins`: the expected number of bins.
     pub fn new(changes: &[u64], width: u64, bins: usize) -> Self {
         if changes.is_empty() {
             return Self::default();
@@ -63,13 +63,12 @@ impl FaultTally {
         self.bins.iter_mut().zip(&other.bins).for_each(|(a, b)| a.add(b));
     }
 
-    /// For each span: its first cycle, true if some part is broken in the span, and the counts of arrivals. The last span has no
-    /// end.
+    /// For each span: its first cycle, whether some part is broken in the span, and the counts of arrivals. The last span does not end.
     pub fn spans(&self) -> impl Iterator<Item = (u64, bool, &Arrived)> {
         self.starts.iter().zip(&self.spans).enumerate().map(|(k, (&start, arrived))| (start, k % 2 == 1, arrived))
     }
 
-    /// The complete bins between two cycles: the first cycle of each bin, and its counts of arrivals.
+    /// The complete bins between the cycles `from` and `to`: the first cycle of each bin, and its counts of arrivals.
     pub fn bins(&self, (from, to): (u64, u64)) -> impl Iterator<Item = (u64, Arrived)> {
         let width = self.width.max(1);
         let last = if self.starts.is_empty() { 0 } else { to / width };

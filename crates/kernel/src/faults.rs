@@ -1,6 +1,6 @@
-//! Links and routers that fail and are repaired. This file notifies the agents, and decides what happens to heads with a failed output. A
-//! head without any path is parked until its router receives news about links. If every path leads through a failed router, the packet is
-//! discarded (`discards.rs`). The rules are in `network/faults.rs`.
+//! Handles links and routers that fail and are repaired. Under a policy that replaces links, this file notifies the agents, and decides
+//! what happens to heads whose output has failed. A head without any path waits (it is parked) until its router receives news about links.
+//! If every path leads through a failed router, the loop discards the packet (`discards.rs`). `network/faults.rs` describes the rules.
 
 use crate::block::{Fabric, PolicySide, Reach, Routers};
 use crate::net::{Net, Repair};
@@ -11,7 +11,7 @@ use weft_api::state::{AROUND, LinkState, NO_REQUEST, Packet, UNDECIDED};
 use weft_api::subnetworks::{Leg, Subnets};
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Handles the links and routers that fail or are repaired in this cycle.
+    /// Handles the links and routers that fail or are repaired in the present cycle.
     pub(crate) fn break_parts(&mut self, net: &Net) {
         let now = self.routers.fabric.now;
         while let Some(Event { what, .. }) = self.routers.beside.policy.faults.events.pop_if(|event| event.at <= now) {
@@ -34,8 +34,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// At routers with news about links, parked heads look for a path again. Heads that travel from one intermediate to another also look
-    /// again, because after faults such heads can wait for each other. Then the packets that are scheduled to be discarded are discarded.
+    /// At routers that have received news about links, parked heads search for a path again. Heads on the way from one intermediate to
+    /// another also search again, because after faults such heads can wait for each other. At the end, the function discards the packets
+    /// that are scheduled for it.
     pub(crate) fn reroute_heads(&mut self, net: &Net) {
         if let Repair::ByRouting(around) = net.faults.repair {
             self.turn_heads(net, around);
@@ -64,7 +65,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Lets the heads of router `r` that request an output, and for which `turns` is true, look for another path.
+    /// Lets some heads of router `r` search for another path: those that request an output, and for which `turns` is true.
     fn reroute_some(&mut self, net: &Net, r: usize, turns: impl Fn(&Routers<W, V>, usize, usize) -> bool) {
         let base = self.routers.fabric.requests.routers[r].base as usize;
         let end = self
@@ -89,19 +90,19 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if a head came from a member of a subnetwork and requests a link to another member, and its leg does not end there.
+    /// True if a head came from one member of a subnetwork and requests a link to another member, but its leg does not end there.
     fn goes_on(&self, net: &Net, r: usize, i: usize, v: usize) -> bool {
         let (port, nets) = (&self.buffers.ins[i], subnets(net));
         let at = net.coords[self.requests.routers[r].id as usize];
         let (p, class) = split(port.requests[v], net.class_bits);
         let subnet = |port: u16| nets.behind(port, |d| nets.member(at, d)).map(|(d, _)| d);
-        // each leg has two VC classes; the second class is for the hop to the end of the leg
+        // each leg has two VC classes, of which the second is for the hop to the end of the leg
         class.is_multiple_of(2) && subnet(p as u16).is_some() && subnet(port.port) == subnet(p as u16)
     }
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Looks for a path for the head of VC `v` of input `i`, which requests no output at present.
+    /// Searches for a path for the head of VC `v` of input `i`, which requests no output at present.
     fn route_again(&mut self, net: &Net, i: usize, v: usize) {
         let Routers { fabric, beside } = &mut self.routers;
         let (r, id) = (fabric.buffers.ins[i].router as usize, fabric.buffers.front(i, v).packet);
@@ -117,7 +118,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if begins {
             packet.dim = 0; // at the first router of a leg every candidate is allowed
         }
-        // the agents are notified only if the head has found a path
+        // no agents during the search, because they must be notified only if the head has found a path
         let agents = beside.policy.agents.take();
         let key = fabric.route_here(&mut beside.policy, net, r, id);
         beside.policy.agents = agents;
@@ -136,8 +137,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Notifies the agents and the policy of the path that a head has found. `begins`: the head is at the first router of its leg.
-    /// `is_new`: the detour of this head was not counted at this router before. Packets with several flits are counted when they leave.
+    /// Notifies the agents and the policy of the path that a head has found at this router. `begins`: whether the head is at the first
+    /// router of its leg. `is_new`: whether the detour of this head has not yet been counted at this router. The detour of a packet with
+    /// several flits is counted when the packet leaves.
     fn tell_agents_of_route(
         &mut self,
         policy: &mut PolicySide,
@@ -173,7 +175,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.park_without_request(policy, net, i, v, packet);
     }
 
-    /// The same as `park`, for a head that does not request an output.
+    /// Parks a head like `park`, if it does not request an output.
     fn park_without_request(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
         self.buffers.ins[i].requests[v] = UNDECIDED;
         let router = self.buffers.ins[i].router;
@@ -182,8 +184,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         policy.faults.parked.push(Parked { router, i: i as u32, v: v as u8, d: leg.d as u8, to: leg.to });
     }
 
-    /// Cancels the output that the head of VC `v` of input `i` had chosen. If the output was for a detour, the agents subtract the detour
-    /// from their count.
+    /// Cancels the output that the head of VC `v` of input `i` has chosen. If this output was for a detour, the agents subtract the detour
+    /// from their counts.
     fn forget(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize) {
         let segment = self.buffers.front(i, v);
         let around = self.buffers.packets.items[segment.packet as usize].flags & AROUND != 0;
@@ -203,7 +205,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// The subnetworks of the network. Subnetworks exist, because faults are allowed only with routings that cross subnetworks.
+/// The subnetworks of the network. The subnetworks exist, because faults are allowed only with routings that cross subnetworks.
 pub(super) fn subnets(net: &Net) -> &Subnets {
     net.subnets.as_ref().expect("a network with faults has subnetworks")
 }

@@ -1,9 +1,10 @@
-//! The ideal map of queues (one queue per destination), in the loop: a head requests its output only when the queue of its destination at
-//! the next router has enough places.
+//! The ideal map of queues (one queue per destination), in the loop. A head requests its output only if the queue of its destination at the
+//! next router has enough free places.
 //!
-//! If no packet of a VC may request its output, the VC is stuck. A stuck VC is checked again when a packet arrives, or when places for
-//! one of its packets become free. Inputs are served round robin. Like credits, free places return to the sender when the tail of a
-//! packet has left. At a terminal two packets at a time may request the output. More packets would block packets for other destinations.
+//! If no packet of a VC may request its output, the VC is called stuck. The loop checks a stuck VC again when a packet arrives, or when
+//! places for one of its packets become free. The inputs that wait for places are served round robin. Like credits, free places return to
+//! the sender after the tail of a packet has left. At most two packets at a time may request the output to a terminal. If more packets
+//! requested it, they would block packets for other destinations.
 
 use crate::block::{Fabric, Interfaces, Routers};
 use crate::net::Net;
@@ -11,12 +12,13 @@ use crate::parts::ideal::{IdealRules, Place};
 use weft_api::base::arrays::At;
 use weft_api::state::{ChannelEnd, Move, NONE, Segment, split};
 
-/// Number of packets that may request an output to a terminal at the same time. While one packet leaves, the places of the previous
-/// packet return to the sender.
+/// The largest number of packets that may request an output to a terminal at the same time. The number is two, because the places of one
+/// packet return to the sender while the next packet leaves.
 const AT_TERMINAL: u16 = 2;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Counts the places that have become free. Packets that wait for them request their outputs. This phase runs before flits arrive.
+    /// Counts the places that become free in this cycle. Packets that wait for these places then request their outputs. This phase runs
+    /// before flits arrive.
     #[inline(never)]
     pub(crate) fn keep_places(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &IdealRules) {
         let fabric = &mut self.fabric;
@@ -42,7 +44,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.fabric.ideal.defers = true;
     }
 
-    /// Lets heads that have arrived in this cycle request their outputs.
+    /// Lets the heads that have arrived in this cycle request their outputs.
     #[inline(never)]
     pub(crate) fn settle_arrivals(&mut self, net: &Net) {
         self.fabric.ideal.defers = false;
@@ -55,14 +57,15 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.fabric.ideal.asking = asking;
     }
 
-    /// Lets a packet of VC `v` of input `i` request its output, if a packet may request it and no packet does already.
+    /// Lets a packet of VC `v` of input `i` request its output, if no packet of the VC requests one yet and at least one packet may.
     fn ask_if_stuck(&mut self, net: &Net, i: usize, v: usize) {
         if self.fabric.ideal.stuck[i] >> v & 1 != 0 {
             self.head_asks(net, i, v);
         }
     }
 
-    /// Called when the queue behind output `o` has free places again. Serves the inputs whose packets wait for these places round robin.
+    /// Called when the queue `queue` behind output `o` has free places again. Serves the inputs that have packets for this queue round
+    /// robin.
     fn offer_places(&mut self, net: &Net, rules: &IdealRules, (o, queue): (usize, u32)) {
         let r = self.fabric.wires.outs[o].router as usize;
         let base = self.fabric.requests.routers[r].base as usize;
@@ -88,8 +91,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Selects the first packet in VC `v` of input `i` whose next queue has free places. Makes it the head and reserves these places.
-    /// Returns the packet with its route key. `None`: the VC is stuck, or a packet is still arriving.
+    /// Selects the first packet in VC `v` of input `i` whose queue at the next router has free places. Makes this packet the head of the
+    /// VC, and reserves the places. Returns the packet, with its route key. Returns `None` if the VC is stuck, or if a packet is still
+    /// arriving.
     #[inline(never)]
     pub(crate) fn with_a_place(&mut self, net: &Net, rules: &IdealRules, (i, v): (usize, usize)) -> Option<(u32, u16)> {
         self.ideal.stuck[i] |= 1 << v;
@@ -119,7 +123,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         None
     }
 
-    /// True if a packet in VC `v` of input `i` waits for places in queue `place`.
+    /// True if a packet in VC `v` of input `i` waits for free places in queue `place`.
     fn waits_for(&self, net: &Net, rules: &IdealRules, (i, v): (usize, usize), place: (usize, u32)) -> bool {
         let base = self.buffers.ins[i].base(i);
         self.buffers.queue(i, v).any(|&Segment { packet, key, .. }| {
@@ -128,7 +132,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         })
     }
 
-    /// For a packet to `dst` with this route key, at the router whose ports begin at `base`: the channel, and the queue at its far end.
+    /// For a packet to `dst` with this route key: the output channel, and the queue at the far end of this channel. The ports of the
+    /// packet's router begin at `base`.
     fn place_of(&self, net: &Net, rules: &IdealRules, (base, key): (usize, u16), dst: u32) -> (usize, u32) {
         let (p, class) = split(key, net.class_bits);
         let o = base + p;
@@ -145,7 +150,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.ideal.has_room((o, queue), (most, rules.room))
     }
 
-    /// Called when a head has arrived at an input and VC (`to`, as in [`weft_api::state::Flit::to`]). If the VC is stuck, its packets are
+    /// Called when a head has arrived at an input VC (`to`, as in [`weft_api::state::Flit::to`]). If this VC is stuck, its packets are
     /// checked again.
     pub(crate) fn note_coming(&mut self, to: u32) {
         let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
@@ -155,7 +160,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called before the first `count` moves of the router whose ports begin at `base`. Returns the places of packets whose tails leave.
+    /// Called before the first `count` moves of the router whose ports begin at `base` are carried out. Returns to their senders the places
+    /// of packets whose tails leave with these moves.
     pub(crate) fn return_places(&mut self, net: &Net, rules: &IdealRules, base: usize, count: usize) {
         for k in 0..count {
             let Move { i, v, p, .. } = self.switch.moves(count)[k];
@@ -171,7 +177,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             if self.wires.outs[o].is(ChannelEnd::Ejection) {
                 let (_, queue) = self.place_of(net, rules, (base, key), dst);
                 let place = Place { port: o as u32, queue, flits: len };
-                // the flits that already wait for the link leave first
+                // the flits that already wait for the link leave before this flit
                 let out = &self.wires.outs[o];
                 let wait = out.departure(self.now) - self.now;
                 self.ideal.returned.push(self.now, self.now + 1 + wait, place);
@@ -188,12 +194,12 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// True if VC `vc` of terminal channel `o` has free places for a packet to `dst`.
+    /// True if the queue for a packet to `dst` has free places, behind VC `vc` of injection channel `o`.
     pub(crate) fn has_place_from_terminal(&self, rules: &IdealRules, (o, vc): (usize, usize), dst: u32) -> bool {
         self.has_room(rules, (o, rules.queue(vc, dst)))
     }
 
-    /// Reserves the places of a packet that has begun to leave terminal channel `o` on VC `vc`.
+    /// Reserves the places for a packet that begins to leave its terminal by VC `vc` of injection channel `o`.
     pub(crate) fn take_from_terminal(&mut self, rules: &IdealRules, (o, vc): (usize, usize), packet: u32) {
         let record = self.buffers.packets.items[packet as usize];
         self.ideal.take((o, rules.queue(vc, record.dst)), record.len);

@@ -1,4 +1,4 @@
-//! Statistics that are kept in addition to those of all packets: per job, and for latencies that a workload reports separately.
+//! Statistics in addition to those of all packets: for each job, and for each latency that a workload reports separately.
 
 use crate::fault_tally::FaultTally;
 use crate::net::{Net, NetJob};
@@ -10,11 +10,11 @@ use weft_api::state::sums::{Measured, PacketSums};
 use weft_api::state::{MEASURED, Packet};
 use weft_api::workload::Amount;
 
-/// Statistics of one job, or of one separately reported latency of its workload.
+/// The statistics of one job, or of one separately reported latency of its workload.
 #[derive(Debug, Clone, Kept)]
 struct Part {
     created: Amount,
-    /// Flits injected in the window; only counted if network interfaces have queues.
+    /// Number of flits injected in the window. Counted only if network interfaces have queues.
     injected_flits: u64,
     accepted_flits: u64,
     #[kept(each)]
@@ -24,17 +24,17 @@ struct Part {
     latency: Option<Histogram<u64>>,
 }
 
-/// Packets of a job that were delivered or discarded in the whole run, measured or not.
+/// Counts of the packets of a job that were delivered or discarded in the whole run, measured or not.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Done {
     pub packets: u64,
-    /// Discarded packets, plus the packets that their deliveries would have caused.
+    /// Number of discarded packets, and of packets that the deliveries of these packets would have caused.
     pub lost: u64,
     /// The cycle in which the last of these packets was delivered or discarded.
     pub last: u64,
 }
 
-/// All packets that were delivered, measured or not.
+/// Counts of all packets that were delivered, measured or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Seen {
     pub packets: u64,
@@ -50,24 +50,25 @@ impl Seen {
 
 #[derive(Debug, Clone, Kept)]
 pub struct Parts {
-    /// For each job, the index of its first part. Empty if only the sums of the window are needed.
+    /// For each job, the index of its first part in the list of parts. Empty if the run needs only the sums over the window.
     #[kept(fixed)]
     of_job: Vec<u16>,
-    /// Index of the part of the first message class; the parts of the other classes follow. Unused if packets have no message classes.
+    /// Index of the part for the first message class. The parts for the other classes follow it. Not used if packets have no message
+    /// classes.
     #[kept(fixed)]
     first_class: usize,
     #[kept(each)]
     parts: Vec<Part>,
     #[kept(each)]
     done: Vec<Done>,
-    /// Measured packets of each job that were discarded.
+    /// For each job, the measured packets that were discarded.
     #[kept(each)]
     lost: Vec<Amount>,
-    /// Packets that the deliveries of discarded packets would have caused.
+    /// For each job, the packets that were never created because the packets that would have caused them were discarded.
     #[kept(each)]
     unborn: Vec<Amount>,
     pub seen: Seen,
-    /// The same packets, counted by message class.
+    /// Counts of delivered packets, for each message class.
     #[kept(each)]
     pub seen_of_class: Vec<Seen>,
     pub by_phase: PhaseTally,
@@ -75,8 +76,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// `here`: true for a job with a terminal in the block. `batches`: largest number of batches of the window. `changes`: cycles
-    /// in which the load of some job changes.
+    /// `here`: for each job, whether it has a terminal in this block. `batches`: the largest number of batches in the window. `changes`:
+    /// the cycles in which the load of at least one job changes.
     pub fn new(
         jobs: &[NetJob],
         classes: usize,
@@ -116,7 +117,7 @@ impl Parts {
         }
     }
 
-    /// Counts a measured packet of this class that a terminal of the job has created for a reason other than a delivery.
+    /// Counts a measured packet of this message class that a terminal of the job has created without a delivery as cause.
     pub fn created(&mut self, job: u16, class: u8, flits: u16) {
         let amount = Amount { packets: 1, flits: flits.into() };
         if let Some(&p) = self.of_job.get(job as usize) {
@@ -127,13 +128,13 @@ impl Parts {
         }
     }
 
-    /// True if anything is counted by job or by class.
+    /// True if the run counts anything by job or by message class.
     #[inline(always)]
     pub fn are_counted(&self) -> bool {
         !self.parts.is_empty()
     }
 
-    /// Counts a flit of this job and class that a terminal with queues has injected in the window.
+    /// Counts a flit of this job and message class, which a terminal with queues has injected in the window.
     pub fn inject(&mut self, job: u16, class: u8) {
         if let Some(&p) = self.of_job.get(job as usize) {
             self.parts[p as usize].injected_flits += 1;
@@ -143,23 +144,24 @@ impl Parts {
         }
     }
 
-    /// Flits of a job that were injected in the window, if network interfaces have queues.
+    /// Number of flits of a job that were injected in the window. Valid if network interfaces have queues.
     pub fn injected_by(&self, job: usize) -> u64 {
         self.of_job.get(job).map_or(0, |&p| self.parts[p as usize].injected_flits)
     }
 
-    /// The injected and accepted flits of message class `class`, and the statistics of its packets.
+    /// For message class `class`: its injected and accepted flits, and the statistics of its packets.
     pub fn of_class(&self, class: usize) -> (u64, u64, Measured) {
         let part = &self.parts[self.first_class + class];
         (part.injected_flits, part.accepted_flits, part.measured())
     }
 
-    /// Measured packets of message class `class` that were not caused by a delivery.
+    /// Number of measured packets of message class `class` that were not caused by a delivery.
     pub fn created_of_class(&self, class: usize) -> u64 {
         self.parts[self.first_class + class].created.packets
     }
 
-    /// Counts `packet` of the job, which is discarded in cycle `now`. The delivery of the packet would have caused `unborn` packets.
+    /// Counts a packet of job `job` that is discarded in cycle `now`. `unborn`: the packets that the delivery of this packet would have
+    /// caused.
     pub fn lose(&mut self, job: usize, packet: &Packet, unborn: Amount, now: u64) {
         let done = &mut self.done[job];
         (done.lost, done.last) = (done.lost + 1 + unborn.packets, done.last.max(now));
@@ -181,18 +183,18 @@ impl Parts {
         self.done[job]
     }
 
-    /// Measured packets of the job's terminals that were not caused by a delivery; `None` if the job has no parts.
+    /// The measured packets of the job's terminals that no delivery caused; `None` if the job has no separate statistics.
     pub fn created_by(&self, job: usize) -> Option<Amount> {
         self.of_job.get(job).map(|&p| self.parts[p as usize].created)
     }
 
-    /// Accepted flits of the job; `None` if it has no parts.
+    /// Number of accepted flits of the job; `None` if the job has no separate statistics.
     pub fn accepted_by(&self, job: usize) -> Option<u64> {
         self.of_job.get(job).map(|&p| self.parts[p as usize].accepted_flits)
     }
 
-    /// Accepted flits of a job, the statistics of its packets, and the statistics of each latency that its workload reports
-    /// separately. `None` if the job has no parts.
+    /// For a job: its accepted flits, the statistics of its packets, and the statistics of each latency that its workload reports
+    /// separately. Returns `None` if the job has no separate statistics.
     pub fn of(&self, job: usize) -> Option<(u64, Vec<Measured>)> {
         let first = *self.of_job.get(job)? as usize;
         let end = self.of_job.get(job + 1).map_or(self.first_class, |&p| p as usize);
@@ -253,7 +255,7 @@ pub fn histogram() -> Histogram<u64> {
 }
 
 impl Tally {
-    /// Counts a packet of job `job` that is delivered at cycle `at`.
+    /// Counts a packet of job `job` that is delivered in cycle `at`.
     pub fn deliver_to_job(&mut self, net: &Net, job: usize, packet: &Packet, at: u64) {
         let (latency, network) = (at - packet.created, at - packet.injected);
         let inside = self.inside(at);

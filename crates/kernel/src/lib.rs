@@ -1,8 +1,9 @@
-//! The cycle loop, which advances a block of routers cycle by cycle. The loop uses the traits of `weft-api`, and does not depend on any
-//! model.
+//! The cycle loop of Weft, which advances a block of routers cycle by cycle. The loop uses the traits of `weft-api`, and does not depend on
+//! any model.
 //!
 //! Start reading with `cycle.rs`, which has one line for each phase, and [`block`], which defines the data that the phases read and
-//! write. The other crates read and write these data only through [`face`], because the loop uses the numbers in them without a check.
+//! write. The other crates read and write these data only through [`face`]. The reason is that the loop uses the indices in the data
+//! without a check.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

@@ -1,7 +1,7 @@
-//! Congestion control in the loop: packets are marked when they leave an output, and their receivers send notifications.
+//! Congestion control in the loop. Packets are marked when they leave an output, and receivers of marked packets send notifications.
 //!
-//! A notification is a packet of one flit. A notification has the message class of the marked packet. In the terminal it waits in a
-//! separate queue, which has priority over all other queues.
+//! A notification is a packet of one flit. A notification has the message class of the marked packet. In its terminal a notification waits
+//! in a separate queue, which has priority over all other queues.
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::net::Net;
@@ -11,11 +11,11 @@ use weft_api::congestion::Control;
 use weft_api::routing::draw;
 use weft_api::state::{MARKED, NONE, NOTICE, Packet};
 
-/// Purpose of the hash that decides if a packet is marked.
+/// Purpose number of the hash that decides if a packet is marked.
 const MARK: u64 = 0x3c << 56;
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Marks a packet that leaves output `o`. The decision depends on the number of flits that wait for this output.
+    /// Decides whether to mark a packet that leaves output `o`. The probability depends on the number of flits that wait for this output.
     #[inline(never)]
     pub(crate) fn mark(&mut self, net: &Net, control: &dyn Control, o: usize, id: u32) {
         let Routers { fabric, beside } = &self.routers;
@@ -29,7 +29,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let chance = control.marks(waiting);
         let router = &fabric.requests.routers[fabric.wires.outs[o].router as usize];
         let place = u64::from(router.id) << 16 | (o - router.base as usize) as u64;
-        // the upper 53 bits of the hash, as a number below 1
+        // the upper 53 bits of the hash give a number below 1
         let drawn = (draw(net.seed, &packet, MARK | place) >> 11) as f64 / (1u64 << 53) as f64;
         let marked = drawn < chance;
         if marked {
@@ -45,7 +45,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called when packet `id` is delivered to terminal `t` in this cycle. Returns true if the workload is notified of the packet.
+    /// Called when packet `id` is delivered to terminal `t` in this cycle. Returns true if the workload must be notified of the packet.
     pub(crate) fn take_marks(
         &mut self,
         interfaces: &mut Interfaces,
@@ -70,7 +70,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         hears
     }
 
-    /// Queues the notification from terminal `t` to the source of a marked packet.
+    /// Adds to the queue the notification from terminal `t` to the source of a marked packet.
     fn notify(&mut self, interfaces: &mut Interfaces, observers: &mut Observers, net: &Net, t: usize, marked: &Packet) {
         let &Packet { src, job, class, .. } = marked;
         let terminal = &mut interfaces.terminals[t];

@@ -1,8 +1,8 @@
-//! Network interfaces. Every terminal in a job has a source, which creates its packets, and an injection channel of at
-//! most one flit per cycle.
+//! Network interfaces. Every terminal in a job has a source, which creates its packets, and an injection channel of at most one flit per
+//! cycle.
 //!
-//! The interface calls a source for its next packet when the source is due and the previous packet has left. Under overload the source is
-//! called later than it is due, so no queue grows in the interface.
+//! An interface calls a source for its next packet when the source is due and the previous packet has left. Under overload the interface
+//! calls the source later than the source is due, so no queue grows in the interface.
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::deliveries::deliver;
@@ -26,7 +26,7 @@ pub(crate) struct Created {
     pub class: u8,
 }
 
-/// The result of sending in a cycle: the kind of flit that a terminal has sent.
+/// The result of an attempt to send in a cycle: the kind of flit that a terminal has sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// No flit: the terminal waits for a credit, a VC or its link.
@@ -36,7 +36,7 @@ pub(crate) enum Sent {
 }
 
 impl Interfaces {
-    /// Lets terminal `t` try again, if it waits for a credit or for its link. Returns true if it has waited.
+    /// Lets terminal `t` try to send again, if it waits for a credit or for its link. Returns true if the terminal was waiting.
     #[inline(always)]
     pub(crate) fn unblock(&mut self, t: usize) -> bool {
         let waited = std::mem::take(&mut self.terminals[t].blocked);
@@ -46,7 +46,7 @@ impl Interfaces {
         waited
     }
 
-    /// True if the alarm of terminal `t` that goes off now is void, because a delivery has changed the cycle in which its source is due.
+    /// True if the alarm of terminal `t` that goes off now is void, because a delivery has changed the cycle in which the source is due.
     #[inline(never)]
     fn is_out_of_date(&self, t: usize, now: u64) -> bool {
         self.terminals[t].alarm != now || !self.is_idle(t)
@@ -58,11 +58,11 @@ impl Interfaces {
         // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
         let due = unsafe { self.terminals.hot(t) }.due;
         if due <= from {
-            // SAFETY: as above; there is a bit for each terminal.
+            // SAFETY: as above, `t` is a valid terminal number; there is a bit for each terminal.
             unsafe { self.busy.set_hot(t) };
             return;
         }
-        // SAFETY: for the same reason as above.
+        // SAFETY: the loop uses valid terminal numbers, and there is a bit for each terminal (checked by `assert_numbers`).
         unsafe { self.busy.clear_hot(t) };
         let at = due.min(now + self.alarms.horizon() - 1);
         if !net.alarms_lapse || self.needs_alarm(t, now, at) {
@@ -70,8 +70,8 @@ impl Interfaces {
         }
     }
 
-    /// True if terminal `t` needs an alarm at cycle `at`, because it has no earlier alarm. A delivery may make the source of this
-    /// terminal due.
+    /// True if terminal `t` needs an alarm in cycle `at`, that is, if it has no earlier alarm. Reason: a delivery can make the source due
+    /// before the time of its alarm.
     #[inline(never)]
     pub(crate) fn needs_alarm(&mut self, t: usize, now: u64, at: u64) -> bool {
         let terminal = &mut self.terminals[t];
@@ -93,8 +93,9 @@ impl Interfaces {
 
     /// True if terminal `t` has nothing to inject before its source is due.
     pub(crate) fn is_idle(&self, t: usize) -> bool {
-        // A terminal with a stream is not busy and does not wait. If terminals have no queues, it has a packet. If they have queues,
-        // `packet` is `NONE`. In that case this function is called only while the network is empty, and then no stream exists.
+        // A terminal with a stream is neither busy nor waiting, but it is not idle. Without queues the test below detects this, because the
+        // terminal has a packet. With queues, the `packet` of such a terminal is `NONE`. But with queues this function is called only while
+        // the network is empty, so no stream exists.
         let terminal = &self.terminals[t];
         !self.busy.contains(t) && !terminal.blocked && terminal.packet == NONE
     }
@@ -150,7 +151,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends one flit of each terminal that has a packet. `STREAMS`: body flits may leave in streams.
+    /// Sends one flit from each terminal that has a packet. `STREAMS`: whether body flits may leave in streams.
     #[inline(always)]
     fn send_from_busy<const SINGLE: bool, const STREAMS: bool>(&mut self, net: &Net, measured: u64) {
         for word in 0..self.interfaces.busy.0.len() {
@@ -165,8 +166,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends one flit of terminal `t`, which has a packet or may get a packet from its source. `measured`: 1 if a flit of this cycle
-    /// counts for the window, otherwise 0.
+    /// Sends one flit from terminal `t`, which has a packet or can get one from its source. `measured`: 1 if a flit of this cycle counts in
+    /// the window, otherwise 0.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
         // SAFETY: alarms, masks and channels store valid terminal numbers (checked by `assert_numbers`).
         if unsafe { self.interfaces.terminals.hot(t) }.packet == NONE
@@ -175,7 +176,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             return;
         }
         if self.send_flit::<SINGLE, false>(net, t, measured, u16::MAX) == Sent::Tail {
-            // SAFETY: for the same reason as above.
+            // SAFETY: alarms, masks and channels store valid terminal numbers (checked by `assert_numbers`).
             unsafe { self.interfaces.terminals.hot_mut(t) }.packet = NONE;
             if net.tells {
                 self.interfaces.tell_sent(net, t, self.routers.fabric.now);
@@ -184,8 +185,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends the next flit of the packet of terminal `t`. `QUEUED`: flits of several packets may mix on the channel, and this packet may
-    /// use only `vcs`.
+    /// Sends the next flit of the packet of terminal `t`. `QUEUED`: whether flits of several packets may mix on the channel. With `QUEUED`,
+    /// this packet may use only `vcs`.
     #[inline(always)]
     pub(crate) fn send_flit<const SINGLE: bool, const QUEUED: bool>(
         &mut self,
@@ -238,7 +239,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let Routers { fabric, beside } = &mut self.routers;
         fabric.wires.flits.push(fabric.now, depart + net.links.of(0).latency, flit);
         beside.observers.tally.injected_flits += measured;
-        // SAFETY: for the same reason as above.
+        // SAFETY: the caller passes a valid terminal number (checked by `assert_numbers`).
         let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
         if !SINGLE {
             terminal.left -= 1;
@@ -256,8 +257,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         Sent::Tail
     }
 
-    /// Sends the next flit of terminal `t`, if it is a body flit that can leave now. Otherwise does nothing and returns false. `STREAMS`:
-    /// the flit may open a stream, which sends the flits behind it.
+    /// Sends the next flit of terminal `t`, if this is a body flit that can leave now. Otherwise does nothing and returns false. `STREAMS`:
+    /// whether the flit may open a stream, which also sends the flits after it.
     #[inline(always)]
     pub(crate) fn sends_body<const STREAMS: bool>(&mut self, net: &Net, t: usize, measured: u64) -> bool {
         let Routers { fabric, beside } = &mut self.routers;
@@ -268,22 +269,22 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             (terminal, fabric.wires.outs.hot(terminal.out as usize))
         };
         let vc = usize::from(terminal.vc);
-        // a terminal without a packet has no flits left; before the head has left, all flits are left
+        // a terminal without a packet has no flits left, and a terminal whose head has not left still has all flits left
         if terminal.left < 2 || terminal.vc == u8::MAX || out.vcs_with_credit >> vc & 1 == 0 || net.slow.injection {
             return false;
         }
         if STREAMS && fabric.opens_source(&mut self.interfaces, &mut beside.shortcuts, net, t, vc) {
             return true;
         }
-        // SAFETY: for the same reason as above.
+        // SAFETY: the mask of busy terminals contains valid terminal numbers (checked by `assert_numbers`).
         let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
         terminal.left -= 1;
         fabric.inject_body(&mut beside.observers, net, terminal.out as usize, vc, measured);
         true
     }
 
-    /// True if the injection channel of terminal `t`, which has a limited rate or may sleep, can take the next flit. A head that
-    /// finds the channel closed requests the channel.
+    /// True if the injection channel of terminal `t` can take the next flit. The channel has a limited rate, or can go off. If the next
+    /// flit is a head and the channel is closed, the head requests the channel.
     #[inline(never)]
     fn link_takes_flit(&mut self, net: &Net, t: usize) -> bool {
         let terminal = &self.interfaces.terminals[t];
@@ -300,8 +301,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         !net.links.of(0).paced || self.routers.fabric.is_open_to_terminal(&mut self.interfaces, t)
     }
 
-    /// Called when terminal `t` has sent a flit on VC `vc` of a channel that has a limited rate or may sleep. Records that the packet
-    /// holds the VC, or leaves it. Returns the cycle in which the flit is on the link.
+    /// Called when terminal `t` has sent a flit on VC `vc` of a channel that has a limited rate or can go off. Records that the packet of
+    /// the flit holds the VC, or leaves it. Returns the cycle in which the flit is completely on the link.
     #[inline(never)]
     fn sent_slow_path(&mut self, net: &Net, t: usize, vc: usize, head: bool) -> u64 {
         let Routers { fabric, beside } = &mut self.routers;
@@ -326,7 +327,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         fabric.now
     }
 
-    /// Lets terminals send in this cycle if the agents have opened their links in this cycle. Heads at routers do the same.
+    /// Lets terminals whose links the agents have opened in this cycle send in the same cycle. (Heads at routers also use opened links in
+    /// the same cycle.)
     #[inline(never)]
     pub(crate) fn send_from_woken(&mut self, net: &Net) {
         let measured = u64::from(self.routers.beside.observers.tally.inside(self.routers.fabric.now));
@@ -345,7 +347,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Creates the next packet of the source of terminal `t`. Returns false if the source has no packet.
+    /// Creates the next packet of terminal `t`, by a call of its source. Returns false if the source has no packet at present.
     #[inline(always)]
     fn create<const SINGLE: bool>(
         &mut self,
@@ -354,7 +356,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         net: &Net,
         t: usize,
     ) -> bool {
-        // SAFETY: `send_from` has found the terminal.
+        // SAFETY: `send_from` has used this terminal number before.
         let terminal = unsafe { interfaces.terminals.hot_mut(t) };
         // SAFETY: a terminal that creates packets is in a job (checked by `assert_numbers`).
         let sources = unsafe { interfaces.sources.hot_mut(terminal.job.into()) };
@@ -378,7 +380,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// The same as `create`, for workloads that are more than random sources.
+    /// Creates a packet like `create`, for workloads other than random sources.
     #[inline(never)]
     fn create_asked(&mut self, interfaces: &mut Interfaces, observers: &mut Observers, net: &Net, t: usize) -> bool {
         let terminal = &mut interfaces.terminals[t];
@@ -403,7 +405,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// The packet that the source of terminal `t` has created, with its number at the terminal; and true if no delivery caused it.
+    /// The packet that the source of terminal `t` has created, with its sequence number at the terminal. Also returns true if no delivery
+    /// caused the packet.
     pub(crate) fn numbered(
         &mut self,
         interfaces: &mut Interfaces,
@@ -440,7 +443,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         observers.tally.injected_flits += measured;
     }
 
-    /// Creates a packet of terminal `t`. Returns the index of the packet.
+    /// Adds a packet of terminal `t` to the packets of the block. Returns the index of this packet.
     #[inline(always)]
     pub(crate) fn add_packet(
         &mut self,
@@ -483,7 +486,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         id
     }
 
-    /// Records that terminal `t` has created packet `id` for a reason other than a delivery.
+    /// Records that terminal `t` has created packet `id` without a delivery as cause.
     #[inline(always)]
     pub(crate) fn count_created(
         &mut self,
@@ -502,7 +505,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Records that terminal `t` has created packet `id` for any reason and sends it next. (A packet that joins a queue crosses the
+    /// Records that terminal `t` has created packet `id`, for any reason, and sends it next. (A packet that joins a queue crosses the
     /// channel later: `send_queued`.)
     pub(crate) fn note_injection(
         &mut self,
@@ -518,7 +521,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Counts packet `id`, which terminal `t` has created for a reason other than a delivery, for its job; and watches the packet.
+    /// Counts packet `id` for its job, and watches it if necessary. Terminal `t` has created this packet without a delivery as cause.
     #[inline(never)]
     fn created_slow_path(
         &mut self,

@@ -1,11 +1,12 @@
-//! The indices by which the records of a block refer to each other. The hottest lines of the loop use them without a bounds check.
+//! Checks the indices by which the records of a block refer to each other. The hottest code of the loop uses these indices without a bounds
+//! check.
 //!
 //! Each index is set when the network is assembled, or copied from another record of the same block, and no list becomes shorter.
-//! Therefore a check at the beginning is enough. [`Block::assert_numbers`] checks a new block, [`Block::numbers_are_right`] a block that
-//! was read from a checkpoint. `SAFETY` comments refer to `assert_numbers`.
+//! Therefore one check at the beginning is enough. [`Block::assert_numbers`] checks a new block, and [`Block::numbers_are_right`] checks a
+//! block that was read from a checkpoint. The `SAFETY` comments of this crate refer to `assert_numbers`.
 //!
-//! Two properties of a checkpoint are not checked: route keys of packets behind the heads of queues, and the agreement between two
-//! records. Therefore only the build that wrote a checkpoint may read it, and the file must not be changed.
+//! In a checkpoint, two properties are not checked: the route keys of packets behind the heads of queues, and whether records agree with
+//! each other. Therefore only the build that wrote a checkpoint may read it, and nobody may change the file.
 
 use crate::block::{Block, Reach, Routers};
 use crate::net::Net;
@@ -22,25 +23,25 @@ fn ensure(holds: bool, what: &'static str) -> Checked {
     if holds { Ok(()) } else { Err(what) }
 }
 
-/// True if `place`, which is port << 4 | VC, stores a port below `ports` and a VC below `V`.
+/// True if `place`, which is port << 4 | VC, contains a port below `ports` and a VC below `V`.
 fn names_vc<const V: usize>(place: u16, ports: usize) -> bool {
     usize::from(place >> 4) < ports && usize::from(place & 15) < V
 }
 
-/// True if `vc` is a VC, or `u8::MAX`, which is the value before a head has a VC.
+/// True if `vc` is a VC, or `u8::MAX`, which is the value as long as a head has no VC.
 fn is_vc_or_none<const V: usize>(vc: u8) -> bool {
     vc == u8::MAX || usize::from(vc) < V
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Panics if an index refers to no record.
+    /// Panics if an index refers to a record that does not exist.
     pub(crate) fn assert_numbers(&self, net: &Net) {
         if let Err(what) = self.check_numbers(net) {
             panic!("{what}");
         }
     }
 
-    /// True if every index refers to a record.
+    /// True if every index refers to an existing record.
     pub(crate) fn numbers_are_right(&self, net: &Net) -> bool {
         self.check_numbers(net).is_ok()
     }
@@ -56,7 +57,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.check_under_way()
     }
 
-    /// Checks that the lists have a record for each index in use.
+    /// Checks that each list is long enough for all indices that refer to it.
     fn check_lengths(&self, net: &Net) -> Checked {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
         let (inputs, routers) = (fabric.buffers.ins.len(), fabric.requests.routers.len());
@@ -169,7 +170,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let sources = self.reach.interfaces.sources.len();
         ensure(terminal.job == NO_JOB || usize::from(terminal.job) < sources, "a terminal is in a job")?;
         let is_quiet = terminal.due == NOT_DUE && !terminal.blocked && !self.reach.interfaces.busy.contains(t);
-        // terminals with queues store their sources in `Queues::streams`
+        // terminals with queues store the data of their sources in `Queues::streams`
         let has_source = terminal.job != NO_JOB || net.interface.is_some();
         ensure(has_source || is_quiet, "a terminal without a job sends nothing")?;
         ensure(is_vc_or_none::<V>(terminal.vc), "a terminal sends on a VC")?;
@@ -177,7 +178,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(terminal.packet == NONE || (terminal.packet as usize) < packets, "a terminal injects a packet")
     }
 
-    /// Checks that queues are lists of segments, and that segments contain valid packet numbers.
+    /// Checks that queues are valid lists of segments, and that segments contain valid packet numbers.
     fn check_segments(&self, net: &Net) -> Checked {
         let fabric = &self.reach.routers.fabric;
         let (segments, packets) = (&fabric.buffers.segments.items, fabric.buffers.packets.items.len());
@@ -191,7 +192,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(segments.iter().all(|segment| has_packet(segment.packet)), "segments name packets")
     }
 
-    /// Checks flits, credits and alarms in flight.
+    /// Checks the indices in flits, credits and alarms that are in flight.
     fn check_under_way(&self) -> Checked {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
         let (inputs, packets) = (fabric.buffers.ins.len(), fabric.buffers.packets.items.len());

@@ -1,9 +1,9 @@
-//! Paced channels: channels whose rate is not one flit per cycle, or at which only a limited number of flits may wait for the link
+//! Paced channels. A paced channel has a rate other than one flit per cycle, or a limit on the flits that wait for the link
 //! (`state/rate.rs`).
 //!
-//! Code that only paced channels need is marked cold, so that the compiler keeps the common path short.
+//! The code that only paced channels need is marked cold, so that the compiler keeps the common path short.
 //!
-//! An output at which no more flits may wait is full: the switch grants it no flit until the link has taken enough of the waiting flits.
+//! An output is full if no more flits may wait at it. The switch grants it no flit until the link has taken enough of the waiting flits.
 
 use crate::block::{Fabric, Interfaces, Observers, Requests, Routers, Wires};
 use crate::net::Net;
@@ -14,8 +14,8 @@ use weft_api::state::ChannelEnd;
 use weft_api::state::rate::{Rate, whole};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Two cycles in which a flit from input `i` could be on the link behind output `o`: first without other flits ahead of it,
-    /// then with the flits that wait. The flit can leave at `earliest`.
+    /// Two cycles in which a flit from input `i` could be on the link of output `o`. The first ignores other flits, and the second includes
+    /// the flits that wait for the link. `earliest`: the first cycle in which the flit can leave.
     pub(crate) fn departure(&self, net: &Net, i: usize, o: usize, earliest: u64) -> (u64, u64) {
         let out = &self.wires.outs[o];
         let next_free = cycle_near(earliest, out.next_free);
@@ -29,13 +29,14 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Class of the channel into input `i`, and the share of its full rate at which its flits were sent.
+    /// The link class of the channel into input `i`, and the share of its full rate at which its flits were sent.
     fn came(&self, i: usize) -> (u8, Rate) {
         // SAFETY: if some channels are paced, each input has a pace (checked by `assert_numbers`).
         unsafe { (*self.wires.paces.from.hot(i), self.wires.paces.came.hot(i).0) }
     }
 
-    /// True if the injection channel of terminal `t` can take a flit now. Otherwise the terminal is woken when the channel can.
+    /// True if the injection channel of terminal `t` can take a flit in this cycle. If it cannot, the terminal will be woken when the
+    /// channel can take a flit.
     #[cold]
     #[inline(never)]
     pub(crate) fn is_open_to_terminal(&mut self, interfaces: &mut Interfaces, t: usize) -> bool {
@@ -48,7 +49,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         full_for == 0
     }
 
-    /// The cycle in which a flit (it may be a head) that terminal `t` sends now is on its injection channel.
+    /// The cycle in which a flit (head or not) that terminal `t` sends now is on its injection channel.
     #[cold]
     #[inline(never)]
     pub(crate) fn inject_paced(
@@ -71,7 +72,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         depart
     }
 
-    /// True if all requests of router `r` wait for full outputs.
+    /// True if all requests at router `r` wait for outputs that are full.
     #[cold]
     #[inline(never)]
     pub(crate) fn waits_for_links(&self, net: &Net, r: usize) -> bool {
@@ -81,7 +82,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         // SAFETY: the caller passes the number of a router of the block, and each router has a mask of full outputs if some channels are
         // paced (checked by `assert_numbers`).
         let (router, full) = unsafe { (self.requests.routers.hot(r), self.wires.paces.full.hot(r)) };
-        // heads may take VCs of full outputs if VC allocation is a separate stage
+        // heads can take VCs of full outputs if VC allocation is a separate stage
         let asked =
             if net.router.vc_realloc { router.switch_requests } else { router.switch_requests | router.vc_requests };
         let heads_wait = !net.router.vc_realloc || router.vc_requests.is_empty();
@@ -90,8 +91,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// The second time that `departure` returns, which includes the waiting flits. The flit (it may be a head) comes from VC `v`, and
-    /// occupies the link from then on.
+    /// Returns the second time of `departure`, which includes the waiting flits. The flit (head or not) comes from VC `v`, and occupies the
+    /// link from this time on.
     #[cold]
     #[inline(never)]
     pub(crate) fn depart_paced(
@@ -112,7 +113,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.beside.observers.tally.delayed(self.fabric.now, whole(ready) - earliest);
         }
         if net.router.input_speedup != InputSpeedup::Unlimited {
-            // the previous flit has left by then, and this flit takes as long as it occupies the link
+            // by then the previous flit has left, and this flit has needed the time for which it occupies the link
             ready = ready.max((
                 self.fabric.buffers.opens[i * V + v] + net.router.after_grant + pace.rate().cycles_per_flit() - 1,
                 0,
@@ -137,8 +138,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
     }
 }
 
-/// Lets channel `o`, whose links are paced, carry flits at this share of its bandwidth from cycle `now` on. The input at its far end
-/// stores the cycle in which the first of these flits arrives.
+/// From cycle `now` on, lets paced channel `o` carry flits at this share of its bandwidth. The input at the far end stores the cycle in
+/// which the first flit of the new rate arrives.
 pub(crate) fn change<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     net: &Net,
@@ -158,7 +159,7 @@ pub(crate) fn change<const W: usize, const V: usize>(
     out.next_free = next_free as u32;
     let (end, far_end, change) = (out.kind(), out.peer, pace.changes());
     let slowed = |input: u32| Slowed { input, share, change };
-    // flits that were granted before still leave at the previous rate
+    // flits that were granted earlier still leave at the previous rate
     let first = (now + net.router.after_grant).max(if is_slower { next_free } else { 0 });
     let at = first + net.links.of(out.class).latency;
     match end {
@@ -171,8 +172,8 @@ pub(crate) fn change<const W: usize, const V: usize>(
     }
 }
 
-/// Carries out the changes of rate data in cycle `now`: outputs can take a flit again, terminals have waited for their link, and incoming
-/// flits have another rate.
+/// Carries out the changes of rate data that are due in cycle `now`. Outputs can take flits again, terminals have waited long enough for
+/// their link, and incoming flits have another rate.
 #[cold]
 #[inline(never)]
 pub fn keep<const W: usize, const V: usize>(
@@ -200,7 +201,7 @@ pub fn keep<const W: usize, const V: usize>(
                 }
                 Event::Comes(Slowed { input, share, change }) => {
                     let came = &mut paces.came[input as usize];
-                    // the counter may wrap around: a wrapped number is later than the number before it
+                    // the counter can wrap around: a wrapped number counts as later than the number before it
                     if change.wrapping_sub(came.1) < 1 << 31 {
                         *came = (share, change);
                     }

@@ -1,8 +1,8 @@
 //! Message classes: their VCs, and the check whether packets of different classes can wait for each other in a cycle.
 //!
-//! Classes with separate VCs never wait for each other in the network, so the proof of the routing is valid for each class. At a terminal a
-//! request may wait for the reply to an earlier one (`Workload::keeps`). Replies then need VCs and queues without requests before them, and
-//! the terminal's replies must not wait for replies themselves.
+//! Packets of classes with separate VCs never wait for each other inside the network. The deadlock proof of the routing is therefore valid
+//! for each class separately. At a terminal, a request can wait for the reply to an earlier request (`Workload::keeps`). The replies then
+//! need VCs and queues without requests in front of them. The replies themselves must never wait for other replies at the terminal.
 
 use crate::network::jobs::Job;
 use crate::network::lanes::{self, Lanes};
@@ -14,25 +14,25 @@ use weft_api::routing::{AnyRouting, Needs};
 use weft_kernel::parts::queues::InterfaceRules;
 use weft_units::Refusal;
 
-/// The most VC classes of a link; the bits of a route key limit it.
+/// The largest number of VC classes on a link. The number of bits of a route key limits it.
 const MAX_VC_CLASSES: usize = 16;
 
-/// Sets of VCs: all classes that share VCs have one set, and every other class has its own set.
+/// Sets of VCs. Message classes with shared VCs form one set, and every other message class has its own set.
 #[derive(Debug, Clone)]
 pub(crate) struct VcSets {
     /// Index of the set of each message class.
     pub of_class: Vec<u8>,
-    /// Number of VCs of each set; `None` for an equal share of the rest.
+    /// Number of VCs of each set that the spec states; `None`: the set gets an equal share of the remaining VCs.
     own: Vec<Option<u32>>,
-    /// VC classes of each set, for each link class.
+    /// The VC classes that each set has on links, for each link class.
     links: Vec<OfLink>,
-    /// Lanes of a queueing scheme, if there is one.
+    /// Lanes of the queueing scheme; `None` if there is no scheme that divides VC classes.
     pub lanes: Option<Lanes>,
 }
 
 impl VcSets {
-    /// The sets of a spec. Refuses more VC classes than fit into a route key. `needs`: needs of the routing; `spare`: there is one
-    /// additional class, which paths around faults may reach.
+    /// Builds the sets of VCs for a spec. Refuses more VC classes than fit into a route key. `needs`: needs of the routing. `spare`:
+    /// whether the routing gets one additional VC class for paths around faults.
     pub(crate) fn of(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs, spare: bool) -> Result<Self, Refusal> {
         let (mut of_class, mut own, mut shared) = (Vec::new(), Vec::new(), None);
         for class in &spec.classes {
@@ -49,7 +49,7 @@ impl VcSets {
         if own.is_empty() {
             (of_class, own) = (vec![0], vec![None]);
         }
-        // a single lane changes nothing, and the additional class has none
+        // one lane per VC class changes nothing; with a spare class such lanes are dropped, because they omit the spare class
         let counts = |lanes: &Lanes| lanes.divide() || lanes.ideal().is_some() || !spare;
         let lanes = Lanes::of(spec, routing, needs)?.filter(counts);
         let links: Vec<OfLink> = match &lanes {
@@ -66,7 +66,7 @@ impl VcSets {
         Ok(sets)
     }
 
-    /// Refuses more VC classes than fit into a route key.
+    /// Refuses a spec whose sets together need more VC classes than fit into a route key.
     fn check_count(&self, spec: &Spec) -> Result<(), Refusal> {
         let most = |(_, of): &(usize, &OfLink)| of.each;
         let Some((link, of)) = self.links.iter().enumerate().max_by_key(most) else { return Ok(()) };
@@ -91,7 +91,8 @@ impl VcSets {
         Err(Refusal::new("classes", what, help))
     }
 
-    /// Refuses fewer VCs on the channel from a terminal than packets have lanes there, and more queues than an interface can have.
+    /// Refuses a channel from a terminal that has fewer VCs than lanes. Also refuses an interface that would need more than the permitted
+    /// number of queues.
     fn check_terminals(&self, spec: &Spec) -> Result<(), Refusal> {
         let (lanes, vcs) = (self.lanes_from_terminals(), u32::from(spec.links[0].vcs));
         let queues = usize::from(lanes) * spec.classes.len();
@@ -130,12 +131,13 @@ impl VcSets {
         self.lanes.as_ref().map_or(1, |lanes| lanes.from_terminals)
     }
 
-    /// Number of lanes of an ideal map of queues, and its largest number of destinations; `None` without such a map.
+    /// Number of lanes of an ideal map of queues, and the largest number of destinations that it holds; `None` if the scheme has no ideal
+    /// map.
     pub(crate) fn ideal(&self) -> Option<(u32, u32)> {
         self.lanes.as_ref().and_then(Lanes::ideal)
     }
 
-    /// For each VC class of the routing on links of class `link`, its number of lanes.
+    /// Number of lanes in each VC class of the routing, on links of class `link`.
     pub(crate) fn lanes_on(&self, link: usize, needs: &Needs) -> Vec<u8> {
         match &self.lanes {
             Some(lanes) => lanes.counts[link].clone(),
@@ -151,7 +153,7 @@ impl VcSets {
         }
     }
 
-    /// The reason in words why links of class `link` need their number of VCs.
+    /// The reason why links of class `link` need their number of VCs, as a string for messages.
     pub(crate) fn needs_in_words(&self, spec: &Spec, link: usize, needs: &Needs) -> String {
         let routing = spec.routing.name();
         match &self.lanes {
@@ -172,17 +174,17 @@ impl VcSets {
         }
     }
 
-    /// The VC classes of each link class.
+    /// The VC classes that each set has on links, for each link class.
     pub(crate) fn links(&self) -> &[OfLink] {
         &self.links
     }
 
-    /// Number of VC classes of all sets, on the link class that has the most.
+    /// Number of VC classes of all sets together, on the link class with the most VC classes.
     pub(crate) fn vc_classes(&self) -> usize {
         self.own.len() * self.links.iter().map(|of| usize::from(of.each)).max().unwrap_or(1)
     }
 
-    /// The VC classes that are finer than those of the routing, if there are any.
+    /// The VC classes divided by sets and lanes; `None` if the network uses the VC classes of the routing unchanged.
     pub(crate) fn refined(&self, spec: &Spec, routing: &Arc<dyn AnyRouting>) -> Option<Arc<Refined>> {
         match &self.lanes {
             Some(lanes) => Some(lanes.refine(spec, routing, &self.of_class).into()),
@@ -199,17 +201,17 @@ impl VcSets {
         }
     }
 
-    /// Whether there is more than one set.
+    /// Whether the VCs are divided into more than one set.
     pub(crate) fn are_apart(&self) -> bool {
         self.own.len() > 1
     }
 
-    /// Whether VC classes are finer than those of the routing.
+    /// Whether sets or lanes divide the VC classes of the routing further.
     pub(crate) fn are_finer(&self) -> bool {
         self.are_apart() || self.lanes.is_some()
     }
 
-    /// For each set, its first VC and its number of VCs, on a channel with this number of VCs.
+    /// For each set, its first VC and its number of VCs, on a channel with `vcs` VCs.
     fn ranges(&self, vcs: u32) -> Option<Vec<(u32, u32)>> {
         let asked: u32 = self.own.iter().flatten().sum();
         let (rest, sharers) = (vcs.checked_sub(asked)?, self.own.iter().filter(|own| own.is_none()).count() as u32);
@@ -225,7 +227,7 @@ impl VcSets {
         Some(self.own.iter().map(range).collect())
     }
 
-    /// The same as `ranges`, for links of class `link`. Refuses a set with fewer VCs than the routing needs.
+    /// Returns the same ranges as `ranges`, on links of class `link`. Refuses a set with fewer VCs than the routing needs.
     pub(crate) fn on_link(
         &self,
         spec: &Spec,
@@ -274,20 +276,20 @@ impl VcSets {
     }
 }
 
-/// The verdict whether the requests of a job and their replies can wait for each other in a cycle.
+/// The verdict of the deadlock check for a job: can its requests and replies wait for each other in a cycle?
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Protocol {
     /// Index of the job.
     pub job: usize,
-    /// Message classes of requests and replies; `None` without message classes.
+    /// Names of the message classes of requests and replies; `None` if the spec defines no message classes.
     pub classes: Option<(String, String)>,
     pub deadlock_free: bool,
-    /// The reason for the verdict, in words.
+    /// The reason for the verdict, as a sentence.
     pub why: String,
 }
 
 impl Spec {
-    /// The verdict for each job whose packets have replies.
+    /// The verdict about requests and replies, for each job whose packets have replies.
     pub fn protocols(&self) -> Vec<Protocol> {
         let circle = self.circle_of_classes();
         let of_job = |(j, job): (usize, &Job)| {
@@ -324,8 +326,8 @@ impl Spec {
         classes.iter().all(|&class| sets[usize::from(class)] == sets[usize::from(classes[0])])
     }
 
-    /// The rule by which packets share a queue of a network interface. If each class has only one lane, a queue per lane is the same as a
-    /// queue per class.
+    /// The rule that decides which packets of a terminal share a queue of its network interface. If each message class has one lane, a
+    /// queue per lane is the same as a queue per class.
     fn queueing_of(&self, sets: &VcSets) -> Queueing {
         match self.interface.queueing {
             Queueing::PerLane if sets.lanes_from_terminals() == 1 && self.classes.is_empty() => Queueing::One,
@@ -333,19 +335,19 @@ impl Spec {
         }
     }
 
-    /// Whether network interfaces have queues. Network interfaces need queues for several classes or lanes, for more than one queue, or for
-    /// packets that stay at terminals.
+    /// Whether network interfaces have separate queues (`false`: they send the packets of one source in order). Network interfaces need
+    /// queues for several classes or lanes, for more than one queue, or for packets that stay at terminals.
     pub(crate) fn has_queues(&self, sets: &VcSets) -> bool {
         let one = self.queueing_of(sets) == Queueing::One && self.interface.rate.is_none();
         !one || sets.lanes_from_terminals() > 1 || !self.classes.is_empty() || self.keeps_packets()
     }
 
-    /// Whether packets of at least one job occupy the buffer of the terminal that they have reached.
+    /// Whether at least one job lets delivered packets occupy the buffer of their terminal.
     pub(crate) fn keeps_packets(&self) -> bool {
         self.traffic.jobs.iter().any(|job| job.workload.model().keeps_requests())
     }
 
-    /// Rules of all network interfaces; `None` if each interface sends the packets of one source in order.
+    /// Rules for the queues of all network interfaces; `None` if each interface sends the packets of one source in order.
     pub(crate) fn interface_rules(&self, sets: &VcSets) -> Option<InterfaceRules> {
         if !self.has_queues(sets) {
             return None;
@@ -383,7 +385,7 @@ impl Spec {
         })
     }
 
-    /// For each class, the number of priorities that are higher.
+    /// For each message class, the number of classes with a higher priority.
     pub(crate) fn class_ranks(&self) -> Vec<u64> {
         let mut priorities: Vec<u8> = self.classes.iter().map(|class| class.priority).collect();
         priorities.sort_unstable();
@@ -392,19 +394,19 @@ impl Spec {
         if self.classes.is_empty() { vec![0] } else { self.classes.iter().map(above).collect() }
     }
 
-    /// Whether a class has a higher priority than another.
+    /// Whether the message classes have different priorities.
     pub fn has_priorities(&self) -> bool {
         self.class_ranks().iter().any(|&rank| rank > 0)
     }
 
-    /// The message classes of the packets of a job: the class of its own packets, and the class of the replies if it differs.
+    /// The message classes of a job's packets: the class of its requests, and the class of its replies if that class differs.
     pub fn classes_of(&self, job: &Job) -> Vec<u8> {
         let named = |name: &str| self.classes.iter().position(|class| class.name == name).map(|class| class as u8);
         let reply = job.workload.model().reply_class().and_then(named);
         [job.class].into_iter().chain(reply.filter(|&reply| reply != job.class)).collect()
     }
 
-    /// Refuses classes and interfaces that can't work. `path` returns the dotted path of a job.
+    /// Refuses message classes and network interfaces that can't work. `path` returns the dotted path of a job, for the message.
     pub fn check_classes(&self, path: impl Fn(usize) -> String) -> Result<(), Refusal> {
         self.check_interface()?;
         if self.classes.len() > MAX_CLASSES {
@@ -472,7 +474,7 @@ impl Spec {
         Err(Refusal::new(format!("{path}.workload.{}.reply_class", job.workload.name()), what, help))
     }
 
-    /// Refuses packets that may wait for each other in a cycle through the buffers of terminals.
+    /// Refuses jobs whose packets might wait for each other in a cycle through the buffers of terminals.
     fn check_circles(&self, path: impl Fn(usize) -> String) -> Result<(), Refusal> {
         if self.allow_dependency_cycle {
             return Ok(());
@@ -484,8 +486,8 @@ impl Spec {
         Err(Refusal::new(key, what, help))
     }
 
-    /// Checks whether requests that occupy buffers at terminals may wait for each other in a cycle. If so, returns the job, the reason, and
-    /// the remedy. Returns `None` if such requests can't wait for each other in a cycle.
+    /// Searches for a cycle of message classes in which requests that occupy buffers at terminals wait for each other. Returns the job in
+    /// the cycle, the reason, and the remedy. Returns `None` if no such cycle exists.
     fn circle_of_classes(&self) -> Option<(usize, String, String)> {
         let sets = self.sets_of_classes();
         let waits: Vec<(usize, Vec<u8>)> = (0..)
@@ -517,7 +519,7 @@ impl Spec {
                 return Some((*j, what.into(), "write `interface: {queues: per_class}`".into()));
             }
         }
-        // there is an edge from the set of requests to the set of replies: a path back closes a cycle
+        // the edge leads from the set of requests to the set of replies; a path back from replies to requests closes a cycle
         for (j, classes) in &waits {
             let (from, mut reached) = (sets[usize::from(classes[0])], vec![sets[usize::from(classes[1])]]);
             let mut k = 0;
@@ -544,7 +546,7 @@ impl Spec {
         None
     }
 
-    /// The set of VCs of each class, before the routing restricts it.
+    /// The set of VCs for each message class, before the routing restricts the VCs.
     fn sets_of_classes(&self) -> Vec<usize> {
         let shared = self.classes.len();
         let set = |(number, class): (usize, &MessageClass)| if class.vcs == ClassVcs::Shared { shared } else { number };
@@ -552,7 +554,7 @@ impl Spec {
     }
 }
 
-/// A number of VCs with its verb, as a string.
+/// The words "is 1 VC" or "are `count` VCs", for messages.
 pub(crate) fn are_vcs(count: u32) -> String {
     if count == 1 { "is 1 VC".to_owned() } else { format!("are {count} VCs") }
 }

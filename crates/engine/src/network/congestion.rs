@@ -1,7 +1,7 @@
-//! Builds the congestion control of a spec. The control limits flows in queues per destination, and network interfaces have one additional
-//! queue for notifications. Specs without these queues are refused.
+//! Builds the congestion control that a spec selects. The control limits flows in queues per destination. Each network interface has one
+//! additional queue for congestion notifications. A spec without these queues is refused.
 //!
-//! The file also compares the thresholds of marks with the memory in which packets can wait.
+//! The file also compares the thresholds for marking packets with the memory in which packets can wait.
 
 use crate::network::spec::Spec;
 use std::sync::Arc;
@@ -15,23 +15,25 @@ const PATH: &str = "congestion_control";
 /// The thresholds at which a control marks packets, compared with the memory in which packets can wait.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Marking {
-    /// Smallest number of flits behind a packet for which it may be marked.
+    /// Smallest number of flits behind a packet at which the control might mark the packet.
     pub first: u32,
-    /// For each link class, memory of an input port \[flits\], and probability of a mark if all these flits wait for one output.
+    /// For each link class: the memory of an input port \[flits\], and the probability of a mark if all flits of this memory wait for one
+    /// output.
     pub ports: Vec<(u32, f64)>,
-    /// The most flits that can wait for one output, in all input ports of a router; and the probability of a mark at that number.
+    /// The largest number of flits that can wait for one output in all input ports of a router, and the probability of a mark at that
+    /// number.
     pub most: (u32, f64),
-    /// The highest probability of a mark, for a queue of unlimited length.
+    /// The probability of a mark for a queue of unlimited length. No queue has a higher probability.
     pub highest: f64,
 }
 
-/// The marking thresholds of a spec; `None` if no source is ever limited.
+/// The marking thresholds of a spec; `None` if the spec has no congestion control.
 pub fn marking(spec: &Spec) -> Result<Option<Marking>, Refusal> {
     let Some(control) = spec.control()? else { return Ok(None) };
     let most = spec.most_queued();
     let (mut below, mut first) = (0, most);
     while below < first {
-        // the probability never falls as the queue grows
+        // binary search: the probability of a mark never falls as the queue grows
         let middle = below + (first - below) / 2;
         if control.marks(middle) > 0.0 { first = middle } else { below = middle + 1 }
     }
@@ -46,8 +48,9 @@ impl Spec {
         u32::from(self.links[link].vcs).saturating_mul(self.links[link].buffer)
     }
 
-    /// The most flits that can wait for one output: the buffers of all input ports of the router with the most memory. If an output can be
-    /// granted more flits per cycle than its link carries, granted flits also wait; they already have room in the next buffer.
+    /// The largest number of flits that can wait for one output: the memory of all input ports, for the router with the most memory. If a
+    /// switch can grant more flits per cycle than the link carries, granted flits also wait for the link. Granted flits already have space
+    /// in the next buffer.
     fn most_queued(&self) -> u32 {
         let of_router = |router: u32| {
             let ports = self.graph.ports(router).iter().filter(|port| port.peer != weft_topology::Peer::Unused);
@@ -59,7 +62,7 @@ impl Spec {
         (0..self.graph.routers()).map(of_router).max().unwrap_or(0)
     }
 
-    /// The control of a run; `None` if sources send as fast as they can.
+    /// The congestion control of a run; `None` if sources may send at full rate.
     pub(crate) fn control(&self) -> Result<Option<Arc<dyn Control>>, Refusal> {
         let site = LineSite {
             cycle_fs: self.cycle_fs,

@@ -4,13 +4,13 @@
 //! The edges come from the functions of the routing: `walks.rs` follows packets between all source and destination routers, with every
 //! choice of an adaptive routing. The two legs of a Valiant path are followed separately and joined at the intermediate.
 //!
-//! Some routings declare that the VC class rises with each hop, or the dimension and then the class. Then no cycle is possible, because the
-//! number would have to rise all the way round the cycle. For these routings the check follows only some packets over each router, to test
-//! this declaration.
+//! Some routings declare that an index rises with each hop: the VC class, or the dimension and then the VC class. In such a routing no
+//! cycle is possible, because the index would have to rise all the way round the cycle. For these routings the check tests the declaration
+//! on a sample of packets over each router.
 //!
-//! If paths have more than [`MANY_LEGS`] legs and their ranks rise, only a sample of the legs is followed.
+//! If paths have more than [`MANY_LEGS`] legs and their ranks rise, the check follows only a sample of the legs.
 //!
-//! A cycle is permitted if it is a ring that keeps a bubble ([`rings`]).
+//! The check permits a cycle that is a ring with a bubble ([`rings`]).
 
 use rings::Rings;
 use std::collections::BTreeSet;
@@ -29,15 +29,15 @@ mod rings;
 mod walks;
 
 /// A node is encoded as channel * classes + VC class. The number of a channel is the flat port index of its sender. The members of a trunk
-/// count as one channel, with the number of the first. A head may take any member, not only the member that its routing returns, so it
-/// waits for all members.
+/// count as one channel, which has the number of the first member. Reason: a head may take any member of the trunk, not only the member
+/// that its routing returns, so it waits for all members.
 type Node = u32;
 
-/// Number of legs between all pairs of 4,096 routers; following them takes some seconds.
+/// Largest number of legs that the check follows completely (all pairs of 4,096 routers). Following this number takes some seconds.
 const MANY_LEGS: u64 = 1 << 24;
 
-/// The first and the last channels of all legs. `departures` are indexed by the router that the channels leave, `arrivals` by the router to
-/// which they lead.
+/// The first and the last channels of all legs, which the check joins to complete paths. `departures` are indexed by the router that the
+/// first channels leave, `arrivals` by the router to which the last channels lead.
 struct Ends {
     arrivals: Vec<BTreeSet<Node>>,
     departures: Vec<BTreeSet<Node>>,
@@ -47,16 +47,16 @@ pub(crate) struct Dependencies<'a> {
     graph: &'a Graph,
     classes: u32,
     words: usize,
-    /// For each node, one bit for every (port, class) of the next router.
+    /// The edges of each node: one bit for every pair (port, VC class) of the next router.
     edges: Vec<u64>,
     has_edges: bool,
-    /// VC classes on which packets enter rings that keep a bubble.
+    /// VC classes on which packets enter the rings that keep a bubble.
     ring_entries: Vec<RingEntry>,
-    /// The channels on which packets start; the list is used only if there are ring entries.
+    /// The nodes on which packets start. The set is filled only if there are ring entries.
     starts: BTreeSet<Node>,
 }
 
-/// Refuses a routing that the loop cannot run, for reasons other than its dependencies.
+/// Refuses a routing that the loop cannot run. (Cycles of channel dependencies are checked by [`refuse_cycle`].)
 pub(crate) fn refuse_misfit(graph: &Graph, routing: &dyn AnyRouting, name: &str) -> Result<(), Refusal> {
     let mut coords = routing.coordinates(graph);
     coords.sort_unstable();
@@ -70,7 +70,7 @@ pub(crate) fn refuse_misfit(graph: &Graph, routing: &dyn AnyRouting, name: &str)
     Walks::of(graph, routing).check_needs().map_err(|lost| lost.refusal(name))
 }
 
-/// Refuses a routing whose channel dependencies have a cycle, and shows the cycle.
+/// Refuses a routing whose channel dependencies have a cycle, and lists the channels of the cycle.
 pub(crate) fn refuse_cycle(
     graph: &Graph,
     routing: &dyn AnyRouting,
@@ -104,7 +104,7 @@ impl<'a> Dependencies<'a> {
         let classes = u32::from(classes.iter().copied().max().unwrap_or(1));
         let words = ((graph.radix() * classes) as usize).div_ceil(64);
         let nodes = (graph.port_base(graph.routers()) * classes) as usize;
-        // a check with fewer classes models a routing that merges classes; such a routing has no class for entering a ring
+        // a check with fewer classes models a routing that merges VC classes; such a routing has no separate class for entering a ring
         let mut ring_entries = routing.needs().ring_entries;
         ring_entries.retain(|entry| u32::from(entry.enter.max(entry.move_on)) < classes);
         Self {
@@ -118,7 +118,7 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Adds every dependency between channels that packets of this routing can cause, by the method that its proof selects.
+    /// Adds every dependency between channels that packets of this routing can cause. The proof of the routing selects the method.
     pub(crate) fn enter(&mut self, routing: &dyn AnyRouting, proof: Proof) -> Result<(), Lost> {
         let walks = Walks::of(self.graph, routing);
         match self.seen_from_starts(proof) {
@@ -152,7 +152,7 @@ impl<'a> Dependencies<'a> {
             Proof::TurnsTo { destinations, turns } => {
                 for (dest, count) in destinations.into_iter().zip(1u32..) {
                     turns(dest, &mut |at, port, onward| self.turns(at, port, onward));
-                    // most graphs that have a cycle show it after a few steps
+                    // test at powers of two: in most graphs with a cycle, the cycle appears after a few steps
                     if count.is_power_of_two() && self.find_cycle().is_some() {
                         break;
                     }
@@ -182,8 +182,8 @@ impl<'a> Dependencies<'a> {
             + self.known(class)
     }
 
-    /// The index of a VC class. Classes above the check's last class count as the last class: a check with fewer classes models a routing
-    /// that merges classes.
+    /// The index of a VC class among the classes of the check. VC classes above the last class of the check count as the last class,
+    /// because a check with fewer classes models a routing that merges classes.
     fn known(&self, class: u8) -> u32 {
         u32::from(class).min(self.classes - 1)
     }
@@ -192,7 +192,7 @@ impl<'a> Dependencies<'a> {
         self.graph.neighbour(router, port).map(|(router, _)| router)
     }
 
-    /// Adds an edge from node `from`, whose channel leads to a router, to (port, class) of that router.
+    /// Adds an edge from node `from` to the pair (port, class) of the router to which the channel of `from` leads.
     fn add(&mut self, from: Node, mut port: u16, class: u8) {
         self.has_edges = true;
         if self.graph.has_trunks()
@@ -205,7 +205,7 @@ impl<'a> Dependencies<'a> {
         self.edges[from as usize * self.words + bit / 64] |= 1 << (bit % 64);
     }
 
-    /// Follows one packet; returns its first and last channel, and the router at which its path ends.
+    /// Follows one packet. Returns the nodes of its first and last channel, and the router at which its path ends.
     fn walk(&mut self, walks: &Walks, from: u32, packet: Packet) -> Result<Option<(Node, Node, u32)>, Lost> {
         let (mut first, mut last) = (None, None);
         let end = walks.follow(from, packet, |(at, hop)| {
@@ -222,7 +222,7 @@ impl<'a> Dependencies<'a> {
         Ok(first.zip(last).map(|(first, last)| (first, last, end)))
     }
 
-    /// Adds the turns on one VC class: packets leave `router` by `port` to the next router, and leave that router by any port in the mask
+    /// Adds turns whose hops all have one VC class: a packet leaves `router` by `port`, and leaves the next router by any port in the mask
     /// `onward`.
     fn turns(&mut self, router: u32, port: u16, onward: &Ports) {
         debug_assert_eq!(self.classes, 1);
@@ -236,13 +236,13 @@ impl<'a> Dependencies<'a> {
         self.edges[place..place + self.words].iter_mut().zip(onward).for_each(|(edges, ports)| *edges |= ports);
     }
 
-    /// Adds the turn of a packet that leaves `router` by `hop` to the next router, and leaves that router by `onward`.
+    /// Adds one turn: a packet leaves `router` by `hop`, and leaves the next router by `onward`.
     fn turn(&mut self, router: u32, hop: Hop, onward: Hop) {
         self.add(self.node(router, hop.port, hop.class), onward.port, onward.class);
     }
 
-    /// Whether the rank rises with each hop on all tested paths: from every router to some others. With `link_first` the class of the link
-    /// is compared before the rank.
+    /// Whether the rank rises with each hop on all tested paths, which lead from every router to a sample of routers. With `link_first` the
+    /// index of the link class is compared before the rank.
     pub(crate) fn rises(&self, routing: &dyn AnyRouting, link_first: bool) -> Result<bool, Lost> {
         if !self.ring_entries.is_empty() {
             return Ok(false); // different ranks may share their VCs
@@ -265,14 +265,14 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    /// Whether it would take minutes to follow all legs. There is one leg for each pair of routers and random choice, such as a choice
-    /// among parallel links.
+    /// Whether following all legs would take minutes. Legs are counted by pair of routers and outcome of the random choices, for example
+    /// the choice among parallel links.
     fn has_many_legs(&self, walks: &Walks) -> bool {
         u64::from(self.graph.routers()).pow(2) * walks.draws.len() as u64 > MANY_LEGS
     }
 
-    /// Whether the rank rises with each hop on all tested legs: from every router to some others. The legs of each phase in `phases` follow
-    /// those of the phase before, so all their ranks must be higher; the legs of `alone` follow no other legs.
+    /// Whether the rank rises with each hop on all tested legs, which lead from every router to a sample of routers. The legs of each phase
+    /// in `phases` follow those of the previous phase, so all their ranks must be higher. The legs of phase `alone` follow no other legs.
     fn legs_rise(&self, walks: &Walks, phases: &[u8], alone: Option<u8>) -> Result<bool, Lost> {
         let mut below = None;
         for &phase in phases {
@@ -288,7 +288,7 @@ impl<'a> Dependencies<'a> {
         alone.map_or(Ok(true), |phase| self.ranks_rise(walks, phase, |_| true))
     }
 
-    /// Whether the rank rises with each hop on legs of a phase, from every router to some others, and `fits` is true for all ranks.
+    /// Whether the rank rises with each hop on the tested legs of a phase, and `fits` is true for all ranks.
     fn ranks_rise(&self, walks: &Walks, phase: u8, mut fits: impl FnMut(u32) -> bool) -> Result<bool, Lost> {
         if !self.ring_entries.is_empty() {
             return Ok(false); // different ranks may share their VCs
@@ -311,13 +311,14 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    /// Follows every leg of a phase. With `by_line`, the hops of a packet in one dimension of a grid do not depend on the other dimensions.
-    /// Then only routers of the same line are paired, and legs in one dimension are joined to legs in higher dimensions.
+    /// Follows every leg of a phase. Returns the first and last channels of the legs. With `by_line`, the hops of a packet in one dimension
+    /// of a grid do not depend on the other dimensions. With `by_line`, only routers of the same line are paired, and legs in one dimension
+    /// are joined to legs in higher dimensions.
     fn legs(&mut self, walks: &Walks, phase: u8, by_line: bool) -> Result<Ends, Lost> {
         let (graph, routing) = (self.graph, walks.routing);
         let mut ends = Ends { arrivals: vec![BTreeSet::new(); graph.routers() as usize], departures: Vec::new() };
         ends.departures = ends.arrivals.clone();
-        // each channel leaves one router and leads to one router, so most walks find their channels already among the ends
+        // each channel leaves one router and leads to one router, so the ends of most walks are already stored
         let (mut departed, mut arrived) = (vec![false; self.nodes()], vec![false; self.nodes()]);
         let all: Vec<u32> = (0..graph.routers()).collect();
         let lines = by_line.then(|| Lines::of(&walks.coords));
@@ -357,7 +358,7 @@ impl<'a> Dependencies<'a> {
         ports.map(|port| grid.dimension_of(port).map(|dimension| dimension as u8)).collect()
     }
 
-    /// Adds an edge from each of `arrivals` at a router to each of its `departures` for which `may` is true.
+    /// At each router, adds edges from its `arrivals` to those of its `departures` for which `may` is true.
     fn join(
         &mut self,
         arrivals: &[BTreeSet<Node>],
@@ -376,16 +377,16 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// The check for routings with an escape (Duato 1993). A packet may request its escape at every router, so packets can wait for each
-    /// other forever only if escape channels do. There is an edge from one escape channel to another if a packet that arrived on the first
-    /// may have the second as its escape. With virtual cut-through a blocked packet occupies only one buffer, so it may leave the escape
-    /// channels and return. Worms occupy more than one buffer, so `assemble` refuses them.
+    /// Checks routings with an escape (Duato 1993). A packet may request its escape at every router. Packets can therefore wait for each
+    /// other forever only if escape channels have a cycle of dependencies. An edge leads from one escape channel to another if a packet
+    /// that arrived on the first can have the second as its escape. With virtual cut-through a blocked packet occupies only one buffer, so
+    /// the packet may leave the escape channels and return to them. A wormhole packet occupies more than one buffer, so `assemble` refuses
+    /// wormhole flow control here.
     fn escapes(&mut self, walks: &Walks) -> Result<(), Lost> {
         walks.check_escapes(|(at, hop), onward| self.turn(at, hop, onward))
     }
 
-    /// For routings over an intermediate: follows every first leg and every second leg, and joins each first leg to each second leg at the
-    /// intermediate.
+    /// Checks routings over an intermediate: follows every first leg and every second leg, and joins the legs at each intermediate.
     fn two_legs(&mut self, walks: &Walks, by_line: bool, minimal_phase: Option<u8>) -> Result<(), Lost> {
         let arrivals = self.legs(walks, 0, by_line)?.arrivals;
         let departures = self.legs(walks, 1, by_line)?.departures;
@@ -396,7 +397,7 @@ impl<'a> Dependencies<'a> {
         Ok(())
     }
 
-    /// The check for routings that choose at each hop: it follows every state that a packet can reach.
+    /// Checks routings that choose at each hop, by following every state that a packet can reach.
     pub(crate) fn every_state(&mut self, routing: &dyn AnyRouting) -> Result<(), Lost> {
         let walks = Walks::of(self.graph, routing);
         walks.hosts.iter().try_for_each(|&to| {
@@ -445,8 +446,8 @@ impl<'a> Dependencies<'a> {
         format!("router {router} port {port} to {to} class {}", node % self.classes)
     }
 
-    /// A cycle of the graph, if there is one. Each ring that keeps a bubble counts as a single node. Nodes without incoming edges are
-    /// removed until every remaining node has one.
+    /// The nodes of a cycle of the graph; `None` if there is no cycle. Each ring that keeps a bubble counts as a single node. The search
+    /// removes nodes without incoming edges until every remaining node has an incoming edge.
     pub(crate) fn find_cycle(&self) -> Option<Vec<Node>> {
         if !self.has_edges {
             return None;
@@ -469,9 +470,9 @@ impl<'a> Dependencies<'a> {
         self.follow(start, &rings, &indegree)
     }
 
-    /// Walks from a remaining node along remaining edges until a node repeats. (Each remaining component contains a cycle.)
+    /// Finds a cycle: walks from a remaining node along remaining edges until a node repeats. (Each remaining component contains a cycle.)
     fn follow(&self, start: Node, rings: &Rings, indegree: &[u32]) -> Option<Vec<Node>> {
-        // depth-first search in the remaining nodes, for an edge back to a node of the current path
+        // a depth-first search in the remaining nodes finds an edge back to a node of the current path
         let mut state = vec![0u8; indegree.len()];
         let mut path = vec![start];
         state[start as usize] = 1;

@@ -1,22 +1,22 @@
-//! The spans of a run in which at least one link or router is broken.
+//! Episodes: the spans of a run in which at least one link or router is broken.
 
 use crate::network::failures::Fault;
 use weft_api::spec::Phases;
 use weft_kernel::fault_tally::FaultTally;
 use weft_units::Cycles;
 
-/// Number of bins of the longest window for which arrivals are counted in a run with faults.
+/// Number of time bins in the longest window. Runs with faults count arrivals in these bins.
 const BINS: u64 = 128;
 
 /// A span from a first failure until all parts work again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Episode {
     pub from: Cycles,
-    /// First cycle in which all parts work again; `None` if a part never returns.
+    /// First cycle in which all parts work again; `None` if a part stays broken.
     pub until: Option<Cycles>,
 }
 
-/// The episodes that these faults cause, in the order of time.
+/// The episodes that these faults cause, in ascending order of time.
 pub fn episodes(faults: &[Fault]) -> Vec<Episode> {
     let mut sorted: Vec<&Fault> = faults.iter().collect();
     sorted.sort_unstable_by_key(|fault| fault.at);
@@ -32,12 +32,12 @@ pub fn episodes(faults: &[Fault]) -> Vec<Episode> {
     episodes
 }
 
-/// For each episode, its first cycle and the first cycle after it.
+/// For each episode, its first cycle and the first cycle after it (`Cycles::MAX` if it never ends).
 pub(crate) fn spans(faults: &[Fault]) -> Vec<(Cycles, Cycles)> {
     episodes(faults).iter().map(|episode| (episode.from, episode.until.unwrap_or(Cycles::MAX))).collect()
 }
 
-/// The counters of arrivals of a block, for a run with these faults.
+/// Creates the counters of arrivals for a block, in a run with these faults.
 pub(crate) fn tally(faults: &[Fault], phases: &Phases) -> FaultTally {
     let changes: Vec<Cycles> =
         episodes(faults).iter().flat_map(|episode| [Some(episode.from), episode.until]).flatten().collect();

@@ -1,9 +1,10 @@
-//! Divides a network into different blocks if its threads share the work unevenly.
+//! Divides the network into different blocks if the threads of a run share the work unevenly.
 //!
-//! Before a run only the ports can be counted. The traffic may use only a part of them: a job may run on some of the nodes, or a hot spot
-//! may attract the packets. Therefore the first cycles of a run on several threads are a trial. If one thread has many more flit-hops than
-//! the mean, the run starts again from cycle 0. The new blocks share the flit-hops that were counted for each router. The decision reads no
-//! clock, and no result depends on the blocks.
+//! Before a run, only the ports of the blocks can be counted, not the traffic. The traffic can use only a part of the ports. For example, a
+//! job runs on some of the nodes, or a hot spot attracts the packets. Therefore the first cycles of a run on several threads are a trial.
+//! If one thread has many more flit-hops than the mean, the run starts again from cycle 0. The new blocks share the flit-hops evenly, by
+//! the numbers counted for each router in the trial. The decision does not depend on the clock of the machine. Results are the same for any
+//! division into blocks.
 
 use crate::network::assemble::{self, Division};
 use crate::network::scaling::{Shares, units};
@@ -15,31 +16,31 @@ use weft_kernel::face::AnyBlock;
 /// Shortest trial [cycles].
 pub(crate) const TRIAL: u64 = 1000;
 
-/// A run is not started again after this cycle.
+/// After this cycle a run is not started again.
 const LATE: u64 = 10 * TRIAL;
 
-/// Smallest number of flit-hops per router that a trial must count.
+/// Smallest mean number of flit-hops per router for which a trial gives a decision.
 const FEWEST_HOPS: u64 = 4;
 
 /// Number of cycles in which an idle port costs as much as one flit-hop.
 const IDLE_CYCLES: u64 = 1024;
 
-/// Share by which other blocks must reduce the work of the busiest thread, so that a restart is worth its cost.
+/// Smallest reduction of the busiest thread's work, as a share, for which a restart is worth its cost.
 const WORTH: f64 = 0.1;
 
 /// The decision about the blocks after a trial.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Trial {
-    /// Too few flits have moved for a decision.
+    /// Too few cycles or too few flit-hops have passed for a decision.
     TooEarly,
-    /// The blocks are even enough.
+    /// The blocks share the work evenly enough; the run continues.
     Even,
-    /// With these blocks the threads share the flit-hops more evenly.
+    /// The blocks with which the run starts again, because the threads then share the flit-hops more evenly.
     Uneven(Division),
 }
 
 impl Simulation {
-    /// The result of the trial up to now.
+    /// The result of the trial, from the flit-hops counted so far.
     pub(crate) fn trial(&self, spec: &Spec) -> Trial {
         if self.threads() == 1 || self.now > LATE {
             return Trial::Even;
@@ -51,7 +52,8 @@ impl Simulation {
         self.evener_division(spec).map_or(Trial::Even, Trial::Uneven)
     }
 
-    /// Blocks with which the busiest thread would have had fewer flit-hops; `None` if no blocks would have saved the share [`WORTH`].
+    /// Blocks that would have reduced the flit-hops of the busiest thread by at least the share [`WORTH`]; `None` if the search finds no
+    /// such blocks.
     pub(crate) fn evener_division(&self, spec: &Spec) -> Option<Division> {
         let by_router = self.hops_by_router(spec);
         let work: Vec<u64> = by_router
@@ -72,7 +74,7 @@ impl Simulation {
         (now + 1.0 > (then + 1.0) * (1.0 + WORTH)).then_some(other)
     }
 
-    /// Number of flits that each router has sent.
+    /// Number of flits that each router has sent so far, by router.
     fn hops_by_router(&self, spec: &Spec) -> Vec<u64> {
         let mut hops = vec![0; spec.graph.routers() as usize];
         for block in &self.blocks {

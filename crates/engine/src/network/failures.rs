@@ -1,5 +1,5 @@
-//! A fault as a spec states it: the part that fails, and its first and last cycle. `faults.rs` has the rules for faults, and describes
-//! their consequences.
+//! Faults as a spec states them: the part that fails, the first cycle of the fault, and the cycle in which the part works again.
+//! `faults.rs` contains the rules for faults and describes their consequences.
 
 use weft_api::agents::{Breakage, Cause};
 use weft_kernel::parts::faults::Event;
@@ -12,12 +12,12 @@ pub struct Fault {
     pub what: Part,
     /// First cycle in which the part is broken.
     pub at: Cycles,
-    /// First cycle in which the part works again.
+    /// First cycle in which the part works again; `None` if it stays broken.
     pub until: Option<Cycles>,
 }
 
-/// A part that can fail: all links between two routers, those of one link class between them, one of several parallel links, or a router
-/// with all its links.
+/// A part that can fail: all links between two routers, only those of one link class, one of several parallel links, or a router with all
+/// its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Link([u32; 2]),
@@ -26,11 +26,11 @@ pub enum Part {
     Router(u32),
 }
 
-/// A single one of the parallel links between two routers.
+/// One of several parallel links between two routers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
     pub ends: [u32; 2],
-    /// Class of the links that fail; `None`: links of any class.
+    /// Link class of the links that fail; `None`: links of any class.
     pub class: Option<u8>,
     /// Index of the link in its trunk.
     pub number: u16,
@@ -47,7 +47,7 @@ pub(crate) struct OwnEnd {
 }
 
 impl Part {
-    /// The key of this kind of part in a scenario.
+    /// The key that selects this kind of part in a scenario.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Link(_) | Self::LinkOfClass(..) => "link",
@@ -73,7 +73,7 @@ impl Part {
         }
     }
 
-    /// The index of the parallel link that fails, if only one fails.
+    /// The index of the parallel link that fails; `None` if the fault does not select a single link.
     pub(super) fn member(self) -> Option<u16> {
         match self {
             Self::Member(Member { number, .. }) => Some(number),
@@ -94,7 +94,7 @@ impl Part {
         }
     }
 
-    /// Whether both contain the same router, or a link in common.
+    /// Whether the two parts share a router or a link.
     pub fn overlaps(self, other: Self) -> bool {
         match (self.link(), other.link()) {
             (Some((ends, of)), Some(([a, b], class))) => {
@@ -107,7 +107,7 @@ impl Part {
 }
 
 impl Fault {
-    /// Whether there are cycles in which both faults are active.
+    /// Whether the two faults are active in at least one common cycle.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let ends = |fault: &Self| fault.until.unwrap_or(Cycles::MAX);
         self.at <= ends(other) && other.at <= ends(self)
@@ -117,7 +117,7 @@ impl Fault {
         self.what.overlaps(part)
     }
 
-    /// The events that this fault causes at the sending end of a channel between two routers.
+    /// The events (failure, repair) that this fault causes at the sending end of a channel between two routers.
     pub(crate) fn events(&self, channel: u32, end: OwnEnd) -> impl Iterator<Item = Event> + use<> {
         let OwnEnd { from, to, class, member } = end;
         let cause = match self.what {
@@ -139,7 +139,7 @@ impl Fault {
         self.at <= cycle && self.until.is_none_or(|until| cycle < until)
     }
 
-    /// Whether the fault breaks links of this class between two routers, possibly only some of them.
+    /// Whether the fault breaks at least some links of this class between two routers.
     pub(crate) fn names(&self, a: u32, b: u32, class: u8) -> bool {
         match self.what {
             Part::Link(_) | Part::LinkOfClass(..) | Part::Member(_) => self.is_of(Part::LinkOfClass([a, b], class)),
@@ -147,7 +147,7 @@ impl Fault {
         }
     }
 
-    /// Whether the fault breaks all links of this class between two routers, so that no packet can cross between them.
+    /// Whether the fault breaks all links of this class between two routers, so that no packet can use such a link.
     pub(crate) fn breaks(&self, a: u32, b: u32, class: u8) -> bool {
         self.what.member().is_none() && self.names(a, b, class)
     }
@@ -157,19 +157,19 @@ impl Fault {
     }
 }
 
-/// Reaction times to faults, for networks in which the routing handles faults.
+/// Times that routers need to react to faults, in networks whose routing handles faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultTimes {
-    /// Time for which a head that chooses in every step waits after it has lost its escape. After the waiting time the packet of the head
-    /// is discarded.
+    /// The longest time that a head waits after it has lost its escape, for heads that choose in every step. After this time the packet of
+    /// the head is discarded.
     pub patience: Cycles,
-    /// Time until all routers have new tables, if the routing uses tables. The first tables already exclude all parts that are broken from
-    /// the start.
+    /// Time from a fault until all routers have new tables, for routings with tables. The first tables of a run already exclude all parts
+    /// that are broken from the start.
     pub rebuild_delay: Cycles,
 }
 
 impl Default for FaultTimes {
-    /// The times are 1 us and 10 us, for cycles of 1 ns.
+    /// The default times are 1 us and 10 us, for cycles of 1 ns.
     fn default() -> Self {
         Self { patience: 1000, rebuild_delay: 10_000 }
     }

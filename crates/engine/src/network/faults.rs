@@ -9,63 +9,65 @@
 //! until \[time\]: the first cycle in which it is whole again (left out: never). patience \[time\], rebuild_delay \[time\]:
 //! how fast a routing reacts (`FaultTimes`).
 //! # Guarantees
-//! Under every policy: packets that hold a VC of a link when it fails, and flits on the link, still cross it (link-level retry). Then the
-//! link is `off` in the accounts, in every state that the policy sets. The policy's state takes effect when the link returns. A dead router
-//! discards every packet that holds no output VC yet or arrives later, including packets from its own terminals. A head whose output is
-//! broken acts as its routing declares (`AroundFaults`). The head's packet is discarded, takes another hop whose link works, or waits for
-//! tables of the remaining network. The policy's overseer is notified in the next cycle (`Overseer::fault`), and may switch other links on.
-//! A head that has lost its escape (Duato) but has other candidates with working links waits for `patience` cycles at most, because packets
-//! without an escape may wait for each other. If the escape is a ring, a fault cuts the ring. Until the ring is whole again, every head
-//! waits for `patience` cycles at most. All other heads wait only for links that the dependency check has included. Therefore no packet is
-//! blocked forever, with one exception: if the routing has only one VC class, packets routed by two successive tables may block each other.
-//! `unproven` reports this case. The tables of up to 64 states of the network are checked for cycles.
+//! Under every policy: packets that hold a VC of a link when it fails, and flits on the link, still cross it (link-level retry). The
+//! accounts then list the link as `off`, for every state that the policy sets. The state set by the policy takes effect when the link works
+//! again. A dead router discards every packet that holds no output VC yet or arrives later, including packets from its own terminals. A
+//! head whose output is broken acts as its routing declares (`AroundFaults`). The head's packet is discarded, takes another hop whose link
+//! works, or waits for tables of the remaining network. The policy's overseer is notified in the next cycle (`Overseer::fault`), and may
+//! switch other links on. A head that has lost its escape (Duato) but has other candidates with working links waits for `patience` cycles
+//! at most. Without this limit, packets without an escape might wait for each other forever. If the escape is a ring, a fault cuts the
+//! ring. Until the ring is whole again, every head waits for `patience` cycles at most. All other heads wait only for links that the
+//! dependency check has included. Therefore no packet is blocked forever, with one exception: if the routing has only one VC class, packets
+//! that follow two successive tables can block each other. The function `unproven` reports this case. The tables of up to 64 states of the
+//! network are checked for cycles.
 //!
 //! If the policy replaces links that fail (`replaces_failed_links`; tcep), the following rules apply instead:
 //!
-//! Links: a failing link loses no flits. Packets that hold one of its VCs, and flits on the link, still cross it (link-level retry); then
-//! it is dark. The two routers of the link detect the fault at once (loss of signal); other routers are informed by control packets. A
-//! broken link is never activated; a link that returns is off at first.
+//! Links: a link that fails loses no flits. Packets that hold one of its VCs, and flits on the link, still cross it (link-level retry).
+//! After them the link carries nothing. The two routers of the link detect the fault at once (loss of signal), and control packets inform
+//! the other routers. The policy never activates a broken link. A link that works again is off at first.
 //!
 //! Routers: a router fails with all its links, and its neighbours detect that the router has failed. A failed router forwards nothing and
-//! sends no control packets. When a router returns, its neighbours send it the states of their links. The epochs of the router have
-//! continued during the fault, and it answers no request from before the fault. A link may break before a router at its ends fails, but not
-//! while this router is dead.
+//! sends no control packets. When a router returns, its neighbours send it the states of their links. The epochs of the router continue
+//! during the fault. The router answers no request that was sent before the fault. The fault of a link may begin before the fault of a
+//! router at its end, but not while this router is dead.
 //!
 //! Packets: a head that waits for a failed link searches for another path in the same cycle: directly, over the hub, the next hub, or
-//! another member. If there is no other path, it waits in its queue. Hops of class 0 are taken in the order of the members, with the hub
-//! last. Only packets that are at an intermediate when a fault occurs may break this order and wait for each other. These packets choose
-//! again whenever their router receives new link states. Therefore they stay blocked only if a failed part never returns, and the stall
-//! analysis would list them.
+//! another member. If there is no other path, the head waits in its queue. Hops of class 0 are taken in the order of the members, with the
+//! hub last. The only packets that can break this order and wait for each other are packets at an intermediate when a fault occurs. These
+//! packets choose again whenever their router receives new link states. Therefore they stay blocked only if a failed part never returns.
+//! The stall analysis would then list them.
 //!
 //! Discarded packets: a dead router discards every packet that holds no output VC yet or arrives later, including packets from its own
-//! terminals. Other routers discard a packet as soon as its path leads to a dead router. The dead router may be the packet's destination,
-//! the corner where the packet changes the dimension, or the far end of its link between groups. (Dimensions and such links keep their
-//! order, so no other path is free of deadlock.) Therefore no queue waits for a dead router. Discarded packets are counted
-//! (`dropped_packets`). Discarded packets free their buffers, and the energy that they used before is billed. All created packets are
-//! delivered, dropped or missing: created = delivered + dropped + missing.
+//! terminals. Other routers discard a packet as soon as its path leads to a dead router. The dead router can be the packet's destination,
+//! the router where the packet changes the dimension, or the far end of its link between groups. Dimensions and such links keep their
+//! order, so no other path is free of deadlock. Because of this rule, no queue waits for a dead router. The result counts discarded packets
+//! in `dropped_packets`. A discarded packet frees its buffers. The energy that it used before counts in the energy accounts. Each created
+//! packet is delivered, dropped or missing: created = delivered + dropped + missing.
 //!
 //! Policy: all agreements between the ends of a failed link become invalid. If the hub fails or has a broken link, another member becomes
-//! the hub at once: among the members with the fewest broken links, the one with the lowest number. No link of the subnetwork is switched
-//! off until a hub has all its links, except those to dead members. Links that waiting heads need are requested first. A link that returns
-//! is requested at once in two cases: it belongs to a star, or it was on and links are never switched off (`deactivate: false`). Runs
-//! without faults do not change.
+//! the hub at once. The new hub is the member with the fewest broken links; among equals, the one with the lowest number. No link of the
+//! subnetwork is switched off until a hub has all its links, except those to dead members. Links that waiting heads need are requested
+//! first. A link that works again is requested at once in two cases: it belongs to a star, or it was on and links are never switched off
+//! (`deactivate: false`). A run without faults has the same results with and without these rules.
 //! # Not modelled
 //! Flits that links destroy; retransmission of lost packets by terminals; wrong reports of faults; a detour round a dead corner router. A
 //! control packet that is in a router when the router fails still reaches its receiver. A router without active links sends its messages on
 //! the side channels of its links. These side channels carry credits, and are assumed to work while the link works. Messages to the far end
-//! of a broken link use the side channels of a member with working links to both ends. Two ways to block forever remain; neither occurred
-//! in the tests. In the first, heads at intermediates wait for each other (see above). In the second, the tail of a worm holds a VC of a
-//! broken link while its head, further on, waits for the same link. (With virtual cut-through the buffer at the far end takes the whole
-//! packet.)
+//! of a broken link use the side channels of a member with working links to both ends. Two causes of permanent blocking remain. Neither
+//! occurred in the tests. In the first, heads at intermediates wait for each other (see the rules for packets). In the second, the tail of
+//! a worm holds a VC of a broken link while its head waits for the same link at a later hop. With virtual cut-through this is impossible,
+//! because the buffer at the far end takes the whole packet.
 //! # Validation
 //! `engine/tests/conformance/random_faults.rs`: thousands of short rounds over all routings, topologies and policies;
 //! `engine/tests/broken.rs`: cyclic tables, patience, watched heads, links of terminals; `engine/tests/conformance/faults.rs`: every
 //! routing and every policy with faults of links and routers, in buffers of one packet: all is delivered or counted, credits come home,
-//! accounts close. `engine/tests/faults.rs`: the shares of packets that are lost with and without a choice of hops, and with new tables.
-//! For tcep: no packet is lost or blocked under random faults of links in rows, grids and groups. With faults of routers, all packets that
-//! are not delivered are counted as dropped. In a row, the dropped packets are exactly those from and to the dead router. Small rows with
-//! several faults at the same time; links that are dark while broken; moves of the hub; the same results and control packets for any number
-//! of blocks. `power/tcep/link_model.rs`: a fault between any two messages. There is no comparison with another simulator.
+//! accounts close. `engine/tests/faults.rs`: the shares of lost packets, for routings with and without a choice of hops, and with new
+//! tables. For tcep: no packet is lost or blocked under random faults of links in rows, grids and groups. With faults of routers, every
+//! packet that is not delivered counts as dropped. In a row, the dropped packets are exactly those from and to the dead router. Small rows
+//! with several faults at the same time; links that are dark while broken; moves of the hub; the same results and control packets for any
+//! number of blocks. `power/tcep/link_model.rs`: a fault between any two messages of the policy's link protocol. The rules for faults have
+//! not been compared with another simulator.
 
 use crate::network::failures::{FIRST, Fault, Member, Part};
 use crate::network::pairs;
@@ -78,8 +80,8 @@ use weft_topology::{Peer, Port};
 use weft_units::{Cycles, Refusal};
 
 impl Spec {
-    /// The cycle in which a routing with tables takes the failures and repairs of cycle `change` into account: `FaultTimes::rebuild_delay`
-    /// later. Parts that are broken from the start are included in the first tables.
+    /// The cycle in which new tables take effect after failures or repairs in cycle `change`: `FaultTimes::rebuild_delay` later. Exception:
+    /// the first tables of a run already exclude parts that are broken from the start.
     pub fn rebuilt(&self, change: Cycles) -> Cycles {
         if change <= FIRST { 0 } else { change.saturating_add(self.fault_times.rebuild_delay) }
     }
@@ -145,8 +147,8 @@ impl Spec {
         Ok(())
     }
 
-    /// Refuses the fault of a link that does not exist, or that the policy does not replace. Also refuses a fault that loses packets that a
-    /// job would wait for.
+    /// Refuses the fault of a link that does not exist, or that the policy does not replace. Also refuses a fault that would lose packets
+    /// for which a job waits.
     fn check_part(&self, nets: Option<&Subnets>, k: usize) -> Result<(), Refusal> {
         let what = self.faults[k].what;
         let name = |router| self.graph.router_name(router);
@@ -175,7 +177,7 @@ impl Spec {
                 }
                 self.check_class(k, [a, b], class, None)?;
                 match self.faults[k].what {
-                    // heads take the other members of the trunk, so no packet is lost
+                    // heads use the other members of the trunk, so no packet is lost
                     Part::Member(_) => Ok(()),
                     Part::Link(_) | Part::LinkOfClass(..) | Part::Router(_) => self.check_waits(k, self.or_leave(a, b)),
                 }
@@ -188,8 +190,8 @@ impl Spec {
         }
     }
 
-    /// Refuses a member that a trunk does not have. Also refuses a fault of a trunk's last working member, because routings would still use
-    /// the trunk.
+    /// Refuses a member index that does not exist in the trunk. Also refuses a fault of the last working member of a trunk, because
+    /// routings would still use the trunk.
     fn check_member(&self, k: usize) -> Result<(), Refusal> {
         let Fault { what, at, .. } = self.faults[k];
         let Part::Member(Member { ends: [a, b], class, number }) = what else { return Ok(()) };
@@ -251,7 +253,7 @@ impl Spec {
         self.graph.ports(a).iter().filter_map(far)
     }
 
-    /// Refuses the fault of a router whose neighbours would not detect it.
+    /// Refuses the fault of a router if its neighbours would not detect it.
     fn check_router_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
         let hidden = |&d: &usize| nets.widths[d] > 1 && !self.managed[usize::from(nets.classes[d])];
         let Some(d) = (0..nets.count).find(hidden) else { return Ok(()) };
@@ -262,7 +264,7 @@ impl Spec {
         Err(Refusal::new(format!("faults.{k}.router"), what, help))
     }
 
-    /// Another remedy for a job that waits for packets that are lost with the links between two routers.
+    /// A second remedy, for jobs that wait for packets: if links between the two routers fail, these packets are lost.
     fn or_leave(&self, a: u32, b: u32) -> &'static str {
         let leads_there = |port: &Port| matches!(port.peer, Peer::Router { router, .. } if router == b);
         let is_trunk = self.graph.ports(a).iter().filter(|port| leads_there(port)).nth(1).is_some();
@@ -273,7 +275,7 @@ impl Spec {
         }
     }
 
-    /// Refuses jobs that would wait for discarded packets.
+    /// Refuses faults that would discard packets for which a job waits.
     fn check_waits(&self, k: usize, or: &str) -> Result<(), Refusal> {
         let refuse = |what: String, help: String| {
             Err(Refusal::new(format!("faults.{k}.{}", self.faults[k].what.key()), what, help))
@@ -288,13 +290,14 @@ impl Spec {
         Ok(())
     }
 
-    /// The managed subnetwork of the link between two routers, and their member numbers in it.
+    /// The managed subnetwork of the link between two routers, and the member numbers of these routers in it.
     fn subnet_of(&self, nets: &Subnets, a: u32, b: u32) -> Option<(usize, u8, u8)> {
         let coords = coordinates::of_all(&self.graph);
         nets.link(&coords, a, b).filter(|&(d, ..)| self.managed[usize::from(nets.classes[d])])
     }
 
-    /// Refuses links that never return, if they leave no path between two routers of a subnetwork that do not fail forever.
+    /// Refuses links that never return, if no path remains between two routers of a subnetwork. Routers that themselves fail forever do not
+    /// count.
     fn check_ways(&self, nets: &Subnets) -> Result<(), Refusal> {
         let lost = |part: Part| self.faults.iter().any(|f| f.until.is_none() && f.is_of(part));
         let gone = |a: u32, b: u32| lost(Part::Link([a, b])) || lost(Part::Router(a)) || lost(Part::Router(b));
@@ -316,8 +319,8 @@ impl Spec {
     }
 }
 
-/// Refuses faults for a routing without `Routing::aim`, which returns the link of a packet between two neighbours in a subnetwork. If that
-/// link has failed, the head searches for another path on this leg.
+/// Refuses faults for a routing without `Routing::aim`. This function returns the link that a packet takes between two neighbours in a
+/// subnetwork. If that link has failed, the head searches for another path on the same leg of its path.
 pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
     let Some(nets) = Subnets::of(&spec.graph).filter(|_| !spec.faults.is_empty() && pairs::replaces_faults(spec))
     else {
@@ -352,7 +355,7 @@ mod tests {
     use weft_api::routing::{Hop, Needs};
     use weft_api::walk::Step;
 
-    /// A routing that uses no subnetworks.
+    /// A routing that uses no subnetworks, for a test of the refusal.
     #[derive(Debug)]
     struct Aimless;
 

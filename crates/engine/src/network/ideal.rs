@@ -1,8 +1,8 @@
-//! Builds the rules of an ideal map, in which each destination has its own queue, in addition to the VCs. Refuses networks in which the map
-//! cannot work.
+//! Builds the rules of an ideal map, in which each destination has its own queue, in addition to the VCs. Refuses networks in which such a
+//! map cannot work.
 //!
-//! The output of a head, and its VC at that output, must be known before the head requests it. Therefore paths are fixed, and a lane is one
-//! VC. A packet takes all its buffer places together with its head, so only whole packets move.
+//! Before a head requests an output, its output port and its VC at that port must be known. Therefore each packet must have a fixed path,
+//! and each lane must be one VC. A packet reserves all its buffer slots together with the slot of its head, so only whole packets move.
 
 use crate::network::classes::VcSets;
 use crate::network::pairs;
@@ -13,7 +13,7 @@ use weft_api::state::link_class::Link;
 use weft_kernel::parts::ideal::IdealRules;
 use weft_units::Refusal;
 
-/// The rules of a spec; `None` if the queues of its scheme are VCs.
+/// The rules of the ideal map for a spec; `None` if the queues of its scheme are VCs.
 pub(crate) fn rules(
     spec: &Spec,
     routing: &dyn AnyRouting,
@@ -35,7 +35,7 @@ pub(crate) fn rules(
     }))
 }
 
-/// Refuses routings whose paths are not known before the head requests buffer places.
+/// Refuses routings that do not know the path of a packet before its head requests buffer space.
 fn refuse_other_paths(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
     let (name, own) = (spec.queueing.name(), spec.routing.name());
     let refuse = |what: String, help: &str| Err(Refusal::new(format!("queueing.{name}"), what, help));

@@ -1,36 +1,36 @@
-//! Skips idle time (`kernel/src/shortcuts/idle.rs`). If nothing is in flight, the clock of the whole network jumps to the next cycle in
-//! which a source is due, a timer of agents ends or a part fails. The results are the same as without jumps.
+//! Skips idle time (`kernel/src/shortcuts/idle.rs`). If nothing is in flight, the clock of the whole network jumps to the next event. An
+//! event is a source that is due, the end of an agent's timer, or the failure of a part. The results are the same as without jumps.
 //!
-//! The search for that cycle reads all terminals and timers. The search takes place before a series of steps, and only if no head, source
-//! or stream has work. After a search that has gained little time the next search is delayed, so that searches cost less than steps.
+//! The search for the next event reads all terminals and timers. The search runs before a series of steps, and only if no head, source or
+//! stream has work. After a search that skipped few cycles, the next search is delayed. Searches therefore cost less than steps.
 
 use crate::network::simulation::Simulation;
 use crate::network::threads::take_of_thread;
 use weft_api::agents::Overseer;
 use weft_kernel::shortcuts::profile::Kind;
 
-/// The most cycles between two searches.
+/// The largest number of cycles between two searches.
 const STRETCH: u64 = 1024;
-/// Number of terminals, timers and ports that a search reads in the time of one step of an idle block.
+/// Number of terminals, timers and ports that a search can read in the time of one step of an idle block.
 const LOOKS_PER_CYCLE: usize = 16;
-/// Cost of starting waiting threads on an advance and of waiting for its end [flit-hops].
+/// Cost of starting the waiting threads and of waiting until they have finished [flit-hops].
 const HOPS_TO_BEGIN: u64 = 64;
 /// Cost of the barrier at the end of a window [flit-hops].
 const HOPS_PER_WINDOW: u64 = 16;
-/// Cost of an event at a source that no flit causes (`Sources::acts`) [flit-hops].
+/// Cost of an event at a source that no arriving flit triggers (`Sources::acts`) [flit-hops].
 const HOPS_PER_ACT: u64 = 2;
-/// The most idle cycles between two checks of the run [cycles].
+/// The largest number of cycles between two checks of a run, while the network is empty [cycles].
 const LONGEST_LOOK: u64 = 1 << 24;
 
 /// The state of the search for idle time, such as the cycle of the next search.
 #[derive(Debug)]
 pub(crate) struct Idle {
     look_at: u64,
-    /// Smallest number of cycles that a search must gain.
+    /// Smallest number of cycles that a search must skip to be worth its cost.
     worth: u64,
     /// Number of cycles skipped so far.
     pub skipped: u64,
-    /// The work of the run before the last step of several blocks [flit-hops], and the number of windows of that step.
+    /// Values before the last step on several blocks: the work of the run until then [flit-hops], and the number of windows of that step.
     last_step: Option<(u64, u64)>,
 }
 
@@ -40,8 +40,8 @@ impl Idle {
         Self { look_at: 0, worth: (places / LOOKS_PER_CYCLE) as u64, skipped: 0, last_step: None }
     }
 
-    /// Whether several threads would take longer than one thread for the next windows, if these have as much work as the windows of the
-    /// last step. `work`: the work of the run so far. `None` if there was no step before.
+    /// Whether one thread would be faster than several threads for the next windows. Assumes that these windows have as much work as the
+    /// windows of the last step. `work`: flit-hops of the run so far. Returns `None` if there is no earlier step to compare with.
     fn is_little_work(&mut self, work: u64, windows: u64) -> Option<bool> {
         let little = HOPS_TO_BEGIN + windows * HOPS_PER_WINDOW;
         let last = self.last_step.replace((work, windows));
@@ -50,14 +50,14 @@ impl Idle {
 }
 
 impl Simulation {
-    /// The end of the next series of steps towards `until`.
+    /// The end of the next series of steps, at most `until`.
     pub(super) fn stretch(&self, until: u64) -> u64 {
         let end = if self.idle.look_at > self.now { self.idle.look_at } else { self.now + STRETCH };
         until.min(end).min(self.now + STRETCH)
     }
 
-    /// Jumps to the cycle of the next event, but not beyond `until`. If there may be an event now, the function does nothing and returns
-    /// false.
+    /// Jumps to the cycle of the next event, but not beyond `until`. If an event is possible in the present cycle, the function does
+    /// nothing and returns false.
     pub(super) fn skip_idle(&mut self, until: u64) -> bool {
         let is_idle = self.now >= self.idle.look_at && self.are_quiet() && self.nothing_is_under_way();
         if !is_idle {
@@ -81,7 +81,7 @@ impl Simulation {
         self.blocks.iter_mut().map(|block| block.idle_until(net)).min().unwrap_or(u64::MAX)
     }
 
-    /// Skips acts of the overseer before cycle `until` that change nothing.
+    /// Skips the acts of the overseer before cycle `until` that would change nothing.
     pub(super) fn skip_acts(&mut self, overseer: &mut dyn Overseer, until: u64) {
         if self.are_quiet()
             && self.nothing_is_under_way()
@@ -92,7 +92,7 @@ impl Simulation {
         }
     }
 
-    /// Whether no head, source or stream has work and the blocks may skip time.
+    /// Whether no head, source or stream has work, and the blocks permit skipping cycles.
     fn are_quiet(&self) -> bool {
         self.blocks.iter().all(|block| block.shortcuts().profile().has(Kind::Idle) && block.is_quiet())
     }
@@ -101,7 +101,7 @@ impl Simulation {
         self.blocks.iter().all(|block| block.nothing_is_under_way())
     }
 
-    /// Runs the blocks to cycle `until`: on this thread if several threads would take longer, otherwise on all threads.
+    /// Runs the blocks to cycle `until`. Uses only this thread if several threads would take longer.
     pub(super) fn step_all(&mut self, until: u64) {
         let windows = (until - self.now).div_ceil(self.window);
         let sources = self.blocks.iter().flat_map(|block| &block.interfaces().sources);
@@ -114,7 +114,7 @@ impl Simulation {
         }
     }
 
-    /// Runs the blocks to cycle `until` on this thread, window by window.
+    /// Runs all blocks to cycle `until` on this thread, one after another in each window.
     fn step_in_turn(&mut self, until: u64) {
         let mut now = self.now;
         while now < until {
@@ -124,12 +124,12 @@ impl Simulation {
         }
     }
 
-    /// Whether the network has packets, either sent or waiting at their sources.
+    /// Whether packets are in flight in the network or wait at their sources.
     pub(crate) fn has_packets(&self) -> bool {
         self.blocks.iter().any(|block| block.has_packets())
     }
 
-    /// The cycle before which no packet is created, if the network has no packets; otherwise the present cycle.
+    /// The first cycle in which a source could create a packet, if the network has no packets; otherwise the present cycle.
     pub(crate) fn empty_until(&self) -> u64 {
         let jumps = self.blocks.iter().all(|block| block.shortcuts().profile().has(Kind::Idle));
         if !jumps || self.has_packets() {
@@ -138,8 +138,8 @@ impl Simulation {
         self.blocks.iter().map(|block| block.next_created()).min().unwrap_or(self.now)
     }
 
-    /// The cycle of the next check of the run, but not beyond `until`. The next check is `look` cycles from now, or a multiple of `look`
-    /// while the network stays empty.
+    /// The cycle of the next check of the run, at most `until`. The next check is `look` cycles from now, or a multiple of `look` while the
+    /// network stays empty.
     pub(crate) fn look_end(&self, look: u64, until: u64) -> u64 {
         let empty = self.empty_until().saturating_sub(self.now).min(LONGEST_LOOK) / look * look;
         until.min(self.now + empty.max(look))

@@ -1,7 +1,7 @@
 //! Traffic of the terminals: each job has terminals and a workload.
 //!
-//! A terminal belongs to one job, to several jobs with different message classes, or to none; in the last case it sends nothing. Patterns
-//! use ranks: the rank of a terminal is its index in its job.
+//! A terminal belongs to one job, to several jobs with different message classes, or to no job. A terminal without a job sends nothing.
+//! Patterns use ranks: the rank of a terminal is its index in its job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,10 +12,11 @@ use weft_topology::Graph;
 use weft_traffic::{InjectionConfig, Lengths, Pattern, mix};
 use weft_units::{Cycles, Refusal, Remark};
 
-/// The most jobs of a run. Each job has separate statistics in every block.
+/// The largest number of jobs in a run. The number is limited because each block has separate statistics for every job.
 pub const MAX_JOBS: usize = 256;
 
-/// Purpose of the seeds of jobs whose packets do not have the first message class; the lower numbers are for workloads and routings.
+/// Purpose number for the random seeds of jobs whose packets do not have the first message class. Lower numbers are for workloads and
+/// routings.
 const CLASSES: u64 = 4;
 
 /// Traffic of all terminals, as one job or several.
@@ -24,23 +25,23 @@ pub struct TrafficSpec {
     pub jobs: Vec<Job>,
 }
 
-/// A set of terminals that send to each other.
+/// A job: a set of terminals that send to each other.
 #[derive(Debug, Clone)]
 pub struct Job {
     pub name: String,
-    /// The terminal of each rank. No terminal is in two jobs of the same message class.
+    /// The terminal of each rank, indexed by rank. Two jobs of the same message class have no terminal in common.
     pub terminals: Vec<u32>,
     /// The phases of the load, in the order of their starts; the first phase starts at cycle 0.
     pub phases: Vec<LoadPhase>,
-    /// Lengths of packets [flits], 1 to 65,535.
+    /// Distribution of packet lengths [flits]; each length is 1 to 65,535.
     pub packets: Lengths,
     /// Decides when sources create packets.
     pub injection: InjectionConfig,
     /// Number of packets that each rank sends before it stops; `None` if ranks never stop.
     pub batch: Option<Vec<u32>>,
-    /// Patterns, loads and deliveries of the terminals.
+    /// The model that determines destinations, loads, and reactions to deliveries.
     pub workload: WorkloadConfig,
-    /// The message class of the packets that its terminals send without a request.
+    /// The message class of packets that are not replies.
     pub class: u8,
 }
 
@@ -54,19 +55,19 @@ impl Job {
         Self { name: name.to_owned(), terminals, phases, packets, injection, batch: None, workload, class: 0 }
     }
 
-    /// Number of cycles by which its replies are delayed; `path`: the place of the job in the scenario.
+    /// Number of cycles by which the workload delays replies at a terminal. `path`: the place of the job in the scenario.
     pub fn turnaround(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         self.workload.model().turnaround(cycle_fs, &format!("{path}.workload.{}", self.workload.name()))
     }
 
-    /// Whether `rank` has a load above 0 in at least one phase, or its workload decides what it sends.
+    /// Whether `rank` can send: its load is above 0 in at least one phase, or the workload decides what it sends.
     pub fn sends(&self, rank: usize) -> bool {
         self.workload.model().has_own_demand() || self.phases.iter().any(|phase| phase.load[rank] > 0.0)
     }
 }
 
 impl TrafficSpec {
-    /// The cycles after 0 in which the load or the pattern of a job changes, in ascending order.
+    /// The cycles after cycle 0 in which the load or the pattern of a job changes, in ascending order.
     pub fn changes(&self) -> Vec<u64> {
         let starts = self.jobs.iter().flat_map(|job| job.phases.iter().skip(1).map(|phase| phase.from));
         starts.collect::<BTreeSet<u64>>().into_iter().collect()
@@ -86,13 +87,13 @@ impl TrafficSpec {
         self.lengths().max().unwrap_or(1)
     }
 
-    /// Packet length of a terminal [flits]; the longest if there are several. For a terminal without a job, the length of the first job is
-    /// used.
+    /// Packet length of a terminal [flits]; the longest one if the terminal has several. A terminal without a job gets the length of the
+    /// first job.
     pub fn packet_of(&self, terminal: u32) -> u32 {
         self.job_of(terminal).map_or(1, |job| job.packets.longest())
     }
 
-    /// Number of different packet lengths of a terminal. For a terminal without a job, the number of the first job is used.
+    /// Number of different packet lengths of a terminal. A terminal without a job gets the number of the first job.
     pub fn lengths_of(&self, terminal: u32) -> usize {
         self.job_of(terminal).map_or(1, |job| job.packets.shares().len())
     }
@@ -118,7 +119,7 @@ impl TrafficSpec {
         loads
     }
 
-    /// Number of terminals in jobs.
+    /// Number of terminals that belong to a job.
     pub fn members(&self) -> u32 {
         if let [job] = &self.jobs[..] {
             return job.terminals.len() as u32;
@@ -127,15 +128,15 @@ impl TrafficSpec {
         terminals.collect::<BTreeSet<_>>().len() as u32
     }
 
-    /// Refuses jobs that overlap or need terminals that do not exist, and phases that are out of order. `path` returns the dotted path of a
-    /// job. `units`: length of a cycle [fs] and size of a flit [bits].
+    /// Refuses jobs that overlap, terminals that do not exist, and phases that are out of order. `path` returns the dotted path of a job,
+    /// for the message. `units`: length of a cycle [fs] and size of a flit [bits].
     pub fn check(&self, graph: &Graph, units: (u128, u64), path: impl Fn(usize) -> String) -> Result<(), Refusal> {
         let terminals = graph.terminals();
         if !(1..=MAX_JOBS).contains(&self.jobs.len()) {
             let what = format!("{} jobs, but a run has 1 to {MAX_JOBS} jobs", self.jobs.len());
             return Err(Refusal::new("traffic.jobs", what, "write one job or more, and join similar jobs"));
         }
-        // jobs of the same message class have different terminals
+        // two jobs of the same message class must not share a terminal
         let mut owners = BTreeMap::new();
         for (j, job) in self.jobs.iter().enumerate() {
             let owner: &mut Vec<Option<usize>> =
@@ -190,7 +191,8 @@ impl Job {
         self.workload.model().check(&site)
     }
 
-    /// Refuses a job that has a node's terminal in one plane but not the node's terminals in the other planes: patterns use nodes.
+    /// Refuses a job that uses a node's terminal in one plane but not its terminals in the other planes. Reason: patterns choose nodes, not
+    /// terminals.
     fn check_planes(&self, site: &JobSite) -> Result<(), Refusal> {
         let planes = site.planes as usize;
         let follow = |node: &[u32]| node.len() == planes && (0u32..).zip(node).all(|(plane, &t)| t == node[0] + plane);
@@ -205,7 +207,7 @@ impl Job {
         Err(site.refusal("terminals", what, "give the job all terminals of each of its nodes, one after the other"))
     }
 
-    /// Data of job number `index` for its workload.
+    /// Data of the job with number `index`, from which its workload is built.
     pub(super) fn site<'a>(
         &'a self,
         index: usize,
@@ -227,7 +229,7 @@ impl Job {
             near: Near::of(graph),
             cycle_fs,
             flit_bits,
-            // jobs at the same terminals must not use the same random numbers
+            // jobs of different classes at the same terminals must not use the same random numbers
             seed: if self.class == 0 { seed } else { mix(seed, CLASSES, self.class.into()) },
             wanted: Wanted::default(),
         }

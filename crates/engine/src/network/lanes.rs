@@ -1,8 +1,8 @@
-//! The lanes of a queueing scheme: the lanes that packets can reach on each channel, and their numbers on that channel.
+//! The lanes of a queueing scheme: finds the lanes that packets can reach on each channel, and numbers them.
 //!
-//! Packets between all terminals are followed before the run, as for the dependency check. On each channel, the lanes that packets reach
-//! are numbered, in each VC class. A link class has as many lanes as the channel that has the most. If it would take too many steps to
-//! follow all packets, every lane of the scheme counts as reached.
+//! Before the run, this code follows packets between all terminals, as the dependency check does. On each channel and in each VC class, it
+//! numbers the lanes that packets reach. The number of lanes of a link class is the largest number on any of its channels. If following all
+//! packets would take too many steps, every lane of the scheme counts as reached.
 
 use crate::network::pairs;
 use crate::network::reached::Reached;
@@ -16,31 +16,32 @@ use weft_api::routing::{AnyRouting, Decides, Needs};
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// The most VC classes of a link; the bits of a route key limit it.
+/// The largest number of VC classes on a link. The number of bits of a route key limits it.
 const MAX_VC_CLASSES: u32 = 16;
 
-/// The most lanes of an ideal map. An input examines one head per lane.
+/// The largest number of lanes in an ideal map. The number is small because an input examines one head per lane.
 pub(crate) const MOST_IDEAL_LANES: u32 = 8;
 
-/// The lanes of a scheme in a network.
+/// The lanes that a queueing scheme uses in a network.
 #[derive(Debug, Clone)]
 pub(crate) struct Lanes {
     scheme: Arc<dyn Scheme>,
     looks_ahead: bool,
-    /// Number of lanes, by link class and VC class of the routing. Channels to terminals have one lane.
+    /// Number of lanes, indexed by link class and by VC class of the routing. A channel to a terminal has one lane.
     pub counts: Vec<Vec<u8>>,
-    /// Number of lanes of a channel from a terminal.
+    /// Number of lanes on a channel from a terminal.
     pub from_terminals: u8,
     /// See [`refined::Lanes::numbers`].
     numbers: Vec<u8>,
     classes: usize,
-    /// Number of destinations that have their own queue, if there is an ideal map.
+    /// Number of destinations with separate queues; `None` if there is no ideal map.
     ideal: Option<u32>,
-    /// Whether the routing has a last VC class without VCs. Packets whose path around faults has become too long are on this class.
+    /// Whether the routing has an additional last VC class, without VCs of its own. A packet is on this class if its path around faults has
+    /// become too long.
     spare: bool,
 }
 
-/// The lanes of an ideal map: those of its scheme, modulo the number of lanes of the map.
+/// The lanes of an ideal map: the lane number of its scheme, modulo the number of lanes of the map.
 #[derive(Debug)]
 struct Folded {
     scheme: Arc<dyn Scheme>,
@@ -62,7 +63,7 @@ impl Scheme for Folded {
 }
 
 impl Lanes {
-    /// `None` if the spec has no scheme.
+    /// Returns `None` if the spec has no queueing scheme.
     pub(crate) fn of(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<Option<Self>, Refusal> {
         if spec.queueing.is_usual() {
             return Ok(None);
@@ -91,7 +92,7 @@ impl Lanes {
         Ok(Some(lanes))
     }
 
-    /// Numbers the lanes that packets reach (`seen`: see [`Reached::follow`]; `None`: packets reach all lanes).
+    /// Numbers the lanes that packets reach. `seen`: the reached lanes (see [`Reached::follow`]), or `None` if all lanes count as reached.
     fn numbered(spec: &Spec, needs: &Needs, scheme: Arc<dyn Scheme>, looks_ahead: bool, seen: Option<Vec<u8>>) -> Self {
         let graph = &*spec.graph;
         let all = u8::try_from(scheme.lanes()).unwrap_or(u8::MAX);
@@ -135,7 +136,7 @@ impl Lanes {
         Self { counts, numbers: seen, ..lanes }
     }
 
-    /// Number of lanes of an ideal map, and its largest number of destinations; `None` without such a map.
+    /// Number of lanes of an ideal map, and the largest number of destinations that it holds; `None` if there is no ideal map.
     pub(crate) fn ideal(&self) -> Option<(u32, u32)> {
         let lanes = self.scheme.lanes();
         self.ideal.map(|destinations| (lanes, destinations.div_ceil(lanes)))
@@ -181,7 +182,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// The remedy, in words, for too many lanes.
+    /// The remedy for too many lanes, as words for a message.
     fn fewer(&self, spec: &Spec) -> &'static str {
         let text = serde_json::to_value(&spec.queueing).unwrap_or_default();
         let has_number = text.as_object().is_some_and(|of| of.values().any(|of| of.get("queues").is_some()));
@@ -193,7 +194,7 @@ impl Lanes {
         }
     }
 
-    /// The VC classes of all sets of VCs on links. `ahead`: computes the hops of the routing in its own VC classes.
+    /// Builds the VC classes of all sets of VCs on links. `ahead`: the routing that computes hops in its original VC classes.
     pub(crate) fn refine(&self, spec: &Spec, routing: &Arc<dyn AnyRouting>, set_of: &[u8]) -> Refined {
         let coords = || routing.all_coordinates(&spec.graph);
         let lanes = refined::Lanes {
@@ -212,27 +213,27 @@ impl Lanes {
     }
 }
 
-/// Number of lanes of a scheme on links that packets reach.
+/// Number of lanes that packets reach on links, for a queueing scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneCounts {
-    /// Number of lanes of the channel from a terminal.
+    /// Number of lanes on a channel from a terminal.
     pub from_terminals: u8,
-    /// Number of lanes, by link class and VC class of the routing. Channels to terminals have one lane.
+    /// Number of lanes, indexed by link class and by VC class of the routing. A channel to a terminal has one lane.
     pub by_class: Vec<Vec<u8>>,
-    /// Number of queues of a port, in the scheme's own terms.
+    /// Number of queues of a port, as the scheme counts them.
     pub queues: u32,
-    /// Number of destinations that each have a queue in an ideal map, in each VC class of the routing.
+    /// Number of destinations with separate queues in an ideal map, for each VC class of the routing.
     pub ideal: Option<u32>,
 }
 
-/// The number of lanes of an ideal map for which every link has enough VCs.
+/// The number of lanes of an ideal map: as large as the VC classes of a link permit.
 fn ideal_lanes(spec: &Spec, needs: &Needs) -> u32 {
     let classes = needs.classes.iter().copied().max().unwrap_or(1).max(1);
     let sets = spec.classes.len().max(1) as u32;
     (MAX_VC_CLASSES / (u32::from(classes) * sets)).clamp(1, MOST_IDEAL_LANES)
 }
 
-/// The number of lanes of a spec: one for each VC class if there is no queueing scheme. Refuses more lanes than the VCs of links allow.
+/// Counts the lanes of a spec: one for each VC class if there is no queueing scheme. Refuses more lanes than the VCs of links allow.
 pub fn lanes(spec: &Spec) -> Result<LaneCounts, Refusal> {
     let routing = routing(spec)?;
     let (mut needs, model) = (routing.needs(), spec.queueing.model());
@@ -257,7 +258,7 @@ pub fn lanes(spec: &Spec) -> Result<LaneCounts, Refusal> {
     })
 }
 
-/// VC classes that are finer than those of the routing.
+/// Builds VC classes that are finer than those of the routing, from the sets of VCs and the lanes.
 pub(crate) fn refined(spec: &Spec, set_of: &[u8], links: Vec<OfLink>, lanes: Option<refined::Lanes>) -> Refined {
     let graph = &*spec.graph;
     let output = |(router, port): (u32, u16)| {
@@ -284,8 +285,8 @@ pub(crate) fn place(graph: &Graph, router: u32, port: u16) -> u32 {
     graph.port_base(router) + u32::from(graph.trunk(router, port).first)
 }
 
-/// Numbers the lanes that packets reach (1 in `lanes`), starting at 0. The other lanes get the same numbers in turn, because packets that
-/// leave their path at a fault may need them. Returns the number of lanes that packets reach, at least 1.
+/// Numbers the lanes that packets reach (1 in `lanes`), starting at 0. Lanes that no packet reaches get the same numbers in turn, because
+/// packets that leave their path at a fault can need them. Returns the number of lanes that packets reach, at least 1.
 fn number(lanes: &mut [u8]) -> u8 {
     let count = lanes.iter().filter(|&&reached| reached != 0).count().max(1);
     let (mut next, mut others) = (0, 0);

@@ -1,47 +1,47 @@
-//! Readings of a run whose load changes in phases: accepted flits and accounts of the link classes, at the cycles at which phases begin and
-//! end.
+//! Readings for a run whose load changes in phases. In each cycle in which a phase begins or ends, the run reads the accepted flits and the
+//! accounts of the link classes.
 
 use crate::network::spec::{Phases, Stop};
 use weft_api::base::kept::{Kept, Value};
 use weft_api::spec::LATER;
 use weft_api::state::Account;
 
-/// Flits of the jobs that have a rate, counted from the beginning of the window.
+/// Flits of the jobs that have a rate, since the beginning of the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Carried {
     pub offered: u64,
     pub accepted: u64,
 }
 
-/// Counts of the events before a cycle.
+/// Counts of all events before the cycle of the reading.
 #[derive(Debug, Clone, Value)]
 pub struct Reading {
     pub cycle: u64,
-    /// Accepted flits: the flits that reach their terminals less than [`LoadReadings::landing`] cycles after this cycle.
+    /// Accepted flits: all flits that reach their terminals less than [`LoadReadings::landing`] cycles after the cycle of the reading.
     pub accepted: u64,
-    /// The accepted flits of the jobs that have a rate, and the flits that these jobs have offered until then.
+    /// Accepted and offered flits of the jobs that have a rate.
     pub carried: Carried,
-    /// Sums of the accounts of the channels of each link class: at index 2 * class for channels that leave routers, at the next index for
-    /// channels that leave terminals.
+    /// Sums of the channel accounts of each link class. Index 2 * class is for channels that leave routers, and the next index for channels
+    /// that leave terminals.
     pub classes: Vec<Account>,
-    /// Number of cycles that each bundle has slept.
+    /// Number of cycles for which each bundle was asleep.
     pub asleep: Vec<u64>,
     /// Number of packets that wait in source queues.
     pub waiting: u64,
 }
 
-/// The part of a phase of the load that is in the window.
+/// The part of a load phase that is inside the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Span {
-    /// First cycle of the phase, even if it is before the window.
+    /// First cycle of the phase, even if that cycle is before the window.
     pub start: u64,
     pub from: u64,
     pub to: u64,
 }
 
 impl Span {
-    /// The cycle from which the span is judged, which is its middle. If there is a period, the span is judged from the beginning of the
-    /// last half of its whole periods (at least one period). `None` if the span contains no whole period.
+    /// The cycle from which the results of the span are judged: the middle of the span. With a `period`, it is the beginning of the last
+    /// half of the span's whole periods (at least one period). `None` if the span contains no whole period.
     pub fn judged_from(&self, period: Option<u64>) -> Option<u64> {
         let cycles = self.to - self.from;
         let Some(period) = period else { return Some(self.from + cycles / 2) };
@@ -50,27 +50,27 @@ impl Span {
     }
 }
 
-/// The readings to be taken, and those taken so far.
+/// The readings that are planned, and the readings taken so far.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct LoadReadings {
     /// Cycles of the readings that have not been taken yet, in descending order.
     due: Vec<u64>,
     pub spans: Vec<Span>,
     pub taken: Vec<Reading>,
-    /// Cycles from the grant of a flit at its last router until its delivery.
+    /// Cycles from the grant of a flit at its last router until the delivery of the flit.
     #[kept(fixed)]
     pub landing: u64,
 }
 
 impl LoadReadings {
-    /// `changes`: the cycles after 0 in which the load changes; if there are none, no reading is taken. `period`: the period of a policy
-    /// that repeats its actions.
+    /// `changes`: the cycles after cycle 0 in which the load changes. Without changes, no reading is taken. `period`: the period after
+    /// which the policy repeats its actions, if it has one.
     pub fn new(changes: &[u64], phases: &Phases, landing: u64, period: Option<u64>) -> Self {
         if changes.is_empty() {
             return Self::default();
         }
         let (begin, planned) = phases.first_window();
-        // a window that ends with the required confidence may grow
+        // a window that ends at the required confidence can become longer than planned
         let end = if phases.stop == Stop::Window { planned } else { LATER };
         let starts = || std::iter::once(0).chain(changes.iter().copied());
         let ends = changes.iter().copied().chain([u64::MAX]);
@@ -86,19 +86,19 @@ impl LoadReadings {
         Self { due, spans, taken: Vec::new(), landing }
     }
 
-    /// Starts the window at cycle `now`, which may be later than planned. Readings that were planned before `now` are dropped.
+    /// Starts the window at cycle `now`, which may be later than planned. Drops the readings that were planned before `now`.
     pub fn begin(&mut self, now: u64) {
         self.due.retain(|&cycle| cycle > now);
         self.spans.iter_mut().for_each(|span| span.from = span.from.max(now));
         self.spans.retain(|span| span.from < span.to);
     }
 
-    /// The cycle of the next reading.
+    /// The cycle of the next planned reading.
     pub fn next(&self) -> u64 {
         self.due.last().copied().unwrap_or(u64::MAX)
     }
 
-    /// Stores the reading that was due, and removes its cycle from the due ones.
+    /// Stores the reading that was due, and removes its cycle from the list of planned readings.
     pub fn take(&mut self, reading: Reading) {
         self.due.pop();
         self.taken.push(reading);

@@ -1,8 +1,8 @@
-//! Estimates the memory of a run from counts of routers, ports, VCs, terminals and flits in flight.
+//! Estimates the memory that a run needs, from counts of routers, ports, VCs, terminals and flits in flight.
 //!
-//! Fixed parts are counted by the sizes of their records. The number of flits in flight follows from Little's law: load times the time that
-//! a packet spends in the network ([`Transit`]). The upper bound of this number is the size of the pools when all buffers are full. The
-//! estimate excludes traffic matrices, and recordings whose rows are events.
+//! Data of fixed size are counted by the sizes of their records. The number of flits in flight follows from Little's law: load times the
+//! time that a packet spends in the network ([`Transit`]). The upper bound of this number is the capacity of the pools when all buffers are
+//! full. The estimate excludes traffic matrices, and recordings whose rows are events.
 
 use crate::network::assemble::{notes_after, partition, usual_blocks};
 use crate::network::lanes::MOST_IDEAL_LANES;
@@ -19,35 +19,36 @@ use weft_kernel::parts::queues::Ready;
 use weft_kernel::shortcuts::streams;
 use weft_topology::Port;
 
-/// Bytes of the histograms and scratch memory of a block, and of the mail from one block to another. Memory pages count even if they
-/// contain little data.
+/// Bytes of the histograms and scratch memory of a block, and of the mail from one block to another. Each memory page counts as a whole,
+/// even if it contains little data.
 const BLOCK: u64 = 1 << 20;
 const MAIL: u64 = 3 << 12;
-/// Bytes of the wheels and queues of control packets, for a policy that sends them.
+/// Bytes for the wheels and queues of control packets, if the policy sends such packets.
 const CONTROL: u64 = 7 << 20;
-/// Bytes of a channel at the end of the window: a copy of its account, and its row of the outcome.
+/// Bytes per channel at the end of the window: a copy of its account, and its row of the outcome.
 const RESULTS: u64 = 290;
-/// Bytes of a channel while its row is priced and written, after the network has been freed. The columns of the table are written for a
-/// limited number of rows at a time.
+/// Bytes per channel while its row is priced and written. When the rows are written, the memory of the network is already free. The table
+/// is written in groups of rows, so only a limited number of rows is in memory.
 const WRITTEN: u64 = 360;
 const COLUMNS: u64 = 230;
 const ROWS: u64 = 1 << 20;
 
-/// Memory of a run [bytes].
+/// Estimated memory of a run [bytes].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Memory {
     /// Memory of the graph and the tables of the routing.
     pub tables: u64,
-    /// Memory of the check of channel dependencies, which ends before the network is built.
+    /// Memory of the check of channel dependencies. The check ends before the network is built.
     pub check: u64,
-    /// Memory of routers, ports and terminals, and of the data that each block has for itself.
+    /// Memory of routers, ports and terminals, and of the separate data of each block.
     pub network: u64,
     /// Memory of the packets and flits in flight: at the load of the spec, and with all buffers full.
     pub in_flight: u64,
     pub in_flight_most: u64,
     /// Memory of recordings, and of the counts at the end of the window.
     pub results: u64,
-    /// Memory of recordings, and of the table of channels while it is written, after the network has been freed.
+    /// Memory of recordings, and of the table of channels while it is written. When the table is written, the memory of the network is
+    /// already free.
     pub written: u64,
 }
 
@@ -63,14 +64,14 @@ impl Memory {
     }
 }
 
-/// Estimates the memory of a run without building it.
+/// Estimates the memory of a run without building the network.
 pub fn memory(spec: &Spec, how: Execution) -> Memory {
     let sizes = spec.width().sizes();
     let graph = &*spec.graph;
     let (routers, terminals) = (u64::from(graph.routers()), u64::from(graph.terminals()));
     let ports = u64::from(graph.port_base(graph.routers()));
     let channels = ports + terminals;
-    // a routing has at most as many VC classes as its links have VCs
+    // the number of VC classes of a routing is at most the number of VCs of its links
     let classes = u64::from(spec.links.iter().map(|link| link.vcs).max().unwrap_or(1)).next_power_of_two();
     let words = (u64::from(graph.radix()) * classes).div_ceil(64);
     let of_port = sizes.input as u64 + sizes.mask as u64 * classes + size::<u32>();
@@ -104,13 +105,13 @@ pub fn memory(spec: &Spec, how: Execution) -> Memory {
     }
 }
 
-/// Number of destinations that each have a queue on a VC, in an ideal map with the most lanes; 0 without such a map.
+/// Number of destinations with separate queues on a VC, in an ideal map with the largest number of lanes; 0 without such a map.
 fn of_lane(spec: &Spec) -> u64 {
     let destinations = spec.queueing.model().ideal_queues(&spec.graph);
     destinations.map_or(0, |all| u64::from(all.div_ceil(MOST_IDEAL_LANES)))
 }
 
-/// Memory of bundles: their channels (once in the spec, twice in the blocks), their parts, records and accounts.
+/// Memory of bundles: their records and accounts, their parts, and their channels (stored once in the spec, twice in the blocks).
 fn of_bundles(spec: &Spec) -> u64 {
     let of_bundle = |rows: &Vec<u32>| 12 * rows.len() as u64 + 128;
     spec.bundles.iter().map(of_bundle).sum()
@@ -123,11 +124,11 @@ fn size<T>() -> u64 {
 /// The division of the network into blocks.
 struct Blocks {
     count: u64,
-    /// Number of channels between blocks, and the shortest latency among them [cycles].
+    /// Number of channels between blocks, and the shortest latency of these channels [cycles].
     cuts: u64,
     window: u64,
-    /// Number of copies of mail. Mail to another thread is stored three times: the copy that is being written, and one copy for each parity
-    /// of the window.
+    /// Number of copies in which mail between blocks is stored. Mail to a block on another thread is stored three times: the copy that is
+    /// being written, and one copy for each parity of the window.
     copies: f64,
 }
 
@@ -171,7 +172,7 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let pool = blocks.count as f64 * f64::from(1 << 20) + 64.0 * terminals;
     let wires: f64 =
         ports.map(|port| (spec.links[usize::from(port.class)].latency as f64 + delay).min(capacity(port.class))).sum();
-    // the lists of free slots are short, because a freed slot is soon used again
+    // the lists of free slots stay short, because a freed slot is soon used again
     let of_packet = (size::<Packet>() + size::<Segment>()) as f64;
     let of_wire = (size::<Flit>() + size::<u32>()) as f64;
     let of_mail = blocks.copies * (8.0 + size::<Flit>() as f64 + 16.0 + size::<Packet>() as f64 / shortest);
@@ -186,8 +187,8 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     (now as u64 + cuts, most.max(now) as u64 + cuts + in_interfaces(spec))
 }
 
-/// The most bytes of packets in deep queues of network interfaces: all packets of the run. An interface without deep queues leaves packets
-/// in its sources, where they take no memory.
+/// Upper bound of the bytes of packets in deep queues of network interfaces: all packets of the run. An interface without deep queues
+/// leaves packets in their sources, where they take no memory.
 fn in_interfaces(spec: &Spec) -> u64 {
     let (interface, phases) = (&spec.interface, &spec.phases);
     let queues = match interface.queueing {

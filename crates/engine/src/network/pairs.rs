@@ -1,5 +1,5 @@
-//! Compatibility of routings and policies, and the choice of the model that finds detours around faults. Compatibility and this choice
-//! depend on needs and offers, never on names.
+//! Checks which routings and policies are compatible, and chooses the model that finds detours around faults. The checks and the choice
+//! depend on the needs and offers of the models, never on their names.
 
 use crate::network::policy::with_site;
 use crate::network::spec::Spec;
@@ -17,16 +17,15 @@ pub(crate) fn known_links(spec: &Spec) -> Option<LinkKnowledge> {
     (links != LinkKnowledge::Nothing && spec.routing.knowledge_of_links().contains(&links)).then_some(links)
 }
 
-/// The subnetworks for whose links the routing has information: the routing always reads their states, or reads them because this policy
-/// reports them.
+/// The subnetworks for whose links the routing has information: the routing always reads their states, or this policy reports them.
 pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
     let always = spec.routing.knowledge_of_links() == [LinkKnowledge::Subnetworks];
     let knows = always || known_links(spec) == Some(LinkKnowledge::Subnetworks);
     knows.then(|| Subnets::of(&spec.graph)).flatten()
 }
 
-/// Refuses a policy that switches off links that the routing needs. If packets wait for links, or links never go off, every link can
-/// eventually be used.
+/// Refuses a policy that switches off links that the routing needs. A policy is accepted if packets wait for links or links never go off,
+/// because every link can then eventually be used.
 pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
     match known_links(spec) {
         Some(_) if !spec.policy.stays_on() => routing.check_links(&spec.managed),
@@ -34,8 +33,8 @@ pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refu
     }
 }
 
-/// The names of the routings for this network that use this kind of information about links, without parameters. The links of the network
-/// have enough VCs for these routings.
+/// The names of the routings that use this kind of information about links and work on this network, without parameters. Only routings for
+/// which the links have enough VCs are listed.
 fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
     let knows = |links: &[LinkKnowledge]| links.contains(&known) && known != LinkKnowledge::Nothing;
     let able = RoutingConfig::declared().filter(|(_, about)| knows(about.links) && about.routes_graph(&spec.graph));
@@ -53,8 +52,8 @@ fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
 }
 
 /// Names of the policies that work on the network of the spec and with a routing that uses these kinds of information. Policies that offer
-/// one of these kinds come first. Policies under which links carry packets in every cycle are compatible with every routing. These
-/// policies are not listed: the policy that leaves all links on represents them.
+/// one of the kinds come first. A policy under which links carry packets in every cycle is compatible with every routing. Such policies are
+/// not listed one by one: the policy that leaves all links on represents them.
 fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
     let suits = |(_, offers): &(&'static str, Offers)| offers.suit(known) && !offers.always_carries;
     let exactly = PolicyConfig::declared().filter(suits).filter(|(_, offers)| known.contains(&offers.links));
@@ -70,7 +69,7 @@ fn written(name: &str, spec: &Spec) -> Option<String> {
         Some(config) => (name.to_owned(), config),
         None => {
             let example = PolicyConfig::examples().into_iter().find(|example| example.name() == name)?;
-            // examples assume cycles of 1 ns; times given in cycles fit cycles of any length
+            // the examples of models assume cycles of 1 ns; examples that give times in cycles fit any cycle
             let json =
                 serde_json::to_string(&example).ok()?.replace("ns\"", "cycles\"").replace("\"0fs\"", "\"0cycles\"");
             let config = read(&json)?;
@@ -134,8 +133,8 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     ))
 }
 
-/// Whether packets find a path round a failed link: the policy switches other links on and reports which links of subnetworks are on, and
-/// the routing uses these links. The loop searches for other paths only in subnetworks.
+/// Whether packets find a path round a failed link. A path round a failed link needs a policy that activates other links and reports which
+/// links of subnetworks are on. It also needs a routing that uses these links. The loop searches for other paths only inside subnetworks.
 fn goes_round_faults(offers: Offers, about: &About) -> bool {
     let tells = offers.links == LinkKnowledge::Subnetworks && about.links.contains(&offers.links);
     offers.replaces_failed_links && tells && about.takes_replacements
@@ -146,7 +145,7 @@ pub(crate) fn replaces_faults(spec: &Spec) -> bool {
     goes_round_faults(spec.policy.offers(), &spec.routing.about())
 }
 
-/// Whether a part fails during the run and the routing then computes new paths. The answer needs no built routing.
+/// Whether a part fails during the run, after which the routing computes new paths. The answer does not need a built routing.
 pub(crate) fn rebuilds(spec: &Spec) -> bool {
     !spec.faults.is_empty() && !replaces_faults(spec) && spec.routing.rebuilds()
 }
@@ -164,16 +163,16 @@ pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
     }
 }
 
-/// Refuses faults for a routing that reads the states of links in its subnetworks, if the policy switches links off and does not replace
-/// failed ones: a broken link would look like a link that is off. Also refuses faults for a policy whose control packets would be lost with
-/// a link.
+/// Refuses faults if the routing reads the states of links in its subnetworks, and the policy switches links off without replacing failed
+/// ones. To the routing, a broken link would look like a link that is off. Also refuses faults if the control packets of the policy would
+/// be lost with a link.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     let (policy, offers) = (spec.policy.name(), spec.policy.offers());
     if replaces_faults(spec) {
         return spec.policy.model().check_faults();
     }
     let (routing, known) = (spec.routing.name(), spec.routing.knowledge_of_links());
-    // if links never go off, a head can only meet failed links, and it takes another hop
+    // if links never go off, every link that a head finds off has failed, and the head takes another hop
     if known_links(spec) == Some(LinkKnowledge::Subnetworks) {
         let about = spec.routing.about();
         let able = PolicyConfig::declared().filter(|(_, offers)| {

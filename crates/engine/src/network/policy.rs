@@ -35,7 +35,7 @@ pub(crate) fn build(spec: &Spec) -> Result<Arc<dyn Policy>, Refusal> {
     Ok(policy)
 }
 
-/// Refuses a policy that manages only one of the two channels of a link.
+/// Refuses a policy that manages only one of the two channels of each link.
 fn check_both_ways(spec: &Spec) -> Result<(), Refusal> {
     let managed = |class: u8| spec.managed[usize::from(class)];
     let Some(link) = spec.graph.links().find(|link| managed(link.class) != managed(link.back)) else { return Ok(()) };
@@ -51,7 +51,7 @@ fn check_both_ways(spec: &Spec) -> Result<(), Refusal> {
 }
 
 impl Spec {
-    /// Actions of the policy at fixed times; empty if it manages no links.
+    /// The actions that the policy performs at fixed times; empty if the policy manages no links.
     pub fn schedule(&self) -> Result<Schedule, Refusal> {
         match self.managed.contains(&true) {
             true => self.policy.model().schedule(self.cycle_fs),

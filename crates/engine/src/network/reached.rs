@@ -1,8 +1,10 @@
-//! The lanes of a queueing scheme that packets reach. To find these lanes, packets between all terminals are followed through the network.
+//! Finds the lanes of a queueing scheme that packets reach. To find them, the code follows packets between all terminals through the
+//! network.
 //!
-//! Most routings return one hop per router, and most schemes ignore the source. In this case packets from many sources to one destination
-//! share the rest of their paths, and each part is followed only once. Packets of other routings are followed pair by pair. If a pair has
-//! one path, its packet is followed hop by hop; otherwise all states that a packet can reach are followed.
+//! Most routings return one hop per router, and most schemes ignore the source. For such a routing and scheme, packets from many sources to
+//! one destination share the rest of their paths. Each shared part is followed only once. The packets of other routings are followed
+//! separately for each pair of terminals. If a pair has one path, its packet is followed hop by hop. If a pair has several paths, all
+//! states that its packet can reach are followed.
 
 use crate::network::lanes::place;
 use foldhash::{HashSet, HashSetExt};
@@ -11,15 +13,15 @@ use weft_api::routing::{AnyRouting, Decides, Hop, Needs};
 use weft_api::state::{Packet, RouteState};
 use weft_topology::{Graph, Peer};
 
-/// The most look-ups of lanes: one for each hop of packets between terminals.
+/// The largest number of lane look-ups. Each hop of a packet between terminals needs one look-up.
 const MOST_STEPS: u64 = 1 << 24;
-/// The most entries in the table of lanes, over all VC classes and channels.
+/// The largest number of entries in the table of lanes, over all VC classes and channels.
 const MOST_NUMBERS: usize = 1 << 26;
 
 /// A router with its terminals, each with its port.
 type Host = (u32, Vec<(u32, u16)>);
 
-/// A packet at a router: the last hop that it took, if any.
+/// A packet at a router, with the last hop that it took, if any.
 struct Stand {
     at: u32,
     last: Option<(u32, Hop)>,
@@ -29,7 +31,7 @@ struct Stand {
 /// A hop, with the state of the packet after it.
 type HopState = (u32, u16, u8, u32, RouteState);
 
-/// A packet for the present destination that was followed from some router to its end.
+/// A packet to the present destination that has been followed from some router to the end of its path.
 struct Followed {
     seq: u32,
     state: RouteState,
@@ -44,23 +46,24 @@ pub(crate) struct Reached<'a> {
     routing: &'a dyn AnyRouting,
     scheme: &'a dyn Scheme,
     coords: Vec<u64>,
-    /// For each channel, VC class and lane: 1 if a packet reaches it.
+    /// For each channel, VC class and lane: 1 if at least one packet uses the lane, otherwise 0.
     lanes: Vec<u8>,
     classes: usize,
     /// Whether the routing returns exactly one hop at each router.
     names_hops: bool,
     steps_left: u64,
-    /// The packets for the present destination that have been followed, for each router.
+    /// For each router, the packets to the present destination that have been followed from there.
     followed: Vec<Vec<Followed>>,
-    /// Scratch memory: the path of a packet, as indices into `followed`.
+    /// Scratch memory: the path of the packet that is being followed, as indices into `followed`.
     path: Vec<(u32, usize)>,
-    /// Scratch memory: packets of a pair that still have to be followed, and all their states.
+    /// Scratch memory: packet states of a pair that still have to be followed, and all states found so far.
     open: Vec<Stand>,
     seen: HashSet<HopState>,
 }
 
 impl<'a> Reached<'a> {
-    /// For each channel, VC class and lane: 1 if a packet reaches it. `None` if following the packets takes too many steps.
+    /// Follows the packets. Returns, for each channel, VC class and lane, 1 if at least one packet uses the lane. Returns `None` if
+    /// following the packets would take too many steps.
     pub(crate) fn follow(
         graph: &'a Graph,
         routing: &'a dyn AnyRouting,
@@ -116,7 +119,8 @@ impl<'a> Reached<'a> {
         self.count(channels, from, to)
     }
 
-    /// The same as [`Reached::join`], for one outcome of the random choices. Returns the number of channels that the packet crosses.
+    /// Follows one packet like [`Reached::join`], for one outcome of the random choices. Returns the number of channels that the packet
+    /// crosses.
     fn join_one(&mut self, from: &Host, to: &Host, mut packet: Packet) -> u64 {
         let (mut at, mut last) = (from.0, None);
         let mut channels = loop {
@@ -141,14 +145,14 @@ impl<'a> Reached<'a> {
         channels
     }
 
-    /// For routings under which all packets from one router to another follow the same paths.
+    /// Follows packets of routings whose paths depend only on the two routers, not on the terminals.
     fn between(&mut self, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
         let dest = self.coords[to.0 as usize];
         let packet = Packet { dest, target: dest, dst_port: to.1[0].1, ..Packet::default() };
         self.paths(packet, from, to, draws)
     }
 
-    /// For routings under which each pair of terminals has its own paths.
+    /// Follows packets of routings whose paths depend on the pair of terminals.
     fn between_terminals(&mut self, from: &Host, to: &Host) -> Option<()> {
         let dest = self.coords[to.0 as usize];
         for &source in &from.1 {
@@ -162,7 +166,7 @@ impl<'a> Reached<'a> {
         Some(())
     }
 
-    /// Follows every path of a packet, and enters the lanes of all packets between these terminals.
+    /// Follows every path of a packet, and records the lanes that all packets between these terminals use.
     fn paths(&mut self, packet: Packet, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
         let routing = self.routing;
         let starts = routing.starts(self.coords[from.0 as usize], packet, draws);
@@ -189,7 +193,7 @@ impl<'a> Reached<'a> {
         Some(())
     }
 
-    /// The same as [`Reached::paths`], for a packet with only one path.
+    /// Follows a packet like [`Reached::paths`], for a packet with only one path.
     fn only_path(&mut self, mut packet: Packet, from: &Host, to: &Host) -> Option<()> {
         let (mut at, mut last) = (from.0, None);
         while let Some(hop) = self.routing.take_next(self.coords[at as usize], &mut packet, 0) {
@@ -201,17 +205,17 @@ impl<'a> Reached<'a> {
         Some(())
     }
 
-    /// Adds `channels` crossings for the packets between these terminals. Returns `None` if the limit of steps is exceeded.
+    /// Counts `channels` steps for each packet between these terminals. Returns `None` if the total exceeds the limit of steps.
     fn count(&mut self, channels: u64, from: &Host, to: &Host) -> Option<()> {
         let steps = channels * (from.1.len() * to.1.len()) as u64;
         self.steps_left = self.steps_left.checked_sub(steps)?;
         Some(())
     }
 
-    /// Enters the lanes of packets that arrive at router `at` over the channel `last`, or from their terminals, and leave by `hop`.
+    /// Records the lanes of packets that arrive at router `at` over the channel `last` (or from their terminals) and leave by `hop`.
     fn enter(&mut self, last: Option<(u32, Hop)>, at: u32, hop: Hop, from: &Host, to: &Host) {
         let arrived = matches!(self.graph.ports(at)[usize::from(hop.port)].peer, Peer::Terminal(_));
-        // packets from all terminals of a router have the same lane on a channel between routers, unless the scheme depends on the source
+        // on a channel between routers, packets from all terminals of a router have one lane, unless the scheme depends on the source
         let alike = last.is_some() && !self.scheme.looks_at_sources();
         let each = self.scheme.lanes() as usize;
         let mut mark = |(src, port): (u32, u16), (dst, sink): (u32, u16)| {
@@ -231,7 +235,7 @@ impl<'a> Reached<'a> {
     }
 }
 
-/// The routers with terminals.
+/// The routers that have terminals.
 fn hosts(graph: &Graph) -> Vec<Host> {
     let terminals = |router: u32| {
         let here = (0u16..).zip(graph.ports(router));

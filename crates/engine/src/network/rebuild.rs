@@ -1,5 +1,6 @@
-//! Routings that compute new paths when links and routers fail and return (`RoutingModel::rebuilds`). There is one routing for each state
-//! of the network, with the first cycle in which it is used. Their tables are checked for deadlock freedom.
+//! Routings that compute new paths when links and routers fail or work again (`RoutingModel::rebuilds`). For each state of the network,
+//! this code builds one routing and computes the first cycle in which the run uses it. The tables of these routings are checked for
+//! deadlock freedom.
 
 use crate::network::dependency;
 use crate::network::failures::FIRST;
@@ -20,14 +21,15 @@ weft_units::codes! {
         helps: "Choose a routing whose VC class rises with each hop. If a deadlock occurs, Weft finds and explains it.";
 }
 
-/// The most states of the network for which channel dependencies are checked.
+/// The largest number of network states whose channel dependencies are checked.
 const MOST_CHECKED: usize = 64;
-/// The most steps, of about 5 ns each, for which [`rebuilds`] returns an answer: one step for each state of the network, router and port.
+/// The largest number of steps for which [`rebuilds`] returns an answer. One step, of about 5 ns, is needed for each state of the network,
+/// router and port.
 const MOST_STEPS: u64 = 1 << 28;
-/// The most bytes of the tables of all states.
+/// The largest size of the tables of all states together [bytes].
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The cycles in which a part fails or returns, in ascending order.
+/// The cycles in which a part fails or works again, in ascending order.
 pub(crate) fn changes(spec: &Spec) -> Vec<Cycles> {
     let mut cycles: Vec<Cycles> =
         spec.faults.iter().flat_map(|fault| [Some(fault.at), fault.until]).flatten().collect();
@@ -36,19 +38,19 @@ pub(crate) fn changes(spec: &Spec) -> Vec<Cycles> {
     cycles
 }
 
-/// The network without the parts that are broken in a cycle.
+/// The network that remains in a cycle: without the parts that are broken then.
 fn left(spec: &Spec, cycle: Cycles) -> Graph {
     let broken: Vec<_> = spec.faults.iter().filter(|fault| fault.is_on(cycle)).collect();
     spec.graph.without(|a, b, class| broken.iter().any(|fault| fault.breaks(a, b, class)))
 }
 
-/// Number of single links that are broken from the start.
+/// Number of links that are broken from the start, counted one by one.
 pub(crate) fn broken_first(spec: &Spec) -> usize {
     if spec.faults.is_empty() { 0 } else { spec.graph.links().count() - left(spec, FIRST).links().count() }
 }
 
-/// The routing with its first tables, if these exclude parts that are broken from the start. `None` if no part is broken, if the routing
-/// has no tables, or if some terminals are cut off.
+/// The routing with its first tables, which exclude parts that are broken from the start. Returns `None` if no part is broken, if the
+/// routing has no tables, or if some terminals are cut off.
 pub(crate) fn first_tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Option<Box<dyn AnyRouting>>, Refusal> {
     if !pairs::rebuilds(spec) || broken_first(spec) == 0 {
         return Ok(None);
@@ -57,7 +59,8 @@ pub(crate) fn first_tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Opti
     if joins_terminals(&left) { routing.rebuild(&left).map(Some) } else { Ok(None) }
 }
 
-/// The routings of all states after the first, if this routing rebuilds; the earliest first.
+/// The routings for all states of the network after the first state, in the order of time. The list is empty if this routing does not
+/// rebuild.
 pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables>, Refusal> {
     if !pairs::rebuilds(spec) {
         return Ok(Vec::new());
@@ -83,7 +86,7 @@ pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables
     cycles.into_iter().map(tables).collect()
 }
 
-/// A spec without faults, whose network is that after the last fault or repair.
+/// A spec without faults, with the network as it is after the last fault or repair.
 pub fn after_faults(spec: &Spec) -> Spec {
     let graph = changes(spec).last().map_or_else(|| spec.graph.clone(), |&last| left(spec, last).into());
     Spec { graph, faults: Vec::new(), ..spec.clone() }
@@ -94,15 +97,15 @@ fn in_state(refusal: Refusal, cycle: Cycles) -> Refusal {
     Refusal::new("faults", what, format!("remove this fault, or: {}", refusal.help))
 }
 
-/// For each link class, the largest number of VC classes that one of the routings needs.
+/// For each link class, the largest number of VC classes that any of the routings in `tables` needs.
 pub(crate) fn widest(classes: Classes, tables: &[Tables]) -> Classes {
     tables.iter().fold(classes, |most, state| {
         most.into_iter().zip(state.routing.needs().classes).map(|(a, b)| a.max(b)).collect()
     })
 }
 
-/// Adds an explanation to a refusal of links. The explanation states that faults make paths longer, if paths then need more VC classes
-/// (`widest`) than before.
+/// Adds an explanation to a refusal about the VCs of links. If paths after faults need more VC classes (`widest`) than before, the
+/// explanation states that faults make paths longer.
 pub(crate) fn explained(refusal: Refusal, classes: &Classes, widest: &Classes) -> Refusal {
     let most = |classes: &Classes| classes.iter().copied().max().unwrap_or(1);
     let (before, then) = (most(classes), most(widest));
@@ -113,8 +116,8 @@ pub(crate) fn explained(refusal: Refusal, classes: &Classes, widest: &Classes) -
     Refusal::new(refusal.path, what, format!("{}, or remove the faults", refusal.help))
 }
 
-/// Refuses a state of the network in which packets can deadlock with its tables. (If the class rises with each hop, it does so in every
-/// network.)
+/// Refuses the faults if packets can deadlock in a state of the network with the tables of that state. If the VC class rises with each hop,
+/// it rises in every state, so no check is needed.
 pub(crate) fn refuse_cycles(spec: &Spec, tables: &[Tables], classes: &Classes) -> Result<(), Refusal> {
     for (cycle, state) in changes(spec).into_iter().zip(tables).take(MOST_CHECKED) {
         if !matches!(state.routing.proof(), Proof::Rises { .. }) {
@@ -125,19 +128,19 @@ pub(crate) fn refuse_cycles(spec: &Spec, tables: &[Tables], classes: &Classes) -
     Ok(())
 }
 
-/// The cycles in which new tables are used, for a routing that computes them after each fault.
+/// The times of the last new tables, for a routing that computes tables after each fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rebuilds {
-    /// The last cycle in which a part fails or returns.
+    /// The last cycle in which a part fails or works again.
     pub last_change: Cycles,
-    /// The first cycle in which all routers have the tables for this last change.
+    /// The first cycle in which all routers have the tables for the last change.
     pub last_tables: Cycles,
 }
 
-/// The times of new tables. These times exist if the routing computes tables after each fault and, in each state of the network, all pairs
-/// of terminals are connected. `None` for other routings and networks, for runs without faults, and if the tables of all states would take
-/// too many steps. Neither the routing nor its tables are built, so the answer is fast even if `check` is slow. `check` may still refuse a
-/// spec for which there is an answer.
+/// The times at which the run gets its last new tables. The times exist if the routing computes tables after each fault, and all pairs of
+/// terminals are connected in each state of the network. Returns `None` for other routings and networks, for runs without faults, and if
+/// the tables of all states would take too many steps. The function builds neither the routing nor its tables, so it is fast even where
+/// `check` is slow. `check` can still refuse a spec for which this function returns times.
 pub fn rebuilds(spec: &Spec) -> Option<Rebuilds> {
     if !pairs::rebuilds(spec) {
         return None;
@@ -152,7 +155,8 @@ pub fn rebuilds(spec: &Spec) -> Option<Rebuilds> {
     last.map(|&last_change| Rebuilds { last_change, last_tables: spec.rebuilt(last_change) })
 }
 
-/// Whether all routers that have terminals are connected by paths. Routings that rebuild their tables are refused on planes.
+/// Whether paths connect all routers that have terminals. Planes need no case here, because routings that rebuild their tables are refused
+/// on planes.
 fn joins_terminals(graph: &Graph) -> bool {
     let mut reached = vec![false; graph.routers() as usize];
     let (first, _) = graph.terminal_at(0);
@@ -168,7 +172,7 @@ fn joins_terminals(graph: &Graph) -> bool {
     (0..graph.terminals()).all(|terminal| reached[graph.terminal_at(terminal).0 as usize])
 }
 
-/// A remark on properties that are not proven, for a run that is not refused.
+/// For a run that is not refused, a remark on properties that Weft has not proven; `None` if all are proven.
 pub fn unproven(spec: &Spec) -> Result<Option<Remark>, Refusal> {
     if !pairs::rebuilds(spec) {
         return Ok(None);

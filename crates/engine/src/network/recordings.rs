@@ -1,4 +1,4 @@
-//! The recordings of a run: creates their parts in the blocks, and joins the parts at the end.
+//! The recordings of a run. Each block records one part, and the parts are joined at the end of the run.
 
 use crate::network::assemble::Builder;
 use crate::network::rows;
@@ -15,19 +15,19 @@ use weft_kernel::recorders::{Part, Recorders};
 use weft_units::Refusal;
 
 impl Spec {
-    /// Refuses recordings whose parameters do not fit the network.
+    /// Refuses recordings whose parameters do not suit the network.
     pub fn check_recordings(&self) -> Result<(), Refusal> {
         let (network, nowhere) = (site(self), RecorderSite::default());
         self.recordings.iter().try_for_each(|asked| part(asked, &network, &nowhere).map(|_| ()))
     }
 }
 
-/// The part of a recording for a block.
+/// Creates the part of a recording that one block records.
 fn part(asked: &Asked, network: &NetworkSite, block: &RecorderSite) -> Result<Box<dyn Recorder>, Refusal> {
     asked.model.part(network, block, &format!("measure.{}", asked.name))
 }
 
-/// Data of the network that recordings need.
+/// Data of the network that the recordings need.
 pub(super) fn site(spec: &Spec) -> NetworkSite {
     let managed = |class: u8| spec.managed[usize::from(class)];
     let links_of = |is: &dyn Fn(u8) -> bool| -> usize {
@@ -53,8 +53,8 @@ pub(super) fn site(spec: &Spec) -> NetworkSite {
     }
 }
 
-/// The sets of terminals that have a name: all jobs, and the groups that the jobs' patterns distinguish in at least one phase. If there are
-/// several jobs, a group is named `JOB.GROUP`.
+/// The named sets of terminals: all jobs, and the groups that the patterns of the jobs distinguish in at least one phase. If there are
+/// several jobs, the name of a group is `JOB.GROUP`.
 fn sets(spec: &Spec) -> Vec<TerminalSet> {
     let jobs = &spec.traffic.jobs;
     let mut sets: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
@@ -71,21 +71,22 @@ fn sets(spec: &Spec) -> Vec<TerminalSet> {
     sets.into_iter().map(set).collect()
 }
 
-/// Creates the parts of all recordings in the blocks. The channels must be in their states of cycle 0.
+/// The data with which the parts of all recordings are created in the blocks. When they are created, the channels must be in their states
+/// of cycle 0.
 pub(crate) struct Setting {
     network: NetworkSite,
     first_links: Vec<u32>,
 }
 
 impl Setting {
-    /// `None` if the run has no recordings.
+    /// Returns `None` if the run has no recordings.
     pub fn new(spec: &Spec) -> Option<Self> {
         (!spec.recordings.is_empty()).then(|| Self { network: site(spec), first_links: rows::first_links(&spec.graph) })
     }
 }
 
 impl Builder<'_> {
-    /// Creates the recorders of a block.
+    /// Creates the recorders for one block.
     pub(super) fn recorders(&self, block: &dyn AnyBlock) -> Recorders {
         let Some(Setting { network, first_links }) = self.recordings else { return Recorders::default() };
         let rows = rows::of_block(block, first_links);
@@ -116,7 +117,7 @@ impl Builder<'_> {
     }
 }
 
-/// The tables of a run that has ended, each with the name of its recording.
+/// The recorded tables of a run that has ended, each with the name of its recording.
 pub(crate) fn tables(
     spec: &Spec,
     blocks: &mut [Box<dyn AnyBlock>],

@@ -1,4 +1,4 @@
-//! The routing of a run.
+//! Builds the routing of a run from its spec.
 
 use crate::network::pairs;
 use crate::network::policy;

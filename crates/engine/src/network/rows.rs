@@ -1,11 +1,11 @@
-//! The order of channels in the table of results: first by sending router and port, then the injection channels by terminal.
+//! The order of channels in the results: channels from routers by sending router and port, then injection channels by terminal.
 
 use weft_api::state::ChannelEnd;
 use weft_kernel::face::AnyBlock;
 use weft_kernel::face::views::Output;
 use weft_topology::{Graph, Peer};
 
-/// The routers at the two ends of a channel; `None` if the end is a terminal.
+/// The routers at the two ends of a channel; `None` for an end at a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelEnds {
     pub from: Option<u32>,
@@ -28,8 +28,8 @@ pub fn channel_ends(graph: &Graph) -> Vec<ChannelEnds> {
     leaving.chain((0..graph.terminals()).map(injection)).collect()
 }
 
-/// For each router, the row of its first link; the last entry is the number of all such rows. The rows of the injection channels follow, by
-/// terminal.
+/// For each router, the row of its first link; the last entry is the number of all such rows. The rows of the injection channels follow
+/// these rows, in the order of the terminals.
 pub(super) fn first_links(graph: &Graph) -> Vec<u32> {
     let mut first = vec![0];
     for r in 0..graph.routers() {
@@ -39,8 +39,8 @@ pub(super) fn first_links(graph: &Graph) -> Vec<u32> {
     first
 }
 
-/// The row of each channel of a block; `None` for a port without a link. `first_links`: the result of the function of this name for the
-/// network.
+/// The row of each channel of a block, in the table of results; `None` for a port without a link. `first_links`: the result of the function
+/// `first_links` for this network.
 pub(super) fn of_block(block: &dyn AnyBlock, first_links: &[u32]) -> Vec<Option<u32>> {
     let links = first_links[first_links.len() - 1];
     let (mut router, mut next) = (u32::MAX, 0);
@@ -58,7 +58,8 @@ pub(super) fn of_block(block: &dyn AnyBlock, first_links: &[u32]) -> Vec<Option<
     block.outs().map(row).collect()
 }
 
-/// Returns a function: the row of the channel that leads to an input port of a router; `None` for a port without a link.
+/// Returns a function from an input port of a router to the row of the channel that leads to this port. The function returns `None` for a
+/// port without a link.
 pub(super) fn filling<'a>(graph: &'a Graph, first_links: &'a [u32]) -> impl Fn(u32, usize) -> Option<u32> + 'a {
     let links = first_links[first_links.len() - 1];
     move |router, port| match graph.ports(router)[port].peer {

@@ -1,5 +1,5 @@
-//! The cost of each block of a network in each window. This cost is used to predict the time of a run on more threads. Also the balance of
-//! flit-hops between the threads of a run.
+//! The cost of each block of a network in each window, measured on one thread. Weft uses this cost to predict the time of a run on more
+//! threads. The file also computes the balance of flit-hops between the threads of a run.
 
 use crate::network::evener::TRIAL;
 use crate::network::simulation::Simulation;
@@ -9,11 +9,11 @@ use weft_api::base::barrier::Barrier;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Cost of a network, measured while one thread advanced it.
+/// Cost of a network, measured while one thread advances it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
     pub blocks: usize,
-    /// For each window, the seconds that each block took to advance, and to take its mail.
+    /// For each window and block, the seconds for advancing the block, and the seconds for receiving its mail.
     pub windows: Vec<Vec<(f64, f64)>>,
     /// Flit-hops of each block: the part of the cost that does not depend on the machine.
     pub hops: Vec<u64>,
@@ -21,24 +21,24 @@ pub struct Observed {
     pub mail_bytes: Vec<u64>,
 }
 
-/// The balance of work between the threads of a run. The work of a thread is the number of flit-hops of its blocks, counted in a run.
-/// Therefore the work of a thread does not depend on a clock or on the machine.
+/// The balance of work between the threads of a run. The work of a thread is the number of flit-hops that its blocks counted during a run.
+/// This number does not depend on a clock or on the machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
-    /// Number of threads that have work; at most the requested number.
+    /// Number of threads that have blocks; at most the requested number.
     pub threads: usize,
     pub blocks: usize,
-    /// Number of blocks of a thread; the last thread may have fewer.
+    /// Number of blocks of each thread; the last thread can have fewer.
     pub blocks_of_thread: usize,
     /// Flit-hops of all threads, and flit-hops of the busiest thread.
     pub flit_hops: u64,
     pub most: u64,
-    /// Number of rows or groups of the network; number of routers if it has neither.
+    /// Number of rows or groups of the network, or number of routers if the network has neither.
     pub units: usize,
 }
 
 impl Shares {
-    /// Assigns blocks with these flit-hops to this number of threads, in the same way as a run.
+    /// Assigns blocks with these flit-hops to `threads` threads, in the same way as a run does.
     pub fn of(hops: &[u64], threads: usize, units: usize) -> Self {
         let blocks_of_thread = blocks_of_thread(hops.len(), threads.max(1)).max(1);
         let of_thread = hops.chunks(blocks_of_thread).map(|hops| hops.iter().sum::<u64>());
@@ -47,7 +47,7 @@ impl Shares {
         Self { threads, blocks, blocks_of_thread, flit_hops: hops.iter().sum(), most, units }
     }
 
-    /// Counts flit-hops in the first `cycles` of a run, with the blocks that a run on this number of threads has.
+    /// Counts flit-hops in the first `cycles` cycles of a run, with the blocks of a run on `threads` threads.
     pub fn counted(spec: &Spec, threads: usize, cycles: u64) -> Result<Self, Refusal> {
         let how = Execution::new(threads, 0);
         let mut simulation = Simulation::new(spec, how)?;
@@ -65,13 +65,13 @@ impl Shares {
         (self.flit_hops > 0).then(|| self.most as f64 * self.threads as f64 / self.flit_hops as f64 - 1.0)
     }
 
-    /// The excess if every thread had whole units, and all units had the same cost: ceil(u / t) t / u - 1.
+    /// The imbalance if each thread had only whole units (u) of equal cost, on t threads: ceil(u / t) t / u - 1.
     pub fn imbalance_of_whole_units(&self) -> f64 {
         (self.units.div_ceil(self.threads) * self.threads) as f64 / self.units as f64 - 1.0
     }
 }
 
-/// Number of rows or groups of a network, each of which fits into one block.
+/// Number of rows or groups of a network. Each of them fits into one block.
 pub fn units(graph: &Graph) -> usize {
     graph.routers().div_ceil(graph.grain()) as usize
 }
@@ -82,8 +82,8 @@ impl Simulation {
         self.blocks.len()
     }
 
-    /// Advances to cycle `until` on this thread, and measures the time of each block with `clock` [s]. Use it only for runs without
-    /// overseer and faults; otherwise actions between two cycles would be omitted.
+    /// Advances to cycle `until` on this thread, and measures with `clock` the time that each block takes [s]. Use it only for runs without
+    /// overseer and faults. With an overseer or faults, it would omit the actions that the engine takes between two cycles.
     pub fn advance_observed(&mut self, until: u64, clock: &dyn Fn() -> f64) -> Observed {
         assert!(self.has_no_overseer(), "nothing acts between two cycles");
         let count = self.blocks.len();
@@ -119,7 +119,7 @@ impl Simulation {
     }
 }
 
-/// Makes threads wait for each other this number of times, as the threads of a run do after each window.
+/// Makes threads wait for each other `times` times at a barrier, as the threads of a run do after each window.
 pub fn wait_together(threads: usize, times: u64) {
     let barrier = &Barrier::new(threads);
     std::thread::scope(|scope| {
@@ -135,15 +135,15 @@ mod tests {
 
     #[test]
     fn the_imbalance_is_that_of_the_busiest_thread() {
-        // three threads of two blocks each have 50, 30 and 10 flit-hops; the mean is 30
+        // two blocks per thread give threads with 50, 30 and 10 flit-hops; the mean is 30
         let shares = Shares::of(&[40, 10, 10, 20, 10], 3, 7);
         assert_eq!((shares.threads, shares.blocks, shares.blocks_of_thread), (3, 5, 2));
         assert_eq!((shares.flit_hops, shares.most), (90, 50));
         assert!((shares.imbalance().expect("work") - 2.0 / 3.0).abs() < 1e-12);
-        // one thread has three of 7 units, and the mean is 7/3
+        // one thread has 3 of the 7 units, and the mean is 7/3
         assert!((shares.imbalance_of_whole_units() - 2.0 / 7.0).abs() < 1e-12);
         assert_eq!(Shares::of(&[0, 0], 2, 2).imbalance(), None);
-        // there are more threads than blocks: each block has one thread
+        // there are more threads than blocks, so each thread with work has one block
         assert_eq!(Shares::of(&[1, 1], 8, 2).threads, 2);
     }
 }

@@ -1,7 +1,7 @@
-//! Builds the rules for queues that are set aside for congested outputs. Refuses networks in which such queues cannot work.
+//! Builds the rules for queues that a scheme sets aside for congested outputs. Refuses networks in which such queues cannot work.
 //!
-//! Each queue is one VC, so that its packets stay in order. Terminals have one queue per destination, so that at its terminal a packet does
-//! not wait for packets to other destinations.
+//! Each such queue must be one VC, so that the packets of the queue stay in order. Each terminal must have one queue per destination. With
+//! one queue per destination, a packet at its source does not wait behind packets to other destinations.
 
 use crate::network::classes::VcSets;
 use crate::network::spec::Spec;
@@ -12,7 +12,7 @@ use weft_kernel::parts::queues::InterfaceRules;
 use weft_kernel::parts::set_aside::{OfChannel, SetAsideRules};
 use weft_units::Refusal;
 
-/// The rules of a spec; `None` if its scheme sets no queues aside.
+/// The rules for a spec; `None` if its queueing scheme sets no queues aside.
 pub(crate) fn rules(spec: &Spec, links: &[Link], sets: &VcSets) -> Result<Option<SetAsideRules>, Refusal> {
     let queue = links.iter().map(|link| u32::from(link.buffer)).min().unwrap_or(1);
     let Some(rules) = spec.queueing.model().set_aside(&BufferSite { cycle_fs: spec.cycle_fs, queue })? else {
@@ -26,7 +26,7 @@ pub(crate) fn rules(spec: &Spec, links: &[Link], sets: &VcSets) -> Result<Option
     Ok(Some(SetAsideRules { rules, channels }))
 }
 
-/// Refuses routers and terminals that could not keep packets of different outputs separate, or packets in order.
+/// Refuses routers and terminals that would mix packets to different outputs, or change the order of packets.
 pub(crate) fn refuse_misfit(spec: &Spec) -> Result<(), Refusal> {
     let name = spec.queueing.name();
     if spec.router.vc_realloc > 0 {
@@ -41,7 +41,7 @@ pub(crate) fn refuse_misfit(spec: &Spec) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses more VCs than lanes: a lane with two VCs does not keep its packets in order.
+/// Refuses a channel with more VCs than lanes, because a lane with two VCs does not keep its packets in order.
 pub(crate) fn refuse_more_vcs(spec: &Spec, links: &[Link], sets: &VcSets) -> Result<(), Refusal> {
     let classes = sets.set_count();
     for (number, link) in links.iter().enumerate() {
@@ -59,7 +59,7 @@ pub(crate) fn refuse_more_vcs(spec: &Spec, links: &[Link], sets: &VcSets) -> Res
     Ok(())
 }
 
-/// The VCs of a channel between routers.
+/// The assignment of VCs to queues, on a channel between routers.
 fn between(link: &Link, number: usize, sets: &VcSets) -> OfChannel {
     let of = &sets.links()[number];
     let mut channel = OfChannel::default();
@@ -75,7 +75,7 @@ fn between(link: &Link, number: usize, sets: &VcSets) -> OfChannel {
     channel
 }
 
-/// The VCs of a channel from a terminal.
+/// The assignment of VCs to queues, on a channel from a terminal.
 fn from_terminals(interface: &InterfaceRules) -> OfChannel {
     let mut channel = OfChannel::default();
     for of_class in interface.vcs_of.chunks(interface.lanes.into()) {

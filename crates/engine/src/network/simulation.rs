@@ -1,4 +1,4 @@
-//! A network that can be advanced: its blocks run window by window, on one or more threads.
+//! An assembled network that can be advanced in time. The blocks of the network run window by window, on one or more threads.
 
 use crate::network::assemble::{self, Division};
 use crate::network::bundles::SleepAccounts;
@@ -28,19 +28,19 @@ use weft_units::Refusal;
 
 mod kept;
 
-/// An assembled network that can be advanced.
+/// An assembled network that can be advanced in time.
 #[derive(Debug)]
 pub struct Simulation {
     pub(crate) net: Net,
     pub(crate) blocks: Vec<Box<dyn AnyBlock>>,
     post: Post,
-    /// The additional threads of the run, created when it first advances on several threads.
+    /// The additional threads of the run, created when the network first advances on several threads.
     crew: Option<Crew>,
     /// The core of each thread; empty if threads are not pinned.
     cores: Vec<usize>,
     pub(super) window: u64,
     pub(super) windows_done: u64,
-    /// Skips cycles in which the only activity is a steady flow of body flits.
+    /// Skips cycles in which only steady flows of body flits move.
     pub(crate) steady: Steady,
     /// Skips cycles in which nothing is in flight.
     pub(crate) idle: Idle,
@@ -48,20 +48,22 @@ pub struct Simulation {
     pub(crate) division: Division,
     /// Settings for the execution of this run: threads, blocks and shortcuts.
     how: Execution,
-    /// For each channel, in the order of the graph, its block and its number there. The list is empty if there is no overseer.
+    /// For each channel, in the order of the graph: its block, and its index in that block. The list is empty if the policy has no
+    /// overseer.
     places: Vec<(u32, u32)>,
     overseer: Option<Box<dyn Overseer>>,
-    /// Cycles before which the overseer is notified of links that have failed or returned, in descending order.
+    /// The cycles in which links fail or work again, in descending order. The overseer is notified after each of them.
     faults: Vec<u64>,
-    /// Routings that will be used later; the latest comes first.
+    /// Routings with new tables that the run will use later, in descending order of time.
     tables: Vec<Tables>,
-    /// The data that the overseer has last published for the routing.
+    /// The data that the overseer published most recently for the routing.
     published: Option<Published>,
     pub(crate) readings: LoadReadings,
     pub(crate) bundles: SleepAccounts,
 }
 
-/// The blocks that `how` requests. If `how` requests none, the network gets a number of blocks that suits its size.
+/// The division into the number of blocks that `how` requests. If `how` requests no number, the number of blocks depends on the size of the
+/// network.
 fn usual_division(spec: &Spec, how: Execution, net: &Net) -> Division {
     let wanted = if how.blocks == 0 { assemble::usual_blocks(&spec.graph, how.threads) } else { how.blocks };
     assemble::partition(spec, wanted, net.needs.reads_group)
@@ -72,19 +74,19 @@ impl Simulation {
         Self::of_width(spec, how, spec.width())
     }
 
-    /// Assembles the network with records for at least this number of ports and VCs. The width does not change results.
+    /// Assembles the network with records for at least `width` ports and VCs. The width does not change results.
     pub fn of_width(spec: &Spec, how: Execution, width: Width) -> Result<Self, Refusal> {
         let net = assemble::net(spec)?;
         let division = usual_division(spec, how, &net);
         Self::of(net, spec, how, width, division)
     }
 
-    /// Assembles the network, divided into these blocks. The division must depend only on the spec, or on a run of the same spec.
+    /// Assembles the network with this division into blocks. The division must depend only on the spec, or on a run of the same spec.
     pub(crate) fn divided(spec: &Spec, how: Execution, division: Division) -> Result<Self, Refusal> {
         Self::of(assemble::net(spec)?, spec, how, spec.width(), division)
     }
 
-    /// The same network before its first cycle, divided into different blocks. The threads of the network stay on the same cores.
+    /// Divides a network that has not simulated any cycle into other blocks. The threads of the run stay on the same cores.
     pub(crate) fn divided_anew(self, spec: &Spec, division: Division) -> Self {
         let (how, cores) = (self.how, self.cores.clone());
         drop(self); // dropped first, so that only one network uses memory at a time
@@ -92,7 +94,7 @@ impl Simulation {
         Self { cores, ..anew }
     }
 
-    /// The simulation of a network whose shared part has been built.
+    /// Assembles the simulation from the shared part of a network (`net`) and its spec.
     fn of(mut net: Net, spec: &Spec, how: Execution, width: Width, division: Division) -> Result<Self, Refusal> {
         net.keep_shortcuts(how.shortcuts);
         let policy = policy::build(spec)?;
@@ -100,7 +102,7 @@ impl Simulation {
         Ok(Self::of_parts(spec, how, net, (&*policy, &allocator), division))
     }
 
-    /// A simulation with these models in place of the spec's models.
+    /// Assembles a simulation with these models instead of the spec's models (for tests).
     #[cfg(test)]
     pub(crate) fn of_models(
         spec: &Spec,
@@ -157,8 +159,8 @@ impl Simulation {
         }
     }
 
-    /// Pins each thread of the run to its own core, the calling thread to the first core, until the returned guard is dropped. Does nothing
-    /// if `cores` is empty. Refuses fewer cores than threads, and cores that the system does not permit.
+    /// Pins each thread of the run to its own core until the returned guard is dropped. The calling thread gets the first core. Does
+    /// nothing if `cores` is empty. Refuses fewer cores than threads, and cores that the system does not permit.
     pub fn pin(&mut self, cores: &[usize]) -> Result<Option<Pinned>, Refusal> {
         if cores.is_empty() {
             return Ok(None);
@@ -169,7 +171,7 @@ impl Simulation {
             return Err(refused(format!("{} threads need one core each, not {}", self.post.threads(), cores.len())));
         }
         let pinned = Pinned::begin();
-        // the first core comes last, because the calling thread stays on it
+        // in reverse order, because the calling thread stays on the core that is pinned last, which must be the first core
         if let Some(core) = cores.iter().rev().find(|&&core| !pin(core)) {
             return Err(refused(format!("the system does not let a thread of this process run on core {core}")));
         }
@@ -186,7 +188,8 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.flit_hops).sum()
     }
 
-    /// Advances to cycle `until`. Between two cycles before `until`, the simulation may begin to use new tables of the routing.
+    /// Advances to cycle `until`. If routings with new tables are due before `until`, the simulation begins to use each of them between two
+    /// cycles.
     pub fn advance(&mut self, until: u64) {
         while let Some(Tables { at, routing }) = self.tables.pop_if(|tables| tables.at < until) {
             self.advance_under_overseer(at);
@@ -196,15 +199,15 @@ impl Simulation {
         self.advance_under_overseer(until);
     }
 
-    /// Begins to use this routing. Nothing has been published to the routing before.
+    /// Replaces the routing of the network. The overseer must not have published anything to the new routing before.
     fn take_routing(&mut self, routing: Arc<dyn AnyRouting>) {
-        // no head calls a routing that uses tables, so the blocks have no tables of their own
+        // heads do not call a routing that has tables, so the blocks keep no tables of their own
         self.net.first_ports = routing.first_ports().filter(|_| self.net.refined.is_none());
         self.net.ahead = assemble::ahead(&routing, self.net.refined.as_ref());
         (self.net.routing, self.published) = (routing, None);
     }
 
-    /// Advances to cycle `until`. If the policy has an overseer, the overseer acts between two cycles before `until`.
+    /// Advances to cycle `until`. If the policy has an overseer, it acts between two cycles before `until`.
     fn advance_under_overseer(&mut self, until: u64) {
         let Some(mut overseer) = self.overseer.take() else { return self.advance_blocks(until) };
         while self.now < until {
@@ -226,7 +229,7 @@ impl Simulation {
         self.overseer = Some(overseer);
     }
 
-    /// The whole network, in the form that an overseer sees.
+    /// The whole network, in the form that the overseer uses.
     pub(crate) fn whole(&mut self) -> Whole<'_> {
         Whole { net: &mut self.net, blocks: &mut self.blocks, places: &self.places, published: &mut self.published }
     }
@@ -245,7 +248,7 @@ impl Simulation {
         self.post.threads()
     }
 
-    /// Whether the power policy will take no action until a packet moves.
+    /// Whether the power policy will take no action before a packet moves.
     pub(crate) fn is_policy_at_rest(&self) -> bool {
         self.has_no_overseer() && self.blocks.iter().all(|block| block.is_policy_at_rest())
     }
@@ -259,7 +262,7 @@ impl Simulation {
         }
         self.blocks.iter_mut().for_each(|block| block.settle(&self.net));
         if self.net.notes_after.is_some() {
-            // the records of the last window: `due` has to read them
+            // takes the records of the last window, because `due` reads them
             self.blocks.iter_mut().for_each(|block| block.take_notes(&self.net));
         }
         self.now = until;
@@ -284,7 +287,7 @@ impl Simulation {
         all
     }
 
-    /// Number of packets that were created and have not left the network (for tests of conservation).
+    /// Number of packets that have been created but have not left the network (for tests of conservation).
     pub fn packets_under_way(&self) -> usize {
         self.blocks.iter().map(|b| b.records().packets.in_use()).sum()
     }
@@ -294,13 +297,13 @@ impl Simulation {
         self.blocks.iter().map(|block| block.shortcuts().profile()).collect()
     }
 
-    /// Stops the sources, so that the network can drain (for tests, with workloads that do not wait for deliveries).
+    /// Stops the sources, so that the network can drain (for tests whose workloads do not wait for deliveries).
     pub fn stop_sources(&mut self) {
         self.steady.forget();
         self.blocks.iter_mut().for_each(|block| block.stop_sources());
     }
 
-    /// State of every channel between routers: sending router, its port, the receiving router (for tests).
+    /// State of every channel between routers, with its sending router, sending port and receiving router (for tests).
     pub fn link_states(&self) -> Vec<(u32, u32, u32, LinkState)> {
         let of_block = |block: &dyn AnyBlock| {
             let next_router = block.records().next_router;
@@ -314,8 +317,8 @@ impl Simulation {
         self.blocks.iter().flat_map(|block| of_block(&**block)).collect()
     }
 
-    /// Checks that both ends of every link are in the same state, and that all routers have correct information about active links. The
-    /// check is valid when no message is in flight.
+    /// Checks that both ends of every link are in the same state, and that all routers have correct information about active links. Call it
+    /// only when no control message is in flight.
     pub fn assert_tables(&self) {
         let Some(nets) = &self.net.subnets else { return };
         let states = self.link_states();
@@ -342,8 +345,8 @@ impl Simulation {
         }
     }
 
-    /// Checks that the number of flits that arrived by detours equals the number counted when they left, and returns this number. The check
-    /// is valid when nothing is in flight (for tests with one block).
+    /// Checks that the number of flits that arrived by detours equals the number counted at departure. Returns this number. Call it only
+    /// when nothing is in flight (for tests with one block).
     pub fn assert_meters(&self) -> u64 {
         let block = &self.blocks[0];
         let Some(agents) = block.policy().agents.as_ref() else { return 0 };
@@ -367,7 +370,8 @@ impl Simulation {
     }
 }
 
-/// The most cycles that blocks can run without exchanging mail: nothing that a block sends or posts takes effect in another block earlier.
+/// The largest number of cycles that blocks can run without exchanging mail. Nothing that a block sends or posts takes effect in another
+/// block earlier.
 fn window(net: &Net, blocks: &[Box<dyn AnyBlock>]) -> u64 {
     let outs = blocks.iter().flat_map(|block| block.outs());
     let classes = outs.filter(|o| o.kind == ChannelEnd::Remote).map(|o| usize::from(o.class));

@@ -1,5 +1,5 @@
-//! The specification of a run for the engine: plain numbers in cycles and flits. The values of each model have already been checked
-//! separately.
+//! The specification of one run for the engine, as plain numbers in cycles and flits. The values of each model have been checked before,
+//! model by model.
 
 pub use crate::network::episodes::{Episode, episodes};
 pub use crate::network::failures::{Fault, FaultTimes, Member, Part};
@@ -30,7 +30,7 @@ pub struct RouterSpec {
     /// Cycles that a head flit spends in a router without contention, from its arrival to the start of the link.
     pub delay: Cycles,
     /// Whole cycles between the departure of a packet from its VC and the first request of the next head in that VC (0: the next allocation
-    /// step). These cycles are part of the delay of a head without contention.
+    /// step). The routing delay is part of the delay that a head has without contention.
     pub routing_delay: Cycles,
     /// Turn-round time of a VC [allocation steps]. 0: a packet may take a VC and cross the switch in the same allocation step; 1: it
     /// crosses one step later.
@@ -41,10 +41,10 @@ pub struct RouterSpec {
     pub credit_delay: Cycles,
     /// Cycles between the arrival of a tail at its terminal and its delivery.
     pub ejection_delay: Cycles,
-    /// VCs of an ejection channel that packets may use; `None`: all VCs of the terminal links.
+    /// Number of VCs of an ejection channel that packets may use; `None`: all VCs of the terminal links.
     pub ejection_vcs: Option<u8>,
-    /// The most flits that may wait at an output for its link. `None`: 2 if the link carries less than one flit per cycle, otherwise as
-    /// many as there are credits.
+    /// The largest number of flits that may wait at an output for its link. `None`: 2 if the link carries less than one flit per cycle;
+    /// otherwise credits are the only limit.
     pub output_buffer: Option<u32>,
     pub input_speedup: InputSpeedup,
     pub flow_control: FlowControl,
@@ -57,23 +57,23 @@ pub struct RouterSpec {
 /// Exact energy prices of one power state of one channel, in yoctojoules: 1 yJ is 10^-24 J, or 10^-9 fJ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatePrice {
-    /// Energy per cycle spent in the state [1 / [`StatePrices::parts`] of a yJ].
+    /// Energy per cycle in this state [1 / [`StatePrices::parts`] of a yJ].
     pub static_parts_per_cycle: u128,
-    /// Additional energy per flit that is sent in the state [yJ].
+    /// Additional energy for each flit that the channel sends in this state [yJ].
     pub flit_yj: u128,
 }
 
 /// Exact energy prices of a channel, for each power state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatePrices {
-    /// Indexed by [`LinkState::number`]; `None` for a state without a price in the power model.
+    /// The price of each state, indexed by [`LinkState::number`]; `None` if the power model has no price for the state.
     pub by_state: Vec<Option<StatePrice>>,
     /// The common denominator of the static energies: 1, or a divisor of [`Rate::cycles`].
     pub parts: u32,
 }
 
 impl StatePrices {
-    /// A table in which no state has a price.
+    /// A table of prices in which no state has a price.
     pub const NONE: Self = Self { by_state: Vec::new(), parts: 1 };
 
     pub fn of(&self, state: LinkState) -> Option<StatePrice> {
@@ -81,12 +81,13 @@ impl StatePrices {
     }
 }
 
-/// Energy prices of each router, without its links.
+/// Energy prices of a router, without the energy of its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RouterPrice {
     /// Energy per cycle in which at least one port is not off [yJ].
     pub static_yj_per_cycle: u128,
-    /// Energy per cycle in which all ports are off [yJ]; `None`: the same as in other cycles, and such cycles are not counted.
+    /// Energy per cycle in which all ports are off [yJ]; `None`: the same price as in other cycles, so the cycles are not counted
+    /// separately.
     pub asleep_yj_per_cycle: Option<u128>,
     /// Energy per cycle of each port whose outgoing channel is not off [yJ].
     pub port_yj_per_cycle: u128,
@@ -94,14 +95,14 @@ pub struct RouterPrice {
     pub flit_yj: u128,
 }
 
-/// Seed of a spec if none is given.
+/// Seed of a spec if the user states none.
 const SEED: u64 = 1;
 
-/// All data of one run.
+/// All data of one run: network, traffic, models and phases.
 #[derive(Debug, Clone)]
 pub struct Spec {
     pub graph: Arc<Graph>,
-    /// The list has an entry for each link class of the graph.
+    /// Properties of the links, with one entry for each link class of the graph.
     pub links: Vec<LinkClass>,
     pub router: RouterSpec,
     pub routing: RoutingConfig,
@@ -111,12 +112,12 @@ pub struct Spec {
     pub interface: InterfaceSpec,
     /// The scheme that selects the lanes of each VC class of a channel.
     pub queueing: QueueingConfig,
-    /// The rule by which sources of marked packets are slowed down.
+    /// The congestion control, which limits sources whose packets have been marked.
     pub congestion: CongestionConfig,
     pub policy: PolicyConfig,
-    /// The modes that a channel can have.
+    /// The modes that a channel can have in this run.
     pub modes: Modes,
-    /// For each link class: true if the policy manages it, false if its links stay on. Links to terminals usually stay on.
+    /// For each link class: true if the policy manages its links, false if they stay on. Links to terminals usually stay on.
     pub managed: Vec<bool>,
     /// Links and routers that fail during the run.
     pub faults: Vec<Fault>,
@@ -125,11 +126,11 @@ pub struct Spec {
     pub prices: Vec<StatePrices>,
     /// Energy prices of routers; `None`: the energy of routers is not counted.
     pub router_price: Option<RouterPrice>,
-    /// Sets of channels, as indices into [`channel_ends`]. For each set, the run counts the cycles of the window in which all its channels
-    /// were off at once.
+    /// Sets of channels (bundles), as indices into [`channel_ends`]. For each set, the run counts the cycles of the window in which all
+    /// channels of the set were off.
     pub bundles: Vec<Vec<u32>>,
     pub phases: Phases,
-    /// Tables to record, in addition to the sums of the window.
+    /// Tables that the run records, in addition to the sums over the window.
     pub recordings: Vec<Asked>,
     pub watched: Watched,
     pub seed: u64,
@@ -142,18 +143,18 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// States that a channel can have under the policy. Refuses modes that the run does not have.
+    /// The states that a channel can have under the policy. Refuses modes that are not in the list of modes of the run.
     pub fn states(&self) -> Result<Vec<LinkState>, Refusal> {
         self.policy.states(&self.modes)
     }
 
-    /// Whether the policy uses a state other than `on`. The answer is false if the policy names a mode that does not exist; another check
+    /// Whether the policy uses a state other than `on`. The result is false if the policy names a mode that does not exist. Another check
     /// refuses such a policy.
     pub fn switches_links(&self) -> bool {
         self.states().is_ok_and(|states| states != [LinkState::On])
     }
 
-    /// The slowest rate that a managed channel can have, as a share of its bandwidth.
+    /// The lowest rate that a managed channel can have, as a share of its bandwidth.
     pub(crate) fn slowest_mode(&self) -> Rate {
         self.states().map_or(Rate::ONE, |states| self.modes.slowest(&states))
     }
@@ -164,9 +165,10 @@ impl Spec {
 pub struct Execution {
     /// Number of threads that execute this run (at least 1).
     pub threads: usize,
-    /// Number of blocks; 0: the engine chooses it by the size of the network.
+    /// Number of blocks; 0: the engine chooses the number by the size of the network.
     pub blocks: usize,
-    /// The shortcuts of the loop that the run may use (`kernel/src/shortcuts`). Without shortcuts the loop is slower, and easier to follow.
+    /// The shortcuts of the loop that the run may use (`kernel/src/shortcuts`). Without shortcuts the loop is slower, but its code path is
+    /// easier to follow.
     pub shortcuts: Set,
 }
 
@@ -175,7 +177,7 @@ impl Execution {
         Self { threads, blocks, shortcuts: Set::ALL }
     }
 
-    /// The same settings without shortcuts.
+    /// Returns the same settings without shortcuts.
     #[must_use]
     pub const fn plain(self) -> Self {
         Self { shortcuts: Set::NONE, ..self }
@@ -183,8 +185,8 @@ impl Execution {
 }
 
 impl Spec {
-    /// A spec with the defaults of a scenario. Links have a latency of 10 cycles (to terminals 1 cycle) and 6 VCs of 32 flits. Routers have
-    /// a delay of 1 cycle and speedup 2. Traffic is uniform, with one-flit packets at load 0.1, and links are always on.
+    /// Creates a spec with the defaults of a scenario. Links have a latency of 10 cycles (1 cycle to terminals) and 6 VCs of 32 flits.
+    /// Routers have a delay of 1 cycle and speedup 2. Traffic is uniform with one-flit packets at load 0.1, and links are always on.
     pub fn new(topology: &TopologyConfig, routing: RoutingConfig) -> Result<Self, Refusal> {
         let mut graph = topology.build("topology")?;
         let link = LinkClass { latency: 10, credit_latency: 10, vcs: 6, buffer: 32, rate: Rate::ONE };
@@ -222,18 +224,18 @@ impl Spec {
         })
     }
 
-    /// Longest time for which the workload of a job delays a reply [cycles].
+    /// Longest time for which the workload of any job delays a reply at a terminal [cycles].
     pub fn turnaround(&self) -> Result<Cycles, Refusal> {
         let of_job = |(j, job): (usize, &Job)| job.turnaround(self.cycle_fs, &format!("traffic.jobs.{j}"));
         self.traffic.jobs.iter().enumerate().map(of_job).try_fold(0, |most, cycles| Ok(cycles?.max(most)))
     }
 
-    /// Gives every terminal in a job this load [flits/cycle].
+    /// Sets the load of every terminal that belongs to a job [flits/cycle].
     pub fn set_load(&mut self, load: f64) {
         self.traffic.jobs.iter_mut().flat_map(|job| &mut job.phases).for_each(|phase| phase.load.fill(load));
     }
 
-    /// Gives one terminal this load [flits/cycle], if it is in a job.
+    /// Sets the load of one terminal, if it belongs to a job [flits/cycle].
     pub fn set_load_of(&mut self, terminal: u32, load: f64) {
         for job in &mut self.traffic.jobs {
             if let Some(rank) = job.terminals.iter().position(|&t| t == terminal) {
@@ -242,7 +244,7 @@ impl Spec {
         }
     }
 
-    /// For each link class, the classes of the opposite channels of its links. Most classes have only one: the class itself.
+    /// For each link class, the classes of the opposite channels on its links. Most classes have only one such class, the class itself.
     pub fn ways_back(&self) -> Vec<Vec<u8>> {
         let mut back: Vec<Vec<u8>> = (0..self.links.len()).map(|class| vec![class as u8]).collect();
         let two = self.graph.links().filter(|link| link.class != link.back);
@@ -265,7 +267,7 @@ impl Spec {
     }
 
     /// Credit round trip [cycles], for a channel of class `class` and an opposite channel of class `back`: over the link, through the next
-    /// router, and back. After this time the place of a flit in the buffer can be used again.
+    /// router, and back. After this time the buffer slot of a flit can be used again.
     pub fn credit_round_trip(&self, class: usize, back: usize) -> Cycles {
         self.router.delay
             + self.links[class].latency
@@ -277,12 +279,13 @@ impl Spec {
         Width::of(self.graph.radix(), self.links.iter().map(|link| link.vcs).max().unwrap_or(0))
     }
 
-    /// Sets the length of the packets that terminals send without a request [flits].
+    /// Sets the length of packets that are not replies [flits].
     pub fn set_packet(&mut self, flits: u32) {
         self.traffic.jobs.iter_mut().for_each(|job| job.packets = Lengths::one(flits));
     }
 
-    /// Sets the traffic pattern of a job that has all terminals. The pattern's random choices come from the seed of the spec.
+    /// Sets the traffic pattern of the first job, which must have all terminals. The pattern's random choices come from the seed of the
+    /// spec.
     pub fn set_pattern(&mut self, pattern: &PatternConfig) -> Result<(), Refusal> {
         let pattern = pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?;
         let pattern = Arc::new(pattern.in_planes(self.graph.planes()));
@@ -312,8 +315,8 @@ impl Default for RouterSpec {
     }
 }
 
-/// Data of the network and the run that patterns need. On planes, patterns connect nodes: each node has the position of its terminal in a
-/// plane ([`Pattern::in_planes`](weft_traffic::Pattern::in_planes)).
+/// Data of the network and the run that traffic patterns need. On planes, patterns connect nodes: each node has the position of its
+/// terminal in a plane ([`Pattern::in_planes`](weft_traffic::Pattern::in_planes)).
 pub fn population(graph: &Graph, seed: u64) -> Population {
     let graph = graph.plane();
     Population {

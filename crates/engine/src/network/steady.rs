@@ -1,36 +1,37 @@
-//! Skips the time in which nothing moves except steady flows of body flits (`kernel/src/shortcuts/steady.rs`).
+//! Skips cycles in which only steady flows of body flits move (`kernel/src/shortcuts/steady.rs`).
 //!
-//! Before an advance, if only body flits and credits are in flight, the network is searched for a period. The network's state is compared
-//! with its states up to [`LONGEST`] cycles earlier (or windows, if there are several blocks). If a period is found, the clock moves
-//! forward by whole periods, until a count runs out, a source is due or a timer of agents ends. Agents that change nothing do not end the
-//! pattern. The results are the same as without skipping.
+//! If only body flits and credits are in flight before an advance, this code searches for a period. To find the period, the code compares
+//! the network's state with its states up to [`LONGEST`] cycles earlier (or windows, if there are several blocks). If there is a period,
+//! the clock moves forward by whole periods, until a count runs out, a source is due, or a timer of an agent ends. Agents that change
+//! nothing do not end the periodic pattern. The results are the same as without skipping.
 
 use crate::network::simulation::Simulation;
 use weft_kernel::shortcuts::steady::Flow;
 
-/// The most cycles between two calls that renew old cycle stamps and add the 32-bit counters to wider ones. A stamp of 32 bits can be read
-/// while it is less than 2^31 cycles old. After the call all stamps are at most 2^30 cycles old.
+/// The largest number of cycles between two calls of the housekeeping, which renews old cycle stamps and adds 32-bit counters to wider
+/// counters. A 32-bit stamp is unambiguous while it is less than 2^31 cycles old. After the housekeeping all stamps are at most 2^30 cycles
+/// old.
 const READABLE: u64 = 1 << 29;
-/// The longest period that the search can find, in steps. A step is a cycle or a window.
+/// The longest period that the search can find, in steps. A step is one cycle, or one window if there are several blocks.
 const LONGEST: u64 = 64;
-/// Cycles from a search that found nothing to the next search: the first value, and the largest value to which it grows.
+/// Number of cycles between a search without result and the next search: the first value, and the largest value to which it grows.
 const FIRST_PAUSE: u64 = 256;
 const LONGEST_PAUSE: u64 = 1 << 14;
-/// Cost of a port in a search, in moves of a flit in the loop.
+/// Cost of examining a port in a search, measured in moves of a flit in the loop.
 const MOVES_PER_PORT: u64 = 8;
 
-/// The pattern that the network repeats.
+/// The periodic pattern that the network repeats.
 #[derive(Debug)]
 struct Pattern {
-    /// A cycle in which a period begins, the length of a period, and the cycle until which the pattern certainly repeats.
+    /// A cycle in which a period begins, the length of a period, and the cycle until which the pattern is certain to repeat.
     begin: u64,
     period: u64,
     until: u64,
-    /// The traffic of the pattern in each block.
+    /// The flits that each block moves in one period of the pattern.
     flows: Vec<Flow>,
 }
 
-/// The search for a pattern, and the pattern that was found last.
+/// State of the search for a pattern, and the pattern that was found last.
 #[derive(Debug)]
 pub(crate) struct Steady {
     pattern: Option<Pattern>,
@@ -42,25 +43,25 @@ pub(crate) struct Steady {
 }
 
 impl Steady {
-    /// `may_repeat`: the next events depend only on data that a snapshot contains.
+    /// `may_repeat`: whether the next events depend only on data that a snapshot contains.
     pub(super) fn new(may_repeat: bool) -> Self {
         Self { pattern: None, look_at: if may_repeat { 0 } else { u64::MAX }, pause: FIRST_PAUSE, skipped: 0 }
     }
 
-    /// Drops the pattern, because counts or senders have changed.
+    /// Drops the pattern. Needed when counts or senders have changed.
     pub(crate) fn forget(&mut self) {
         self.pattern = None;
     }
 }
 
 impl Simulation {
-    /// A cycle before which no packet is created or delivered and no agent acts; it may be in the past.
+    /// A cycle before which no packet is created or delivered and no agent acts. The cycle can be in the past.
     pub(crate) fn steady_until(&self) -> u64 {
         let until = self.steady.pattern.as_ref().map_or(0, |pattern| pattern.until);
         until.min(self.agents_wait_until())
     }
 
-    /// The next cycle in which agents act if no packet and no credit arrives; 0: they act now.
+    /// The next cycle in which an agent acts if no packet or credit arrives; 0 if an agent acts now.
     fn agents_wait_until(&self) -> u64 {
         self.blocks.iter().map(|block| block.agents_wait_until().unwrap_or(0)).min().unwrap_or(u64::MAX)
     }
@@ -102,7 +103,7 @@ impl Simulation {
         }
     }
 
-    /// Advances by whole periods of the pattern. The remainder up to the next period, or up to `until`, is advanced in steps.
+    /// Moves the clock by whole periods of the pattern. The rest, up to the next begin of a period or up to `until`, is simulated in steps.
     fn repeat(&mut self, until: u64) {
         let Some(pattern) = self.steady.pattern.take() else { return };
         let over = (self.now - pattern.begin) % pattern.period;
@@ -118,18 +119,18 @@ impl Simulation {
             self.now += cycles;
             self.steady.skipped += cycles;
         } else {
-            // the end of the pattern, or a timer
+            // simulates the end of the pattern, or the period with a timer
             self.step_blocks(until.min(self.now + pattern.period));
         }
         self.steady.pattern = Some(pattern);
     }
 
-    /// Whether agents have changed anything other than timers since the last call.
+    /// Whether agents have changed data other than timers since the last call.
     fn agents_wrote(&mut self) -> bool {
         self.blocks.iter_mut().fold(false, |wrote, block| block.agents_wrote() | wrote)
     }
 
-    /// Whether only body flits and credits are in flight, and enough flits are still to come to make a search worthwhile.
+    /// Whether only body flits and credits are in flight, and sources still have enough flits to make a search worthwhile.
     fn is_worth_a_search(&self) -> bool {
         let add = |(flits, left): (usize, u16), of: (usize, u16)| (flits + of.0, left.min(of.1));
         let flows = self.blocks.iter().try_fold((0, u16::MAX), |sum, block| Some(add(sum, block.flows()?)));
@@ -138,7 +139,7 @@ impl Simulation {
         flows.is_some_and(|(flits, left)| left < u16::MAX && pays((flits, left)))
     }
 
-    /// Advances step by step, not beyond `until`, to a cycle in which the state is the same as now, except for counts.
+    /// Searches for a period: advances in steps, at most to `until`, to a cycle whose state equals the present state except for counts.
     fn look_for_pattern(&mut self, until: u64) {
         let begin = self.now;
         let step = if self.blocks.len() == 1 { 1 } else { self.window };
@@ -162,13 +163,13 @@ impl Simulation {
         self.steady.pause = (2 * self.steady.pause).min(LONGEST_PAUSE);
     }
 
-    /// The cycle until which these flows, counted from cycle `begin`, certainly continue unchanged.
+    /// The cycle until which these flows are certain to continue unchanged, for a period that begins in cycle `begin`.
     fn certain_until(&self, begin: u64, period: u64, flows: &[Flow]) -> u64 {
         let both = || self.blocks.iter().zip(flows);
         let periods = both().filter(|(_, flow)| !flow.is_empty()).map(|(block, flow)| block.periods_left(flow)).min();
         let counted = self.now + periods.unwrap_or(0) * period;
         let due = self.blocks.iter().map(|block| block.next_created()).min().unwrap_or(0);
-        // flits are counted as accepted before their delivery, if they will be delivered in the window
+        // flits that will be delivered in the window count as accepted before their delivery
         let (first, end) = self.blocks[0].observers().tally.window;
         let bounds = [first, end].into_iter().filter(|&bound| bound > begin);
         let ahead =

@@ -1,9 +1,9 @@
-//! Runs blocks window by window, on one or more threads; at the end of each window, blocks exchange mail.
+//! Runs the blocks window by window, on one or more threads. At the end of each window, the blocks exchange mail.
 //!
-//! The threads of a run start with its first advance on several threads. Between two advances the threads wait without ending, because an
-//! advance may be only a few cycles long. Each thread has a share of consecutive blocks. A block receives the mail of all other blocks at
-//! the same time. The events of a cycle from many blocks are therefore next to each other in its wheel. Mail from another thread is stored
-//! in a slot, so that its sender can continue.
+//! A run starts its additional threads when it first advances on several threads. Between two advances the threads wait and do not end,
+//! because an advance can be as short as a few cycles. Each thread runs a share of consecutive blocks. A block receives the mail of all
+//! other blocks together, at the end of the window. In the wheel of the block, events of the same cycle from many blocks are therefore next
+//! to each other. Mail to another thread is stored in a slot, so that the sending thread can continue without waiting.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -17,7 +17,7 @@ use weft_kernel::block::Mail;
 use weft_kernel::face::AnyBlock;
 use weft_kernel::net::Net;
 
-/// The windows of an advance. `done`: number of windows of the run before this advance.
+/// The windows that an advance consists of. `done`: number of windows that the run has finished before this advance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Windows {
     pub now: u64,
@@ -26,24 +26,24 @@ pub(super) struct Windows {
     pub done: u64,
 }
 
-/// Mail between blocks of different threads: for each parity of the window, one slot for each sender and receiver.
+/// Slots for mail between blocks of different threads: one slot for each parity of the window, sender and receiver.
 #[derive(Debug)]
 pub(super) struct Post {
     slots: Vec<Slot>,
     blocks: usize,
-    /// Number of blocks of each thread; the last thread may have fewer.
+    /// Number of blocks of each thread; the last thread can have fewer.
     share: usize,
 }
 
 /// The sender's thread writes the slot before the barrier at the end of its window, and the receiver's thread reads it after the barrier.
-/// The sender writes the slot again two windows later, after the next barrier.
+/// The sender writes the slot again two windows later, which is after the next barrier.
 #[derive(Debug)]
 struct Slot(UnsafeCell<Mail>);
 
 // SAFETY: barriers separate all uses, as described above; `advance_share` is the only user.
 unsafe impl Sync for Slot {}
 
-/// Number of blocks of each thread; the last thread may have fewer. For example, 4 blocks on 3 threads give 2 threads with 2 blocks each.
+/// Number of blocks of each thread; the last thread can have fewer. For example, 4 blocks on 3 threads give 2 threads with 2 blocks each.
 pub(super) fn blocks_of_thread(blocks: usize, threads: usize) -> usize {
     blocks.div_ceil(threads)
 }
@@ -72,24 +72,24 @@ impl Post {
     }
 }
 
-/// The threads of a run, except the thread that called it.
+/// The additional threads of a run, without the thread that advances the simulation.
 #[derive(Debug)]
 pub(super) struct Crew {
     common: Arc<Common>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// The state that the threads of a run share.
+/// The state that all threads of a run share.
 struct Common {
     barrier: Barrier,
     /// Number of advances that have begun.
     advances: AtomicUsize,
     advance: UnsafeCell<Option<Advance>>,
-    /// Whether the run has ended, so that its threads have to end.
+    /// Whether the run has ended, so that its additional threads must end.
     is_over: AtomicBool,
 }
 
-/// The data of an advance of all blocks, on all threads.
+/// The data that the threads need for one advance of all blocks.
 #[derive(Clone, Copy)]
 struct Advance {
     net: *const Net,
@@ -110,11 +110,12 @@ impl fmt::Debug for Common {
     }
 }
 
-/// Number of times that a thread checks for the next advance before it sleeps. Most advances follow each other within a few microseconds.
+/// Number of times that a waiting thread checks for the next advance before it sleeps. The number is large because most advances follow
+/// each other within a few microseconds.
 const LOOKS: u32 = 4096;
 
 impl Common {
-    /// Waits for the next advance after the first `advances`; `None` if the run has ended.
+    /// Waits for the advance with index `advances`. Returns `None` if the run has ended.
     fn next(&self, advances: usize) -> Option<Advance> {
         let mut looks = 0;
         while self.advances.load(Ordering::Acquire) == advances {
@@ -125,15 +126,15 @@ impl Common {
         if self.is_over.load(Ordering::Acquire) { None } else { unsafe { *self.advance.get() } }
     }
 
-    /// Runs on thread `k`: advances its share of the blocks in each advance.
+    /// Main function of thread `k`: in each advance, it runs the thread's share of the blocks.
     fn serve(&self, k: usize) {
         let mut advances = 0;
         while let Some(advance) = self.next(advances) {
             advances += 1;
-            // SAFETY: `advance_all` holds these references until this thread has reached the last barrier or has ended.
+            // SAFETY: the references in `advance_all` live until this thread has reached the last barrier or has ended.
             let (net, post) = unsafe { (&*advance.net, &*advance.post) };
             let (first, end) = (k * post.share, ((k + 1) * post.share).min(post.blocks));
-            // SAFETY: the same as above, and no two threads share a block.
+            // SAFETY: the block slice lives as long as these references, and no two threads share a block.
             let mine = unsafe { std::slice::from_raw_parts_mut(advance.blocks.add(first), end - first) };
             if !advance_share(net, (mine, first), post, advance.windows, &self.barrier) || !self.barrier.wait() {
                 return; // another thread has panicked
@@ -165,7 +166,7 @@ impl Crew {
     }
 
     fn begin(&mut self, advance: Option<Advance>) {
-        // SAFETY: all threads wait, as described at `Common`.
+        // SAFETY: all other threads wait, as described at the `Sync` implementation of `Common`.
         unsafe { *self.common.advance.get() = advance };
         self.common.advances.fetch_add(1, Ordering::Release);
         self.threads.iter().for_each(|thread| thread.thread().unpark());
@@ -186,8 +187,8 @@ impl Drop for Crew {
     }
 }
 
-/// Advances all blocks through the windows. If `cores` is not empty, each thread runs on the core with its index. If a thread panics, the
-/// other threads stop at the end of their windows, and the panic continues in the calling thread.
+/// Advances all blocks through the given windows, on all threads. If `cores` is not empty, each thread runs on the core with its index. If
+/// a thread panics, the other threads stop at the end of their windows, and the panic continues in the calling thread.
 pub(super) fn advance_all(
     net: &Net,
     blocks: &mut [Box<dyn AnyBlock>],
@@ -204,7 +205,7 @@ pub(super) fn advance_all(
     crew.begin(Some(Advance { net, blocks, post, windows }));
     let ended = EndsInPanic(crew);
     let barrier = &ended.0.common.barrier;
-    // SAFETY: the first share belongs to this thread.
+    // SAFETY: the first share of the blocks belongs only to this thread.
     let mine = unsafe { std::slice::from_raw_parts_mut(blocks, post.share) };
     let is_done = advance_share(net, (mine, 0), post, windows, barrier) && barrier.wait();
     if !is_done && let Some(panic) = ended.0.end() {
@@ -212,7 +213,7 @@ pub(super) fn advance_all(
     }
 }
 
-/// If this thread panics, this guard waits until the other threads have ended, because they use data that the panic would free.
+/// A guard for a panic of this thread: it waits until the other threads have ended, because they use data that the panic would free.
 struct EndsInPanic<'a>(&'a mut Crew);
 
 impl Drop for EndsInPanic<'_> {
@@ -223,7 +224,8 @@ impl Drop for EndsInPanic<'_> {
     }
 }
 
-/// Advances the blocks of one thread; its first block has the index `first`. Returns false if another thread has panicked.
+/// Advances the blocks of one thread through the windows. `first`: index of the thread's first block. Returns false if another thread has
+/// panicked.
 fn advance_share(
     net: &Net,
     (blocks, first): (&mut [Box<dyn AnyBlock>], usize),
@@ -259,7 +261,7 @@ fn advance_share(
     true
 }
 
-/// Gives block `k` of a thread the mail of the other blocks of the same thread; its first block has the index `first`.
+/// Delivers to block `k` of a thread the mail of the other blocks of this thread. `first`: index of the thread's first block.
 pub(super) fn take_of_thread(net: &Net, blocks: &mut [Box<dyn AnyBlock>], k: usize, first: usize) {
     for from in (0..blocks.len()).filter(|&from| from != k) {
         let mut mail = std::mem::take(&mut blocks[from].outbox_mut()[first + k]);

@@ -1,15 +1,16 @@
-//! Estimates how long packets are in flight, from counts of links and distances, without building a network or following packets.
+//! Estimates the time that packets are in flight from counts of links and distances. The estimate neither builds a network nor follows
+//! packets.
 
 use crate::network::jobs::Job;
 use crate::network::spec::{LinkClass, Spec};
 use weft_topology::{Graph, Peer};
 
-/// Time in flight under load, as a multiple of the time without queues.
+/// Estimated ratio of the time in flight under load to the time in flight without queues.
 const QUEUES: f64 = 1.5;
-/// Number of routers from which distances are measured.
+/// Number of routers from which the estimate measures distances.
 const PROBES: u32 = 16;
 
-/// A mean packet: the means are over shortest paths between all routers.
+/// A mean packet. The means are taken over shortest paths between all routers.
 pub(crate) struct Transit {
     /// Number of links between routers that the packet crosses.
     pub hops: f64,
@@ -34,7 +35,7 @@ impl Transit {
     }
 }
 
-/// Flits per cycle that all terminals send together at the load of the spec, in the phases in which their jobs send most.
+/// Flits per cycle that all terminals together send at the load of the spec. Each job counts with the phase in which it sends most.
 pub(crate) fn offered_flits(spec: &Spec) -> f64 {
     let of_phase = |loads: &[f64]| loads.iter().sum::<f64>();
     let of_job = |job: &Job| job.phases.iter().map(|phase| of_phase(&phase.load)).fold(0.0, f64::max);
@@ -46,12 +47,12 @@ pub(crate) fn shortest(spec: &Spec) -> f64 {
     f64::from(spec.traffic.lengths().min().unwrap_or(1).max(1))
 }
 
-/// Number of packets in flight at the load of the spec, by Little's law.
+/// Mean number of packets in flight at the load of the spec, by Little's law.
 pub(crate) fn packets_under_way(spec: &Spec) -> f64 {
     offered_flits(spec) * Transit::of(spec).with_queues() / shortest(spec)
 }
 
-/// Cycles that the slowest links take for a flit, in the slowest state that the policy has; at least 1.
+/// Number of cycles that the slowest link takes for a flit in the slowest state of the policy; at least 1.
 fn slowest(spec: &Spec) -> f64 {
     let slowest = spec.slowest_mode();
     let of_link = |(link, &managed): (&LinkClass, &bool)| {
@@ -61,7 +62,7 @@ fn slowest(spec: &Spec) -> f64 {
     spec.links.iter().zip(&spec.managed).map(of_link).fold(1.0, f64::max)
 }
 
-/// Mean distance from some routers to all others, in links.
+/// Mean distance from a sample of routers to all others, in links.
 fn mean_hops(graph: &Graph) -> f64 {
     let probes = (0..graph.routers()).step_by(graph.routers().div_ceil(PROBES) as usize);
     let (mut links, mut pairs) = (0.0, 0.0);

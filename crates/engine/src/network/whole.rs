@@ -1,4 +1,4 @@
-//! The whole network, in the form in which the overseer of a policy sees and changes it between two cycles.
+//! The view of the whole network that the overseer of a policy uses between two cycles, to read and change states.
 
 use weft_api::agents::{Agents, Network, Published};
 use weft_api::state::{Gate, LinkState};
@@ -9,14 +9,14 @@ use weft_kernel::net::Net;
 pub(crate) struct Whole<'a> {
     pub net: &'a mut Net,
     pub blocks: &'a mut [Box<dyn AnyBlock>],
-    /// For each channel, its block and its number there.
+    /// For each channel: its block, and its index in that block.
     pub places: &'a [(u32, u32)],
-    /// The data that was published last.
+    /// The data that the overseer published most recently.
     pub published: &'a mut Option<Published>,
 }
 
 impl Whole<'_> {
-    /// The block of a channel, and the number of the channel there.
+    /// The block of a channel, and the index of the channel in that block.
     fn place(&self, channel: u32) -> (usize, usize) {
         let (block, o) = self.places[channel as usize];
         (block as usize, o as usize)
@@ -84,7 +84,7 @@ impl Network for Whole<'_> {
         let block = &self.blocks[block];
         let class = usize::from(block.output(o).class);
         let link = &self.net.links[class];
-        // time from the grant of a flit until its credit can be used, if the flit leaves the far end in the cycle of its arrival
+        // time from the grant of a flit until the sender can use its credit, if the flit leaves the next router in the cycle of its arrival
         let round_trip = self.net.router.after_grant + link.latency + self.net.credit_returns[class];
         block.bandwidth(self.net, o).min(f64::from(link.capacity) / round_trip as f64)
     }

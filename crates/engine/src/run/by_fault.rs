@@ -1,4 +1,4 @@
-//! Arrivals in the window while at least one part was broken, and while all parts worked.
+//! Counts of packets that arrive in the window, separately for times with at least one broken part and times without.
 
 use crate::network::simulation::Simulation;
 use crate::run::outcome::{FaultOutcome, FaultSpan};
@@ -7,7 +7,7 @@ use weft_kernel::net::Repair;
 use weft_kernel::tally::Tally;
 
 impl Simulation {
-    /// Results for each span between faults and each bin of the window; `None` if no part fails in the run.
+    /// Results for each span between changes of faults, and for each bin of the window; `None` if no part fails during the run.
     pub(crate) fn by_fault(&self, tally: &Tally, window: (u64, u64)) -> Option<FaultOutcome> {
         let counted = &tally.parts.faults;
         if counted.width() == 0 {

@@ -1,4 +1,4 @@
-//! Offered and accepted load and energy of each phase of a changing load.
+//! Offered load, accepted load and energy in each phase of a load that changes during the run.
 
 use crate::network::load_readings::{Carried, Reading, Span};
 use crate::network::simulation::Simulation;
@@ -8,7 +8,7 @@ use crate::run::outcome::{ChannelCount, Measured, PhaseOutcome};
 use weft_api::state::{Account, ChannelEnd};
 
 impl Simulation {
-    /// The counts of the run from its start until now.
+    /// The counts from the start of the run until now.
     pub(crate) fn reading(&self) -> Reading {
         let mut classes: Vec<Account> = Vec::new();
         for block in &self.blocks {
@@ -29,14 +29,14 @@ impl Simulation {
         }
     }
 
-    /// Takes the reading that is due now.
+    /// Takes the reading that is due in the present cycle.
     pub(crate) fn read(&mut self) {
         let reading = self.reading();
         self.readings.take(reading);
     }
 
-    /// The results of the phases of the window, which ended with the reading `last`; empty if the load does not change. `drained`: whether
-    /// all packets of the window were delivered; `waiting`: number of packets in source queues when the window began.
+    /// The results of all load phases in the window, which ended with the reading `last`; empty if the load does not change. `drained`:
+    /// whether all packets of the window were delivered. `waiting`: number of packets in source queues when the window began.
     pub(crate) fn phases(&self, spec: &Spec, last: &Reading, drained: bool, waiting: u64) -> Vec<PhaseOutcome> {
         let (tally, end) = (self.tally(), last.cycle);
         let spans = self.readings.spans.iter().filter(|span| span.from < end);
@@ -58,7 +58,7 @@ impl Simulation {
         packets: Option<Measured>,
         drained: bool,
     ) -> PhaseOutcome {
-        // the readings that were taken early, so that they include flits that arrive up to the cycle
+        // the readings taken earlier by the landing time, which include the flits that arrive up to `cycle`
         let landed = |cycle: u64| {
             let early = self.readings.at(cycle.saturating_sub(self.readings.landing));
             if cycle >= last.cycle { Some(last) } else { early }
@@ -81,7 +81,7 @@ impl Simulation {
             (flits + loads.iter().sum::<f64>(), terminals + loads.len())
         });
         let period = self.net.times.policy_repeats;
-        // the end of the last phase is not always known in advance, so there may be no reading for the right cycle
+        // there may be no reading at the end of the last phase, because the end is not always known in advance
         let known = |cycle: u64| if landed(cycle).is_some() { cycle } else { span.from };
         let is_whole = |from: &u64| period.is_none_or(|period| (span.to - from).is_multiple_of(period));
         let saturated = match (span.judged_from(period).map(known).filter(is_whole), period) {
@@ -105,8 +105,8 @@ impl Simulation {
     }
 }
 
-/// The sums over the channels of a link class: those that leave routers, or those that leave terminals. The ends of the channels are
-/// otherwise unknown.
+/// The sums over the channels of a link class that leave routers, or over those that leave terminals. The sums contain no other information
+/// about the ends of the channels.
 fn of_class(place: usize, account: Account, modes: usize) -> ChannelCount {
     ChannelCount {
         from: place.is_multiple_of(2).then_some(0),

@@ -1,4 +1,4 @@
-//! The flits of each channel and their energy, for the tables of recordings at the end of a run.
+//! The flits and the energy of each channel, for the tables that recordings write at the end of a run.
 
 use crate::network::spec::Spec;
 use crate::run::outcome::ChannelCount;
@@ -16,7 +16,7 @@ impl ChannelUses for Accounts<'_> {
     fn of(&self, row: usize) -> ChannelUse {
         let (count, flits) = (&self.channels[row], self.channels[row].flits.iter().sum());
         let prices = &self.spec.prices[usize::from(count.class)];
-        // a state without a price is refused when the channels are priced
+        // every state has a price here: a state without a price is refused when the channels are priced
         let flit_yj = |state: LinkState| prices.of(state).map_or(0, |price| price.flit_yj);
         let router = self.spec.router_price.filter(|_| count.from.is_some()).map_or(0, |price| price.flit_yj);
         ChannelUse {

@@ -1,5 +1,5 @@
-//! The course of a run: its present phase and its results so far. A phase can be entered again after a checkpoint, so all its state between
-//! two advances is stored here.
+//! The state of a run besides its network: the present phase and the results so far. After a checkpoint a run continues in the middle of a
+//! phase. Therefore all state that exists between two advances is stored here.
 
 use crate::network::assemble::Division;
 use crate::network::load_readings::{Carried, Reading};
@@ -14,41 +14,41 @@ use weft_api::state::Account;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// A run from its first cycle on.
+/// The state of a run from its first cycle on, without its network.
 #[derive(Kept)]
 pub(crate) struct Course<'a> {
     #[kept(fixed)]
     pub progress: &'a dyn Progress,
-    /// Cycles between two checks of progress, interruption and stall.
+    /// Cycles between two checks of the run: progress, interruption and stall.
     #[kept(fixed)]
     pub look: u64,
-    /// Number of cycles without a move after which the network may be stalled.
+    /// Number of cycles without a flit-hop after which the network is checked for a stall.
     #[kept(fixed)]
     limit: u64,
-    /// The spec, until the trial has measured how evenly the threads share the work (`network/evener.rs`).
+    /// The spec, as long as the trial measures how evenly the threads share the work (`network/evener.rs`); then `None`.
     #[kept(scratch)]
     pub trial: Option<&'a Spec>,
-    /// The blocks with which the run has to start again, if any.
+    /// The blocks with which the run must start again; `None` if it needs no restart.
     #[kept(scratch)]
     pub division: Option<Division>,
-    /// Whether the run was asked to stop; a checkpoint is made first.
+    /// Whether the caller of the engine stopped the run; before it stops, the run writes a checkpoint.
     #[kept(scratch)]
     pub stops: bool,
-    /// Cycles until the end of the window, if it is known.
+    /// Expected number of cycles until the end of the window.
     pub expected: u64,
-    /// Number of flit-hops so far, and the cycle in which this number last grew.
+    /// Number of flit-hops at the last check, and the cycle in which this number last grew.
     last_moves: u64,
     last_change: u64,
     pub decisions: Decisions,
-    /// State of a warm-up that ends by itself.
+    /// State of a warm-up whose length depends on the measured latencies.
     pub settling: Option<Settling>,
-    /// State that exists from the beginning of the window.
+    /// State that exists after the window has begun.
     pub begun: Option<Begun>,
-    /// The time after the end of the window, in which its packets are delivered.
+    /// State that exists after the window has ended, while its packets are delivered.
     pub closed: Option<Closed>,
 }
 
-/// State from the beginning of the window on.
+/// State that exists after the window has begun.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Begun {
     pub start: u64,
@@ -62,14 +62,14 @@ pub(crate) struct Begun {
     pub middle: Middle,
 }
 
-/// Number of flits carried up to the middle of the window. Only the second half of the window is judged, because packets in flight at its
-/// beginning are no sign of saturation.
+/// Number of flits carried until the middle of the window. The verdict on saturation uses only the second half of the window, because
+/// packets in flight at its beginning are no sign of saturation.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Middle {
     pub cycle: u64,
     pub accepted: u64,
     pub carried: Carried,
-    /// Counts for the verdict on the window, if its second half is not known in advance or must consist of whole periods.
+    /// Counts for the verdict, if the middle of the window is not known in advance, or only whole periods are judged.
     pub marks: Option<Marks>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Closed {
     /// The first cycle of the window, and the first cycle after it.
     pub window: (u64, u64),
     pub accounts: Vec<Vec<Account>>,
-    /// Number of cycles that each bundle slept.
+    /// Number of cycles for which each bundle was asleep.
     pub asleep: Vec<u64>,
     pub control: Option<ControlCount>,
     /// The last reading, if the load changes.
@@ -107,7 +107,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Returns whether nothing has moved for so long that the network may be stalled.
+    /// Returns whether no flit has moved for so long that the network must be checked for a stall.
     pub fn nothing_moved(&mut self, now: u64, moves: u64) -> bool {
         if moves != self.last_moves {
             self.last_moves = moves;
@@ -120,7 +120,7 @@ impl<'a> Course<'a> {
         self.begun.as_mut()?.middle.marks.as_mut()
     }
 
-    /// The cycle in which the next of the [`Marks`] is taken.
+    /// The cycle in which the next count of the [`Marks`] is taken; `None` if there are no marks.
     pub fn next_mark(&mut self) -> Option<u64> {
         self.marks().map(|marks| marks.due())
     }
@@ -133,7 +133,7 @@ impl<'a> Course<'a> {
 }
 
 impl Simulation {
-    /// The checkpoint of a run in its present state.
+    /// Writes a checkpoint of a run in its present state.
     pub(crate) fn checkpoint(&self, course: &Course) -> Vec<u8> {
         let mut bytes = Writer::new();
         self.division.keep(&mut bytes);
@@ -142,8 +142,8 @@ impl Simulation {
         bytes
     }
 
-    /// Continues the run of the checkpoint, and returns the results. `self` is a newly assembled network of the same spec, divided as
-    /// [`division_of`] returns.
+    /// Continues the run that is stored in the checkpoint, and returns its results. `self` is a newly assembled network of the same spec,
+    /// with the division that [`division_of`] returns.
     pub(crate) fn resume(
         mut self,
         spec: &Spec,
@@ -161,10 +161,11 @@ impl Simulation {
     }
 }
 
-/// The bytes of a checkpoint; the memory may have any owner.
+/// The bytes of a checkpoint, in memory of any owner.
 pub(crate) type Bytes<'a> = Box<dyn AsRef<[u8]> + 'a>;
 
-/// Cycles between two checks. In larger networks the number is smaller, so that these cycles take about a second at most.
+/// Number of cycles between two checks of a run. The number is smaller for larger networks, so that these cycles take at most about a
+/// second.
 fn look(graph: &Graph) -> u64 {
     const MOST: u64 = 1024;
     const LEAST: u64 = 4;

@@ -9,7 +9,7 @@ use weft_kernel::parts::watch::{Birth, Decision, Stay, Wait};
 use weft_kernel::spy::Weighed;
 use weft_topology::Graph;
 
-/// A watched packet: packet number `seq` of those that `terminal` created.
+/// The events of a watched packet. The packet has number `seq` among those that `terminal` created.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Journey {
     pub terminal: u32,
@@ -20,21 +20,21 @@ pub struct Journey {
     pub life: Option<Life>,
 }
 
-/// The cycles of the events of a packet; a cycle is absent if the run ended before the event.
+/// The cycles in which the events of a packet happened. A cycle is absent if the run ended before its event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Life {
     pub to_terminal: u32,
     pub flits: u16,
     /// Whether the packet is measured, because it was created in the window.
     pub measured: bool,
-    /// The cycles in which the packet entered the source queue, reached the head of that queue, and had its head flit and its tail flit
-    /// injected.
+    /// The cycles in which the packet entered the source queue, reached the front of that queue, and in which its head flit and its tail
+    /// flit were injected.
     pub created_cycle: u64,
     pub first_cycle: u64,
     pub injected_cycle: Option<u64>,
     pub injection_vc: Option<u8>,
     pub tail_injected_cycle: Option<u64>,
-    /// The list has an entry for each router that the packet reached.
+    /// One entry for each router that the packet reached, in the order of its path.
     pub routers: Vec<Visit>,
     pub delivered_cycle: Option<u64>,
     pub latency: Option<Latency>,
@@ -46,12 +46,13 @@ pub struct Visit {
     pub router: u32,
     pub port: u32,
     pub vc: u8,
-    /// The cycles in which the head arrived, and in which it became the first of its queue.
+    /// The cycles in which the head arrived, and in which it reached the front of its queue.
     pub arrived_cycle: u64,
     pub front_cycle: Option<u64>,
-    /// The hop that the packet chose, with the candidates. If a head chooses in every step, each change of its choice is an entry.
+    /// The hop that the routing chose for the packet, with the candidates. If a head chooses in every step, the list has one entry for each
+    /// change of its choice.
     pub choices: Vec<Choice>,
-    /// Number of changes that were left out between the last two entries.
+    /// Number of changes that are not listed, between the last two entries.
     pub choices_left_out: u32,
     pub waits: Vec<Wait>,
     pub exit: Option<Exit>,
@@ -62,7 +63,7 @@ pub struct Visit {
 pub struct Exit {
     pub port: u32,
     pub vc: u8,
-    /// Name of the link class; and the router at the far end of the link, or `None` for a terminal.
+    /// Name of the link class, and the router at the far end of the link (`None` for a terminal).
     pub link: String,
     pub next_router: Option<u32>,
     pub vc_cycle: u64,
@@ -71,7 +72,7 @@ pub struct Exit {
     pub head_left_cycle: u64,
     /// Number of cycles for which the head waited for the link behind other flits.
     pub link_wait_cycles: u64,
-    /// Additional cycles, compared with the previous link, until the whole head was on this link; 0 if this link is not slower.
+    /// Additional cycles, compared with the previous link, that this link needed to carry the whole head; 0 if the link is not slower.
     pub link_serial_cycles: u64,
     pub tail_crossed_cycle: Option<u64>,
     pub tail_left_cycle: Option<u64>,
@@ -79,13 +80,14 @@ pub struct Exit {
     pub head_arrives_cycle: u64,
 }
 
-/// A hop that the packet chose.
+/// A hop that the routing chose for the packet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Choice {
-    /// The cycle of the choice. This cycle is before the arrival of the packet if the choice does not depend on queues.
+    /// The cycle in which the routing made the choice. If the choice does not depend on queues, this cycle is before the arrival of the
+    /// packet.
     pub cycle: u64,
     pub rule: String,
-    /// The intermediate router of a detour.
+    /// The intermediate router, if the packet takes a detour.
     pub via_router: Option<u32>,
     pub candidates: Vec<Candidate>,
     /// Index of the chosen hop among the candidates; `None` if it is not among them.
@@ -94,37 +96,40 @@ pub struct Choice {
     pub vc_class: u8,
 }
 
-/// A hop that was compared with others, with the compared numbers at the time of the choice.
+/// A hop that the routing compared with others, with the compared numbers at the time of the choice.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
     pub port: u32,
     pub next_router: Option<u32>,
     pub vc_class: u8,
-    /// cost = queue * hops + bias; the candidate of least cost wins. The queue is at an output of this router, or of `queue_router`.
+    /// cost = queue * hops + bias; the candidate with the lowest cost wins. The queue is at an output of this router, or at an output of
+    /// `queue_router`.
     pub queue_flits: Option<i32>,
     pub queue_router: Option<u32>,
     pub queue_port: Option<u32>,
     pub hops: Option<u32>,
     pub bias_flits: Option<i32>,
     pub cost_flits: Option<i32>,
-    /// Credits of the VCs that a head could take at that time; the candidate with the most credits wins.
+    /// Credits of the VCs that the head could take at that time. The candidate with the most credits wins.
     pub credits: Option<u32>,
-    /// Whether this candidate has the same rank as the chosen one.
+    /// Whether this candidate ranks equal to the chosen candidate.
     pub tied: bool,
 }
 
-/// The parts of a packet's latency; the sum of the parts is the time from creation to delivery.
+/// The parts of a packet's latency. The sum of all parts is the time from creation to delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Latency {
     pub total_cycles: u64,
     /// Time from creation to the injection of the head [cycles].
     pub source_cycles: u64,
-    /// Cycles that the head spent in routers; `waiting_cycles` is the part that exceeds the delays of the routers.
+    /// Cycles that the head spent in routers. `waiting_cycles` is the part of them that exceeds the delays of the routers.
     pub routers_cycles: u64,
     pub waiting_cycles: u64,
-    /// Cycles that the head spent on links, including both terminal links, and including the time until the whole head was on a slow link.
+    /// Cycles that the head spent on links, including both terminal links, and including the time that slow links needed to carry the whole
+    /// head.
     pub wires_cycles: u64,
-    /// `tail_cycles`: time from the head to the tail on the last link. `ejection_cycles`: the delay of the terminal.
+    /// `tail_cycles`: time between the head and the tail on the last link. `ejection_cycles`: the delay between the arrival at the terminal
+    /// and the delivery.
     pub tail_cycles: u64,
     pub ejection_cycles: u64,
 }
@@ -136,7 +141,7 @@ struct Maker<'a> {
     delay: u64,
 }
 
-/// The journeys of the watched packets, in the order of the request, or in the order of time.
+/// The journeys of the watched packets, in the order of the request or of time.
 pub(crate) fn all(
     net: &Net,
     graph: &Graph,
@@ -222,7 +227,7 @@ impl Maker<'_> {
         let total = delivered - birth.packet.created;
         let source = birth.injected? - birth.packet.created;
         let exits = || routers.iter().filter_map(|visit| visit.exit.as_ref());
-        // the time on a link includes the time until the whole head is on it
+        // the time on a link includes the cycles that the link needs to carry the whole head
         let on_link = |exit: &Exit| exit.head_left_cycle - exit.link_serial_cycles;
         let stays = |visit: &Visit| Some(on_link(visit.exit.as_ref()?) - visit.arrived_cycle);
         let routers_cycles: u64 = routers.iter().filter_map(stays).sum();
@@ -274,7 +279,7 @@ impl Maker<'_> {
     }
 
     fn choice(&self, router: u32, decision: &Decision) -> Choice {
-        // two paths may begin with the same hop; the better of these paths was chosen
+        // two candidate paths can begin with the same hop; the routing chose the better of these paths
         let same = (0..decision.candidates.len()).filter(|&k| decision.candidates[k].0 == decision.chosen);
         let chosen = same.min_by_key(|&k| worth(decision.candidates[k].1.as_ref()));
         let best = chosen.and_then(|k| worth(decision.candidates[k].1.as_ref()));
@@ -310,7 +315,7 @@ impl Maker<'_> {
     }
 }
 
-/// The number that decided the choice: the least cost, or the most credits.
+/// The number by which the routing compared candidates: the cost (lowest wins), or the credits (most win).
 fn worth(weighed: Option<&Weighed>) -> Option<i64> {
     weighed.map(|weighed| match *weighed {
         Weighed::Cost { value, .. } => i64::from(value),

@@ -1,21 +1,22 @@
-//! Judges whether a network carries the offered load, for the second half of a window or of a phase of the load.
+//! Judges whether a network carries the offered load, from the second half of the window or of a phase of the load.
 //!
-//! Offered flits are counted, not estimated, and include flits that wait in sources. Therefore the excess of offered over accepted flits is
-//! the growth of the queues. If arrivals come in bursts, queues also grow in bursts. Therefore queues may grow by the random variation of
-//! arrivals even in a network that carries the load. Three standard deviations are permitted. The standard deviation is that of the number
-//! of packets in a long time, computed from the index of dispersion of the injection process (`Process::dispersion`).
+//! The offered flits are counted, not estimated, and include flits that wait in sources. Therefore the difference between offered and
+//! accepted flits is the growth of all queues. If sources send in bursts, queues also grow in bursts. Therefore queues can grow by the
+//! random variation of arrivals even in a network that carries the load. The verdict permits a growth of three standard deviations. The
+//! standard deviation is that of the number of packets over a long time. The deviation is computed from the index of dispersion of the
+//! injection process (`Process::dispersion`).
 //!
-//! There is no verdict if bursts may explain more than a share [`Bursts::TELLING`] of the load, or the whole gap between offered and
-//! accepted flits. The part that bursts may explain becomes smaller as the span becomes longer. A gap of at most 3 % plus the share
+//! A span gets no verdict if bursts can explain more than the share [`Bursts::TELLING`] of the load, or the whole gap between offered and
+//! accepted flits. The share that bursts can explain becomes smaller as the span becomes longer. A gap of at most 3 % plus the share
 //! [`Bursts::DECISIVE`] is too small to matter, so a span that is long enough always gives a verdict. Arrivals whose dispersion is at most
-//! that of a Bernoulli process (1) cause no such doubt: the same margin separates the gap from random variation. A gap smaller than the
-//! margin is too small to matter.
+//! that of a Bernoulli process (1) always get a verdict. For them, the margin of three standard deviations separates the gap from random
+//! variation. A gap smaller than the margin is too small to matter.
 //!
-//! A policy that repeats its actions periodically makes packets wait in one part of each period and lets them pass in another. Therefore
-//! only whole periods are judged, and a span without a whole period gets no verdict.
+//! A policy with periodic actions makes packets wait in one part of each period and lets them pass in another part. Therefore the verdict
+//! uses only whole periods. A span without a whole period gets no verdict.
 //!
-//! Jobs without a rate (batches) are not judged here: only the drain judges them. Terminals that wait for replies offer only as much as the
-//! network accepts.
+//! Jobs without a rate (batches) are not judged here. For these jobs the only test is the drain. Terminals that wait for replies offer only
+//! as many flits as the network accepts.
 
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
@@ -27,7 +28,8 @@ use weft_units::Cycles;
 /// Number of standard deviations that count as random variation.
 pub(crate) const DEVIATIONS: f64 = 3.0;
 
-/// The expected number of flits in a span, their variance, and whether bursts make the variance larger than that of Bernoulli sources.
+/// The expected number of flits in a span, the variance of this number, and whether bursts make the variance larger than for Bernoulli
+/// sources.
 #[derive(Debug, Clone, Copy, Default)]
 struct Expected {
     flits: f64,
@@ -36,8 +38,8 @@ struct Expected {
 }
 
 impl Simulation {
-    /// Number of flits accepted up to now (those that reach their terminals within the landing time from now), and number of flits offered
-    /// up to now.
+    /// Flits accepted and flits offered up to now. The accepted flits include those that will reach their terminals within the landing
+    /// time.
     pub(crate) fn carried(&self) -> Carried {
         let offered = self.offered_before(self.now + self.net.times.landing).by_job;
         let has_rate: Vec<bool> = self.net.jobs.iter().map(|job| job.workload.dispersion(0).is_some()).collect();
@@ -47,7 +49,7 @@ impl Simulation {
         Carried { offered: judged().map(|j| offered[j].flits).sum(), accepted }
     }
 
-    /// The same as [`Self::done_with`], for one of several jobs.
+    /// Counts flits like [`Self::done_with`], for one of several jobs.
     fn done_with_by(&self, j: usize) -> u64 {
         let parts = self.blocks.iter().map(|block| &block.observers().tally.parts);
         let done: u64 =
@@ -55,8 +57,8 @@ impl Simulation {
         done + self.kept_back(|job| job == j)
     }
 
-    /// Judges a span of this number of cycles, from its counts at both ends, in the phase of the load that begins with cycle `start`.
-    /// `None` if no job has a rate.
+    /// Judges a span of `cycles` cycles from its counts at both ends. The span is in the phase of the load that begins with cycle `start`.
+    /// Returns `None` if no job has a rate.
     pub(crate) fn judge(
         &self,
         spec: &Spec,
@@ -65,12 +67,13 @@ impl Simulation {
         (from, to): (Carried, Carried),
     ) -> Option<Saturation> {
         let expected = self.expected(spec, start, cycles)?;
-        // the terminals that wait for replies may create fewer packets than projected
+        // terminals that wait for replies can create fewer packets than their load, so the offered flits are counted
         let offered = to.offered.saturating_sub(from.offered) as f64;
         Some(expected.verdict(to.accepted.saturating_sub(from.accepted) as f64, offered, cycles))
     }
 
-    /// The verdict on a span that contains no whole period of a policy with periodic actions. `None` if no job has a rate.
+    /// The verdict on a span that contains no whole period, for a policy with periodic actions: unknown, or not saturated if nothing is
+    /// offered. Returns `None` if no job has a rate.
     pub(crate) fn unjudged(&self, spec: &Spec, start: Cycles, cycles: Cycles, period: Cycles) -> Option<Saturation> {
         let offers = self.expected(spec, start, cycles)?.flits > 0.0;
         Some(if offers { Saturation::Unknown(Doubt::PartOfPeriod { cycles, period }) } else { Saturation::No })
@@ -86,7 +89,7 @@ impl Simulation {
                 net.workload.in_all(Amount { packets: 1, flits: flits.into() }).flits as f64 * share
             };
             let one: f64 = job.packets.shares().iter().map(in_all).sum();
-            // the sum of the packets' lengths: both the number of packets and their lengths vary
+            // the variance of a sum of packet lengths, in which both the number of packets and their lengths vary
             let variance = one * one * packets * dispersion.max(1.0) + packets * job.packets.variance();
             Some(Expected { flits: packets * one, variance, bursts: dispersion > 1.0 })
         });
@@ -113,7 +116,7 @@ impl Expected {
     }
 }
 
-/// The loads of the ranks of a job, in the phase of all traffic that begins with cycle `start`.
+/// The load of each rank of a job, in the phase of the load that begins with cycle `start`.
 pub(crate) fn loads(job: &Job, start: u64) -> &[f64] {
     job.phases.iter().rfind(|phase| phase.from <= start).map_or(&[], |phase| &phase.load)
 }
@@ -122,7 +125,7 @@ pub(crate) fn loads(job: &Job, start: u64) -> &[f64] {
 mod tests {
     use super::*;
 
-    /// The expected number of flits in the span is 10,000.
+    /// The verdict on a span in which 10,000 flits are expected.
     fn verdict(accepted: f64, dispersion: f64) -> Saturation {
         let expected = Expected { flits: 1e4, variance: 1e4 * dispersion, bursts: dispersion > 1.0 };
         expected.verdict(accepted, 1e4, 1000)
@@ -130,20 +133,21 @@ mod tests {
 
     #[test]
     fn a_gap_is_held_against_three_per_cent_and_three_deviations() {
-        // Bernoulli arrivals: 3 * 100 flits are 3 %
+        // Bernoulli arrivals: three standard deviations are 3 * 100 flits, which is 3 %
         assert_eq!([9390.0, 9410.0].map(|accepted| verdict(accepted, 1.0)), [Saturation::Yes, Saturation::No]);
-        // bursts with 16 times the variance: 3 * 400 flits are 12 %, and it is unknown how much of the gap they explain
+        // bursts with 16 times the variance: three standard deviations are 3 * 400 flits, which is 12 %; bursts might explain the gap, so
+        // there is no verdict
         assert_eq!(verdict(8490.0, 16.0), Saturation::Yes);
         let Saturation::Unknown(Doubt::Bursts(doubt)) = verdict(8510.0, 16.0) else {
             panic!("bursts may explain the gap")
         };
         assert!((doubt.chance - 0.12).abs() < 1e-9 && (doubt.gap - 0.149).abs() < 1e-9, "{doubt:?}");
-        // the message contains the limit, of which 8,490 fall short
+        // the limit in the message is a gap of 3 % + 12 %, and the gap of 8,490 accepted flits exceeds it
         assert!((doubt.limit - 0.15).abs() < 1e-9, "{doubt:?}");
         assert_eq!(verdict(9710.0, 16.0), Saturation::No);
     }
 
-    /// The verdict for a span that is `times` as long, with a gap that is `persists` times as large.
+    /// The verdict on a span that is `times` as long as the undecided span, with a gap that is `persists` times as large.
     fn after(doubt: &Bursts, times: f64, persists: f64) -> Saturation {
         let flits = 1e4 * times;
         let variance = (doubt.chance * 1e4 / DEVIATIONS).powi(2) * times;
@@ -171,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_span_that_is_short_against_the_bursts_tells_only_of_a_great_overload() {
-        // 3 * 1000 flits are 30 %
+        // three standard deviations are 3 * 1000 flits, which is 30 %
         assert!(matches!(verdict(1e4, 100.0), Saturation::Unknown(_)));
         assert_eq!(verdict(6690.0, 100.0), Saturation::Yes);
         let silent = Expected { bursts: true, ..Expected::default() };

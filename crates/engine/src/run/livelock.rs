@@ -1,4 +1,4 @@
-//! Checks that no packet of the run took more hops than its routing guarantees. A packet with more hops may circulate forever (livelock).
+//! Checks that no packet of a run took more hops than its routing guarantees. A packet with more hops might circulate forever (livelock).
 
 use crate::network::simulation::Simulation;
 use weft_api::state::NONE;
@@ -6,17 +6,17 @@ use weft_kernel::face::AnyBlock;
 use weft_units::Refusal;
 
 impl Simulation {
-    /// The most links between routers that a packet in flight has crossed.
+    /// The largest number of links between routers that any packet in flight has crossed.
     pub(crate) fn longest_under_way(&self) -> u32 {
         self.blocks.iter().map(|block| longest_in(&**block)).max().unwrap_or(0)
     }
 }
 
-/// The most links that a packet in flight in one block has crossed.
+/// The largest number of links that any packet in flight in one block has crossed.
 fn longest_in(block: &dyn AnyBlock) -> u32 {
     let (records, mut longest) = (block.records(), 0);
     let mut see = |packet: u32| {
-        // a packet whose head is in another block has no record here, only its body
+        // if the head of a packet is in another block, only its body is here, and its record is in the other block
         if packet != NONE {
             longest = longest.max(records.packets.items[packet as usize].links_crossed);
         }
@@ -32,7 +32,7 @@ fn longest_in(block: &dyn AnyBlock) -> u32 {
     longest
 }
 
-/// Refuses the results of a run in which a packet crossed `longest` links, if the routing `name` guarantees fewer.
+/// Refuses the results of a run if a packet crossed `longest` links, but the routing `name` guarantees at most `most`.
 pub(crate) fn refuse(name: &str, most: Option<u32>, longest: u32) -> Result<(), Refusal> {
     let Some(most) = most.filter(|&most| longest > most) else { return Ok(()) };
     let what = format!(

@@ -1,7 +1,8 @@
-//! Counts taken during a window. Marks are needed in two cases: the middle of the window is not known in advance, because the last batch
-//! ends the window; or only whole periods are judged, because the policy has periodic actions.
+//! Marks: counts that are taken at equal distances during a window, for the verdict on saturation. Marks are needed in two cases. In the
+//! first, the last batch ends the window, so the middle of the window is not known in advance. In the second, the policy has periodic
+//! actions, so only whole periods are judged.
 //!
-//! The counts, called marks, are taken at equal distances. When there are too many marks, every second one is dropped.
+//! Each mark counts the flits offered and accepted so far. When the number of marks is too large, every second mark is dropped.
 
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
@@ -10,24 +11,24 @@ use crate::run::course::Course;
 use crate::run::outcome::{Ending, Saturation};
 use weft_api::base::kept::Value;
 
-/// The most distances between marks.
+/// The largest number of distances between marks.
 const MOST: usize = 64;
 /// Initial number of cycles between two marks, for a policy without periodic actions.
 const APART: u64 = 64;
 
-/// Numbers of flits carried up to certain cycles of the window.
+/// The marks of a window: the numbers of flits carried up to certain cycles.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Marks {
     start: u64,
-    /// Cycles between two marks; whole periods, if the policy has a period.
+    /// Number of cycles between two marks. If the policy has a period, it is a multiple of the period.
     apart: u64,
     landing: u64,
     period: Option<u64>,
-    /// The counts at the start of the window, and after each distance.
+    /// The counts at the start of the window and at each mark.
     kept: Vec<Carried>,
 }
 
-/// A span to be judged, with the counts at both ends; `to` is `None` if the span ends now.
+/// A span to be judged, with the counts at both of its ends. `to` is `None` if the span ends now.
 #[derive(Debug, PartialEq)]
 struct Judged {
     cycles: u64,
@@ -37,7 +38,7 @@ struct Judged {
 
 impl Marks {
     fn new(start: u64, period: Option<u64>, landing: u64) -> Self {
-        // a mark counts flits that arrive before its cycle, so it is taken earlier by the landing time
+        // a mark counts flits that arrive before its cycle, so the mark is taken earlier by the landing time
         let apart = period.map_or(APART.max(landing + 1), |period| period * (landing / period + 1));
         Self { start, apart, landing, period, kept: vec![Carried::default()] }
     }
@@ -55,9 +56,10 @@ impl Marks {
         }
     }
 
-    /// The later half of the distances of the window until `now`; at least one distance. `None` if the later half contains no whole period.
+    /// The span to be judged: the later half of the distances between marks in the window until `now`, at least one distance. Returns
+    /// `None` if that half contains no whole period.
     fn judged(&self, now: u64) -> Option<Judged> {
-        // a mark that is taken early may be after the end of the window
+        // a mark is taken early, so the last mark can belong to a cycle after the end of the window
         let last = (self.kept.len() - 1).min(((now - self.start) / self.apart) as usize);
         if last == 0 {
             let whole = Judged { cycles: now - self.start, from: self.kept[0], to: None };
@@ -69,7 +71,8 @@ impl Marks {
 }
 
 impl Simulation {
-    /// The marks of a window that begins now; `None` if its second half is judged instead, or no job has a rate.
+    /// Creates the marks for a window that begins now. Returns `None` if the second half of the window is judged instead, or no job has a
+    /// rate.
     pub(crate) fn marks(&self, spec: &Spec) -> Option<Marks> {
         let period = self.net.times.policy_repeats;
         let is_marked = period.is_some() || spec.phases.stop == Stop::Complete;
@@ -78,7 +81,7 @@ impl Simulation {
             .then(|| Marks::new(self.now, period, self.net.times.landing))
     }
 
-    /// Advances to cycle `until`, and takes the marks that become due before it.
+    /// Advances to cycle `until`, and takes the marks that are due on the way.
     pub(crate) fn advance_marking(&mut self, until: u64, look: u64, course: &mut Course) -> Option<Ending> {
         while let Some(due) = course.next_mark().filter(|&due| due <= until) {
             if let Some(ending) = self.advance_watched(due, look, course) {
@@ -90,7 +93,7 @@ impl Simulation {
         self.advance_watched(until, look, course)
     }
 
-    /// Judges the window up to now by its marks.
+    /// Judges the present window, up to now, by its marks.
     pub(crate) fn judge_marks(&self, spec: &Spec, marks: &Marks) -> Saturation {
         let (judged, lasted) = (marks.judged(self.now), self.now - marks.start);
         let verdict = match (judged, marks.period) {
@@ -112,7 +115,7 @@ mod tests {
         Carried { offered: flits, accepted: flits }
     }
 
-    /// The marks after this number of cycles of a window that begins in cycle 1000, if one flit is accepted in each cycle.
+    /// The marks of a window after `cycles` cycles. The window begins in cycle 1000, and one flit is accepted in each cycle.
     fn after(cycles: u64, period: Option<u64>) -> Marks {
         let mut marks = Marks::new(1000, period, 20);
         while marks.due() <= 1000 + cycles {
@@ -128,7 +131,7 @@ mod tests {
             let due = judged.map(|(from, to)| Judged { cycles: to - from, from: carried(from), to: Some(carried(to)) });
             assert_eq!(found, due, "{cycles} cycles");
         }
-        // a period that is shorter than the landing time
+        // here the period is shorter than the landing time
         assert_eq!(after(28, Some(7)).judged(1028).map(|judged| judged.cycles), Some(21));
     }
 

@@ -1,6 +1,7 @@
 //! The phases of a run: warm-up, measured window and drain, and the conditions that end them.
 //!
-//! All decisions depend on integers that are summed over all blocks, in cycles that do not depend on the division into blocks.
+//! All decisions depend only on integers that are summed over all blocks. The cycles of these decisions do not depend on the division into
+//! blocks.
 
 use crate::network::evener::Trial;
 use crate::network::load_readings::Carried;
@@ -20,50 +21,49 @@ use weft_kernel::face::AnyBlock;
 use weft_kernel::net::NetJob;
 use weft_kernel::tally::Tally;
 
-/// Receives the progress of a run, can stop the run, and selects its cores.
+/// The interface of a run to its caller: it receives the progress, can stop the run, and selects the cores of the threads.
 pub trait Progress: Sync {
-    /// Called from time to time with the cycle reached and the expected number of cycles. Returning `false` stops the
-    /// run.
+    /// The run calls this method from time to time, with the present cycle and the expected number of cycles. If the method returns
+    /// `false`, the run stops.
     fn tick(&self, cycle: u64, of: u64) -> bool;
 
-    /// Returns whether to make a checkpoint before cycle `now`, from which [`crate::resume`] can continue. The method is also called when
-    /// `tick` stops the run. If the method then returns true, the run stops after the checkpoint.
+    /// Returns whether the run writes a checkpoint before cycle `now`. [`crate::resume`] can continue a run from a checkpoint. The run also
+    /// calls this method after `tick` has stopped the run. If the method then returns true, the run writes a checkpoint before it stops.
     fn wants_checkpoint(&self, _now: u64) -> bool {
         false
     }
 
-    /// Receives the requested checkpoint.
+    /// Receives a checkpoint that [`Progress::wants_checkpoint`] has requested.
     fn keep(&self, _checkpoint: Vec<u8>) {}
 
-    /// The cores to which the threads of the run are pinned, the calling thread to the first core. If empty, threads are not pinned. A run
-    /// with fewer cores than threads is refused.
+    /// The cores to which the run pins its threads. The calling thread gets the first core. If the list is empty, the run does not pin its
+    /// threads. A run with fewer cores than threads is refused.
     fn cores(&self) -> &[usize] {
         &[]
     }
 }
 
-/// Ignores all progress reports.
+/// Ignores all progress reports of a run, and never stops it.
 impl Progress for () {
     fn tick(&self, _: u64, _: u64) -> bool {
         true
     }
 }
 
-/// Cycles between two checks whether the drain has ended.
+/// Number of cycles between two checks for the end of the drain.
 const DRAIN_LOOK: u64 = 256;
-/// Approximate number of cycles that a run without saturation needs after its window, until all packets of the window
-/// have been delivered.
+/// Approximate number of cycles from the end of the window until all packets of the window are delivered, for a run that is not saturated.
 pub fn drain_cycles(spec: &Spec) -> u64 {
     let looks = (Transit::of(spec).with_queues() / DRAIN_LOOK as f64).ceil().max(1.0);
     let kept_back = spec.turnaround().unwrap_or(0);
     (looks as u64 * DRAIN_LOOK).saturating_add(kept_back).min(spec.phases.drain_limit)
 }
 
-/// Cycles between two checks whether the last batch has been delivered. The delivery of the last batch ends the window. The energy account
-/// of the window ends at a multiple of this number.
+/// Number of cycles between two checks for the delivery of the last batch. The delivery of the last batch ends the window. The energy
+/// account of the window therefore ends at a multiple of this number.
 const COMPLETE_LOOK: u64 = 32;
 
-/// Number of flits that each job has offered in the window, including packets that deliveries caused.
+/// Number of flits that each job has offered in the window, including packets that a delivery caused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offered {
     pub by_job: Vec<Amount>,
@@ -79,7 +79,7 @@ impl Offered {
     }
 }
 
-/// Results of a run that are known when the window ends.
+/// Results of a run that are already known when the window ends.
 pub(crate) struct Findings {
     pub ending: Ending,
     pub saturated: Saturation,
@@ -89,7 +89,7 @@ pub(crate) struct Findings {
     pub decisions: Decisions,
     pub offered: Offered,
     pub closed: Vec<Vec<Account>>,
-    /// Number of cycles that each bundle slept.
+    /// Number of cycles for which each bundle was asleep.
     pub asleep: Vec<u64>,
     pub phases: Vec<PhaseOutcome>,
     pub control: Option<ControlCount>,
@@ -103,7 +103,7 @@ impl Simulation {
         self.go_on(spec, course)
     }
 
-    /// Runs all phases that are not finished yet, and returns the results.
+    /// Runs the phases that `course` has not finished, and returns the results of the run.
     pub(crate) fn go_on(mut self, spec: &Spec, mut course: Course) -> Outcome {
         let mut ending = None;
         if course.begun.is_none() {
@@ -129,11 +129,11 @@ impl Simulation {
         self.sum_up(spec, begun, closed, decisions, ending)
     }
 
-    /// The results of a run that has ended.
+    /// Computes the results of a run that has ended.
     fn sum_up(self, spec: &Spec, begun: Begun, closed: Closed, mut decisions: Decisions, ending: Ending) -> Outcome {
         let (judged, waiting) = (closed.judged, begun.waiting);
-        // Counted now and not at the end of the drain, because a source that waits for a delivery may later create a packet that belongs to
-        // the window.
+        // The flits are counted after the drain, and not at the end of the window. During the drain, a source that waits for a delivery can
+        // still create a packet that belongs to the window.
         let offered = self.offered();
         let ending = self.explain(ending);
         let drained = ending == Ending::Drained;
@@ -190,14 +190,14 @@ impl Simulation {
         self.blocks.iter_mut().for_each(|b| b.observers_mut().tally.window = (start, end));
     }
 
-    /// Starts the accounts of energy.
+    /// Starts the energy accounts of all channels.
     fn open_accounts(&mut self) {
         self.readings.begin(self.now);
         self.open_bundles();
         self.blocks.iter_mut().for_each(|block| block.begin_window(self.now));
     }
 
-    /// Control packets since the accounts were started; `None` if the agents send none.
+    /// Control packets since the accounts were started; `None` if the agents send no control packets.
     fn control(&self) -> Option<ControlCount> {
         let mut counts = self.blocks.iter().filter_map(|block| block.policy().control.counts.as_ref());
         let first = counts.next()?.clone();
@@ -224,14 +224,14 @@ impl Simulation {
         }
         if let Stop::Confidence { share, window } = spec.phases.stop {
             while !begun(course).is_decided {
-                // flits that may be delivered after the end of the window must not leave before this end is known
+                // the run must know the end of the window before flits depart that could arrive after this end
                 let end = begun(course).end;
                 let decide = end.saturating_sub(self.net.times.lookahead).max(self.now);
                 if let Some(ending) = self.advance_marking(decide, course.look, course) {
                     return Some(ending);
                 }
                 let tally = self.tally();
-                // slow packets of later batches may still be in flight, so these batches do not count yet
+                // slow packets of later batches can still be in flight, so these batches do not count as complete
                 let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.times.batch;
                 let confident = is_confident(&tally, spec.classes.len(), delivered as usize, share);
                 let longer = end + self.growth();
@@ -248,13 +248,13 @@ impl Simulation {
         self.advance_marking(begun(course).end, course.look, course)
     }
 
-    /// Number of cycles by which a window is extended: whole batches, and at least the number of cycles by which the end must be known in
-    /// advance.
+    /// Number of cycles by which the run extends a window that lacks confidence. The extension is a multiple of the batch length, and at
+    /// least the lookahead for the end of the window.
     fn growth(&self) -> u64 {
         (self.net.times.lookahead / self.net.times.batch + 1) * self.net.times.batch
     }
 
-    /// Advances until the batches of all jobs are delivered, or the window has reached its maximum length.
+    /// Advances until the batches of all jobs are delivered, or the window has its maximum length.
     fn complete(&mut self, spec: &Spec, course: &mut Course) -> Option<Ending> {
         let start = begun(course).start;
         let limit = start + spec.phases.window;
@@ -265,11 +265,11 @@ impl Simulation {
             if let Some(stall) = self.halted() {
                 return Some(Ending::Stalled(stall));
             }
-            // nothing is delivered while body flits flow steadily, or while nothing is in flight
+            // no packet is delivered while only body flits flow steadily, or while nothing is in flight
             let until = self.steady_until().max(self.empty_until());
             let calm = if self.is_complete(u64::MAX) { 0 } else { until.saturating_sub(self.now) };
             let look = (calm / COMPLETE_LOOK).max(1) * COMPLETE_LOOK;
-            // a run that continues from a checkpoint at a mark makes its checks in the same cycles as an uninterrupted run
+            // a run that continues from a checkpoint at a mark must make these checks in the same cycles as an uninterrupted run
             let next = (self.now - (self.now - start) % COMPLETE_LOOK).saturating_add(look).min(limit);
             if let Some(ending) = self.advance_marking(next, look, course) {
                 return Some(ending);
@@ -278,7 +278,7 @@ impl Simulation {
         None
     }
 
-    /// Whether all batches are known to be completely delivered before cycle `now`.
+    /// Whether all batches are certain to be delivered before cycle `now`.
     fn is_complete(&self, now: u64) -> bool {
         let tallies = || self.blocks.iter().map(|b| &b.observers().tally.parts);
         self.net.jobs.iter().enumerate().all(|(j, job)| {
@@ -293,8 +293,8 @@ impl Simulation {
         })
     }
 
-    /// The workloads that can't end: none of their packets is in flight, and none of their sources will create one. Other jobs may still
-    /// send.
+    /// The workloads that can't end, although no packet is stuck. None of their packets is in flight, and none of their sources will create
+    /// another packet. Other jobs can still be active.
     fn halted(&self) -> Option<Stall> {
         let rests = |block: &dyn AnyBlock| block.is_quiet() && block.next_created() == NOT_DUE;
         let all_rest = !self.has_packets() && self.blocks.iter().all(|block| rests(&**block));
@@ -304,11 +304,11 @@ impl Simulation {
         (!halted.is_empty()).then(|| Stall { cycle: self.now, packets: 0, wait_for: Vec::new(), halted })
     }
 
-    /// Advances to cycle `until` and checks the run every `look` cycles; in large networks the progress is reported more often. Returns
-    /// `Some` if the run ends earlier.
+    /// Advances to cycle `until`, and checks the run every `look` cycles. In large networks the progress is reported more often. Returns
+    /// the ending if the run ends before `until`.
     ///
-    /// A checkpoint is made before an advance, never after one. When the run continues from the checkpoint, the caller of this function is
-    /// called again. The caller finds its state in `course`, so it computes the same `until`.
+    /// The function writes a checkpoint before an advance, never after one. When a run continues from the checkpoint, the caller of this
+    /// function runs again from its beginning. That caller finds its state in `course`, so it computes the same `until` again.
     pub(crate) fn advance_watched(&mut self, until: u64, look: u64, course: &mut Course) -> Option<Ending> {
         while self.now < until {
             if self.can_be_kept() && (course.stops || course.progress.wants_checkpoint(self.now)) {
@@ -340,8 +340,8 @@ impl Simulation {
         None
     }
 
-    /// Advances to cycle `until`, and reports the progress from time to time. Returns whether the run has to stop at once, without a
-    /// checkpoint.
+    /// Advances to cycle `until`, and reports the progress to the caller of the run from time to time. Returns whether the run must stop at
+    /// once, without a checkpoint.
     fn advance_telling(&mut self, until: u64, course: &mut Course) -> bool {
         while self.now < until {
             self.advance_recording(self.look_end(course.look, until));
@@ -355,7 +355,7 @@ impl Simulation {
         false
     }
 
-    /// Advances to cycle `until`. Recordings take their samples when they are due.
+    /// Advances to cycle `until`. On the way, recordings take their samples when the samples are due.
     pub fn advance_recording(&mut self, until: u64) {
         while self.now < until {
             let (sample, reading) = (self.blocks[0].observers().recorders.next_sample(), self.readings.next());
@@ -386,7 +386,7 @@ impl Simulation {
         }
     }
 
-    /// Whether all packets of the window are delivered or discarded, and all sources have created their packets of the window.
+    /// Whether all packets of the window are delivered or discarded, and the sources will create no further packets of the window.
     fn is_drained(&self) -> bool {
         let end = self.blocks[0].observers().tally.window.1;
         let packets =
@@ -395,8 +395,8 @@ impl Simulation {
         self.delivered() + self.lost() == offered && self.blocks.iter().all(|block| block.sources_finished(end))
     }
 
-    /// Whether the network carries the load offered since the middle of the window. If the load changes, each phase is judged separately.
-    /// Batches are judged only by the drain.
+    /// The verdict on saturation, from the flits offered and accepted since the middle of the window. If the load changes during the run,
+    /// each phase is judged separately. For batches, the only test is the drain.
     fn saturation(&self, spec: &Spec, middle: &Middle) -> Saturation {
         if !self.net.times.changes.is_empty() {
             return Saturation::No;
@@ -412,35 +412,36 @@ impl Simulation {
         self.judge(spec, 0, cycles, (middle.carried, self.carried())).unwrap_or(Saturation::No)
     }
 
-    /// Whether less of a steady load was accepted since the middle of the window than random variation explains. The load offered in a
-    /// part of the window is computed from the whole window.
+    /// Whether the network accepted too little of a steady load since the middle of the window, beyond random variation. The offered load
+    /// of this part is computed from that of the whole window.
     fn falls_behind(&self, middle: &Middle) -> bool {
         let (start, end) = self.blocks[0].observers().tally.window;
         let offered = self.offered_before(self.now);
         let (packets, flits) = (offered.packets() as f64, offered.flits() as f64);
         let accepted = (self.done_with() - middle.accepted) as f64;
         let now = self.now.min(end);
-        // a flit counts as accepted when it leaves for its terminal, if it will arrive within the window
+        // a flit counts as accepted when it departs for its terminal, if it will arrive within the window
         let span = (now + self.net.times.landing).min(end).saturating_sub(middle.cycle + self.net.times.landing);
         let flits = flits / packets.max(1.0);
         let packets = packets * span as f64 / (now - start).max(1) as f64;
-        // a margin of three standard deviations of a Bernoulli count, so that short windows do not count as saturated by chance
+        // the margin is three standard deviations of a Bernoulli count; otherwise short windows might count as saturated by chance
         accepted < ACCEPTED_SHARE * packets * flits - DEVIATIONS * flits * packets.sqrt()
     }
 
-    /// Number of accepted flits, including discarded ones: discards are no sign that the network could not carry the load.
+    /// Number of accepted flits, including discarded flits, because a discarded flit does not show that the network could not carry the
+    /// load.
     pub fn accepted(&self) -> u64 {
         self.blocks.iter().map(|b| b.observers().tally.accepted_flits + b.observers().tally.lost_flits).sum()
     }
 
-    /// Number of flits that need no more work from the network. These flits are the accepted and discarded flits, and two kinds of offered
-    /// flits: replies that discarded requests will not get, and replies that the workload still delays.
+    /// Number of offered flits that the network does not have to deliver any more. The count includes accepted and discarded flits. It also
+    /// includes two kinds of replies: those that discarded requests will not get, and those that the workload still delays.
     pub(crate) fn done_with(&self) -> u64 {
         let unborn: u64 = (0..self.net.jobs.len()).map(|j| self.unborn(j).flits).sum();
         self.accepted() + unborn + self.kept_back(|_| true)
     }
 
-    /// Number of flits in replies of these jobs that are still delayed.
+    /// Number of flits in replies that the workloads of these jobs still delay.
     pub(crate) fn kept_back(&self, counts: impl Fn(usize) -> bool) -> u64 {
         if self.net.times.turnaround == 0 {
             return 0;
@@ -464,12 +465,12 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.lost).sum()
     }
 
-    /// Packets of job `j` that were never created because measured packets were discarded.
+    /// Packets of job `j` that were never created, because the measured packets that would have caused them were discarded.
     pub(crate) fn unborn(&self, j: usize) -> Amount {
         self.blocks.iter().map(|b| b.observers().tally.parts.unborn(j)).sum()
     }
 
-    /// Packets that the terminals of job `j` have created in the window without a delivery as cause.
+    /// Packets that the terminals of job `j` have created in the window without a preceding delivery as cause.
     fn created(&self, j: usize) -> Amount {
         self.blocks.iter().map(|b| b.observers().tally.parts.created_by(j).unwrap_or(b.observers().tally.created)).sum()
     }
@@ -483,7 +484,7 @@ impl Simulation {
         Offered { by_job: self.offered_before(self.now).by_job.into_iter().enumerate().map(born).collect() }
     }
 
-    /// Flits that the jobs offer in the window before cycle `until`, both now and later.
+    /// Flits that the jobs offer in the window before cycle `until`, including flits that they offer later than now.
     pub(crate) fn offered_before(&self, until: u64) -> Offered {
         let backlog = self.backlog(until.min(self.blocks[0].observers().tally.window.1)).1;
         let in_all = |(j, waiting): (usize, Amount)| {
@@ -494,9 +495,9 @@ impl Simulation {
         Offered { by_job: backlog.into_iter().enumerate().map(in_all).collect() }
     }
 
-    /// Returns the following two numbers. The first is the number of packets that were created before `until` but are not injected. The
-    /// second is, for each job, the packets of the window that sources created without a delivery but have not handed over yet, because
-    /// sources may be behind the simulated time.
+    /// Returns two counts. The first is the number of packets that are created before `until` but not yet injected. The second is, for each
+    /// job, the number of packets that sources create in the window without a delivery but have not yet handed over. Such packets exist
+    /// because a source can be behind the simulated time.
     pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<Amount>) {
         let (mut all, mut in_window) = (0, vec![Amount::default(); self.net.jobs.len()]);
         for block in &self.blocks {
@@ -512,7 +513,7 @@ impl Simulation {
         (all, in_window)
     }
 
-    /// If a run did not drain, searches for packets that can never move.
+    /// If the run did not drain, searches for packets that can never move, to report a stall instead.
     fn explain(&self, ending: Ending) -> Ending {
         match ending {
             Ending::Saturated | Ending::NotComplete => stall::find(self).map_or(ending, Ending::Stalled),
@@ -522,7 +523,7 @@ impl Simulation {
 }
 
 /// Whether the mean latencies of all packets, and of each message class with packets, have the required confidence. The decision uses only
-/// the first `count` batches.
+/// the first `count` batches of the window.
 fn is_confident(tally: &Tally, classes: usize, count: usize, share: f64) -> bool {
     let first = |batches: &[PacketSums]| is_mean_known(&batches[..count.min(batches.len())], share);
     let of_class = |class: usize| {
@@ -532,7 +533,7 @@ fn is_confident(tally: &Tally, classes: usize, count: usize, share: f64) -> bool
     first(&tally.batches) && (0..classes).all(of_class)
 }
 
-/// Whether half the width of the 95 % confidence interval of the mean latency is at most `share` of the mean.
+/// Whether the 95 % confidence interval of the mean latency extends at most `share` of the mean to each side.
 fn is_mean_known(batches: &[PacketSums], share: f64) -> bool {
     let mut sums = PacketSums::default();
     batches.iter().for_each(|b| sums.add(b));
@@ -542,7 +543,7 @@ fn is_mean_known(batches: &[PacketSums], share: f64) -> bool {
     confidence95(&means).is_some_and(|half| half <= share * mean)
 }
 
-/// The state of the course that exists from the beginning of the window.
+/// The part of the course that exists after the window has begun.
 fn begun<'a>(course: &'a mut Course) -> &'a mut Begun {
     course.begun.as_mut().expect("a window that has begun")
 }

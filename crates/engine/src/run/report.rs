@@ -19,7 +19,7 @@ use weft_kernel::tally::Tally;
 use weft_topology::{Graph, Peer};
 
 impl Simulation {
-    /// Marks and notifications, and the flows that are limited now; `None` without congestion control.
+    /// Marks and notifications of the run, and the flows that are limited now; `None` without congestion control.
     fn congestion(&self) -> Option<Congestion> {
         let control = self.net.congestion.as_ref()?;
         let (mut counts, mut limited) = (MarkCount::default(), Vec::new());
@@ -35,7 +35,7 @@ impl Simulation {
         Some(Congestion { counts, limited })
     }
 
-    /// Queues set aside for congested outputs; `None` if the scheme sets none aside.
+    /// Queues set aside for congested outputs; `None` if the queueing scheme sets no queues aside.
     fn set_aside(&self) -> Option<SetAside> {
         self.net.set_aside.as_ref()?;
         let mut all = SetAside { counts: SetAsideCount::default(), out: 0, lines: 0 };
@@ -120,7 +120,7 @@ impl Simulation {
             }
         }
         if self.net.interface.is_some() {
-            // a channel may carry the packets of several jobs
+            // counted by job, because a channel can carry packets of several jobs
             injected = (0..injected.len()).map(|j| tally.parts.injected_by(j)).collect();
         }
         let jobs = spec.traffic.jobs.iter().zip(&self.net.jobs).enumerate();
@@ -158,14 +158,14 @@ impl Simulation {
 }
 
 impl Simulation {
-    /// The activity of the ranks of all jobs that record it.
+    /// The activity of the ranks, for all jobs that record activity.
     fn activity(&self, spec: &Spec) -> Vec<activity::OfJob> {
         let jobs = spec.traffic.jobs.iter().zip(&self.net.jobs);
         jobs.flat_map(|(job, net)| net.workload.activities(&job.name, self.now)).collect()
     }
 
-    /// The tables of the workloads, for a run that ends in cycle `end`. If several jobs have tables of the same name, their rows are in one
-    /// table, job after job.
+    /// The tables that workloads write at the end of a run, which is cycle `end`. If several jobs have tables with the same name, one table
+    /// contains their rows, job after job.
     fn tables_of_workloads(&self, spec: &Spec, end: u64) -> Vec<(&'static str, Table)> {
         let mut all: Vec<(&'static str, Table)> = Vec::new();
         for (job, net) in spec.traffic.jobs.iter().zip(&self.net.jobs) {
@@ -182,7 +182,7 @@ impl Simulation {
     }
 }
 
-/// The results of the message classes.
+/// The results of each message class.
 fn by_class(spec: &Spec, tally: &Tally) -> Vec<ClassOutcome> {
     let of = |(number, class): (usize, &MessageClass)| {
         let (injected_flits, accepted_flits, mut packets) = tally.parts.of_class(number);

@@ -1,4 +1,4 @@
-//! Runs a network until no packet is left in it. All buffers and credits must then be in the same state as at the start.
+//! Runs a network to rest: until no packet is left in it. All buffers and credits must then be in the same state as at the start.
 
 use super::outcome::Outcome;
 use crate::network::simulation::Simulation;
@@ -6,11 +6,11 @@ use crate::network::spec::Spec;
 use weft_units::{Cycles, Refusal};
 
 impl Simulation {
-    /// After the sources have stopped, advances for `limit` cycles, or until no packet is left. Returns the number of packets left. If the
-    /// number is 0, the last credits are awaited too.
+    /// Advances after the sources have stopped, until no packet is left, but for `limit` cycles at most. Returns the number of packets that
+    /// are left. If no packet is left, the function also waits for the last credits.
     ///
     /// # Panics
-    /// Panics if no packet is left and a part of the network is not in the same state as at the start ([`Simulation::assert_empty`]).
+    /// Panics if no packet is left but the network is not in the same state as at the start ([`Simulation::assert_empty`]).
     pub fn empty_within(&mut self, limit: Cycles) -> usize {
         let end = self.now() + limit;
         while self.packets_under_way() > 0 && self.now() < end {
@@ -18,8 +18,8 @@ impl Simulation {
         }
         let left = self.packets_under_way();
         if left == 0 {
-            // The last credits are still in flight. Packets count as gone once they are granted, but a link to a terminal may still carry a
-            // whole buffer of them, flit by flit.
+            // The last credits can still be in flight. A packet counts as gone once it is granted. A link to a terminal may then still have
+            // to carry a whole buffer of flits, one by one.
             let (link, rate) = (&self.net.links[0], self.net.common.rates[0]);
             let last = (u64::from(link.capacity) * u64::from(rate.cycles())).div_ceil(u64::from(rate.flits()));
             self.advance(self.now() + STRIDE + if last > STRIDE { last } else { 0 });
@@ -28,8 +28,8 @@ impl Simulation {
         left
     }
 
-    /// Stops the sources in cycle `stop`, and measures until no packet is left. Refuses a network that is not empty within `limit` cycles.
-    /// `spec`: the spec of the simulation. The window of the spec must begin in cycle 0 and be longer than the whole run.
+    /// Stops the sources in cycle `stop`, and measures until no packet is left in the network. Refuses a network that is not empty within
+    /// `limit` cycles. `spec`: the spec of the simulation. The window of the spec must begin in cycle 0 and be longer than the whole run.
     pub fn run_to_rest(mut self, spec: &Spec, stop: Cycles, limit: Cycles) -> Result<Outcome, Refusal> {
         self.advance(stop);
         self.stop_sources();
@@ -44,5 +44,5 @@ impl Simulation {
     }
 }
 
-/// Cycles between two checks of the packets in flight.
+/// Number of cycles between two checks for packets in flight.
 const STRIDE: Cycles = 200;

@@ -1,10 +1,10 @@
-//! Finds the packets that can never move again, and the reasons why they wait.
+//! Stall analysis: finds the packets that can never move again, and the reasons why they wait.
 //!
-//! A head can move if a VC that it may use is free and has room, or will become free and get room. A VC will become so if the packet that
-//! holds it can move, or the packets in the buffer behind it can move. Packets at ejection channels and in sources, and flits and credits
-//! in flight, can always move. A head that waits for a channel that the power policy has closed can move if the policy has further events
-//! and may open the channel. Queues that can move are marked repeatedly until no further queue is found. The remaining queues are stuck: in
-//! a cycle, or behind a channel that stays closed.
+//! A head can move if one of the VCs that it may use is free and has space, or will become free and get space. A VC will become free if the
+//! packet that holds it can move. The VC will get space if the packets in the buffer behind it can move. Packets at ejection channels and
+//! in sources, and flits and credits in flight, can always move. A head that waits for a channel closed by the power policy can move if the
+//! policy has further events, which might open the channel. The analysis repeatedly marks queues that can move, until it finds no further
+//! one. The remaining queues are stuck: they wait for each other in a cycle, or for a channel that stays closed.
 
 use crate::network::simulation::Simulation;
 use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
@@ -24,15 +24,16 @@ struct Map<'a> {
     net: &'a Net,
     blocks: &'a [Box<dyn AnyBlock>],
     now: u64,
-    /// Whether the power policy will open no channel until a packet moves.
+    /// Whether the power policy will open no channel before a packet moves.
     policy_rests: bool,
-    /// `credits`: credits in flight, as (block, output, VC). `flits`: flits in flight, by the queue that they will enter. A run of body
-    /// flits has no event for each flit. The event of the run's end represents all its flits, unless the run is still active.
+    /// `credits`: credits in flight, as (block, output, VC). `flits`: flits in flight, as the queues that they will enter. Flits of a run
+    /// of body flits do not each have an event. The event at the end of the run represents all its flits, except while the run is still
+    /// active.
     credits: HashSet<(usize, usize, usize)>,
     flits: HashSet<Queue>,
 }
 
-/// The packets that can never move, if there are any.
+/// The packets that can never move, with the reason; `None` if there are no such packets.
 pub(crate) fn find(simulation: &Simulation) -> Option<Stall> {
     let map = Map::new(&simulation.net, &simulation.blocks, simulation.now(), simulation.is_policy_at_rest());
     let mut stuck: HashSet<Queue> = map.queues().collect();
@@ -74,7 +75,7 @@ impl<'a> Map<'a> {
         Self { net, blocks, now, policy_rests, credits, flits }
     }
 
-    /// A key that orders the queues independently of the blocks.
+    /// A key that gives the queues an order independent of the division into blocks.
     fn order(&self, q: Queue) -> (u32, u16, u8) {
         let outcome::Queue { router, port, vc } = self.place(q);
         (router, port, vc)
@@ -87,8 +88,8 @@ impl<'a> Map<'a> {
         })
     }
 
-    /// A list of queues, at least one of which must move before the head of `q` can move. `None` if the head can already move, or waits for
-    /// a failed link to return. An empty list means that the head can never move.
+    /// Lists queues of which at least one must move before the head of `q` can move. Returns `None` if the head can already move, or waits
+    /// for a failed link to return. An empty list means that the head can never move.
     fn waits_for(&self, (b, i, v): Queue) -> Option<Vec<Queue>> {
         let block = &self.blocks[b];
         let port = block.input(i);
@@ -114,7 +115,7 @@ impl<'a> Map<'a> {
         Some(on)
     }
 
-    /// The hops that the head of `q`, which holds no VC, may request.
+    /// The hops that the head of `q` may request, if this head holds no output VC.
     fn hops(&self, (b, i, v): Queue) -> Vec<Hop> {
         let block = &self.blocks[b];
         let port = block.input(i);
@@ -135,7 +136,7 @@ impl<'a> Map<'a> {
         if port.choosing >> v & 1 != 0 { members(hop).collect() } else { vec![hop] }
     }
 
-    /// A list of queues: at least one must move before a head can take `hop`; `None` if the head can take it now.
+    /// Lists queues of which at least one must move before a head can take `hop`. Returns `None` if the head can take it now.
     fn waits_at(&self, b: usize, base: usize, hop: Hop) -> Option<Vec<Queue>> {
         let o = base + usize::from(hop.port);
         let out = self.blocks[b].output(o);
@@ -145,8 +146,8 @@ impl<'a> Map<'a> {
         let held = out.held;
         let holder = |vc: usize| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15));
         if out.is_closed() || self.net.router.hold_switch && held != 0 {
-            // If the channel is closed, the policy acts when the packets that hold its VCs have left. If the output holds the switch for a
-            // packet, it finishes that packet first, even if other VCs are free.
+            // If the channel is closed, the policy acts after the packets that hold its VCs have left. If the output holds the switch for
+            // one packet, the output finishes this packet first, even if other VCs are free.
             return Some((0..out.credits.len()).filter(|vc| held >> vc & 1 != 0).map(holder).collect());
         }
         let link = &self.net.links[out.class as usize];
@@ -165,7 +166,7 @@ impl<'a> Map<'a> {
         Some(on)
     }
 
-    /// The queue behind output VC (b, o, vc) that must move before a credit returns; `None` if a credit will return anyway.
+    /// The queue behind output VC (b, o, vc) that must move before a credit returns; `None` if a credit returns in any case.
     fn behind(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
         let out = self.blocks[b].output(o);
         let far = match out.kind {
@@ -182,8 +183,8 @@ impl<'a> Map<'a> {
         (!moving && !empty).then(|| vec![far])
     }
 
-    /// A list of queues: at least one must move before the terminal behind output `o` answers and frees room on ejection VC `vc`. `None` if
-    /// that room will become free in any case.
+    /// Lists queues of which at least one must move before the terminal behind output `o` answers and thereby frees space on ejection VC
+    /// `vc`. Returns `None` if this space becomes free in any case.
     fn behind_terminal(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
         let (rules, block) = (self.net.interface.as_ref().filter(|_| self.net.keeps)?, &self.blocks[b]);
         if self.credits.contains(&(b, o, vc)) {
@@ -196,7 +197,7 @@ impl<'a> Map<'a> {
         if oldest == NONE || out.is_closed() {
             return None; // the packets that the terminal keeps have no reply yet, or the policy will still act
         }
-        // the terminal's replies leave through queues whose first packet waits
+        // the terminal's replies leave through the queues that this loop lists, if the first packet of a queue waits
         let mut on = Vec::new();
         for q in (0..queues.each).filter(|q| queues.filled[t] >> q & 1 != 0 && self.leads_to_reply(t, b, *q)) {
             let (queue, front) = (&queues.of[queues.place(t, q)], queues.front(t, q));
@@ -214,7 +215,7 @@ impl<'a> Map<'a> {
         (!on.is_empty()).then_some(on)
     }
 
-    /// Whether a reply is in queue `q` of terminal `t`, or would be behind its packets.
+    /// Whether queue `q` of terminal `t` contains a reply, or a new reply would have to join this queue behind its packets.
     fn leads_to_reply(&self, t: usize, b: usize, q: usize) -> bool {
         let queues = &self.blocks[b].interfaces().queues;
         let replies = |s: usize| {
@@ -225,7 +226,7 @@ impl<'a> Map<'a> {
         queues.each == 1 || classes.contains(&queues.front(t, q).class)
     }
 
-    /// The queue upstream that still contains flits of the packet at the head of `q`; `None` if these flits are in flight.
+    /// The queue of a previous router that still contains flits of the packet at the head of `q`; `None` if these flits are in flight.
     fn body_behind(&self, q: Queue) -> Option<Queue> {
         let (b, i, v) = q;
         let port = self.blocks[b].input(i);
@@ -259,13 +260,13 @@ impl<'a> Map<'a> {
         count
     }
 
-    /// The reason why the head of `q` waits: the queue `next`, or a channel that stays closed.
+    /// The reason why the head of `q` waits: for the queue `next`, or for a channel that stays closed if there is no `next`.
     fn waiting(&self, q: Queue, next: Option<Queue>) -> Waiting {
         let (b, i, v) = q;
         let block = &self.blocks[b];
         let port = block.input(i);
         let segment = &block.records().segments.items[port.head[v] as usize];
-        // after the head has left, possibly to another block, the record may belong to another packet
+        // after the head has left this router, perhaps to another block, the record may belong to another packet
         let packet = (segment.sent == 0).then(|| &block.records().packets.items[segment.packet as usize]);
         let at = self.place(q);
         let cause = match next.map(|next| (next, self.place(next))) {
@@ -280,7 +281,8 @@ impl<'a> Map<'a> {
         Waiting { packet: packet.map(|p| PacketName { seq: p.seq, src: p.src, dst: p.dst }), at, cause }
     }
 
-    /// The terminal that the packet at the head of `q` reaches next. `None` if this terminal does not send into the queue `next`.
+    /// The terminal to which the next hop of the packet at the head of `q` leads. Returns `None` if this terminal does not send into the
+    /// queue `next`.
     fn answering(&self, (b, i, v): Queue, next: Queue) -> Option<u32> {
         let port = self.blocks[b].input(i);
         let p = match port.requests[v] {
@@ -292,7 +294,7 @@ impl<'a> Map<'a> {
         (out.kind == ChannelEnd::Ejection && (next.0, next.1) == (b, o)).then_some(out.peer)
     }
 
-    /// The first of the channels that the head of `q` may take, as a cause. All these channels are closed.
+    /// The first of the channels that the head of `q` may take, as the cause of a stall. All channels that the head may take are closed.
     fn closed(&self, q: Queue) -> Cause {
         let block = &self.blocks[q.0];
         let (port, hops) = (block.input(q.1), self.hops(q));
@@ -306,7 +308,7 @@ impl<'a> Map<'a> {
         outcome::Queue { router, port: port.port, vc: v as u8 }
     }
 
-    /// The output port of the sending router whose channel leads to a queue.
+    /// The output port of the previous router whose channel leads to this queue.
     fn output_to(&self, (b, i, _): Queue) -> u32 {
         let port = self.blocks[b].input(i);
         let (b, o) = if port.remote {

@@ -1,4 +1,4 @@
-//! Decides when a simulation has settled, and computes the confidence of its mean.
+//! Decides when a simulation has settled, and computes the confidence interval of its mean latency.
 //!
 //! # Source
 //! K. P. White, "An Effective Truncation Heuristic for Bias Reduction in Simulation Output", Simulation 69(6), 1997
@@ -6,36 +6,37 @@
 //! a test of trend by H. B. Mann, Econometrica 13, 1945; batch means: A. M. Law, "Simulation Modeling and Analysis".
 //!
 //! # Parameters
-//! Latencies: [`LEAST`] observations are needed, with at least [`LEAST_REST`] after the cut. Power state: [`LEAST_PERIODS`] and
-//! [`LEAST_PERIODS_REST`]; shares of the managed channels that differ by less than [`RESOLUTION`] count as equal; the rank correlation with
-//! time may be at most 1 / [`TREND`]. `warmup.rs` defines the observations.
+//! Latencies: at least [`LEAST`] observations are needed, of which at least [`LEAST_REST`] remain after the cut. Power state: at least
+//! [`LEAST_PERIODS`] observations are needed, of which [`LEAST_PERIODS_REST`] remain. Shares of the managed channels that differ by less
+//! than [`RESOLUTION`] count as equal. The rank correlation with time may be at most 1 / [`TREND`]. `warmup.rs` defines the observations.
 //!
 //! # Guarantees
-//! Decisions are functions of integers summed over the whole network at fixed cycles: they do not depend on threads or
-//! blocks.
+//! Decisions depend only on integers that are summed over the whole network at fixed cycles. Therefore threads and blocks do not change a
+//! decision.
 //!
-//! The power state needs a separate rule. There are few observations of it, because each must be as long as the policy's time from one
-//! decision to the next (10,000 cycles under TCEP). In addition, the power state does not change at all between decisions.
-//! * With only six observations, MSER must be permitted to keep as few as three. MSER then cuts a straight ramp down to these three,
-//!   although a ramp is no steady state.
-//! * MSER alone never ends while channels still change one by one: if nothing else varies, every change is significant. Therefore each
-//!   observation counts as exact only to within [`RESOLUTION`] d, which adds d^2/12 to its variance. For a ramp of slope s the criterion is
-//!   then m s^2/12 + d^2/(12 m) over the last m observations. This criterion has its minimum at m = d/s: the power state has settled when
-//!   it changes by less than d in the half that is kept. Noise below d does not delay the decision either.
-//! * A staircase that is constant for two or three periods at a time looks like noise to MSER. (An example is a router that may switch off
-//!   one link per epoch but finds such a link only in every second epoch.) Rank correlation takes the order into account. Over all pairs of
-//!   the observations that are kept, the number of rising pairs and the number of falling pairs (by d or more) may differ by at most a
-//!   third of the pairs. Noise and oscillations around a level meet this condition, whatever their amplitude. So does a drift of up to two
-//!   standard deviations of the noise around it, which is a correlation of 1/2, or of 1/3 in ranks.
+//! The power state needs a separate rule. The power state has few observations, because each must be as long as the time between two
+//! decisions of the policy (10,000 cycles under TCEP). In addition, the power state does not change between the decisions of the policy.
+//! * With only six observations, MSER must be allowed to cut the series down to three. MSER then cuts a straight ramp down to its last
+//!   three observations, although a ramp is not a steady state.
+//! * With MSER alone, the warm-up would not end while channels still change one by one: if nothing else varies, every change is
+//!   significant. Therefore each observation counts as exact only to within [`RESOLUTION`] d, which adds d^2/12 to its variance. For a ramp
+//!   of slope s the criterion is then m s^2/12 + d^2/(12 m) over the last m observations. The criterion has its minimum at m = d/s. The
+//!   power state has therefore settled when it changes by less than d in the half that remains. Noise below d does not delay the decision.
+//! * A staircase that is constant for two or three periods at a time looks like noise to MSER. For example, a router that may switch off
+//!   one link per epoch finds such a link only in every second epoch. Rank correlation detects the staircase, because it takes the order
+//!   into account. Among all pairs of the remaining observations, some rise and some fall by d or more. The numbers of rising and falling
+//!   pairs may differ by at most a third of all pairs. Noise and oscillations around a constant level meet this condition for any
+//!   amplitude. A drift also meets it if it is at most two standard deviations of the noise around it. A drift of this size has a
+//!   correlation of 1/2, or of 1/3 in ranks.
 //!
-//! A window of fixed length begins even if the network has not settled. The batches of such a window then show a trend. Latencies count as
-//! growing under two conditions: those of the second half exceed those of the first by [`MATTERS`] and by more than the confidence interval
-//! of their difference; and of all pairs of batches four in five rise. Near the capacity, batches depend on each other, so the interval
-//! alone is too narrow. The order of the batches is affected less by this.
+//! A window of fixed length begins even if the network has not yet settled. The batches of such a window then show a trend. The latencies
+//! of a window count as growing under two conditions. First, the mean of the second half exceeds that of the first half by [`MATTERS`], and
+//! by more than the confidence interval of the difference. Second, four of five pairs of batches rise. Near the capacity of the network,
+//! batches depend on each other, so the confidence interval alone is too narrow. Dependence has less influence on the order of the batches.
 //!
 //! # Not modelled
-//! Correlation between batches: the confidence interval is correct only if batches are long enough. A power state that is constant for five
-//! periods of the policy or more and then changes again counts as settled.
+//! Correlation between batches: the confidence interval is correct only if batches are long enough. If the power state is constant for five
+//! or more periods of the policy and then changes again, it still counts as settled.
 //!
 //! # Validation
 //! `engine/tests/saturation.rs`: latencies that grow at a load equal to the capacity, and do not grow at lower loads. Tests below:
@@ -43,23 +44,23 @@
 
 use weft_api::state::sums::PacketSums;
 
-/// Number of latency observations that are needed before a run may count as settled.
+/// Number of latency observations that a run needs before it can count as settled.
 pub(crate) const LEAST: usize = 12;
-/// The smallest number of observations that may be kept; fewer could vary little by chance.
+/// The smallest number of observations that remain after the cut. A smaller number might have a small variation by chance.
 const LEAST_REST: usize = 5;
-/// Number of power-state observations that are needed before the power state may count as settled.
+/// Number of power-state observations that a run needs before its power state can count as settled.
 pub(crate) const LEAST_PERIODS: usize = 6;
 const LEAST_PERIODS_REST: usize = 3;
 /// Shares of the managed channels that differ by less than this count as equal.
 const RESOLUTION: f64 = 0.01;
-/// The number of rising pairs and the number of falling pairs may differ by at most one in this many pairs.
+/// The numbers of rising and of falling pairs may differ by at most one in this number of pairs.
 const TREND: i64 = 3;
 
-/// Number of batches of a window that are compared; if the window has more, neighbouring batches are joined. With fewer than
-/// [`LEAST_BATCHES`] there is no verdict.
+/// Number of batches into which a window is divided to test for a trend. If the window has more batches, neighbouring batches are joined. A
+/// window with fewer than [`LEAST_BATCHES`] batches gets no verdict.
 const BATCHES: usize = 10;
 const LEAST_BATCHES: usize = 8;
-/// Share by which the mean latency must grow to count as a trend.
+/// Smallest growth of the mean latency that counts as a trend, as a share.
 const MATTERS: f64 = 0.05;
 
 /// Whether a series of mean latencies has settled: MSER drops less than half of it.
@@ -74,8 +75,9 @@ pub(crate) fn is_level(shares: &[f64]) -> bool {
     shares.len() >= LEAST_PERIODS && 2 * cut < shares.len() && !has_trend(&shares[cut..])
 }
 
-/// Number of observations to drop so that the mean of the rest is as exact as possible: it minimises the sum of squares divided by (length
-/// of the rest)^2. At least `least_rest` observations are kept. Each observation is exact only to within `resolution`.
+/// Number of observations to drop at the start so that the mean of the rest is as exact as possible. The function minimises the sum of
+/// squared deviations, divided by (length of the rest)^2. At least `least_rest` observations remain. Each observation is exact only to
+/// within `resolution`.
 fn mser(observations: &[f64], least_rest: usize, resolution: f64) -> usize {
     let n = observations.len();
     let rounding = resolution * resolution / 12.0;
@@ -95,7 +97,7 @@ fn mser(observations: &[f64], least_rest: usize, resolution: f64) -> usize {
     cut
 }
 
-/// Whether the observations tend to rise or to fall with time (Kendall's rank correlation).
+/// Whether the observations tend to rise or fall with time, by Kendall's rank correlation.
 fn has_trend(shares: &[f64]) -> bool {
     let sign = |change: f64| i64::from(change >= RESOLUTION) - i64::from(change <= -RESOLUTION);
     let later = |(k, first): (usize, &f64)| shares[k + 1..].iter().map(|x| sign(x - first)).sum::<i64>();
@@ -110,8 +112,8 @@ const T95: [f64; 30] = [
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/// Student's t: from the table; for more degrees of freedom from the expansion around the normal quantile (Abramowitz and Stegun 26.7.5),
-/// which is exact to 0.001 from 30 degrees on.
+/// The 95 % quantile of Student's t. Up to 30 degrees of freedom it comes from the table. Above, it comes from the expansion around the
+/// normal quantile (Abramowitz and Stegun 26.7.5), which is exact to 0.001.
 fn student_t95(degrees: usize) -> f64 {
     match degrees.checked_sub(1).and_then(|i| T95.get(i)) {
         Some(t) => *t,
@@ -123,8 +125,8 @@ fn student_t95(degrees: usize) -> f64 {
     }
 }
 
-/// Share by which the mean latency of the second half of a window exceeds the mean of the first half. `None` if the difference may be
-/// random variation.
+/// Share by which the mean latency of the second half of a window exceeds the mean of the first half. Returns `None` if the difference can
+/// be random variation.
 pub fn growth(batches: &[PacketSums]) -> Option<f64> {
     let count = batches.len().min(BATCHES) / 2 * 2;
     let mean = |part: &[PacketSums]| {
@@ -136,7 +138,7 @@ pub fn growth(batches: &[PacketSums]) -> Option<f64> {
     growth_of(&means.filter(|means| means.len() >= LEAST_BATCHES)?)
 }
 
-/// The share by which the second half exceeds the first, for an even number of means.
+/// The share by which the mean of the second half exceeds the mean of the first half, for an even number of means.
 fn growth_of(means: &[f64]) -> Option<f64> {
     let halves = means.split_at(means.len() / 2);
     let mean = |half: &[f64]| half.iter().sum::<f64>() / half.len() as f64;
@@ -152,8 +154,7 @@ fn growth_of(means: &[f64]) -> Option<f64> {
     grows.then(|| second / first - 1.0)
 }
 
-/// Half the width of the 95 % confidence interval of a mean, from independent batch means; `None` for fewer than two
-/// batches.
+/// Half the width of the 95 % confidence interval of a mean, computed from independent batch means; `None` for fewer than two batches.
 pub fn confidence95(means: &[f64]) -> Option<f64> {
     let n = means.len() as f64;
     if means.len() < 2 {
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_expansion_continues_the_table() {
-        // t(31) = 2.0395, t(120) = 1.9799, t(infinity) = 1.9600.
+        // Tabulated values: t(31) = 2.0395, t(120) = 1.9799, t(infinity) = 1.9600.
         for (degrees, t) in [(31, 2.0395), (120, 1.9799), (1_000_000, 1.9600)] {
             assert!((student_t95(degrees) - t).abs() < 1e-3, "t({degrees}) = {}", student_t95(degrees));
         }
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_four_batches() {
-        // Means 1, 2, 3, 4: s^2 = 5/3, t(3) = 3.182, so 3.182 * sqrt(5/12).
+        // By hand: means 1, 2, 3, 4 have s^2 = 5/3, and t(3) = 3.182, so the result is 3.182 * sqrt(5/12).
         let half = confidence95(&[1.0, 2.0, 3.0, 4.0]).expect("four batches");
         assert!((half - 3.182 * (5.0f64 / 12.0).sqrt()).abs() < 1e-12);
         assert_eq!(confidence95(&[1.0]), None);
@@ -194,16 +195,16 @@ mod tests {
             };
             (0..count).map(sums).collect()
         };
-        // grows as the square root of time after a start: means of 10 batches; each half has 5 means
+        // latencies that grow as the square root of time after a start, in 10 batch means of which each half has 5
         let root = |k: f64| 100.0 * (k + 5.5).sqrt();
         let half = |from: u32| (from..from + 5).map(|k| root(f64::from(k))).sum::<f64>();
         let grown = growth(&batches(10, &root)).expect("it grows");
         assert!((grown - (half(5) / half(0) - 1.0)).abs() < 1e-3, "{grown}");
-        // 100 batches are joined in groups of ten; a few batches do not give a verdict
+        // 100 batches are joined in groups of ten; with too few batches there is no verdict
         assert!(growth(&batches(100, &|k| root(k / 10.0))).is_some());
         assert_eq!([growth(&batches(7, &root)), growth(&[]), growth(&batches(10, &|k| 100.0 + 0.3 * k))], [None; 3]);
         assert_eq!(growth(&batches(10, &|k| 2000.0 - root(k))), None, "it falls");
-        // noise of any amplitude: a single false alarm in 2000 windows of 10 batches
+        // noise of any amplitude causes a single false alarm in 2000 windows of 10 batches
         let alarms = (0..2000).filter(|&seed| {
             let noise = noise(seed);
             growth(&batches(10, &|k| 500.0 + 50.0 * noise[k as usize])).is_some()
@@ -215,14 +216,14 @@ mod tests {
     fn what_grows_never_settles_and_what_decays_does() {
         let growing: Vec<f64> = (0..200).map(|k| 20.0 + 3.0 * f64::from(k)).collect();
         assert!((0..=200).all(|n| !has_settled(&growing[..n])));
-        // an exponential decay with a small oscillation: in about 6 observations the bias exceeds the oscillation
+        // an exponential decay with a small oscillation; in about 6 observations the bias of the decay exceeds the oscillation
         let decaying: Vec<f64> =
             (0..100).map(|k| 20.0 + 30.0 * 0.5f64.powi(k) + if k % 2 == 0 { 0.5 } else { -0.5 }).collect();
         let first = (0..=100).find(|&n| has_settled(&decaying[..n])).expect("settles");
         assert!((12..=20).contains(&first), "{first}");
     }
 
-    /// The number of observations after which a series of shares first counts as level.
+    /// The number of observations of a series after which the series first counts as level.
     fn level_after(shares: &[f64]) -> Option<usize> {
         (1..=shares.len()).find(|&n| is_level(&shares[..n]))
     }
@@ -232,7 +233,7 @@ mod tests {
         (0..60).map(share).collect()
     }
 
-    /// Nearly normal noise with standard deviation 1: the sum of 12 uniform numbers.
+    /// Nearly normal noise with standard deviation 1, as the sum of 12 uniform random numbers.
     fn noise(seed: u64) -> Vec<f64> {
         let mut random = weft_traffic::stream(seed, 0, 0);
         let mut uniform = || f64::from(weft_traffic::below(&mut random, 1 << 20)) / f64::from(1 << 20);
@@ -244,13 +245,13 @@ mod tests {
         for share in [0.0, 0.25, 1.0] {
             assert_eq!(level_after(&series(|_| share)), Some(LEAST_PERIODS));
         }
-        // one of 448 links is switched on and off: 0.2 % of the links, below the resolution
+        // one of 448 links is switched on and off, which is 0.2 % of the links and therefore below the resolution
         assert_eq!(level_after(&series(|k| f64::from(112 + k % 2) / 448.0)), Some(LEAST_PERIODS));
     }
 
     #[test]
     fn what_still_falls_or_climbs_is_not_level() {
-        // steps of 2 % of the channels or more, each after 1 to 4 periods: not settled before the last step
+        // with steps of 2 % of the channels or more, each after 1 to 4 periods, the series does not settle before the last step
         for period in 1..=4 {
             for step in [0.02, 0.05, 0.1] {
                 let levels = (0.9 / step) as u32;
@@ -265,15 +266,15 @@ mod tests {
 
     #[test]
     fn a_level_counts_when_it_lasts_longer_than_the_way_to_it() {
-        // the `way` observations of the ramp must be dropped, and must be less than half of all: 2 * way + 1
+        // the `way` observations of the ramp must be dropped, and they must be less than half of all observations: 2 * way + 1 observations
         for way in [4, 7, 12] {
             let to_the_top = series(|k| (0.1 + 0.9 / f64::from(way) * f64::from(k)).min(1.0));
             assert_eq!(level_after(&to_the_top), Some(2 * way as usize + 1), "saturates after {way}");
         }
-        // up within one period, then down by 3 % of the channels in each of 12 periods
+        // the share rises within one period, then falls by 3 % of the channels in each of 12 periods
         let consolidating = series(|k| if k == 0 { 0.25 } else { 0.9 - 0.03 * f64::from(k.min(12)) });
         let level = level_after(&consolidating).expect("level at last");
-        // changes below the resolution may be dropped or kept
+        // MSER may drop or keep changes below the resolution
         assert!((2 * 12..=2 * 12 + 3).contains(&level), "{level}");
     }
 
@@ -282,7 +283,7 @@ mod tests {
         for time in [1.0, 2.0, 4.0] {
             let decay = series(|k| 0.3 + 0.7 * (-f64::from(k) / time).exp());
             let level = level_after(&decay).expect("level at last");
-            // less than half is dropped, and the rest changes by less than about twice the resolution
+            // less than half of the series is dropped, and the rest changes by less than about twice the resolution
             let kept = decay[(level - 1) / 2] - decay[level - 1];
             assert!(kept < 2.0 * RESOLUTION, "{time}: level after {level}, kept {kept}");
         }
@@ -293,7 +294,7 @@ mod tests {
         for half in 1..=6 {
             let wave = series(|k| 0.3 + 0.1 * f64::from(k / half % 2));
             let level = level_after(&wave).expect("steady");
-            // settled at the latest when each level has occurred twice
+            // the series has settled at the latest when each level has occurred twice
             assert!(level <= (4 * half as usize).max(LEAST_PERIODS), "{half}: {level}");
         }
     }
@@ -308,7 +309,7 @@ mod tests {
             levels.sort_unstable();
             assert!(levels[100] <= 9 && levels[199] <= 30, "{wide}: median {}, most {}", levels[100], levels[199]);
         }
-        // a drift of 5 % per observation is visible in noise of 1 %
+        // a drift of 5 % per observation is visible above noise of 1 %
         for seed in 0..200 {
             let shares: Vec<f64> =
                 noise(seed)[..18].iter().enumerate().map(|(k, x)| 0.95 - 0.05 * k as f64 + 0.01 * x).collect();

@@ -1,5 +1,5 @@
-//! Tests with an allocator that is unknown to the rest of Weft. The allocator consists of one file and one line in a registry, and runs
-//! without any other change. (`conformance/tests/outside` tests routings and power policies from outside.)
+//! Tests with an allocator that the rest of Weft does not know. The allocator consists of one file and one line in a registry, and runs
+//! without changes to other files. (`conformance/tests/outside` tests routings and power policies from outside.)
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
@@ -20,13 +20,13 @@ mod allocation {
     use weft_api::allocation::{AllocatorModel, UseAllocator};
 
     weft_units::registry! {
-        /// A family with one member.
+        /// A family of allocators with one member.
         pub enum Newcomers as AllocatorModel, with examples, given to UseAllocator:
         "two_rounds" => two_rounds::TwoRounds,
     }
 }
 
-/// Runs the spec with an allocator of this family in this number of blocks.
+/// Runs the spec with an allocator of the new family in `blocks` blocks.
 fn run(spec: &Spec, newcomer: &allocation::Newcomers, blocks: usize) -> Outcome {
     let net = assemble::net(spec).expect("a network");
     let policy = policy::build(spec).expect("a policy");
@@ -35,14 +35,14 @@ fn run(spec: &Spec, newcomer: &allocation::Newcomers, blocks: usize) -> Outcome 
     Simulation::of_models(spec, how, net, &*policy, &allocator).run(spec, &())
 }
 
-/// A short run at low load.
+/// A spec for a short run at low load.
 fn spec(topology: &TopologyConfig, routing: &RoutingConfig) -> Spec {
     let mut spec = Spec::new(topology, routing.clone()).expect("a spec");
     (spec.phases.warmup, spec.phases.window) = (0, 2000);
     spec
 }
 
-/// Checks that all packets arrive, both in one block and in three.
+/// Checks that all packets arrive, in one block and in three blocks.
 fn check(spec: &Spec, newcomer: &allocation::Newcomers, what: &str) {
     let (one, three) = (run(spec, newcomer, 1), run(spec, newcomer, 3));
     assert_eq!((&one.ending, one.missing_packets, one.sums.flits), (&Ending::Drained, 0, one.offered_flits), "{what}");
@@ -53,7 +53,7 @@ fn check(spec: &Spec, newcomer: &allocation::Newcomers, what: &str) {
     }
 }
 
-/// Whether the schema of scenarios permits the name.
+/// Whether the schema of scenarios contains the name.
 fn in_schema<T: schemars::JsonSchema>(name: &str) -> bool {
     schemars::schema_for!(T).to_value()["oneOf"][0]["properties"].get(name).is_some()
 }

@@ -1,14 +1,14 @@
-//! A warm-up that ends as soon as latencies and power state have settled (`steady.rs` defines the test).
+//! A warm-up that ends as soon as latencies and power state have settled. (`steady.rs` defines the test.)
 //!
-//! An observation of the latency is the mean over the packets delivered in [`OBSERVATION`] cycles, including their time in source queues.
-//! If a policy decides less often, latencies may rise after each decision and fall again, so that they never settle from one such
-//! observation to the next. In this case they also count as settled when their means over the periods of the policy are level to within 1
-//! %. If a workload delays replies, the first observation is the one in which the first reply may leave. If there are message classes, the
-//! latencies must have settled for each class that is offered at a rate. A few packets that wait long would not be visible in the mean over
-//! all packets.
+//! An observation of the latency is the mean over the packets delivered in [`OBSERVATION`] cycles. The latency of a packet includes its
+//! time in the source queue. If a policy decides less often than that, latencies can rise and fall again after each decision. They then
+//! never settle from one observation to the next. For such policies, latencies also count as settled when their means over whole periods of
+//! the policy are level to within 1 %. If a workload delays replies, the first observation is the one in which the first reply can depart.
+//! If there are message classes, the latencies must have settled for each class that a job offers at a rate. The reason is that a few
+//! packets with long waits would not be visible in the mean over all packets.
 //!
-//! An observation of the power state is the mean share of the managed channels that are not off, over one period. The period is the time in
-//! which the policy takes each of its decisions at least once, rounded up to whole latency observations.
+//! An observation of the power state is the share of the managed channels that are not off, averaged over one period. The period is the
+//! time in which the policy takes each of its decisions at least once, rounded up to a multiple of the latency observation.
 
 use crate::network::assemble;
 use crate::network::simulation::Simulation;
@@ -26,19 +26,19 @@ use weft_units::{Cycles, Refusal};
 /// Length of a latency observation [cycles].
 const OBSERVATION: u64 = 500;
 
-/// By default the limit of a warm-up is at least this long [cycles]: three times the need of small networks.
+/// Smallest default limit of a warm-up [cycles]: three times the need of small networks.
 const USUAL_LIMIT: Cycles = 20_000;
-/// The default limit in periods of the policy: if the power state settles within 14 periods, the test detects it after 29.
+/// The default limit in periods of the policy. If the power state settles within 14 periods, the test detects this after 29 periods.
 const USUAL_PERIODS: Cycles = 30;
 
-/// The warm-up limit with which most networks have time to settle [cycles], under a policy that takes each of its decisions within
-/// `period`.
+/// The default warm-up limit [cycles], with which most networks have time to settle. `period`: the time in which the policy takes each of
+/// its decisions.
 pub fn usual_limit(period: Option<Cycles>) -> Cycles {
     period.map_or(0, |cycles| cycles.saturating_mul(USUAL_PERIODS)).max(USUAL_LIMIT)
 }
 
 impl Spec {
-    /// Refuses a limit that is too short for the warm-up to end by itself.
+    /// Refuses a warm-up limit that is too short for the test of settling.
     pub fn check_warmup(&self) -> Result<(), Refusal> {
         if !self.phases.auto_warmup {
             return Ok(());
@@ -58,15 +58,15 @@ impl Spec {
             "a warm-up of at most {limit} cycles can't end by itself, because it needs {least} cycles: {begins}{count} observations{of} of \
              {cycles} cycles, and {ahead} cycles between the decision and the window"
         );
-        // the absolute minimum is enough only if everything has settled from the first cycle on
+        // the absolute minimum is enough only if everything is settled from the first cycle on
         let room = usual_limit(self.power_period()?).saturating_add(ahead).saturating_add(begin);
         let room = room.div_ceil(1000).saturating_mul(1000);
         Err(Refusal::new("measure.warmup_limit", what, format!("write {room}cycles or more, or a fixed warm-up")))
     }
 
-    /// The smallest number of observations with which a warm-up can end by itself, for the kind of observation that takes longest.
+    /// The minimum number of observations before a warm-up can end, for the kind of observation that takes longest.
     fn slowest_observations(&self) -> Result<Observations, Refusal> {
-        // no observation before this cycle can contain a reply
+        // no observation that begins earlier can contain a reply
         let begin = self.turnaround()? / OBSERVATION * OBSERVATION;
         let latencies = Observations { begin, count: LEAST as u64, cycles: OBSERVATION, of: "" };
         let of = " of the power state";
@@ -83,7 +83,7 @@ impl Spec {
         Ok(self.slowest_observations()?.end().saturating_add(assemble::lookahead(self)?))
     }
 
-    /// Length of an observation of the power state [cycles]; `None` if no channel is ever switched.
+    /// Length of an observation of the power state [cycles]; `None` if the policy never switches a channel.
     pub(crate) fn power_period(&self) -> Result<Option<u64>, Refusal> {
         let period = self
             .policy
@@ -100,7 +100,7 @@ struct Observations {
     count: u64,
     /// Length of each observation \[cycles\].
     cycles: u64,
-    /// The observed quantity, in words.
+    /// The observed quantity, in words for a message.
     of: &'static str,
 }
 
@@ -111,7 +111,7 @@ impl Observations {
     }
 }
 
-/// The latencies of all packets, and the latencies of the packets of each message class.
+/// The latencies of all packets together, and of the packets of each message class.
 #[derive(Debug, Default, Value)]
 struct Latencies {
     all: Series,
@@ -134,22 +134,22 @@ impl Latencies {
         self.classes.iter_mut().zip(&seen.classes).for_each(|(series, seen)| act(series, *seen));
     }
 
-    /// Whether `holds` is true for all packets, and for each class that is offered at a rate.
+    /// Whether `holds` is true for the series of all packets, and for each class that a job offers at a rate.
     fn are(&self, offered: &[bool], holds: fn(&Series) -> bool) -> bool {
         holds(&self.all) && self.classes.iter().zip(offered).all(|(series, offered)| !offered || holds(series))
     }
 }
 
-/// The mean latencies of the packets delivered in consecutive observations.
+/// The mean latencies of packets, one for each of consecutive observations.
 #[derive(Debug, Default, Value)]
 struct Series {
-    /// The packets delivered before the present observation.
+    /// The packets that had been delivered before the present observation began.
     seen: Seen,
     means: Vec<f64>,
 }
 
 impl Series {
-    /// Excludes the packets delivered so far.
+    /// Excludes the packets delivered so far from the present observation.
     fn skip(&mut self, seen: Seen) {
         self.seen = seen;
     }
@@ -167,22 +167,22 @@ impl Series {
         has_settled(&self.means)
     }
 
-    /// Whether the means are level, as shares of the last one.
+    /// Whether the means are level, each taken as a share of the last mean.
     fn is_level(&self) -> bool {
         let last = self.means.last().copied().unwrap_or(1.0);
         is_level(&self.means.iter().map(|mean| mean / last).collect::<Vec<_>>())
     }
 }
 
-/// The share of the managed channels that drew power, in consecutive periods of the policy.
+/// The share of the managed channels that drew power, for each of consecutive periods of the policy.
 #[derive(Debug, Value)]
 struct PowerState {
     period: u64,
     channels: u64,
-    /// Cycles that managed channels had been off at the end of the last period, summed over the channels.
+    /// Cycles that managed channels had been off by the end of the last period, summed over these channels.
     off: u64,
     shares: Vec<f64>,
-    /// Latencies over the same periods.
+    /// Latencies in the same periods.
     latencies: Latencies,
 }
 
@@ -194,7 +194,7 @@ impl PowerState {
     }
 }
 
-/// The observations of a warm-up that ends by itself, and the beginning of the window once it has been decided.
+/// The observations of a warm-up that ends by itself. Also the first cycle of the window, after it has been decided.
 #[derive(Debug, Value)]
 pub(crate) struct Settling {
     latencies: Latencies,
@@ -215,7 +215,7 @@ impl Simulation {
             course.decisions.power_settled = settling.power.as_ref().map(|_| false);
             course.settling = Some(settling);
         }
-        // flits that will be delivered in the window must not leave before the beginning of the window is known
+        // the first cycle of the window must be known before flits depart that will arrive in the window
         let limit = spec.phases.warmup.saturating_sub(self.net.times.lookahead);
         while !course.decisions.are_settled() && self.now + OBSERVATION <= limit {
             if let Some(ending) = self.advance_watched(self.now + OBSERVATION, OBSERVATION, course) {
@@ -245,7 +245,7 @@ impl Simulation {
         }
     }
 
-    /// For each message class, whether at least one job now offers packets of this class at a rate.
+    /// For each message class, whether at least one job offers packets of this class at a rate in the present cycle.
     fn offered_classes(&self, spec: &Spec) -> Vec<bool> {
         let offers = |j: usize| {
             let has_rate = self.net.jobs[j].workload.dispersion(self.now).is_some();
@@ -258,7 +258,7 @@ impl Simulation {
         (0..spec.classes.len()).map(of_class).collect()
     }
 
-    /// The first cycle of the window. The first call decides the first cycle of the window.
+    /// The first cycle of the window. The first call decides this cycle.
     fn start_of_window(&mut self, spec: &Spec, course: &mut Course) -> u64 {
         if let Some(start) = course.settling.as_ref().and_then(|settling| settling.start) {
             return start;
@@ -271,7 +271,7 @@ impl Simulation {
         start
     }
 
-    /// The packets delivered so far.
+    /// The packets that have been delivered so far.
     fn seen(&self) -> Delivered {
         let parts = || self.blocks.iter().map(|b| &b.observers().tally.parts);
         let classes = parts().next().map_or(0, |parts| parts.seen_of_class.len());
@@ -286,7 +286,7 @@ impl Simulation {
         }
     }
 
-    /// The state before the first observation; `None` if no channel is ever switched.
+    /// The power state before its first observation; `None` if the policy never switches a channel.
     fn power_state(&self, spec: &Spec) -> Option<PowerState> {
         let outs = self.blocks.iter().flat_map(|b| b.outs());
         let links = outs.filter(|out| out.kind != ChannelEnd::Unused);
@@ -305,12 +305,13 @@ impl Simulation {
 mod tests {
     use super::*;
 
-    /// Whether the latencies settle after 20 observations with packets of each class, with the given latency [cycles] in observation `k`.
+    /// Whether the latencies settle after 20 observations with packets of both classes. `latency`: for each class, the latency in
+    /// observation `k` [cycles].
     fn settled(latency: [fn(u64) -> u64; 2], offered: [bool; 2]) -> bool {
         let mut latencies = Latencies::new(2);
         let mut classes = vec![Seen::default(); 2];
         for k in 0..20 {
-            // the first class has a hundred times as many packets
+            // the first class has a hundred times as many packets as the second
             for (seen, (packets, latency)) in classes.iter_mut().zip([(100, latency[0](k)), (1, latency[1](k))]) {
                 seen.add(Seen { packets, latency: packets * latency });
             }
@@ -326,7 +327,7 @@ mod tests {
     #[test]
     fn a_few_packets_that_wait_longer_and_longer_are_seen() {
         let noise = |k: u64| 1000 + 100 * (k % 2);
-        // a change of 10 per observation is 0.1 in the mean over all packets, which has noise of 100
+        // the second class changes by 10 per observation, which is 0.1 in the mean over all packets; this mean has noise of 100
         let ramp = |k: u64| 1000 + 10 * k;
         assert!(settled([noise, noise], [true; 2]));
         assert!(!settled([noise, ramp], [true; 2]));

@@ -1,5 +1,4 @@
-//! Models as the JSON of their configuration, for tests of specific models. Tests of all members of a family use the examples in
-//! `members.rs`.
+//! Configurations of models as JSON, for tests of specific models. Tests of all members of a family use the examples in `members.rs`.
 
 pub const DOR: &str = r#"{"dimension_order": {}}"#;
 pub const MINIMAL: &str = r#"{"minimal": {}}"#;
@@ -19,7 +18,7 @@ pub const DF_UGAL: &str = r#"{"dragonfly_ugal": {"sensor": "used_credits"}}"#;
 pub const DF_UGAL_G: &str = r#"{"dragonfly_ugal": {"queues": {"global": {}}, "sensor": "used_credits"}}"#;
 pub const DF_UGAL_G_ROUTER: &str =
     r#"{"dragonfly_ugal": {"queues": {"global": {}}, "intermediate": "router", "sensor": "used_credits"}}"#;
-/// UGAL-G, but data from other routers are 10 to 19 cycles old.
+/// UGAL-G, but its data about queues of other routers are 10 to 19 cycles old.
 pub const DF_UGAL_POSTED: &str = r#"{"dragonfly_ugal": {"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}, "sensor": "used_credits"}}"#;
 pub const UP_DOWN: &str = r#"{"up_down": {}}"#;
 pub const D_MOD_K: &str = r#"{"up_down": {"ascent": "d_mod_k"}}"#;
@@ -39,22 +38,22 @@ pub const SLAC: &str = r#"{"slac": {}}"#;
 pub const SINGLE: &str = r#"{"single_router": {"terminals": 8}}"#;
 pub const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 pub const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
-/// Two parallel links between neighbours.
+/// A torus with two parallel links between neighbours.
 pub const TRUNKS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 3, "trunk_width": 2}}"#;
 pub const MESH: &str = r#"{"mesh": {"widths": [4, 3], "terminals_per_router": 2}}"#;
-/// a = 4, p = 2, h = 2: 9 groups in the palm-tree arrangement, with one link between each pair of groups.
+/// A dragonfly with a = 4, p = 2, h = 2: 9 groups in the palm-tree arrangement, with one link between each pair of groups.
 pub const DRAGONFLY: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2,
     "global_links_per_router": 2}}"#;
-/// 4 groups with two links between each pair of groups; 2 global ports of each group are unused.
+/// A dragonfly of 4 groups with two links between each pair of groups; 2 global ports of each group are unused.
 pub const DRAGONFLY_WIDE: &str = r#"{"dragonfly": {"groups": 4, "routers_per_group": 4, "terminals_per_router": 2,
     "global_links_per_router": 2, "arrangement": "absolute"}}"#;
-/// 9 groups of 4 leaves with 2 terminals and 4 spines with 2 global links; one link between each pair of groups.
+/// A Dragonfly+ with 9 groups. Each has 4 leaves with 2 terminals and 4 spines with 2 global links; one link connects each pair of groups.
 pub const DRAGONFLY_PLUS: &str = r#"{"dragonfly_plus": {"leaves_per_group": 4, "spines_per_group": 4,
     "terminals_per_leaf": 2, "global_links_per_spine": 2}}"#;
-/// 9 leaves with 3 terminals each, and 2 levels of 9 routers above.
+/// A tree of 9 leaves with 3 terminals each, and 2 levels of 9 routers above the leaves.
 pub const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
 
-/// A similar tree in pods: 4 pods of 2 edge and 2 aggregation routers, and 4 core routers.
+/// A fat tree of 4 pods, each with 2 edge and 2 aggregation routers, and of 4 core routers.
 pub const FAT_TREE: &str = r#"{"fat_tree": {"k": 4}}"#;
 pub const FULL_MESH: &str = r#"{"full_mesh": {"routers": 5, "terminals_per_router": 2}}"#;
 /// The Petersen graph: 10 routers of degree 3, diameter 2, and one shortest path between each pair of routers.
@@ -64,9 +63,9 @@ pub const UNIFORM_SELF: &str = r#"{"uniform": {"include_self": true}}"#;
 pub const TORNADO: &str = r#"{"tornado": {}}"#;
 pub const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
 pub const ADVERSE: &str = r#"{"group_shift": {"shift": 1}}"#;
-/// Stages go on and off after a short time.
+/// A policy whose stages go on and off after a short time.
 pub const QUICK_STAGES: &str =
     r#"{"slac": {"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns", "release": "below_low"}}"#;
 pub const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
-/// The star around router 0 of every subnetwork is on.
+/// A policy under which only the star around router 0 of every subnetwork is on.
 pub const ROOT: &str = r#"{"static": {"on": {"root": {}}}}"#;

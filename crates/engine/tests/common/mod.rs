@@ -1,10 +1,10 @@
-//! Helpers that the tests share: short ways to describe and run a network, and to convert a result to numbers.
+//! Helpers that the tests share: they describe a network, run it, and convert a result to numbers.
 
 mod draw;
 mod examples;
 mod recordings;
 
-// the engine under test is a different crate from the one that `weft-conformance` uses, so its helpers are compiled a second time
+// the engine under test is a different crate from the engine that `weft-conformance` uses, so its helpers are compiled a second time
 #[path = "../../../conformance/src/accounts.rs"]
 mod accounts;
 #[path = "../../../conformance/src/checkpoints.rs"]
@@ -35,7 +35,7 @@ use weft_topology::TopologyConfig;
 use weft_traffic::{GapTable, PatternConfig, Population, mix, stream};
 use weft_units::Flits;
 
-/// The modes of scenarios that define none.
+/// The default modes of scenarios that define no modes.
 pub const HALF: LinkState = LinkState::Named(5);
 pub const QUARTER: LinkState = LinkState::Named(6);
 
@@ -56,7 +56,7 @@ pub fn policy(spec: &mut Spec, json: &str) {
     spec.policy = serde_json::from_str(json).expect("a policy");
 }
 
-/// Replies of `flits` flits; each terminal has at most `outstanding` requests without a reply.
+/// A workload with replies of `flits` flits. Each terminal has at most `outstanding` requests without a reply.
 pub fn request_reply(flits: u32, outstanding: Option<u32>) -> WorkloadConfig {
     WorkloadConfig::RequestReply(RequestReply { packet: Flits(flits), outstanding, ..RequestReply::default() })
 }
@@ -74,21 +74,21 @@ pub fn butterfly(routing_json: &str) -> Spec {
     spec(r#"{"hyperx": {"widths": [8, 8], "terminals_per_router": 8}}"#, routing_json)
 }
 
-/// Sets the same number of VCs and the same buffers on every link.
+/// Sets the number of VCs and the size of the buffers on every link.
 pub fn queues(spec: &mut Spec, vcs: u8, buffer: u32) {
     for link in &mut spec.links {
         (link.vcs, link.buffer) = (vcs, buffer);
     }
 }
 
-/// Sets loads that go up and down, chosen at random from `seed`; at the end the load is 0 for `quiet` cycles.
+/// Sets random loads that go up and down, from the seed `seed`. At the end the load is 0 for `quiet` cycles.
 pub fn load_steps(spec: &mut Spec, seed: u64, quiet: u64) {
     let first = spec.traffic.jobs[0].phases[0].clone();
     let mut from = 0;
     let mut steps: Vec<LoadPhase> = Vec::new();
     for k in 0..12 {
         let draw = mix(seed, 77, k);
-        // half of the steps have a low load, so that links go off again
+        // every second step has a low load, so that links go off again
         let load = if k % 2 == 0 { 0.3 + 0.7 * (draw % 1000) as f64 / 1000.0 } else { 0.01 };
         steps.push(LoadPhase { from, load: vec![load; first.load.len()], ..first.clone() });
         from += 100 + draw / 1000 % 700;
@@ -98,8 +98,8 @@ pub fn load_steps(spec: &mut Spec, seed: u64, quiet: u64) {
     phases(spec, 0, from + quiet);
 }
 
-/// Two jobs. The `hot` terminals, the first of which is terminal 0, send to terminal 0 at a load; terminal 0 itself sends nothing. The
-/// `cold` terminals send to each other at random at another load.
+/// Two jobs. The `hot` terminals send to terminal 0 at the load given with them. Terminal 0 is the first of the list, and sends nothing.
+/// The `cold` terminals send to each other at random, at the load given with them.
 pub fn hot_and_cold(hot: (Vec<u32>, f64), cold: (Vec<u32>, f64)) -> Vec<Job> {
     let job = |name: &str, (terminals, load): (Vec<u32>, f64), pattern: &str| {
         let config: PatternConfig = serde_json::from_str(pattern).expect("a pattern");
@@ -116,8 +116,8 @@ pub fn accepted(out: &Outcome) -> f64 {
     out.accepted_flits as f64 / (out.window * u64::from(out.terminals)) as f64
 }
 
-/// Creation times of the packets of `terminal` in the window of a run with warm-up 0. The stream of gaps of a terminal has the address
-/// (seed, terminal, purpose 1). The first packet comes one cycle earlier than a gap, because cycle 0 is also a trial.
+/// Cycles in which `terminal` creates its packets in the window, for a run with warm-up 0. The stream of gaps of a terminal has the address
+/// (seed, terminal, purpose 1). The first packet comes one cycle earlier than a gap, because cycle 0 also counts as a trial.
 pub fn creations(spec: &Spec, terminal: u32) -> Vec<u64> {
     let load = spec.traffic.load_of(terminal);
     if load == 0.0 {
@@ -135,8 +135,8 @@ pub fn creations(spec: &Spec, terminal: u32) -> Vec<u64> {
     times
 }
 
-/// Makes only `terminal` send, about 30 packets, no two of which are in the network at the same time. The function takes the first seed
-/// with which all packets are created at least `apart` cycles from each other and from the end of the window.
+/// Makes only `terminal` send about 30 packets, such that two packets are never in the network at the same time. The function chooses the
+/// first seed with which all packets are created at least `apart` cycles from each other and from the end of the window.
 pub fn alone(spec: &mut Spec, terminal: u32, apart: u64) {
     phases(spec, 0, 240 * apart);
     spec.set_load(0.0);
@@ -151,7 +151,7 @@ pub fn alone(spec: &mut Spec, terminal: u32, apart: u64) {
     }
 }
 
-/// Drains a simulation whose sources are stopped: within `limit` cycles the network must be empty and in the same state as at the start.
+/// Drains a simulation whose sources are stopped. Fails if the network is not empty and in its initial state within `limit` cycles.
 #[track_caller]
 pub fn drain(sim: &mut Simulation, limit: u64, what: &str) {
     let left = sim.empty_within(limit);
@@ -165,7 +165,7 @@ pub fn assert_drained(out: &Outcome) {
     assert_eq!((out.missing_packets, out.sums.flits), (0, out.offered_flits));
 }
 
-/// Checks that a dark channel carries nothing, and that the times in all states add up to the window.
+/// Checks that a dark channel carries nothing, and that the times in all states add up to the length of the window.
 pub fn check_channels(out: &Outcome) {
     for c in &out.channels {
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");

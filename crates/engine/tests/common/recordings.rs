@@ -1,33 +1,33 @@
-//! Tables that a run has recorded, read as rows.
+//! Reads the tables that a run has recorded as rows.
 
 use weft_engine::power::{LinkState, Modes};
 use weft_engine::recording::{Column, RecordingConfig, Table};
 use weft_engine::{Outcome, Spec};
 
-/// Adds the recordings that this JSON describes. A recording with the same name is replaced.
+/// Adds the recordings that `json` describes. A recording replaces an earlier one of the same name.
 pub fn record(spec: &mut Spec, json: &str) {
     let asked = serde_json::from_str::<RecordingConfig>(json).expect("a recording").asked();
     spec.recordings.retain(|other| other.name != asked.name);
     spec.recordings.push(asked);
 }
 
-/// Records at most `most` spans of link states.
+/// Adds a recording of at most `most` spans of link states.
 pub fn record_link_states(spec: &mut Spec, most: usize) {
     record(spec, &format!(r#"{{"link_states": {{"max_spans": {most}}}}}"#));
 }
 
-/// Records at most `most` control packets.
+/// Adds a recording of at most `most` control packets.
 pub fn record_control_packets(spec: &mut Spec, most: usize) {
     record(spec, &format!(r#"{{"control_packets": {{"max_packets": {most}}}}}"#));
 }
 
-/// The table of a recording.
+/// The table of the recording with this name.
 #[track_caller]
 pub fn table<'a>(out: &'a Outcome, name: &str) -> &'a Table {
     &out.recorded.iter().find(|(own, _)| *own == name).expect("recorded").1
 }
 
-/// The cells of a column as numbers; `None` for an empty cell.
+/// The cells of the column `name` as numbers; `None` for an empty cell.
 #[track_caller]
 pub fn numbers_in(table: &Table, name: &str) -> Vec<Option<u64>> {
     match table.column(name).expect("the column") {
@@ -66,7 +66,7 @@ pub struct Span {
     pub to: u64,
 }
 
-/// The rows of `link_states`, and whether they cover the run up to its end.
+/// The rows of the recording `link_states`, and whether they cover the run up to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spans {
     pub spans: Vec<Span>,
@@ -78,7 +78,7 @@ pub fn link_states(out: &Outcome) -> Spans {
     link_modes(out, &Modes::default())
 }
 
-/// The rows of `link_states` for a run with these modes.
+/// The rows of the recording `link_states`, for a run with these modes.
 #[track_caller]
 pub fn link_modes(out: &Outcome, modes: &Modes) -> Spans {
     let table = table(out, "link_states");
@@ -89,7 +89,7 @@ pub fn link_modes(out: &Outcome, modes: &Modes) -> Spans {
     Spans { spans: (0..channels.len()).map(span).collect(), complete: table.complete.expect("a bound") }
 }
 
-/// A row of `control_packets`.
+/// A row of the recording `control_packets`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     pub cycle: u64,
@@ -100,11 +100,11 @@ pub struct Said {
     pub about: Option<u64>,
     pub flag: bool,
     pub value: Option<u64>,
-    /// The cycle of its arrival, and the number of links that it crossed.
+    /// The cycle in which the control packet arrived, and the number of links that it crossed; `None` if it has not arrived.
     pub arrival: Option<(u64, u64)>,
 }
 
-/// The rows of `control_packets`, and whether there was room for all rows.
+/// The rows of the recording `control_packets`, and whether the table had space for all rows.
 #[track_caller]
 pub fn control_packets(out: &Outcome) -> (Vec<Said>, bool) {
     let table = table(out, "control_packets");

@@ -1,5 +1,6 @@
-//! Links and routers that fail under every registered routing and policy, in networks with very small buffers. Every packet is delivered or
-//! counted as discarded, all credits return, accounts are complete, broken links are off, and blocks do not change results.
+//! Tests failures of links and routers under every registered routing and policy, in networks with very small buffers. The tests check that
+//! every packet is delivered or counted as discarded, and that all credits return. They also check that accounts are complete, broken links
+//! are off, and blocks do not change results.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -10,9 +11,9 @@ use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{Fault, FaultTimes, Part};
 use weft_engine::{Outcome, power::PolicyConfig};
 
-/// Faults of a link that returns, of a link that does not, and of a router that returns; `turn` selects the places.
+/// Three faults: of a link that works again, of a link that does not, and of a router that works again. `turn` selects the places.
 fn faults_of(spec: &Spec, turn: usize) -> Vec<Fault> {
-    // some policies replace only links that they manage
+    // uses managed links, because some policies replace no other links
     let managed = spec.graph.links().filter(|link| spec.managed[usize::from(link.class)]);
     let links: Vec<[u32; 2]> = managed.map(|link| link.ends.map(|(router, _)| router)).collect();
     let routers = spec.graph.routers();
@@ -24,7 +25,7 @@ fn faults_of(spec: &Spec, turn: usize) -> Vec<Fault> {
     let faults = [link(turn, 200, Some(800)), link(3 * turn + 1, 400, None), Some(router)];
     let mut spec = spec.clone();
     spec.faults.clear();
-    // faults that a scenario must not contain are skipped, such as a link that fails twice at the same time
+    // faults that a scenario must not contain are left out, such as a link that fails twice at the same time
     for fault in faults.into_iter().flatten() {
         spec.faults.push(fault);
         if spec.check_faults().is_err() {
@@ -34,7 +35,7 @@ fn faults_of(spec: &Spec, turn: usize) -> Vec<Fault> {
     spec.faults
 }
 
-/// Whether the fault breaks the link between two routers.
+/// Whether the fault breaks the link between the two routers `from` and `to`.
 fn breaks(fault: &Fault, from: u32, to: u32) -> bool {
     match fault.what {
         Part::Link(ends) | Part::LinkOfClass(ends, _) => ends == [from, to] || ends == [to, from],
@@ -56,12 +57,12 @@ fn broken_cycles(spec: &Spec, from: u32, to: u32, window: u64) -> u64 {
     cycles
 }
 
-/// First cycle of a fault, and the first cycle after it.
+/// First cycle of a fault, and the first cycle after the fault.
 fn span(fault: &Fault) -> (u64, u64) {
     (fault.at, fault.until.unwrap_or(u64::MAX))
 }
 
-/// Runs a spec with faults until all faults are over and the network is empty: all created packets are delivered or discarded.
+/// Runs a spec with faults until all faults are over and the network is empty. Checks that all created packets are delivered or discarded.
 fn check_run(spec: &Spec, what: &str) -> Outcome {
     let mut whole = spec.clone();
     phases(&mut whole, 0, 1_000_000);
@@ -80,11 +81,11 @@ fn check_run(spec: &Spec, what: &str) -> Outcome {
     out
 }
 
-/// Checks an empty network. No channel may stay in the state before off forever. Links may still go off and on by turns, but each of these
-/// changes must end.
+/// Checks a network that is empty. No channel may stay in a state before off (`shadow`, `draining`) forever. Links may still go off and on
+/// in turn, but each of these changes must end.
 fn check_rest(sim: &mut Simulation, spec: &Spec, what: &str) {
     let mut closing: Option<BTreeSet<(u32, u32)>> = None;
-    // examples have short epochs, so thousands of cycles are many epochs
+    // the policies of the examples have short epochs, so thousands of cycles are many epochs
     for _ in 0..20 {
         sim.advance(sim.now() + 997);
         let states = sim.link_states().into_iter();
@@ -95,24 +96,24 @@ fn check_rest(sim: &mut Simulation, spec: &Spec, what: &str) {
     let closing = closing.expect("states");
     assert!(closing.is_empty(), "{what}: routers and ports of channels that never go off: {closing:?}");
     sim.assert_empty();
-    // for links that the policy does not manage, the policy counts only the flits that arrive
+    // only if the policy manages all links, because for other links it counts only the flits that arrive
     if spec.managed[1..].iter().all(|&managed| managed) {
         sim.assert_meters();
     }
 }
 
-/// Checks that broken links are off as soon as they have carried the remaining flits, and that no flit is on them then.
+/// Checks that each broken link is off after it has carried its remaining flits, and that it then carries no flit.
 fn check_accounts(spec: &Spec, out: &Outcome, what: &str) {
     for c in &out.channels {
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{what}: {c:?}");
         assert_eq!(c.flits[LinkState::Off] + c.flits[LinkState::Waking], 0, "{what}: {c:?}");
         let (Some(from), Some(to)) = (c.from, c.to) else { continue };
-        // a policy that replaces links ignores links that it does not manage, such as those of a ring
+        // a policy that replaces failed links ignores links that it does not manage, such as those of a ring
         let replaces = spec.policy.knowledge_of_links() == LinkKnowledge::Subnetworks;
         if replaces && !spec.managed[usize::from(c.class)] {
             continue;
         }
-        // packets that hold a VC and flits on the link still cross, within a few round trips through buffers of one packet
+        // packets that hold a VC, and flits on the link, still cross it; this takes at most a few round trips through buffers of one packet
         let broken = broken_cycles(spec, from, to, out.window);
         let off = c.cycles[LinkState::Off];
         assert!(off + 400 >= broken, "{what}: broken for {broken} cycles, off for {off}: {c:?}");
@@ -123,8 +124,8 @@ fn check_accounts(spec: &Spec, out: &Outcome, what: &str) {
     }
 }
 
-/// An example with packets of 1 or 5 flits, in buffers with room for one packet. `None` if faults are refused; then the message names what
-/// the policy does not offer, or what the routing does not use.
+/// Prepares an example for faults: packets of 1 or 5 flits, and buffers with space for one packet. Returns `None` if faults are refused.
+/// The message must then name the missing property of the policy or the routing.
 fn example(mut spec: Spec, turn: usize, what: &str) -> Option<Spec> {
     packets(&mut spec, [1, 5][turn % 2], VirtualCutThrough, 1);
     spec.set_load(0.1);
@@ -139,7 +140,7 @@ fn example(mut spec: Spec, turn: usize, what: &str) -> Option<Spec> {
     }
     // short times, so that several tables are used within the run
     spec.fault_times = FaultTimes { patience: 40, rebuild_delay: 90 };
-    // the dependency check examines the tables of every state, so it is called as rarely as possible
+    // the dependency check examines the tables of every network state, which takes long, so the test calls it rarely
     let refused = |spec: &Spec| weft_engine::check(spec).map_or_else(|refusal| refusal.what, |()| String::new());
     let too_long = "after some links have failed";
     let mut why = refused(&spec);
@@ -147,7 +148,7 @@ fn example(mut spec: Spec, turn: usize, what: &str) -> Option<Spec> {
         spec.links.iter_mut().for_each(|link| link.vcs = 8); // paths become longer
         why = refused(&spec);
     }
-    // some routings need more VCs than the network of these tests can have
+    // some routings need more VCs than the network of these tests can have, so they are left out
     (!why.starts_with("after the fault or repair in cycle") && !why.contains(too_long)).then_some(spec)
 }
 
@@ -158,7 +159,7 @@ fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
         let what = format!("{pair}");
         let Some(spec) = example(pair.spec(), turn, &what) else { continue };
         assert!(check_run(&spec, &what).sums.packets > 0, "{what}");
-        // every second example for each packet length
+        // runs every second example for each packet length
         if in_turn(turn / 2, &[true, false]).any(|&blocks| blocks) {
             check_blocks(&spec, &what);
         }
@@ -167,7 +168,7 @@ fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
     assert!(PAIRS.is_empty() || 4 * run > 3 * PAIRS.len(), "{run} of {} pairs run with faults", PAIRS.len());
 }
 
-/// A first leg that has become longer because of a fault ends in classes in which second legs began before the fault.
+/// Because of a fault, a first leg becomes longer. The longer leg ends on VC classes in which second legs began before the fault.
 #[test]
 fn legs_that_grow_longer_do_not_wait_for_each_other_in_a_circle() {
     let pair = Pair { topology: topology(TORUS), routing: routing(r#"{"valiant_over": {}}"#) };
@@ -193,7 +194,7 @@ fn under_every_policy_what_fails_takes_nothing_with_it_that_is_not_counted() {
             continue;
         };
         check_run(&spec, &what);
-        // every second example for each packet length, as above
+        // runs every second example for each packet length, as above
         if in_turn(turn / 2, &[true, false]).any(|&blocks| blocks) {
             check_blocks(&spec, &what);
         }

@@ -1,5 +1,5 @@
-//! Every routing and every power policy under faults, in networks from their own examples (`conformance/src/members.rs`). The
-//! suites of the families are in the crate `weft-conformance`.
+//! Runs every routing and every power policy under faults, in networks from their own examples (`conformance/src/members.rs`). The suites
+//! of the families are in the crate `weft-conformance`.
 
 mod faults;
 mod random_faults;
@@ -7,7 +7,7 @@ mod random_faults;
 use crate::common::*;
 use weft_engine::Spec;
 
-/// Checks that each tested name has an example among those that run.
+/// Checks that each tested name has an example among the examples that run.
 #[track_caller]
 fn assert_complete(names: &[&str], run: &[&str]) {
     assert!(names.len() > 1, "a registry has members");

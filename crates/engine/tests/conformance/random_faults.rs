@@ -1,6 +1,7 @@
-//! Short rounds in which links and routers fail at random. The rounds cover every routing on every small network that it supports; each
-//! round has another power policy, load, packet length and rates. No packet is blocked forever, every lost packet is counted, and flits,
-//! credits and cycles of the accounts add up. The test has 100 rounds; WEFT_TEST_ROUNDS=100 makes 10,000.
+//! Short random runs (rounds) in which links and routers fail at random. The rounds cover every routing on every small network that the
+//! routing supports. Each round has another power policy, load, packet length and link rates. The checks: no packet is blocked forever,
+//! every lost packet is counted, and the flits, credits and cycles of the accounts add up. The test has 100 rounds, or 10,000 with
+//! WEFT_TEST_ROUNDS=100.
 
 use super::*;
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use weft_engine::spec::{Execution, Fault, FaultTimes, LoadPhase, Part, Rate};
 use weft_engine::{Outcome, Simulation};
 use weft_units::Refusal;
 
-/// Every example of every routing, on each network that it supports.
+/// Every example of every routing, each on all networks that the routing supports.
 static ALL: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let small = small_networks();
     let mut pairs = Vec::new();
@@ -28,13 +29,14 @@ static ALL: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     pairs
 });
 
-/// The last cycle in which terminals create packets, and in which parts fail.
+/// The last cycle in which terminals create packets and parts fail.
 const BUSY: u64 = 1000;
-/// Windows in which all packets are delivered or dropped: the first is usually enough; the second is for packets over a few slow links.
+/// Lengths of windows in which all packets are delivered or dropped. The first is usually enough; the second is for packets over a few slow
+/// links.
 const WINDOWS: [u64; 2] = [4000, 400_000];
 
-/// Chooses a power policy at random among those that are compatible with the routing under faults; if there is none, links are always on.
-/// Returns the reason if faults are refused under all policies.
+/// Chooses a power policy at random among the policies that are compatible with the routing under faults. If there is none, links are
+/// always on. Returns the reason if faults are refused under all policies.
 fn policy_at_random(spec: &mut Spec, draw: &mut Draw) -> Result<(), Refusal> {
     let mut all = PolicyConfig::examples();
     all.push(PolicyConfig::default());
@@ -61,7 +63,7 @@ fn policy_at_random(spec: &mut Spec, draw: &mut Draw) -> Result<(), Refusal> {
 }
 
 /// Makes each link or router fail once in `mtbf` cycles on average, for `mttr` cycles on average; a few fail forever. Faults that a
-/// scenario must not contain are skipped.
+/// scenario must not contain are left out.
 fn fail(spec: &mut Spec, draw: &mut Draw) {
     let mut links: Vec<Part> = spec.graph.links().map(|link| Part::Link(link.ends.map(|(router, _)| router))).collect();
     links.dedup();
@@ -71,7 +73,7 @@ fn fail(spec: &mut Spec, draw: &mut Draw) {
         1 => routers,
         _ => links.into_iter().chain(routers).collect(),
     };
-    // between one and about eight faults
+    // gives between one and about eight faults
     let mtbf = BUSY as f64 * parts.len() as f64 / draw.of(&[1.0, 3.0, 8.0]);
     let mttr = draw.of(&[3.0, 60.0, 400.0]);
     for what in parts {
@@ -120,8 +122,8 @@ fn spec_of(round: u64) -> (String, Result<Spec, Refusal>) {
     (what, checked.map(|()| spec))
 }
 
-/// Checks two accounts. Each flit that entered a router left it or was dropped there. The cycles of a channel in its states sum to all
-/// cycles.
+/// Checks that each flit that entered a router left it or was dropped there. Also checks that the cycles of a channel in its states sum to
+/// all cycles.
 fn check_accounts(out: &Outcome, routers: u32, what: &str) {
     let mut balance = vec![0i64; routers as usize];
     for c in &out.channels {
@@ -131,14 +133,14 @@ fn check_accounts(out: &Outcome, routers: u32, what: &str) {
         c.from.into_iter().for_each(|from| balance[from as usize] -= flits);
         c.to.into_iter().for_each(|to| balance[to as usize] += flits);
     }
-    // control packets start and end in routers
+    // only without control packets, because control packets start and end in routers
     if out.control.is_none() {
         assert!(balance.iter().all(|&flits| flits >= 0), "{what}: {balance:?}");
         assert_eq!(balance.iter().sum::<i64>() as u64, out.dropped_flits, "{what}: {balance:?}");
     }
 }
 
-/// Checks that the network is empty some time after the sources have stopped, and that all credits have returned.
+/// Checks that the network becomes empty after the sources have stopped, and that all credits have returned.
 fn check_drain(spec: &Spec, what: &str) {
     let mut whole = spec.clone();
     phases(&mut whole, 0, 1_000_000);
@@ -154,7 +156,7 @@ fn arrived(out: &Outcome) -> u64 {
     spans.map(|span| span.arrived.packets + span.arrived.dropped).sum()
 }
 
-/// Checks a round: nothing is sent after some time, and the whole run is in the window.
+/// Runs and checks one round. The window covers the whole run, and no terminal sends after some time.
 fn check_round(mut spec: Spec, what: &str) {
     check_drain(&spec, what);
     let job = &mut spec.traffic.jobs[0];
@@ -172,7 +174,7 @@ fn check_round(mut spec: Spec, what: &str) {
     assert_eq!(arrived(&out), out.sums.packets + out.dropped_packets, "{what}: by spans");
     check_accounts(&out, spec.graph.routers(), what);
     if spec.seed.is_multiple_of(4) {
-        // threads are costly if little happens between two exchanges of mail
+        // two threads only in some rounds, because threads are costly if little happens between two exchanges of mail
         let threads = if spec.seed.is_multiple_of(32) { 2 } else { 1 };
         let many = run_as(&spec, Execution::new(threads, 3));
         assert_same(&out, &many, what);
@@ -199,7 +201,7 @@ fn random_faults_strand_nothing_and_lose_nothing_uncounted() {
     assert!(4 * run > 3 * all, "{run} of {all} rounds run, the others are refused: {refused:?}");
 }
 
-/// The reason why faults may be refused; any other refusal is an error.
+/// The reason why faults were refused. Fails if it is not one of the permitted reasons.
 fn reason(refusal: &Refusal, what: &str) -> &'static str {
     let known = [
         "does not replace links that fail",

@@ -1,4 +1,4 @@
-//! The load that OFAR accepts under adversarial traffic.
+//! Tests the load that OFAR accepts under adversarial traffic.
 
 use weft_engine::age::Priority;
 use weft_engine::routing::RoutingConfig;
@@ -8,7 +8,7 @@ use weft_engine::{Outcome, Spec};
 const PHYSICAL: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
                                         "escape_rings": 1}}"#;
 
-/// Packets of 8 phits as one flit, over links of 1/8 flit per cycle, with the router of FOGSim's first version.
+/// Models packets of 8 phits as one flit over links of 1/8 flit per cycle, with the router of FOGSim's first version.
 fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     let routing: RoutingConfig = serde_json::from_str(routing).unwrap();
     let mut spec = Spec::new(&serde_json::from_str(PHYSICAL).unwrap(), routing).unwrap();
@@ -32,7 +32,8 @@ fn accepted(out: &Outcome) -> f64 {
 
 #[test]
 fn detours_carry_adversarial_traffic() {
-    // the 8 terminals of a group share one minimal global link: 1/8; FOGSim's OFAR accepts 0.398 of 0.4, and 0.453 at most
+    // the 8 terminals of a group share one minimal global link, so minimal routing accepts 1/8; FOGSim's OFAR accepts 0.398 of 0.4, and
+    // 0.453 at most
     let out = run(r#"{"dragonfly_ofar": {}}"#, r#"{"group_shift": {"shift": 1}}"#, 0.4);
     assert!((accepted(&out) - 0.4).abs() < 0.012, "{}", accepted(&out));
     let full = run(r#"{"dragonfly_ofar": {}}"#, r#"{"group_shift": {"shift": 1}}"#, 1.0);
@@ -41,7 +42,7 @@ fn detours_carry_adversarial_traffic() {
 
 #[test]
 fn without_what_is_on_the_link_occupancies_open_the_detours_that_adversarial_traffic_needs() {
-    // with 3 seeds: 0.435 and 0.551 for group_shift h, 0.842 and 0.870 for uniform traffic
+    // accepted loads over 3 seeds: 0.435 and 0.551 for group_shift h, 0.842 and 0.870 for uniform traffic
     let of = |parameters: &str, pattern: &str| accepted(&run(parameters, pattern, 1.0));
     let both = |pattern: &str| {
         let waiting = r#"{"dragonfly_ofar": {"occupancy": "waiting"}}"#;

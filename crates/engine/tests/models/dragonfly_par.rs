@@ -1,11 +1,11 @@
-//! The load that progressive adaptive routing carries, and the conditions under which its packets stay on minimal paths.
+//! Tests the load that progressive adaptive routing carries, and the conditions under which its packets stay on minimal paths.
 
 use weft_engine::routing::RoutingConfig;
 use weft_engine::spec::Execution;
 use weft_engine::{Outcome, Spec};
 use weft_topology::TopologyConfig;
 
-/// a = 4, p = 2, h = 2: 9 groups, one link between each pair of groups.
+/// A dragonfly with a = 4, p = 2, h = 2: 9 groups, with one link between each pair of groups.
 const NETWORK: &str =
     r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
 
@@ -18,7 +18,7 @@ fn spec(topology: &str, routing: &str) -> Spec {
     Spec::new(&topology, routing).unwrap()
 }
 
-/// Runs the routing under `pattern` at `load`.
+/// Runs routing `routing` with pattern `pattern` at load `load`.
 fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     let mut spec = spec(NETWORK, routing);
     spec.set_pattern(&serde_json::from_str(pattern).unwrap()).unwrap();
@@ -36,8 +36,9 @@ fn accepted(routing: &str, load: f64) -> f64 {
 
 #[test]
 fn under_adversarial_traffic_it_goes_beyond_minimal_and_not_below_ugal() {
-    // The 8 terminals of a group share one global link, so minimal paths carry 1/8. Of 8 global links minimal packets use one, and detours
-    // use two each: at most 4.5 / 8 (`bounds.rs`). These loads are 53 % and 89 % of that bound.
+    // The 8 terminals of a group share one global link to the next group, so minimal paths carry a load of 1/8. A group has 8 global links.
+    // Minimal packets use one of them, and each detour uses two, so the bound is 4.5 / 8 (`bounds.rs`). The loads of this test are 53 % and
+    // 89 % of that bound.
     for load in [0.3, 0.5] {
         for options in ["", r#""intermediate": "router""#] {
             let of = |name: &str| accepted(&format!(r#"{{"{name}": {{{options}}}}}"#), load);
@@ -55,11 +56,12 @@ fn minimal(routing: &str, load: f64) -> f64 {
 
 #[test]
 fn at_low_load_it_is_minimal() {
-    // flits in flight on a link do not count as congestion here
+    // under this sensor, flits in flight on a link do not count as congestion
     assert!(minimal(PAR, 0.1) > 0.999);
-    // With used credits, a packet of 3 hops (9 of 16, to 64 of the 71 terminals in other groups) is diverted by one flit in the 22 cycles
-    // of the credit round trip, because 3 > 2. A local link carries the flits of 2 terminals to 18 of 71 terminals, and the flits that
-    // arrive over 2 global links from 16 to 2 of 71: 0.96 flits per unit of load and cycle. 1 - exp(-22 * 0.0096) = 19 % of these 51 % are
-    // diverted. At the gateway, 2 flits for 2 hops on a global link divert 1.7 % of them, at 64 / 71 flits per unit of load.
+    // With used credits, one flit in the 22 cycles of the credit round trip diverts a packet of 3 hops, because 3 > 2. Packets of 3 hops
+    // are 9 of 16, to 64 of the 71 terminals in other groups. A local link carries the flits of 2 terminals to 18 of 71 terminals, and the
+    // flits that arrive over 2 global links from 16 to 2 of 71. The sum is 0.96 flits per unit of load and cycle, so 1 - exp(-22 * 0.0096)
+    // = 19 % of these 51 % are diverted. At the gateway, 2 flits on a global link divert packets of 2 hops: 1.7 % of them, at 64 / 71 flits
+    // per unit of load.
     assert!(minimal(PAR_BY_CREDITS, 0.01) > 1.0 - 0.51 * (0.19 + 0.017));
 }

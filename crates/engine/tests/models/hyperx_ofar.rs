@@ -1,4 +1,4 @@
-//! The load that packets which choose in transit reach on a HyperX.
+//! Tests the load that a HyperX accepts if packets choose their hops in transit.
 
 use weft_engine::power::LinkState;
 use weft_engine::routing::RoutingConfig;
@@ -7,7 +7,7 @@ use weft_engine::{Outcome, Spec};
 
 const SQUARE: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
 
-/// Packets of 4 flits on a square of 16 routers with 4 terminals each.
+/// Runs packets of 4 flits on a square of 16 routers with 4 terminals each.
 fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     let routing: RoutingConfig = serde_json::from_str(routing).unwrap();
     let mut spec = Spec::new(&serde_json::from_str(SQUARE).unwrap(), routing).unwrap();
@@ -22,7 +22,7 @@ fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     weft_engine::run(&spec, Execution::new(1, 1), &()).unwrap()
 }
 
-/// Under policies that switch the links of a line, packets use the links that are on, and the hub of each line is their escape.
+/// Under policies that switch the links within a line, packets use only links that are on. The hub of each line is their escape.
 #[test]
 fn packets_arrive_while_policies_of_subnetworks_keep_links_off() {
     for policy in ["tcep", "static", "fewest_links"] {
@@ -35,7 +35,7 @@ fn packets_arrive_while_policies_of_subnetworks_keep_links_off() {
     }
 }
 
-/// The default network with a policy.
+/// A spec of the default network under policy `policy`, with its parameters.
 fn under(policy: &str, parameters: &str) -> Spec {
     let routing = serde_json::from_str(&format!(r#"{{"hyperx_ofar": {parameters}}}"#)).unwrap();
     let mut spec = Spec::new(&serde_json::from_str(SQUARE).unwrap(), routing).unwrap();
@@ -43,7 +43,7 @@ fn under(policy: &str, parameters: &str) -> Spec {
     spec
 }
 
-/// Packets that injection control holds at their source leave when the network has become empty.
+/// Packets that injection control holds at their sources must leave after the network has become empty.
 #[test]
 fn all_packets_of_a_burst_arrive_under_each_control_of_injection() {
     for injection in [r#"{"bubble": {"packets": 1}}"#, r#"{"escape_occupancy": {"most": 0.25}}"#, r#"{"free": {}}"#] {
@@ -62,7 +62,7 @@ fn accepted(out: &Outcome) -> f64 {
 
 #[test]
 fn detours_carry_more_than_minimal_paths_under_bit_complement() {
-    // the 4 terminals of a router share one minimal link in each dimension: 1/4
+    // the 4 terminals of a router share one minimal link in each dimension, which gives 1/4
     let minimal = accepted(&run(r#"{"minimal": {}}"#, r#"{"bit_complement": {}}"#, 0.9));
     assert!(minimal <= 0.25 * 1.005, "{minimal}");
     for trigger in ["granted", "unavailable"] {

@@ -1,4 +1,4 @@
-//! Links whose two ends agree to go off: the states in each cycle, the control packets, and the refusals.
+//! Tests links that go off after both ends have agreed: the states in each cycle, the control packets, and the refusals.
 
 use crate::common::*;
 use weft_engine::Spec;
@@ -23,7 +23,7 @@ fn sleeps(spec: &mut Spec, idle: u64, transition: u64) {
     policy(spec, &format!(r#"{{"neighbour_sleep": {{{times}}}}}"#));
 }
 
-/// Number of control packets of each kind over the window: sleep, agree, refuse.
+/// Number of control packets of the kinds sleep, agree and refuse over the window.
 fn said(out: &weft_engine::Outcome) -> [u64; 3] {
     let control = out.control.as_ref().expect("control packets");
     ["sleep", "agree", "refuse"].map(|kind| control.of(kind))
@@ -35,7 +35,8 @@ fn an_idle_link_goes_to_sleep_at_both_ends_and_stays_asleep() {
         let mut spec = pair();
         spec.links.iter_mut().for_each(|link| link.latency = latency);
         let out = run(&spec);
-        // both ends send a request in cycle 40; each request leaves `delay` cycles later, and arrives as the answer to the other request
+        // both ends send a request in cycle 40; each request leaves `delay` cycles later, and counts at the other end as the answer to that
+        // end's request
         let on = IDLE + spec.router.delay + latency;
         for c in &out.channels {
             let asleep = [on, 0, TRANSITION, 1000 - on - TRANSITION, 0, 0, 0];
@@ -50,7 +51,7 @@ fn an_idle_link_goes_to_sleep_at_both_ends_and_stays_asleep() {
 
 #[test]
 fn a_link_of_which_one_direction_is_busy_stays_on() {
-    // terminal 0 sends a flit in every cycle: the channel in the other direction is idle, requests to sleep, and is refused
+    // terminal 0 sends a flit in every cycle, so only the channel in the other direction is idle; its end requests to sleep and is refused
     let mut spec = pair();
     pattern(&mut spec, r#"{"neighbor": {}}"#);
     spec.set_load_of(0, 1.0);
@@ -58,12 +59,12 @@ fn a_link_of_which_one_direction_is_busy_stays_on() {
     let between = out.channels.iter().filter(|c| c.class > 0);
     assert!(between.clone().all(|c| c.cycles[LinkState::On] == 1000 && c.transitions == 0), "{:?}", out.channels);
     // The idle end sends a request `idle` cycles after each refusal. A request and its answer take (1 + 10) + (1 + 10) cycles, so there is
-    // one request every 62 cycles. (There is at least one request every 40 cycles, in whatever cycle each of them is counted.)
+    // one request every 62 cycles. The upper bound is one request every 40 cycles, in whatever cycle each of them is counted.
     let [sleep, agree, refuse] = said(&out);
     assert!(agree == 0 && refuse == sleep && (1000 / 62 - 1..=1000 / 40).contains(&sleep), "{sleep} requests");
 }
 
-/// For any times of links, messages and transitions, the two ends never wait for each other forever.
+/// For any latencies of links and messages and any transition times, the two ends never wait for each other forever.
 #[test]
 fn nothing_is_lost_whatever_the_times() {
     let mut k: usize = 0;

@@ -1,4 +1,4 @@
-//! Links that a timetable switches: their states in each cycle, the packets that wait for them, and invalid timetables.
+//! Tests links that a timetable switches: their states in each cycle, the packets that wait for them, and invalid timetables.
 
 use serde_json::{Value, json};
 use weft_engine::power::{LinkState, Modes, PerMode, PolicyConfig, Schedule};
@@ -6,7 +6,7 @@ use weft_engine::spec::{Execution, LoadPhase, Spec};
 use weft_engine::{Outcome, run};
 use weft_units::Refusal;
 
-/// 4 columns x 3 rows of routers with 2 terminals each; a cycle is 1 ns.
+/// A network of 4 columns x 3 rows of routers with 2 terminals each; a cycle is 1 ns.
 fn network(timetable: Value, load: f64) -> Spec {
     let topology = json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}});
     let routing = serde_json::from_value(json!({"ugal_p": {"sensor": "used_credits"}})).unwrap();
@@ -21,7 +21,8 @@ fn run_in(spec: &Spec, blocks: usize) -> Outcome {
     run(spec, Execution::new(1, blocks), &()).expect("a run")
 }
 
-/// The state of a channel in cycle `now` if no packet keeps the channel on, computed by a search in every row of every period.
+/// The state of a channel in cycle `now` if packets do not delay it. The function computes the state by a search through every row of every
+/// period.
 fn state_at(rows: &[(u64, u64)], period: Option<u64>, transition: u64, now: u64) -> LinkState {
     for later in (0..100).map(|k| k * period.unwrap_or(0)) {
         for (from, until) in rows.iter().map(|&(from, until)| (from + later, until + later)) {
@@ -43,18 +44,18 @@ fn expected(rows: &[(u64, u64)], period: Option<u64>, cycles: std::ops::Range<u6
     sums
 }
 
-/// Rows (from, until) and the period.
+/// A timetable: its rows (from, until), and the period.
 type Table = (&'static [(u64, u64)], Option<u64>);
 
 const TABLES: [Table; 6] = [
     (&[(20, 60)], Some(100)),
-    // from the first cycle on; two rows, the later one written first
+    // starts in the first cycle; of two rows, the later row is written first
     (&[(50, 90), (0, 11)], Some(130)),
-    // a row that continues over the end of the period, but does not apply before the first one
+    // a row that continues past the end of the period, but does not apply before the first period
     (&[(80, 120)], Some(100)),
     (&[(0, 99)], Some(100)),
     (&[(20, 60), (700, 711)], None),
-    // begins in the window and ends after it, too far ahead for one turn of the timer wheel
+    // begins in the window and ends after it, farther ahead than one turn of the timer wheel
     (&[(990, 2600)], Some(3000)),
 ];
 
@@ -82,7 +83,7 @@ fn idle_channels_are_in_each_state_for_the_cycles_of_the_timetable() {
     }
 }
 
-/// A name may be given without a list. `all` means all managed links.
+/// The timetable may give a single class without a list. The name `all` means all managed links.
 #[test]
 fn a_single_class_needs_no_list() {
     for (classes, rows) in [("dim0", ["dim0"].as_slice()), ("all", &["dim0", "dim1"])] {
@@ -109,7 +110,7 @@ fn classes_have_their_own_rows() {
     }
 }
 
-/// Channels between routers, each with the number of rows of `TABLES[0]` that it followed: each row has four transitions.
+/// Channels between routers, each with the number of rows of `TABLES[0]` that it followed. A row causes four transitions.
 fn rows_kept(out: &Outcome) -> Vec<(u64, [u64; 7])> {
     let between = out.channels.iter().filter(|c| c.class > 0);
     let kept = between.map(|c| {
@@ -120,8 +121,8 @@ fn rows_kept(out: &Outcome) -> Vec<(u64, [u64; 7])> {
     kept.collect()
 }
 
-/// Packets of one flit hold no VC. Packets that wait for a channel do not change its times, but flits that were granted before `from` leave
-/// first. At full load there can be more such flits than a row has cycles; then the channel stays on during the row.
+/// A packet of one flit holds no VC. Packets that wait for a channel do not change the times of its rows. But flits granted before `from`
+/// leave first. At full load there can be more such flits than a row has cycles, and then the channel stays on during the whole row.
 #[test]
 fn packets_of_one_flit_wait_until_a_row_ends() {
     for load in [0.02, 0.3, 1.0] {
@@ -134,8 +135,8 @@ fn packets_of_one_flit_wait_until_a_row_ends() {
     }
 }
 
-/// Longer packets hold VCs. Channels go off later, because packets that are crossing finish first. Below saturation channels go off in
-/// every row, because no other packet begins. The rows end at their times.
+/// Packets of several flits hold VCs. Therefore channels go off later, because packets on their way across finish first. Below saturation
+/// channels go off in every row, because no other packet begins to cross. The rows end at the times of the timetable.
 #[test]
 fn packets_of_5_flits_may_keep_a_channel_on() {
     for load in [0.02, 0.3, 1.0] {
@@ -193,7 +194,7 @@ fn what_is_no_timetable_is_refused() {
         "1ns (1 cycle of 1ns)",
     );
     refused(json!({"off": row, "transition": "5ns", "period": "0ns"}), "period", "0fs (0 cycles", "1ns (1 cycle");
-    // messages contain each time as the scenario writes it, and its number of cycles
+    // a message contains each time as the scenario writes it, and the number of cycles of this time
     refused(
         rows(&[(60, 60)], None),
         "off.0.until",
@@ -219,7 +220,7 @@ fn what_is_no_timetable_is_refused() {
         "20 cycles is not later than from, 60 cycles",
         "a time after 60 cycles",
     );
-    // overlapping and adjacent rows, in one period and over its end
+    // overlapping and adjacent rows, within one period and across its end
     for (other, period) in
         [((50, 90), None), ((60, 90), None), ((0, 20), None), ((80, 121), Some(100)), ((80, 120), Some(100))]
     {
@@ -233,7 +234,7 @@ fn what_is_no_timetable_is_refused() {
     refused(named("terminal"), "off.0.classes", "does not manage terminal", "add terminal to power.manages");
     let none = json!([{"classes": [], "from": "20ns", "until": "60ns"}]);
     refused(json!({"off": none, "transition": "5ns"}), "off.0.classes", "no link class is named", "dim0");
-    // no panic for the longest times that a scenario may contain
+    // the longest times that a scenario may contain cause no panic
     let far = format!("{}cycles", 1_u64 << 48);
     let row = json!([{"from": "1cycle", "until": far}]);
     refused(json!({"off": row, "transition": far}), "off.0.until", "leaves no time", "shorter transition");

@@ -1,4 +1,4 @@
-//! Trunks whose members go off: the states in each cycle, which both ends agree on, lower limits of the energy, and refusals.
+//! Tests trunks whose members go off: the states in each cycle, on which both ends agree, lower limits of the energy, and refusals.
 
 use crate::common::*;
 use weft_engine::outcome::{ChannelCount, Ending};
@@ -12,7 +12,7 @@ fn sleeps(spec: &mut Spec, parameters: &str) {
     policy(spec, &format!(r#"{{"trunk": {{{parameters}}}}}"#));
 }
 
-/// The channels of each trunk, in the order of its members.
+/// The channels of each trunk, ordered by member.
 fn trunks<'a>(spec: &'a Spec, out: &'a Outcome) -> impl Iterator<Item = Vec<&'a ChannelCount>> {
     let first = |router: u32, port: u16| spec.graph.trunk(router, port).first == port;
     (0..spec.graph.routers()).flat_map(move |router| {
@@ -26,7 +26,7 @@ fn trunks<'a>(spec: &'a Spec, out: &'a Outcome) -> impl Iterator<Item = Vec<&'a 
     })
 }
 
-/// Checks that no packet is lost, and that member 0 of every trunk was on in every cycle.
+/// Checks that no packet is lost, and that member 0 of every trunk was always on.
 #[track_caller]
 fn check(spec: &Spec, out: &Outcome, what: &str) {
     assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
@@ -51,10 +51,10 @@ fn an_idle_trunk_keeps_one_member() {
         phases(&mut spec, 0, 1000);
         let out = run(&spec);
         let message = credit_latency + spec.router.credit_delay;
-        // After the first window router 1 requests fewer members. Router 0, which leads the trunk, agrees after the second window and
-        // closes its channel. One message latency later router 1 closes its own channel. Another message latency later both channels are
-        // known to be drained, and the leader switches its channel off. The request to do the same reaches the other end one message
-        // latency later. Therefore each channel is closed for two message latencies before it goes off.
+        // After its first window, router 1 requests fewer members. Router 0, the leader of the trunk, agrees after its second window and
+        // closes its channel of the member. One message latency later router 1 closes its own channel. Another message latency later the
+        // leader knows that both channels are drained, and switches its channel off. One message latency later the other end receives the
+        // request to do the same. Therefore each channel is closed for two message latencies before it is off.
         for (router, members) in trunks(&spec, &out).enumerate() {
             let on = 2 * window + router as u64 * message;
             let draining = 2 * message + sleep;
@@ -65,9 +65,9 @@ fn an_idle_trunk_keeps_one_member() {
     }
 }
 
-/// Power of the network divided by that of the reference network, by Section 2 of Andujar et al., JPDC 2019. Links draw 65 % of the power
-/// of a switch. A port that is off draws 10 % of the power of a port that is on. The power of a switch is proportional to its number of
-/// ports.
+/// Power of the network divided by the power of the reference network, by Section 2 of Andujar et al., JPDC 2019. In this model, links draw
+/// 65 % of the power of a switch. A port that is off draws 10 % of the power of an active port. The power of a switch is proportional to
+/// its number of ports.
 fn network_power(spec: &Spec, out: &Outcome, (reference_ports, reference_routers): (u32, u32)) -> f64 {
     let ports = out.channels.iter().filter(|c| c.from.is_some());
     let on: u64 = ports.map(|c| out.window - c.cycles[LinkState::Off]).sum();
@@ -91,7 +91,7 @@ fn networks_without_traffic_reach_the_floors_of_the_paper() {
         spec.cycle_fs = 1_600_000;
         sleeps(&mut spec, "");
         spec.set_load(0.0);
-        // each step takes two windows, one change and three messages
+        // each step takes two windows, one transition and three messages
         phases(&mut spec, (trunk_width - 1) * (2 * 5000 + 1800 + 100), 10_000);
         let out = run(&spec);
         check(&spec, &out, widths);
@@ -105,7 +105,7 @@ fn networks_without_traffic_reach_the_floors_of_the_paper() {
     }
 }
 
-/// Runs with various times of links, messages and changes, with buffers of one packet and members that go off and on.
+/// Runs with various latencies of links and messages and various transition times. Buffers hold one packet, and members go off and on.
 #[test]
 fn nothing_is_lost_or_stalls_whatever_the_times() {
     let wide = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 4, "trunk_width": 4}}"#;
@@ -132,7 +132,7 @@ fn nothing_is_lost_or_stalls_whatever_the_times() {
             cases_with_waking += usize::from(woke > 0);
         }
     }
-    // if messages take a long time, members go off only in the quiet time at the end
+    // if messages have a high latency, members go off only in the quiet time at the end
     assert!(cases_with_waking >= 2, "{cases_with_waking}");
 }
 
@@ -171,7 +171,7 @@ fn trunks_of_every_topology_sleep_and_wake() {
     }
 }
 
-/// A trunk whose members were off carries the same load as a trunk whose members are always on, as soon as its members are on.
+/// As soon as its members are on, a trunk carries the same load as a trunk whose members were always on.
 #[test]
 fn a_trunk_that_wakes_carries_the_load() {
     let accepted_under = |policy_json: &str| {
@@ -237,7 +237,7 @@ fn what_can_not_work_is_refused_with_a_remedy() {
         assert!(refusal.what.starts_with(what), "{refusal}");
         weft_engine::check(&with(good)).unwrap_or_else(|refusal| panic!("the remedy for {bad}: {refusal}"));
     }
-    // trunks of one member
+    // a network whose trunks have one member
     let mut narrow = spec(TORUS, DOR);
     sleeps(&mut narrow, "");
     let refusal = refused(&narrow);
@@ -257,10 +257,10 @@ fn what_can_not_work_is_refused_with_a_remedy() {
     assert_eq!(refused(&terminals).path, "power.manages");
 }
 
-/// Each standard has a window length that is compatible with its times.
+/// Each Ethernet standard has a window length that is compatible with its transition times.
 #[test]
 fn the_times_of_every_standard_fit_together() {
-    // two windows and the longer of the two changes, in ns
+    // two windows, and the longer of the two transitions, in ns
     for (standard, settles) in
         [("100BASE-TX", 2 * 232_000 + 200_000), ("1000BASE-T", 2 * 200_000 + 182_000), ("10GBASE-T", 2 * 8_000 + 4_160)]
     {
@@ -272,12 +272,12 @@ fn the_times_of_every_standard_fit_together() {
     }
 }
 
-/// With packets of 8 flits, the standard deviation of the utilisation in a window of 5,000 cycles is 0.04 sqrt(u / n). Once a load has
-/// settled, it is at least 3 deviations from the thresholds. Chance therefore switches no member in 20 windows.
+/// With packets of 8 flits, the standard deviation of the utilisation in a window of 5,000 cycles is 0.04 sqrt(u / n). A settled load is at
+/// least 3 deviations away from the thresholds. Random variation therefore switches no member in 20 windows.
 #[test]
 fn a_trunk_keeps_the_members_that_its_load_needs() {
-    // 4 terminals: a load of 0.3 is 1.2 flits per cycle, a utilisation of 0.3 for 4 members. 0.125 is 0.125 for 4 members, 0.167 for 3 and
-    // 0.25 for 2. 0.08 is 0.16 for 2 members and 0.32 for 1. 0.9 is 0.9 for 4 members
+    // 4 terminals share a trunk, so with 4 members the utilisation equals the load. 0.3 is 1.2 flits per cycle. 0.125 is 0.167 with 3
+    // members and 0.25 with 2. 0.08 is 0.16 with 2 members and 0.32 with 1. 0.9 is 0.9 with 4 members
     for (load, members) in [(0.9, 4), (0.3, 4), (0.125, 2), (0.08, 1)] {
         let mut spec = spec(r#"{"hyperx": {"widths": [2], "terminals_per_router": 4, "trunk_width": 4}}"#, DOR);
         packets(&mut spec, 8, VirtualCutThrough, 64);
@@ -294,8 +294,8 @@ fn a_trunk_keeps_the_members_that_its_load_needs() {
     }
 }
 
-/// Bursts of 2,000 cycles begin every 7,000 cycles. From the fourth burst on, all members that a trunk needed in the bursts before are on
-/// when a burst begins. The policy without a forecast has one member on at that time.
+/// Bursts of 2,000 cycles begin every 7,000 cycles. From the fourth burst on, all members that a trunk needed in earlier bursts are on when
+/// a burst begins. Without a forecast, the policy has one member on at that time.
 #[test]
 fn members_are_on_before_a_burst_that_was_foreseen() {
     const EVERY: u64 = 7000;
@@ -321,7 +321,7 @@ fn members_are_on_before_a_burst_that_was_foreseen() {
             |at: u64| states.spans.iter().filter(|s| s.state == LinkState::On && s.from <= at && at < s.to).count();
         (0..6).map(|k| on(k * EVERY + 5000)).collect::<Vec<_>>()
     };
-    // 5 links of 4 members in two directions; both directions of a member are always in the same state
+    // 5 trunks of 4 members in two directions; both directions of a member always have the same state
     let (one_each, all) = (10, 5 * 2 * 4);
     assert_eq!(on_at_bursts(""), [one_each; 6]);
     let foreseen = on_at_bursts(r#", "forecast": true"#);
@@ -329,8 +329,8 @@ fn members_are_on_before_a_burst_that_was_foreseen() {
     assert!(foreseen[3..].iter().all(|&on| on == all), "{foreseen:?}");
 }
 
-/// A member of a trunk fails for some time, once during traffic and once in a quiet time. The other members carry its packets, under every
-/// routing: no packet is dropped. If all members except member 0 are off when member 0 fails, another member wakes.
+/// A member of a trunk fails for some time, once while terminals send and once in a quiet time. Under every routing the other members carry
+/// its packets, so no packet is dropped. If all members except member 0 are off when member 0 fails, another member wakes.
 #[test]
 fn others_carry_what_a_failed_member_would() {
     let quick = r#"{"trunk": {"window": "200ns", "wake": "100ns", "sleep": "70ns", "u_on": 0.3, "u_off": 0.1}}"#;
@@ -343,7 +343,7 @@ fn others_carry_what_a_failed_member_would() {
             policy(&mut spec, policy_json);
             packets(&mut spec, 8, VirtualCutThrough, 64);
             load_steps(&mut spec, 5 + k as u64, 0);
-            // in the quiet time at the beginning, when members are off
+            // here the fault is in the quiet time at the beginning, when members are off
             spec.traffic.jobs[0]
                 .phases
                 .iter_mut()
@@ -366,10 +366,10 @@ fn others_carry_what_a_failed_member_would() {
             for (channel, count) in (0..).zip(&out.channels).filter(|(_, count)| of_link(count)) {
                 let trunk = spec.graph.trunk(count.from.expect("a router"), count.from_port as u16);
                 let own = trunk.members().position(|port| u32::from(port) == count.from_port).expect("a member");
-                // packets that hold a VC of the member when it fails cross it first
+                // packets that hold a VC of the member when it fails cross it first, so it can be on for some cycles
                 let is_dark = (at + 200..until).all(|at| state(channel, at) == LinkState::Off);
                 assert!(own != usize::from(number) || is_dark, "{what}");
-                // one window and a few changes later, a working member is on
+                // a working member must be on after one window and a few transitions
                 let first_whole = usize::from(number == 0);
                 let stays_on = (at + 1000..until).all(|at| state(channel, at) == LinkState::On);
                 assert!(own != first_whole || stays_on, "{what}: member {own}");
@@ -394,7 +394,7 @@ fn faults_of_members_that_are_not_there_are_refused() {
     };
     let wide = r#"{"torus": {"widths": [4], "terminals_per_router": 1, "trunk_width": 2}}"#;
     let narrow = r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#;
-    // a trunk of two links within the group, and one link of the ring
+    // a trunk of two links within a group, and one more link that belongs to the ring
     let rings = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
         "escape_rings": 1, "trunk_width": {"local": 2}}}"#;
     for (topology, faults, key, help) in [

@@ -1,4 +1,4 @@
-//! The predictions and the accepted load of a fat tree under `up_down`.
+//! Tests the predictions for a fat tree under `up_down`, and its accepted load.
 
 use weft_engine::routing::RoutingConfig;
 use weft_engine::routing::tree::up_down::UpDown;
@@ -19,8 +19,9 @@ fn pattern(spec: &mut Spec, json: &str) -> Result<(), Refusal> {
 
 #[test]
 fn implies_the_means_of_uniform_traffic() {
-    // 4-ary 3-tree: of 64 destinations, including the source itself, 4 are on the same leaf, 12 are 2 links away and 48 are 4 links away; a
-    // packet over a top router crosses 2 links of each level. Latencies: links 10, 20 and 1 cycles, routers 1, ejection 1.
+    // In the 4-ary 3-tree, 4 of 64 destinations (including the source itself) are on the same leaf, 12 are 2 links away and 48 are 4 links
+    // away. A packet over a top router crosses 2 links of each level. Latencies are 10, 20 and 1 cycles for links, 1 for routers and 1 for
+    // ejection.
     let mut spec = spec(4, 3);
     pattern(&mut spec, r#"{"uniform": {"include_self": true}}"#).unwrap();
     (spec.links[1].latency, spec.links[2].latency) = (10, 20);
@@ -34,7 +35,8 @@ fn implies_the_means_of_uniform_traffic() {
 
 #[test]
 fn implies_that_a_permutation_fills_no_link() {
-    // The k terminals of a leaf share its k links up equally, and so on above: at most 1 flit per cycle and channel.
+    // The k terminals of a leaf share its k up links equally, as do the routers above. Each channel therefore carries at most 1 flit per
+    // cycle.
     let mut spec = spec(4, 3);
     pattern(&mut spec, r#"{"bit_complement": {}}"#).unwrap();
     assert_eq!(imply(&spec).unwrap().channel_load_bound, Some(1.0));
@@ -42,7 +44,7 @@ fn implies_that_a_permutation_fills_no_link() {
 
 #[test]
 fn lone_packets_take_the_implied_latency() {
-    // Bit complement changes every digit: each path has 4 links, 2 of each level, and 5 routers.
+    // Bit complement changes every digit, so each path has 4 links, 2 of each level, and 5 routers.
     let mut spec = spec(4, 3);
     pattern(&mut spec, r#"{"bit_complement": {}}"#).unwrap();
     (spec.links[1].latency, spec.links[2].latency) = (10, 20);

@@ -1,4 +1,4 @@
-//! Links that become narrower and wider: the states in each cycle, the width that a load needs, and refusals.
+//! Tests links that become narrower and wider: the states in each cycle, the width that a load needs, and refusals.
 
 use crate::common::*;
 use weft_engine::Spec;
@@ -25,10 +25,11 @@ fn an_idle_link_becomes_as_narrow_as_it_can() {
         phases(&mut spec, 0, 1000);
         let out = run(&spec);
         let message = credit_latency + spec.router.credit_delay;
-        // Router 0, which leads the link, decides after its second window. After a message to the other end and a message back, it starts
-        // the change to the lower rate, which takes `sleep` cycles. The other end is later by one message latency. The answer of the other
-        // end arrives four message latencies after the decision, and each end began its next window when its change ended. The request of
-        // the other end arrives when the leader's window ends. Therefore the leader decides again at that time, and the sequence repeats.
+        // Router 0, the leader of the link, decides after its second window. After a message to the other end and its answer, the leader
+        // starts the change to the lower rate. This change takes `sleep` cycles. The other end makes the same change one message latency
+        // later. The next answer arrives four message latencies after the decision. When the answer arrives, each end has started its next
+        // window, at the end of its change. The request of the other end arrives at the end of the leader's window. Therefore the leader
+        // decides again in this cycle, and the sequence repeats.
         let (first, next) = (2 * window + 2 * message + sleep, window + 4 * message + sleep);
         for channel in out.channels.iter().filter(|c| c.class > 0) {
             let behind = channel.cycles[LinkState::On] - first;
@@ -44,7 +45,7 @@ fn an_idle_link_becomes_as_narrow_as_it_can() {
 /// utilisation.
 #[test]
 fn a_link_has_the_width_that_its_load_needs() {
-    // at the full rate 0.3 is between u_off and u_on; 0.15 is too low for the full rate, and is 0.3 of the half rate; 0.07 is 0.28 of the
+    // at the full rate 0.3 is between u_off and u_on; 0.15 is too low for the full rate, but 0.3 of the half rate; 0.07 is 0.28 of the
     // quarter rate
     for (load, width) in [(0.9, LinkState::On), (0.3, LinkState::On), (0.15, HALF), (0.07, QUARTER)] {
         let mut spec = pair();

@@ -1,8 +1,10 @@
-//! Networks with randomly chosen features. Each model is one of the examples of its family. A feature that is incompatible with the others
-//! is skipped. All results must equal those of the plain loop in one block, for all shortcuts, blocks and threads, and after a checkpoint.
-//! A difference is reported with the smallest set of features that causes it.
+//! Tests networks whose features are chosen at random. The parameters of each model come from one of the examples of its family. A feature
+//! that is incompatible with the features chosen so far is left out. All results must equal those of the plain loop in one block: with all
+//! shortcuts, any blocks and threads, and after a checkpoint. If results differ, the test reports the smallest set of features that causes
+//! the difference.
 //!
-//! There are 30 rounds, and 4,000 in `make test-all`. WEFT_TEST_ROUND=N runs only round N, and WEFT_TEST_ROUND=N..M a range of rounds.
+//! The test has 30 rounds, and 4,000 in `make test-all`. WEFT_TEST_ROUND=N runs only round N, and WEFT_TEST_ROUND=N..M runs a range of
+//! rounds.
 
 mod network;
 mod traffic;
@@ -19,10 +21,10 @@ use weft_kernel::shortcuts::profile::{Kind, Set};
 use weft_topology::{Graph, TopologyConfig};
 use weft_units::Refusal;
 
-/// The result of choosing a feature, or the reason why it is not possible.
+/// The result of adding a feature, or the reason why the feature is not possible.
 type Drawn = Result<(), Refusal>;
 
-/// The name of a feature, `n` if one in `n` networks has the feature, and its change to a spec.
+/// A feature: its name, `n` if one in `n` networks has it, and the function that adds it to a spec.
 type Feature = (&'static str, usize, fn(&mut Spec, &mut Draw) -> Drawn);
 
 const FEATURES: &[Feature] = &[
@@ -55,7 +57,7 @@ const FEATURES: &[Feature] = &[
     ("watched", 8, traffic::watched),
 ];
 
-/// Small networks, including some of several planes.
+/// Small networks for the test, including some with several planes.
 static NETWORKS: LazyLock<Vec<(TopologyConfig, Graph)>> = LazyLock::new(|| {
     let built = TopologyConfig::examples().into_iter().map(|topology| {
         let graph = topology.build("topology").expect("an example");
@@ -65,7 +67,7 @@ static NETWORKS: LazyLock<Vec<(TopologyConfig, Graph)>> = LazyLock::new(|| {
     built.filter(|(_, graph)| is_small(graph)).collect()
 });
 
-/// A routing with a network that it supports; each compatible kind of topology is equally likely.
+/// Chooses a routing, and a network that the routing supports. Each compatible kind of topology is equally likely.
 fn pair(draw: &mut Draw) -> Result<Pair, Refusal> {
     let example = draw.of(&RoutingConfig::examples());
     let routing = example.config;
@@ -84,17 +86,17 @@ fn pair(draw: &mut Draw) -> Result<Pair, Refusal> {
     Ok(Pair { topology: draw.of(&kind).clone(), routing })
 }
 
-/// The network of a round.
+/// The random network of a round.
 struct Drawing {
     spec: Spec,
-    /// The features that the network has.
+    /// Names of the features that the network has.
     has: Vec<&'static str>,
-    /// Features that were chosen but are incompatible with the rest.
+    /// Features that were chosen but left out, because they are incompatible with the rest.
     refused: Vec<(&'static str, Refusal)>,
     what: String,
 }
 
-/// The network of a round with these features, as far as they are compatible.
+/// The network of a round with the features `among`, without those that are incompatible.
 fn drawing(round: u64, among: &[&'static str]) -> Result<Drawing, Refusal> {
     let mut draw = Draw::new(35, round, 0);
     let pair = pair(&mut draw)?;
@@ -109,7 +111,7 @@ fn drawing(round: u64, among: &[&'static str]) -> Result<Drawing, Refusal> {
     weft_engine::check(&spec)?;
     let mut order: Vec<usize> = (0..FEATURES.len()).collect();
     (1..order.len()).for_each(|k| order.swap(k, draw.below(k + 1)));
-    // The fewer features a network has, the more shortcuts it uses. Therefore some rounds choose features less often.
+    // A network with fewer features uses more shortcuts. Therefore some rounds choose features with a lower probability.
     let rarer = draw.of(&[1, 2, 4]);
     let (mut has, mut refused) = (Vec::new(), Vec::new());
     for k in order {
@@ -131,7 +133,7 @@ fn drawing(round: u64, among: &[&'static str]) -> Result<Drawing, Refusal> {
     Ok(Drawing { spec, has, refused, what })
 }
 
-/// Keeps the first checkpoint that can be made at or after a given cycle.
+/// Keeps the first checkpoint that the run can write at or after a given cycle.
 #[derive(Debug)]
 struct KeepsOne {
     from: u64,
@@ -152,13 +154,13 @@ impl Progress for KeepsOne {
     }
 }
 
-/// Whether uncontended flits, streams and steady flows use shortcuts.
+/// Three settings of shortcuts: whether uncontended flits, streams and steady flows use them.
 type Row = [bool; 3];
 
-/// Number of rows (settings of shortcuts) that occur in runs with all possible shortcuts.
+/// Number of different rows (settings of shortcuts) in runs that may use all shortcuts.
 const ROWS: usize = 6;
 
-/// The outcome of a run as text, the state of its first block, and a checkpoint.
+/// A finished run: its outcome as text, the state of its first block, and a checkpoint.
 struct Ran {
     text: String,
     cycles: u64,
@@ -182,10 +184,10 @@ fn resumed(spec: &Spec, how: Execution, checkpoint: &[u8]) -> String {
     text_of(&out)
 }
 
-/// For each row, the number of checkpoints from such runs that were continued.
+/// For each row, the number of checkpoints that the test has continued.
 type Rows = BTreeMap<Row, u64>;
 
-/// The first difference from the results of the plain loop in one block.
+/// The first difference between results and those of the plain loop in one block; `None` if all are equal.
 fn difference(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
     let mut draw = Draw::new(36, round, 0);
     let plain = ran(spec, ONE.plain(), u64::MAX);
@@ -206,7 +208,7 @@ fn difference(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
         Execution { shortcuts: some, ..Execution::new(1, draw.of(&[1, 3])) },
         Execution::new(1, 3).plain(),
     ];
-    // `make test` makes half of the comparisons
+    // `make test` makes only half of the comparisons
     let takes_all = rounds(1) > 1 || chosen_rounds().is_some();
     for (k, how) in hows.into_iter().enumerate().filter(|(k, _)| takes_all || k / 2 == round as usize % 2) {
         let run = ran(spec, how, from);
@@ -228,7 +230,7 @@ fn difference(spec: &Spec, round: u64, rows: &mut Rows) -> Option<String> {
     None
 }
 
-/// The result of `work`, or the message of its panic.
+/// The result of `work`. If `work` panics, the message of the panic.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -237,7 +239,7 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// The first difference in a round with these features, and the features that the network has. A panic also counts as a difference.
+/// The first difference in a round with the features `among`, and the features that its network has. A panic also counts as a difference.
 fn difference_with(round: u64, among: &[&'static str]) -> Option<(Vec<&'static str>, String)> {
     let drawing = match caught(|| drawing(round, among)) {
         Ok(drawing) => drawing.ok()?,
@@ -247,7 +249,8 @@ fn difference_with(round: u64, among: &[&'static str]) -> Option<(Vec<&'static s
     found.unwrap_or_else(Some).map(|found| (drawing.has, found))
 }
 
-/// Removes all features that are not needed for a difference. Returns a description of the difference with the remaining features.
+/// Removes from `has` all features that the difference does not need. Returns a description of the difference and of the remaining
+/// features.
 fn fewest(round: u64, mut has: Vec<&'static str>, mut found: String) -> String {
     for name in has.clone() {
         let fewer: Vec<_> = has.iter().copied().filter(|&other| other != name).collect();
@@ -259,7 +262,7 @@ fn fewest(round: u64, mut has: Vec<&'static str>, mut found: String) -> String {
     format!("round {round} with {has:?}: {}\n{found}", what.unwrap_or_default())
 }
 
-/// For each feature, the number of times that it was used together with the rest, and the reason of its last refusal.
+/// For each feature, the number of networks that had it, the number of refusals, and the reason of the last refusal.
 #[derive(Debug, Default)]
 struct Tried {
     has: u64,
@@ -267,7 +270,7 @@ struct Tried {
     why: String,
 }
 
-/// The rounds in WEFT_TEST_ROUND, which contains a number or a range such as `100..200`.
+/// The rounds that the variable WEFT_TEST_ROUND selects: a number, or a range such as `100..200`.
 fn chosen_rounds() -> Option<Range<u64>> {
     let text = std::env::var("WEFT_TEST_ROUND").ok()?;
     let number = |text: &str| text.parse::<u64>().expect("WEFT_TEST_ROUND is a number or a range");

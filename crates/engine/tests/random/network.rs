@@ -1,4 +1,4 @@
-//! Chooses links, routers, power policies and faults at random.
+//! Random choices of links, routers, power policies and faults.
 
 use super::Drawn;
 use crate::common::*;
@@ -23,7 +23,7 @@ pub fn links(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Makes links of some classes slower or faster than one flit per cycle.
+/// Sets rates other than one flit per cycle for links of some classes.
 pub fn rates(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     for link in &mut spec.links {
         if draw.one_in(2) {
@@ -75,7 +75,7 @@ pub fn allocator(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Chooses one of the policies that are compatible with the rest, and the classes that it manages.
+/// Chooses one of the compatible policies, and the link classes that it manages.
 pub fn policy(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let mut all = PolicyConfig::examples();
     let turn = draw.below(all.len());
@@ -97,7 +97,7 @@ pub fn policy(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Err(refused("policy", "no policy goes with the routing"))
 }
 
-/// Makes a few links and routers fail; most of them return. Faults that a scenario must not contain are skipped.
+/// Makes a few links and routers fail. Most of them work again later. Faults that a scenario must not contain are left out.
 pub fn faults(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let mut parts: Vec<Part> = spec.graph.links().map(|link| Part::Link(link.ends.map(|(router, _)| router))).collect();
     parts.dedup();
@@ -123,7 +123,7 @@ fn more_vcs_if_paths_grow(spec: &mut Spec) -> Drawn {
     Ok(())
 }
 
-/// Adds sets of channels, for which the cycles are counted in which all channels of a set are off.
+/// Adds bundles: sets of channels, for which the run counts the cycles with all channels off.
 pub fn bundles(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let rows = channel_ends(&spec.graph).len();
     let set = |draw: &mut Draw| {

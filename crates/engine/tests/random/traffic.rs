@@ -1,4 +1,4 @@
-//! Chooses the packets that terminals send, and their queues, at random.
+//! Random choices of the packets that terminals send, and of their queues.
 
 use super::Drawn;
 use crate::common::*;
@@ -15,7 +15,7 @@ use weft_programs::generators::GeneratorConfig;
 use weft_traffic::{InjectionConfig, Lengths, Pattern, PatternConfig, Population};
 use weft_units::Refusal;
 
-/// Builds the pattern among the terminals of a job.
+/// Builds a pattern for the terminals of job number `job`.
 fn build(spec: &Spec, job: usize, config: &PatternConfig) -> Result<Arc<Pattern>, Refusal> {
     let (terminals, planes) = (spec.traffic.jobs[job].terminals.len() as u32, spec.graph.planes());
     let whole = terminals == spec.graph.terminals();
@@ -23,7 +23,7 @@ fn build(spec: &Spec, job: usize, config: &PatternConfig) -> Result<Arc<Pattern>
     Ok(Arc::new(config.build(&of, "traffic.pattern")?.in_planes(planes)))
 }
 
-/// One of the patterns that the terminals of the job can have.
+/// Chooses one of the patterns that are possible for the terminals of the job.
 fn any_pattern(spec: &Spec, job: usize, draw: &mut Draw) -> Result<Arc<Pattern>, Refusal> {
     let mut all = PatternConfig::examples();
     all.push(serde_json::from_str(r#"{"hot_spot": {"targets": [0], "share": 0.6}}"#).expect("a pattern"));
@@ -50,7 +50,7 @@ pub fn injection(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Sets packets of several lengths.
+/// Gives packets several lengths.
 pub fn lengths(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let (job, longest) = (any_job(spec, draw), spec.traffic.longest() as usize);
     let weights: Vec<(u32, f64)> = (0..3).map(|_| (1 + draw.below(longest) as u32, draw.share())).collect();
@@ -58,7 +58,7 @@ pub fn lengths(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Makes the load change, mostly to 0 and back.
+/// Makes the load change during the run, mostly to 0 and back.
 pub fn phases(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let job = any_job(spec, draw);
     let first = spec.traffic.jobs[job].phases[0].clone();
@@ -72,7 +72,7 @@ pub fn phases(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Makes jobs on two parts of the terminals; in some networks the last nodes are in no job.
+/// Creates jobs on two parts of the terminals. In some networks the last nodes belong to no job.
 pub fn jobs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let (all, planes) = (spec.graph.terminals(), spec.graph.planes());
     let nodes = all / planes;
@@ -95,7 +95,7 @@ pub fn jobs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Gives terminals a workload that does more than send at a load.
+/// Gives terminals a workload with more behaviour than a load.
 pub fn workload(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let job = any_job(spec, draw);
     let workload = draw.of(&WorkloadConfig::examples());
@@ -115,7 +115,7 @@ fn set_workload(spec: &mut Spec, job: usize, workload: WorkloadConfig) {
     }
 }
 
-/// Adds a program of messages, with random nodes, interfaces and times.
+/// Adds a program of messages, with random nodes, interfaces and durations.
 pub fn programs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let job = any_job(spec, draw);
     let planes = spec.graph.planes();
@@ -142,7 +142,7 @@ pub fn programs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     maybe(draw, "start", "100ns".into());
     maybe(draw, "jitter", json!({"exponential": {"mean": 0.3}}));
     if draw.one_in(2) {
-        // small, so that the program ends soon
+        // a small program, so that it ends soon
         let operation = draw.of(&["barrier", "broadcast", "reduce", "all_reduce", "all_gather", "all_to_all"]);
         let (ranks, bytes) = (2 + draw.below(16), draw.of(&["1B", "200B", "700B", "3KB"]));
         let mut collective =
@@ -171,7 +171,7 @@ pub fn programs(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Makes each terminal send a fixed number of packets; the run ends with the last one.
+/// Makes each terminal send a fixed number of packets. The run ends with the last packet.
 pub fn batches(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let each = 1 + draw.below(60) as u32;
     for job in &mut spec.traffic.jobs {
@@ -183,7 +183,7 @@ pub fn batches(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Makes two message classes; a second job sends packets of the other class.
+/// Creates two message classes. A second job sends packets of the second class.
 pub fn classes(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let class = |name: &str, draw: &mut Draw| MessageClass {
         name: name.to_owned(),
@@ -211,12 +211,12 @@ pub fn interface(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Chooses a queueing scheme; each lane has one VC.
+/// Chooses a queueing scheme, and gives each lane one VC.
 pub fn scheme(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let fitting = |scheme: &QueueingConfig| scheme.model().fits(&spec.graph);
     let all: Vec<QueueingConfig> = QueueingConfig::examples().into_iter().filter(fitting).collect();
     let (dynamic, fixed): (Vec<_>, Vec<_>) = all.into_iter().partition(|scheme| scheme.model().sets_aside());
-    // chosen in a third of the cases, because its protocol has more states than all fixed schemes together
+    // a dynamic scheme in a third of the cases, because its protocol has more states than all fixed schemes together
     let scheme = if draw.one_in(3) { draw.of(&dynamic) } else { draw.of(&fixed) };
     let model = scheme.model();
     if model.sets_aside() || model.ideal_queues(&spec.graph).is_some() {
@@ -242,10 +242,11 @@ pub fn scheme(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Half of the packets go to one terminal.
+/// A pattern in which half of the packets go to one terminal.
 const HALF_TO_ONE: &str = r#"{"hot_spot": {"targets": [0], "share": 0.5}}"#;
 
-/// Chooses a congestion control, which slows down the sources of marked packets. Buffers are enlarged until packets can be marked.
+/// Chooses a congestion control, which reduces the rate of sources whose packets are marked. Doubles the buffers until queues can become
+/// long enough for marks.
 pub fn congestion(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     let control = draw.of(&CongestionConfig::examples());
     let hot = serde_json::from_str(HALF_TO_ONE).expect("a pattern");
@@ -275,7 +276,7 @@ pub fn recordings(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Makes the warm-up or the window end as soon as enough is known.
+/// Makes the warm-up or the window end as soon as the run has enough data.
 pub fn decided(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     if draw.one_in(2) {
         (spec.phases.auto_warmup, spec.phases.warmup) = (true, 8_000);
@@ -285,7 +286,7 @@ pub fn decided(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     Ok(())
 }
 
-/// Makes some packets watched; then no checkpoint can be made.
+/// Watches some packets. A run with watched packets cannot write checkpoints.
 pub fn watched(spec: &mut Spec, draw: &mut Draw) -> Drawn {
     spec.watched = Watched::First(1 + draw.below(20));
     Ok(())

@@ -1,5 +1,5 @@
-//! Builds a block from its description: all units, pools and calendar wheels in their initial state. All memory that the loop
-//! needs is allocated in this file, or by the caller that describes the block.
+//! Builds a block from its description. All units, pools and calendar wheels are in their initial state. All memory that the loop needs is
+//! allocated here, or by the caller that describes the block.
 
 use super::views::Place;
 use super::widths::{AnyAllocator, Width};
@@ -26,14 +26,14 @@ use weft_api::state::{ChannelEnd, InputUnit, NO_JOB, NONE, OutputUnit, Pool, Rou
 use weft_api::subnetworks::Views;
 use weft_topology::Trunk;
 
-/// Description of a block. The terminals of the block are those of its ports, in the order of the ports.
+/// The description from which a block is built. The terminals of the block are those at its ports, in the order of the ports.
 #[derive(Debug)]
 pub struct Plan {
     pub routers: Vec<Place>,
     pub ports: Vec<Port>,
-    /// The trunk of each output of a router; empty if no links form trunks.
+    /// For each output of a router, the trunk to which it belongs; empty if no links form trunks.
     pub trunks: Vec<Trunk>,
-    /// Mail for each block, with reserved memory.
+    /// Mail for each destination block, with reserved memory.
     pub outbox: Vec<Mail>,
     pub interfaces: Interfaces,
     pub policy: PolicySide,
@@ -41,7 +41,7 @@ pub struct Plan {
     pub room: Room,
 }
 
-/// A port of a router.
+/// Description of a port of a router.
 #[derive(Debug, Clone, Copy)]
 pub struct Port {
     /// Index of the router in the block.
@@ -54,25 +54,25 @@ pub struct Port {
     pub far: Far,
 }
 
-/// The far end of a port. Routers and terminals have their numbers from the whole network.
+/// The far end of the channel of a port. Routers and terminals have their numbers in the whole network.
 #[derive(Debug, Clone, Copy)]
 pub enum Far {
     Nowhere,
     Terminal(u32),
-    /// The port belongs to this block.
+    /// The far end belongs to this block.
     Here {
         port: u32,
         router: u32,
     },
-    /// The port belongs to another block.
+    /// The far end belongs to another block.
     Away {
         cut: Cut,
         router: u32,
     },
 }
 
-/// Largest number of items in flight in a block, for which memory is reserved, and largest number of cycles between scheduling an event
-/// and the event.
+/// Limits for reserving memory: the largest number of items in flight in a block, and the largest number of cycles from scheduling an event
+/// to the event.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     pub packets: usize,
@@ -81,7 +81,8 @@ pub struct Room {
     pub horizon: u64,
 }
 
-/// Builds the block in its initial state, compiled for the widths of the allocator. The agents of the policy are added later.
+/// Builds a block in its initial state. The block is compiled for the widths of the allocator. The caller adds the agents of the policy
+/// later.
 pub fn block(net: &Net, plan: Plan, allocator: &AnyAllocator) -> Box<dyn AnyBlock> {
     match allocator {
         AnyAllocator::Narrow(allocator) => Box::new(of_widths(net, plan, allocator)),
@@ -91,7 +92,7 @@ pub fn block(net: &Net, plan: Plan, allocator: &AnyAllocator) -> Box<dyn AnyBloc
 }
 
 impl AnyAllocator {
-    /// The width of the blocks that use this allocator.
+    /// The width of the blocks with which this allocator works.
     pub fn width(&self) -> Width {
         match self {
             Self::Narrow(_) => Width::Narrow,
@@ -170,7 +171,7 @@ where
     OfWidths { block, allocator: allocator.clone(), then: None }
 }
 
-/// Lets the terminals check their queues in the first cycle, or lets them sleep until their sources are due.
+/// Lets the terminals check their queues in the first cycle. Terminals without queues sleep until their sources are due.
 fn await_sources(net: &Net, interfaces: &mut Interfaces) {
     for t in 0..interfaces.terminals.len() {
         if net.interface.is_some() {
@@ -181,7 +182,7 @@ fn await_sources(net: &Net, interfaces: &mut Interfaces) {
     }
 }
 
-/// The counts of earlier cycles, if the routing reads such counts.
+/// Creates the counts of earlier cycles; `None` if the routing reads no such counts.
 fn history(net: &Net, outputs: usize, horizon: u64) -> Option<History> {
     let is_read = net.needs.sensor == Some(Sensor::HistoryWindow);
     is_read.then(|| History::new(outputs, net.links.iter().map(|l| l.latency), horizon))
@@ -194,7 +195,7 @@ struct Units<const V: usize> {
     cuts: Vec<Cut>,
 }
 
-/// The units of all ports, followed by the units of the injection channels.
+/// Creates the units of all ports, followed by the units of the injection channels.
 fn units<const V: usize>(net: &Net, ports: &[Port]) -> Units<V> {
     let terminals = ports.iter().filter(|port| matches!(port.far, Far::Terminal(_))).count();
     let mut outs: Vec<OutputUnit<V>> = Vec::with_capacity(ports.len() + terminals);
@@ -211,7 +212,7 @@ fn units<const V: usize>(net: &Net, ports: &[Port]) -> Units<V> {
             }
             Far::Terminal(t) => {
                 output.lead(ChannelEnd::Ejection, t);
-                // heads find only the VCs that packets may use
+                // the mask contains only VCs that packets may use, so heads find no others
                 output.vcs_with_credit = net.links[usize::from(class)].vcs_of.iter().fold(0, |all, vcs| all | vcs);
                 output.vcs_with_room = output.vcs_with_credit;
                 input.come_from((ports.len() + nics.len()) as u32);
@@ -247,7 +248,7 @@ fn output<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> {
     OutputUnit::new(router, class, link.all, link.buffer)
 }
 
-/// The rate data (pace) of each output; empty if every link has the default rate.
+/// Creates the rate data (pace) of each output; empty if every link has the default rate.
 fn paces<const W: usize, const V: usize>(
     net: &Net,
     outs: &[OutputUnit<V>],

@@ -1,8 +1,8 @@
-//! The face of a block: the interface that the engine uses. The interface is the same for all widths (numbers of ports and VCs) for which
-//! a block is compiled.
+//! The face of a block, which is the interface that the engine uses. The interface is the same for all widths (numbers of ports and VCs)
+//! for which a block is compiled.
 //!
-//! Only this crate depends on the widths ([`widths`]). The engine describes a block ([`build`]), advances it window by window, and reads
-//! its records ([`views`]). The loop never calls a function of the face.
+//! Only this crate depends on the widths ([`widths`]). The engine describes a block ([`build`]), advances the block window by window, and
+//! reads its records ([`views`]). The loop never calls a function of the face.
 
 pub mod build;
 mod of_widths;
@@ -26,7 +26,7 @@ use weft_api::recording::Recorder;
 use weft_api::state::{Account, LinkState};
 use weft_api::subnetworks::Views;
 
-/// A block that is compiled for one pair of widths: words in a mask of ports, and VCs of a port.
+/// A block compiled for one pair of widths: number of words in a mask of ports, and number of VCs of a port.
 pub trait AnyBlock: Any + Debug + Send + Kept {
     // ---- parts and records
     fn interfaces(&self) -> &Interfaces;
@@ -39,13 +39,13 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn observers_mut(&mut self) -> &mut Observers;
     fn shortcuts(&self) -> &Shortcuts;
     fn shortcuts_mut(&mut self) -> &mut Shortcuts;
-    /// Records whose types do not depend on the widths.
+    /// The records whose types do not depend on the widths.
     fn records(&self) -> Records<'_>;
     fn routers(&self) -> usize;
     fn router(&self, r: usize) -> Place;
     fn inputs(&self) -> usize;
     fn input(&self, i: usize) -> Input<'_>;
-    /// Number of output units: one for each port, then one for each injection channel.
+    /// Number of output units: one for each port, and one for each injection channel after them.
     fn outputs(&self) -> usize;
     fn output(&self, o: usize) -> Output<'_>;
 
@@ -55,19 +55,20 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     /// Mail for each other block, collected during the last window.
     fn outbox(&self) -> &[Mail];
     fn outbox_mut(&mut self) -> &mut [Mail];
-    /// Receives the mail of another block.
+    /// Receives the mail that another block has sent to this block.
     fn take(&mut self, net: &Net, mail: &mut Mail);
-    /// Adds the work that shortcuts have skipped to the records of the block.
+    /// Adds to the records of the block the work that shortcuts have skipped.
     fn settle(&mut self, net: &Net);
-    /// Prevents 32-bit counters of cycles and flits from wrapping unnoticed. This function must be called at least every 2^30 cycles.
+    /// Updates 32-bit stamps and counters of cycles and flits before they can wrap unnoticed. The engine must call this function at least
+    /// every 2^30 cycles.
     fn keep_counters(&mut self, now: u64);
-    /// Stops all sources: no terminal creates a packet from now on.
+    /// Stops all sources, so that no terminal creates a packet from now on.
     fn stop_sources(&mut self);
     /// True if the sources have created all packets that are due before cycle `until`.
     fn sources_finished(&self, until: u64) -> bool;
-    /// True if every index by which a record refers to another record is valid.
+    /// True if every index in a record refers to an existing record.
     fn numbers_are_right(&self, net: &Net) -> bool;
-    /// Panics unless the block is in its initial state: it has no packet, and all credits have returned.
+    /// Panics unless the block is in its initial state, without packets and with all credits returned.
     fn assert_empty(&self, net: &Net);
 
     // ---- the power policy
@@ -91,17 +92,17 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     // ---- counts and recordings
     /// Starts the window with cycle `now`.
     fn begin_window(&mut self, now: u64);
-    /// Ends the window of the recordings before this cycle.
+    /// Ends the window of the recordings. The last cycle of the window is the one before `now`.
     fn end_window(&mut self, now: u64);
-    /// The accounts of all channels for a window that ends before this cycle.
+    /// The accounts of all channels, for a window whose last cycle is the one before `now`.
     fn accounts(&self, now: u64) -> Vec<Account>;
-    /// Total number of cycles, over all channels, in which channels have been off since their accounts began.
+    /// Number of cycles in which channels have been off since their accounts began, summed over all channels.
     fn off_cycles(&self, now: u64) -> u64;
     /// Takes the samples of the recordings that are due in this cycle.
     fn sample(&mut self, now: u64);
-    /// Ends the recordings, and returns their parts.
+    /// Ends the recordings, and returns the parts that this block has recorded.
     fn end_recordings(&mut self, now: u64) -> Vec<Box<dyn Recorder>>;
-    /// Records the positions of watched packets when the run ends.
+    /// Records where watched packets are when the run ends.
     fn end_watch(&mut self, net: &Net);
 
     // ---- idle time (`shortcuts/idle.rs`): see the methods of `Block`
@@ -110,7 +111,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn nothing_is_under_way(&self) -> bool;
     fn next_created(&self) -> u64;
     fn idle_until(&mut self, net: &Net) -> u64;
-    /// Lets notes from other blocks make sources due, if nodes have terminals in several blocks.
+    /// Lets notes from other blocks make sources due. Needed if nodes have terminals in several blocks.
     fn take_notes(&mut self, net: &Net);
     fn jump(&mut self, net: &Net, now: u64);
 
@@ -118,10 +119,10 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     /// The number of flits in flight, and the smallest number of flits of its packet that a source has not yet sent; `None` if anything
     /// other than body flits and credits is in flight.
     fn flows(&self) -> Option<(usize, u16)>;
-    /// Stores the state before this cycle, for later calls of [`Self::flow_since`].
+    /// Stores the state of the block before this cycle, for later calls of [`Self::flow_since`].
     fn remember(&mut self);
     fn forget(&mut self);
-    /// The flits that have moved since the stored state, if the present state equals the stored state.
+    /// If the present state equals the stored state, the flits that have moved since then; otherwise `None`.
     fn flow_since(&self) -> Option<Flow>;
     fn periods_left(&self, flow: &Flow) -> u64;
     fn longest_wait(&self, flow: &Flow) -> u64;
@@ -129,7 +130,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
 }
 
 impl dyn AnyBlock {
-    /// The output units, in the form that the engine reads.
+    /// All output units, in the form that the engine reads.
     pub fn outs(&self) -> impl Iterator<Item = Output<'_>> {
         (0..self.outputs()).map(|o| self.output(o))
     }

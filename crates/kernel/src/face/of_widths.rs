@@ -1,4 +1,4 @@
-//! A block of given widths. The block implements the interface that all blocks have.
+//! A block of given widths, behind the interface that is the same for all widths. This file implements the interface.
 
 use super::AnyBlock;
 use super::views::{Input, Output, Place, Records};
@@ -18,18 +18,18 @@ use weft_api::recording::Recorder;
 use weft_api::state::{Account, InputUnit, LinkState, OutputUnit, Router, Segment, Terminal};
 use weft_api::subnetworks::Views;
 
-/// A block with the allocator that is compiled for its widths.
+/// A block with its allocator, compiled for the same widths.
 #[derive(Debug, Kept)]
 pub struct OfWidths<const W: usize, const V: usize> {
     pub(crate) block: Block<W, V>,
     #[kept(fixed)]
     pub(super) allocator: Arc<dyn SwitchAllocator<W, V>>,
-    /// The stored state with which [`AnyBlock::flow_since`] compares the present state.
+    /// The stored state, which [`AnyBlock::flow_since`] compares with the present state.
     #[kept(fixed)]
     pub(super) then: Option<Snapshot<W, V>>,
 }
 
-/// Records of a block that a test may corrupt.
+/// Records of a block that a test may set to wrong values.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Damaged<'a, const W: usize, const V: usize> {
@@ -44,11 +44,11 @@ pub struct Damaged<'a, const W: usize, const V: usize> {
 }
 
 impl<const W: usize, const V: usize> OfWidths<W, V> {
-    /// Gives a test access to the records.
+    /// Gives a test write access to the records.
     ///
     /// # Safety
-    /// The loop uses the numbers in the records without a check. The block may advance only if [`AnyBlock::numbers_are_right`]
-    /// afterwards.
+    /// The loop uses the indices in these records without a check. After a change, the block may advance only if
+    /// [`AnyBlock::numbers_are_right`] returns true.
     #[doc(hidden)]
     pub unsafe fn damage(&mut self) -> Damaged<'_, W, V> {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &mut self.block.reach;

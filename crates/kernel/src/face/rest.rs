@@ -1,11 +1,11 @@
-//! Operations on a block between two advances: update the counters, stop the sources, and check that a block is empty.
+//! Operations on a block between two advances: update its counters, stop its sources, and check that the block is empty.
 
 use crate::block::{Block, Routers};
 use crate::net::Net;
 use weft_api::state::{ChannelEnd, Gate, LinkState, NONE};
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Prevents 32-bit counters of cycles and flits from wrapping unnoticed.
+    /// Updates 32-bit stamps and counters of cycles and flits before they can wrap unnoticed.
     pub(super) fn keep_counters(&mut self, now: u64) {
         let Routers { fabric, beside } = &mut self.reach.routers;
         let now = now as u32;
@@ -51,7 +51,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         assert!(fabric.buffers.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
         assert!(fabric.requests.requesters.iter().all(|w| w.is_empty()));
         assert_eq!(fabric.buffers.packets.in_use(), 0);
-        // segments of one-flit packets have the same numbers as their packets, and are not counted as used
+        // not checked for one-flit packets, because their segments have the numbers of the packets and do not count as used
         assert!(net.single || fabric.buffers.segments.in_use() == 0);
         assert!(fabric.requests.have_chosen.is_empty());
         assert!(fabric.set_asides.are_empty());

@@ -1,76 +1,77 @@
-//! Records of a block in the form that the engine reads: slices instead of arrays whose length depends on the widths.
+//! Records of a block in the form that the engine reads. The records have slices instead of arrays whose length depends on the widths.
 
 use crate::block::{Block, Buffers, Cut, Fabric};
 use weft_api::base::wheel::Wheel;
 use weft_api::state::{ChannelEnd, Flit, Gate, Packet, Pool, Segment};
 use weft_topology::Trunk;
 
-/// A router of a block: its number in the network, and its first port in the block.
+/// A router of a block: its number in the network, and the index of its first port in the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     pub id: u32,
     pub base: u32,
 }
 
-/// The packets, segments and events in flight, and the far ends of channels.
+/// The packets, segments and events in flight in a block, and the far ends of its channels.
 #[derive(Debug, Clone, Copy)]
 pub struct Records<'a> {
     pub packets: &'a Pool<Packet>,
     pub segments: &'a Pool<Segment>,
     pub flits: &'a Wheel<Flit, 64>,
     pub credits: &'a Wheel<u32, 128>,
-    /// For each output: the router at the far end, by its number in the whole network.
+    /// For each output, the router at the far end of the link, as a number in the whole network.
     pub next_router: &'a [u32],
     pub cuts: &'a [Cut],
-    /// The trunk of each output; empty if no links form trunks.
+    /// For each output, the trunk to which it belongs; empty if no links form trunks.
     pub trunks: &'a [Trunk],
 }
 
-/// The contents of an output unit ([`OutputUnit`](weft_api::state::OutputUnit)).
+/// An output unit in the form that the engine reads ([`OutputUnit`](weft_api::state::OutputUnit)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Output<'a> {
     pub kind: ChannelEnd,
     /// Link class.
     pub class: u8,
-    /// The power state, as [`LinkState::number`].
+    /// The power state of the channel, as [`LinkState::number`].
     pub state: u8,
     pub gate: Gate,
-    /// Index of the router in this block; for an injection channel, index of the terminal.
+    /// Index of the router in this block. For an injection channel, index of the terminal.
     pub router: u32,
     pub peer: u32,
     /// Low 32 bits of the number of flits sent so far.
     pub flits: u32,
-    /// VC classes that some head requests.
+    /// Mask of the VC classes that at least one head requests.
     pub requested: u16,
-    /// VCs that packets hold.
+    /// Mask of the VCs that packets hold.
     pub held: u16,
-    /// For each VC: free places in the next buffer, and the input port << 4 | input VC that holds the VC.
+    /// For each VC: number of free slots in the next buffer, and the packet that holds the VC, as input port << 4 | input VC.
     pub credits: &'a [u16],
     pub holder: &'a [u16],
 }
 
-/// The contents of an input unit ([`InputUnit`](weft_api::state::InputUnit)).
+/// An input unit in the form that the engine reads ([`InputUnit`](weft_api::state::InputUnit)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Input<'a> {
     pub router: u32,
     pub port: u16,
     /// Link class.
     pub class: u8,
-    /// True if the sender is in another block: `upstream` is then a cut channel.
+    /// True if the sender is in another block. The field `upstream` is then the index of a channel between blocks.
     pub remote: bool,
     pub upstream: u32,
-    /// VCs whose head chooses in every step.
+    /// Mask of the VCs whose head chooses in every step.
     pub choosing: u16,
-    /// For each VC: the first segment, the route key of the head, and the output << 4 | output VC that the head packet holds.
+    /// For each VC: the first segment of its queue, the route key of the head, and the output VC that the head packet holds
+    /// (output << 4 | VC).
     pub head: &'a [u32],
     pub requests: &'a [u16],
     pub output_vc: &'a [u16],
-    /// For each VC: the first cycle in which a head may request an output; empty if VCs never close.
+    /// For each VC: the first cycle in which its head may request an output; empty if VCs never close in this run.
     pub opens: &'a [u64],
 }
 
 impl Output<'_> {
-    /// True if no head may take a VC.
+    /// True if heads may take no VC of the channel at present.
     pub fn is_closed(&self) -> bool {
         self.gate != Gate::Open
     }
@@ -82,7 +83,7 @@ impl Output<'_> {
 }
 
 impl Input<'_> {
-    /// First port of the router. `i`: index of this unit in its block.
+    /// Index of the first port of the router. `i`: index of this input unit in its block.
     pub fn base(&self, i: usize) -> usize {
         i - usize::from(self.port)
     }

@@ -1,5 +1,5 @@
-//! The widths for which the loop is compiled: `W` is the number of words of a mask of ports, `V` the number of VCs of a port. Only this
-//! file lists them.
+//! The widths for which the loop is compiled: `W` is the number of words in a mask of ports, and `V` the number of VCs of a port. No other
+//! file lists these pairs.
 
 use super::OfWidths;
 use crate::net::Net;
@@ -14,18 +14,18 @@ use weft_api::switch_step::{Arbiters, BothCross, ByAge, FlitsCross, HeadsCross, 
 /// The block types of each width, for tests that access their fields.
 pub type NarrowBlock = OfWidths<1, 8>;
 
-/// Largest number of ports and VCs of a router.
+/// Upper limits for the number of ports of a router and of VCs of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// At most 64 ports of 8 VCs.
+    /// At most 64 ports with 8 VCs each.
     Narrow,
-    /// At most 128 ports of 16 VCs.
+    /// At most 128 ports with 16 VCs each.
     Wide,
-    /// At most 512 ports of 16 VCs.
+    /// At most 512 ports with 16 VCs each.
     Widest,
 }
 
-/// An allocator, compiled for the widths of the blocks that will use it.
+/// An allocator, compiled for the widths of the blocks that use it.
 #[derive(Debug, Clone)]
 pub enum AnyAllocator {
     Narrow(Arc<dyn SwitchAllocator<1, 8>>),
@@ -33,7 +33,8 @@ pub enum AnyAllocator {
     Widest(Arc<dyn SwitchAllocator<8, 16>>),
 }
 
-/// Compiles the allocator of a run. The variants differ in three properties: only one-flit packets, arbiters by age, and rings.
+/// Compiles the allocator of a run for each width. The compiled allocator is one of several variants, by three properties: only one-flit
+/// packets, arbiters by age, and rings with a bubble.
 #[derive(Debug, Clone, Copy)]
 pub struct Compile {
     width: Width,
@@ -52,7 +53,7 @@ pub struct Sizes {
 }
 
 impl Width {
-    /// The smallest width for routers with at most `ports` ports and at most `vcs` VCs per port.
+    /// The smallest width for routers with at most `ports` ports and `vcs` VCs per port.
     pub fn of(ports: u32, vcs: u8) -> Self {
         match ports {
             ..=64 if vcs <= 8 => Self::Narrow,
@@ -61,7 +62,7 @@ impl Width {
         }
     }
 
-    /// Number of VCs for which the records of a port have space.
+    /// Number of VCs for which a port's records have space.
     pub fn vcs(self) -> usize {
         match self {
             Self::Narrow => 8,
@@ -130,7 +131,7 @@ impl UseAllocator for Compile {
     }
 }
 
-/// The compiler for allocator `A` from outside of Weft. The line that adds the allocator declares it.
+/// The compiler for an allocator `A` that is not part of Weft. The registry line that adds the allocator declares this compiler.
 pub const fn compiler<A: Allocator>() -> Compiler {
     Compiler(|allocator, how| {
         let allocator: &A = allocator.downcast_ref().expect("`declares compiler::<A>()` with the allocator as `A`");

@@ -1,28 +1,28 @@
-//! Flits that may bypass the allocator in the cycle of their arrival, and the trial that measures if the bypass saves time for heads.
+//! Flits that may bypass the allocator in the cycle of their arrival. Also the trial that measures whether the bypass saves time for heads.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::port_and_vc;
 
-/// A flit that has arrived in this cycle, is the only flit of its queue, and may bypass the allocator. The flit bypasses if it is
-/// uncontended: no other flit requests its output or leaves its input. Each input unit has at most one such flit, because in networks
-/// with the bypass a link carries at most one flit per cycle.
+/// A flit that may bypass the allocator: it has arrived in this cycle, and is the only flit in its queue. The flit bypasses the allocator
+/// if it is uncontended, that is, no other flit requests its output or leaves its input. Each input unit has at most one such flit, because
+/// in networks with the bypass a link carries at most one flit per cycle.
 #[derive(Debug, Clone, Copy)]
 pub struct BypassFlit {
-    /// Position of the flit: input unit * 16 + VC.
+    /// The VC at which the flit has arrived: input unit * 16 + VC.
     pub at: u32,
     /// The output unit by which the flit will leave.
     pub out: u32,
     /// Index of the segment that holds the flit.
     pub segment: u32,
-    /// Route key, if the flit is a head; [`NO_REQUEST`] for other flits. The input unit does not store this key as a request yet.
+    /// Route key if the flit is a head; [`NO_REQUEST`] for body flits and tails. The input unit does not yet store this key as a request.
     pub key: u16,
-    /// True for a head that chooses in every step. If `out` is `NONE`, the head has not chosen yet. Otherwise `key` is its choice for the
-    /// next step only.
+    /// True if the flit is a head that chooses in every step. If `out` is `NONE`, the head has not chosen yet. If `out` is an output, `key`
+    /// is the choice of the head for the next step only.
     pub chooses: bool,
 }
 
 impl BypassFlit {
-    /// The input unit of the flit, its VC there, and the output unit by which it will leave.
+    /// Three indices of the flit: its input unit, its VC, and the output unit by which it will leave.
     #[inline(always)]
     pub fn places<const V: usize>(self) -> (usize, usize, usize) {
         let (i, v) = port_and_vc::<V>(self.at);
@@ -30,25 +30,26 @@ impl BypassFlit {
     }
 }
 
-/// Decides if heads try to bypass the allocator. Never changes results: if many flits are contended, the allocator does the same work
-/// faster.
+/// Decides whether heads try to bypass the allocator. The decision never changes results: if many flits are contended, the allocator does
+/// the same work faster.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct BypassTrial {
     pub heads_try: bool,
-    /// The cycle in which the next decision is due.
+    /// The cycle of the next decision.
     pub until: u64,
-    /// Number of flits that could have bypassed since the last decision, and number of flits that bypassed.
+    /// Counts since the last decision: flits that were candidates for the bypass, and flits that bypassed.
     pub tried: u64,
     pub crossed: u64,
 }
 
 impl BypassTrial {
-    /// Lets heads try in all cycles (for tests).
+    /// Lets heads try the bypass in all cycles (for tests).
     pub fn without_end() -> Self {
         Self { heads_try: true, until: u64::MAX, ..Self::default() }
     }
 
-    /// Heads try to bypass as long as at least three of five flits succeed. After they have stopped, they try again later.
+    /// Decides at cycle `now`: heads continue to try the bypass if at least three of five flits succeed. After heads have stopped, they try
+    /// again some time later.
     #[inline(always)]
     pub fn decide(&mut self, now: u64) {
         if now >= self.until {
@@ -63,7 +64,7 @@ impl BypassTrial {
 mod tests {
     use super::*;
 
-    /// For each of these cycles, true if heads try. `crossed`: number of flits out of 10 that cross in a cycle.
+    /// For each of these cycles, whether heads try the bypass. `crossed`: number of flits, out of 10, that bypass in a cycle.
     fn tries(trial: &mut BypassTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
         let mut try_in = |now| {
             trial.decide(now);

@@ -1,4 +1,4 @@
-//! Control packets in flight in a block, and the number of control packets sent.
+//! The control packets in flight in a block, and counts of the control packets that were sent.
 
 use std::sync::Arc;
 use weft_api::base::kept::Kept;
@@ -6,20 +6,20 @@ use weft_api::base::wheel::Wheel;
 use weft_api::control::{Arrival, ControlCount};
 use weft_api::policy::ControlPlan;
 
-/// Number of cycles after which a packet that could not be sent is tried again.
+/// Number of cycles after which the loop tries again to send a control packet that could not be sent.
 pub const RETRY: u64 = 64;
 
-/// Control packets of a block.
+/// The data of a block about control packets.
 #[derive(Debug, Kept)]
 pub struct Control {
-    /// The arrivals in flight; `None` if the policy sends no packets.
+    /// The control packets in flight, by arrival; `None` if the policy sends no control packets.
     #[kept(each)]
     pub counts: Option<ControlCount>,
     pub(crate) arriving: Wheel<Arrival, 16>,
-    /// First cycle in which each channel can carry another control packet.
+    /// For each channel, the first cycle in which it can carry another control packet.
     #[kept(each)]
     pub(crate) next: Vec<u64>,
-    /// Largest number of packets that may wait for one link.
+    /// The largest number of control packets that may wait for one link.
     #[kept(fixed)]
     pub(crate) queue: u64,
     /// For every router of the network: its block, and its first port in that block.
@@ -27,23 +27,23 @@ pub struct Control {
     pub(crate) places: Arc<[(u32, u32)]>,
     #[kept(fixed)]
     pub(crate) block: u32,
-    /// Scratch: arrivals of one cycle.
+    /// Scratch memory: the control packets that arrive in one cycle.
     #[kept(scratch)]
     pub(crate) due: Vec<Arrival>,
 }
 
-/// The position of a block in its network.
+/// The place of a block in its network, as its control packets need it.
 #[derive(Debug)]
 pub struct Place {
     pub block: u32,
     /// For every router of the network: its block, and its first port in that block.
     pub places: Arc<[(u32, u32)]>,
-    /// Largest number of cycles that a packet is in flight.
+    /// The largest number of cycles for which a control packet is in flight.
     pub horizon: u64,
 }
 
 impl Control {
-    /// The data for a policy that sends no control packets.
+    /// Creates the data for a policy that sends no control packets.
     pub fn none() -> Self {
         let place = Place { block: 0, places: Arc::new([]), horizon: 0 };
         Self { counts: None, ..Self::new(ControlPlan { kinds: &[], queue: 0, per_router: 0 }, place, 0, 0) }
@@ -66,12 +66,12 @@ impl Control {
         self.arriving.is_empty_at(now)
     }
 
-    /// True if no packet is in flight.
+    /// True if no control packet is in flight.
     pub fn is_empty(&self) -> bool {
         self.arriving.is_empty()
     }
 
-    /// Sets the counts to 0 for the measured window.
+    /// Sets the counts to 0, at the beginning of the measured window.
     pub fn begin(&mut self) {
         self.counts = self.counts.take().map(|counts| ControlCount::new(&counts.kinds));
     }
@@ -82,12 +82,12 @@ impl Control {
         }
     }
 
-    /// The block of a router, which is given by its number in the whole network.
+    /// The block that contains a router. `router`: its number in the whole network.
     pub fn block_of(&self, router: u32) -> u32 {
         self.places[router as usize].0
     }
 
-    /// Schedules the arrival of a packet, or of news without a packet, for cycle `at`.
+    /// Schedules for cycle `at` the arrival of a control packet, or of news without a packet.
     pub fn post_in(&mut self, now: u64, at: u64, arrival: Arrival) {
         assert!(self.counts.is_some(), "agents of this policy send control packets: declare them in `Policy::control`");
         self.arriving.push(now, at, arrival);

@@ -1,43 +1,42 @@
-//! Link ends of a block that fail and are repaired, and the heads without a path.
+//! The link ends of a block that fail and are repaired, and the heads that have no path.
 
 use crate::parts::broken::Broken;
 use weft_api::agents::{Breakage, Cause, Parked};
 use weft_api::base::kept::{Kept, Value};
 
-/// The event that one end of a link detects, at cycle `at`, that the link or a router has failed or was repaired.
+/// An event that one end of a link detects in cycle `at`: the link or a router has failed, or was repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Event {
     pub at: u64,
     pub what: Breakage,
 }
 
-/// The data of a block on faults.
+/// The data of a block about faults.
 #[derive(Debug, Default, Kept)]
 pub struct Faults {
     #[kept(fixed)]
     pub(crate) on: bool,
-    /// Future events in reverse order of time.
+    /// Future events, in descending order of time.
     pub(crate) events: Vec<Event>,
     pub(crate) parked: Vec<Parked>,
-    /// `dead`: routers that have failed. `dead_ends`: for each output, the number of failed routers (0 to 2) at the ends of its
-    /// link.
+    /// `dead`: whether each router has failed. `dead_ends`: for each output, the number of failed routers (0 to 2) at the ends of its link.
     #[kept(each)]
     pub(crate) dead: Vec<bool>,
     #[kept(each)]
     pub(crate) dead_ends: Vec<u8>,
-    /// Heads (input, VC) of packets that will be discarded, because all their paths lead through a failed router.
+    /// Heads (input, VC) whose packets will be discarded, because all their paths lead through a failed router.
     pub(crate) doomed: Vec<(u32, u8)>,
-    /// Routers that have received news about links, and whose heads have not looked for a path again yet.
+    /// Routers that have received news about links, but whose heads have not yet searched for a path again.
     pub(crate) news: Vec<u32>,
-    /// Routers that know of a fault.
+    /// Whether each router knows of a fault.
     #[kept(each)]
     pub(crate) warned: Vec<bool>,
     pub(crate) broken: Broken,
 }
 
 impl Faults {
-    /// The data for a block with this number of ports and routers. In a run with faults every block has these data, even if no
-    /// fault is in the block.
+    /// Creates the data for a block with this number of ports and routers. In a run with faults every block has these data, even a block
+    /// without faults.
     pub fn new(mut events: Vec<Event>, ports: usize, routers: usize, vcs: usize) -> Self {
         events.sort_unstable_by(|a, b| b.cmp(a));
         Self {

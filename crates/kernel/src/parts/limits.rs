@@ -1,39 +1,40 @@
-//! Flows that congestion control limits, and counts of marks and notifications.
+//! The flows that congestion control limits, and counts of marks and notifications.
 
 use std::collections::BTreeMap;
 use weft_api::base::kept::{Kept, Value};
 use weft_api::congestion::{Control, FlowMemory, MarkCount};
 
-/// A flow that has a limit.
+/// The state of a flow whose rate is limited.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Flow {
     pub memory: FlowMemory,
-    /// Rounding error: the fraction of a cycle by which the last packet of the flow began too early. The next gap is longer by this
-    /// fraction.
+    /// Rounding error: the fraction of a cycle by which the last packet of the flow started too early. The gap before the next packet is
+    /// longer by this fraction.
     pub owed: f64,
 }
 
-/// The flows of the terminals of a block; empty without congestion control.
+/// The limited flows of the terminals in a block; empty without congestion control.
 #[derive(Debug, Default, Kept)]
 pub struct Limits {
-    /// The limited flows, indexed by terminal (of the block) and destination.
+    /// The limited flows, indexed by terminal (of this block) and destination.
     pub limited: BTreeMap<(u32, u32), Flow>,
-    /// Indexed by terminal (of the block) and source of a flow to this terminal: the first cycle in which the terminal may notify this
-    /// source again.
+    /// Indexed by terminal (of this block) and source of a flow to the terminal: the first cycle in which the terminal may send this source
+    /// another notification.
     pub quiet_until: BTreeMap<(u32, u32), u64>,
     pub counts: MarkCount,
 }
 
 impl Limits {
-    /// Limits the flow from terminal `t` to `to`. Called in cycle `now` for a notification that packets of this flow were marked.
+    /// Limits the flow from terminal `t` to terminal `to`. Called in cycle `now`, when a notification arrives that packets of this flow
+    /// were marked.
     pub fn notified(&mut self, control: &dyn Control, (t, to): (u32, u32), now: u64) {
         let begin = || Flow { memory: control.begin(now), owed: 0.0 };
         let flow = self.limited.entry((t, to)).or_insert_with(begin);
         control.notified(&mut flow.memory, now);
     }
 
-    /// Called when terminal `t` begins to send a packet to `to` in cycle `now`. Returns the first cycle in which it may begin
-    /// the next packet.
+    /// Called when terminal `t` begins to send a packet to `to` in cycle `now`. Returns the first cycle in which the terminal may begin the
+    /// next packet of this flow; `None` if the flow is not limited.
     pub fn sends(&mut self, control: &dyn Control, (t, to): (u32, u32), now: u64, flits: u16) -> Option<u64> {
         let flow = self.limited.get_mut(&(t, to))?;
         let Some(gap) = control.sends(&mut flow.memory, now, flits) else {
@@ -45,7 +46,8 @@ impl Limits {
         Some(now + gap as u64)
     }
 
-    /// Called when a marked packet of a flow reaches terminal `t` in cycle `now`. Returns true if the terminal must notify the source.
+    /// Called when a marked packet of a flow reaches terminal `t` in cycle `now`. Returns true if the terminal must send a notification to
+    /// the source.
     pub fn notifies(&mut self, control: &dyn Control, (t, from): (u32, u32), now: u64) -> bool {
         let until = self.quiet_until.entry((t, from)).or_insert(0);
         let due = *until <= now;

@@ -1,4 +1,4 @@
-//! The parts of a block. Each part owns its data and does not depend on the block.
+//! The parts of which a block consists. Each part contains its own data, and its code does not depend on the block.
 
 pub mod broken;
 pub mod bypass;

@@ -1,4 +1,4 @@
-//! Rates of links, and the rate data (paces) of the channels of a block (`api/src/state/rate.rs`).
+//! The rates of links, and the rate data (paces) of the channels of a block (`api/src/state/rate.rs`).
 
 use weft_api::base::bits::Bits;
 use weft_api::base::kept::{Kept, Value};
@@ -7,17 +7,17 @@ use weft_api::state::Flit;
 use weft_api::state::by_class::ByClass;
 use weft_api::state::rate::{Fine, Pace, Rate};
 
-/// Rates of all link classes.
+/// The rates of all link classes, and the delays that follow from them.
 #[derive(Debug)]
 pub struct Rates {
     /// Rate of each link class.
     pub of: ByClass<Rate>,
-    /// Delays, indexed by class of the link over which a flit arrived, times the number of classes, plus class of the next link
-    /// ([`Pace::delay_after`]).
+    /// Delays where a flit changes from one link to the next ([`Pace::delay_after`]). The index is the class of the incoming link times the
+    /// number of classes, plus the class of the next link.
     pub delays: Vec<Fine>,
-    /// Delay at injection channels: no previous link delays the flit there.
+    /// Delay at an injection channel, where no previous link delays the flit.
     pub at_source: Fine,
-    /// For each class: largest number of flits that may wait for a link.
+    /// For each link class, the largest number of flits that may wait for a link.
     pub staged: Vec<u32>,
 }
 
@@ -29,13 +29,13 @@ impl Rates {
         Self { delays, at_source, staged, of: ByClass::new(&of) }
     }
 
-    /// The initial pace of a channel of this class.
+    /// The initial pace of a channel of this link class.
     pub fn pace(&self, class: u8) -> Pace {
         Pace::new(self.of[usize::from(class)], self.staged[usize::from(class)])
     }
 
-    /// The cycle in which a channel of class `next`, with this pace, has received all of a flit that could leave at `earliest`.
-    /// `before`: class of the channel over which the flit arrived, and the share of its rate at which the flit was sent.
+    /// The cycle in which a channel of class `next`, with this pace, has received the whole of a flit that can leave at `earliest`.
+    /// `before`: class of the channel over which the flit arrived. `share`: the share of its full rate at which the flit was sent.
     #[inline(always)]
     pub fn ready(&self, (before, share): (u8, Rate), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
         let (cycles, part) = if share == Rate::ONE && pace.rate() == *self.of.of(next) {
@@ -51,26 +51,26 @@ impl Rates {
         pace.delay_after(self.of[usize::from(before)].times(share))
     }
 
-    /// The cycle in which the injection channel, with this pace, has received all of a flit that its terminal sends at `now`.
+    /// The cycle in which the injection channel, with this pace, has received the whole of a flit that its terminal sends at `now`.
     pub fn ready_at_source(&self, pace: &Pace, now: u64) -> Fine {
         let (cycles, part) = if pace.rate() == self.of[0] { self.at_source } else { pace.own_delay() };
         (now + cycles, part)
     }
 }
 
-/// A change of rate. From some cycle on, the flits that enter an input were sent at this share of the full rate of their
-/// channel.
+/// A change of the rate of incoming flits. From some cycle on, the flits that enter input `input` are sent at this share of the full rate
+/// of their channel.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Slowed {
-    /// Index of the input in its own block.
+    /// Index of the input in the block to which it belongs.
     pub input: u32,
     pub share: Rate,
-    /// Number of this change among the changes of the channel. If two changes take effect in the same cycle, the change with the higher
-    /// number is valid.
+    /// Number of this change, counted over the changes of the channel. If two changes take effect in the same cycle, the change with the
+    /// higher number wins.
     pub change: u32,
 }
 
-/// A change of the pace of a channel in a later cycle.
+/// A change of a channel's pace in a later cycle.
 #[derive(Debug, Clone, Copy, Value)]
 pub enum Event {
     /// A full output, or an injection channel for which a terminal waits, can take a flit again.
@@ -84,22 +84,22 @@ impl Default for Event {
     }
 }
 
-/// The paces of the channels of a block. Empty if every channel carries one flit per cycle and has no limit on waiting flits.
+/// The paces of all channels of a block. Empty if every channel carries one flit per cycle, without a limit on waiting flits.
 #[derive(Debug, Kept)]
 pub struct Paces<const W: usize> {
-    /// Pace of each output of the block.
+    /// The pace of each output of the block.
     #[kept(each)]
     pub of: Vec<Pace>,
-    /// For each router: outputs at which no more flits may wait for the link.
+    /// For each router, the mask of outputs that are full, because no more flits may wait for the link.
     #[kept(each)]
     pub full: Vec<Bits<W>>,
-    /// Scratch: the flits of a cycle, in reverse order.
+    /// Scratch memory: the flits that arrive in a cycle, in reverse order.
     #[kept(scratch)]
     pub arriving: Vec<Flit>,
-    /// For each input: share of the rate at which its flits were sent, and the number of the change that set this share.
+    /// For each input: the share of the full rate at which its flits are sent, and the number of the change that set this share.
     #[kept(each)]
     pub came: Vec<(Rate, u32)>,
-    /// For each input: class of the incoming channel.
+    /// For each input, the link class of the incoming channel.
     #[kept(fixed)]
     pub from: Vec<u8>,
     pub events: Wheel<Event, 32>,
@@ -113,24 +113,24 @@ impl<const W: usize> Paces<W> {
         Self { full, arriving: Vec::new(), came: vec![(Rate::ONE, 0); channels], from, events, of }
     }
 
-    /// The outputs of router `r` at which no more flits may wait; empty if no channel is paced.
+    /// The mask of the full outputs of router `r`; empty if the block has no paced channels.
     #[inline(always)]
     pub fn full_at(&self, r: usize) -> &[u64] {
         if self.full.is_empty() { &[] } else { self.full[r].words() }
     }
 
-    /// True if no output is full and no change of a rate is pending.
+    /// True if no output is full and no change of a rate is due later.
     pub fn stand_still(&self) -> bool {
         self.of.is_empty() || self.events.is_empty()
     }
 
-    /// Schedules a change for cycle `at`.
+    /// Schedules a change of rate for cycle `at`.
     pub fn slow_from(&mut self, now: u64, at: u64, slowed: Slowed) {
         self.events.push(now, at, Event::Comes(slowed));
     }
 }
 
-/// The 64-bit cycle near `now` that has these low 32 bits.
+/// The 64-bit cycle near `now` whose low 32 bits are `low`.
 #[inline(always)]
 pub fn cycle_near(now: u64, low: u32) -> u64 {
     now.wrapping_add_signed(i64::from(low.wrapping_sub(now as u32) as i32))

@@ -1,4 +1,4 @@
-//! The accounts of the channels of a block, the channels that the policy has closed, and the events for its agents.
+//! The power accounts of the channels of a block, the channels that the policy has closed, and the events for its agents.
 
 use crate::bundles::Bundles;
 use crate::timers::Timers;
@@ -13,46 +13,46 @@ pub struct Wish {
     pub closed: bool,
 }
 
-/// The data that the loop stores for the policy of a block.
+/// The data of a block that the loop stores for the power policy.
 #[derive(Debug, Kept)]
 pub struct Power {
-    /// The account of each output port.
+    /// The power account of each output port.
     #[kept(each)]
     pub(crate) accounts: Vec<Account>,
     pub bundles: Bundles,
-    /// For each channel, all its VCs.
+    /// For each channel, the mask of all its VCs.
     #[kept(fixed)]
     pub(crate) all_vcs: Vec<u16>,
-    /// For each closed channel, the VCs that packets still hold.
+    /// For each closed channel, the mask of the VCs that packets still hold.
     #[kept(each)]
     pub(crate) held: Vec<u16>,
-    /// For each broken channel: the state that the policy has set. Empty in a run without faults.
+    /// For each broken channel, the state that the policy has set. Empty in a run without faults.
     pub(crate) wishes: Vec<Option<Wish>>,
     #[kept(fixed)]
     pub(crate) probes: Probes,
     pub(crate) timers: Timers,
-    /// Shadow links that packets have chosen. The agents will be notified of these links.
+    /// Links in the state `shadow` that packets have chosen. The agents will be notified of these links.
     pub(crate) wanted_back: Vec<u32>,
-    /// True if the block has agents. Agents are notified when a channel has drained (no packet holds its VCs any more).
+    /// True if the block has agents. If it has, they are notified when a closed channel has drained (no packet holds its VCs any more).
     #[kept(fixed)]
     pub(crate) has_agents: bool,
-    /// True if the block has agents, or if links fail in this run: work may then be necessary between two steps.
+    /// True if the block has agents, or if links fail in this run. With agents or faults, work can be necessary between two steps.
     #[kept(fixed)]
     pub(crate) is_managed: bool,
-    /// Closed channels that have drained since the agents were last notified.
+    /// Closed channels that have drained, and of which the agents have not yet been notified.
     pub(crate) drained: Vec<u32>,
-    /// Scratch: the drained channels of which the agents are notified.
+    /// Scratch memory: the drained channels of which the agents are being notified.
     #[kept(scratch)]
     pub(crate) reported: Vec<u32>,
-    /// Terminals that waited for links which the agents have since opened.
+    /// Terminals that waited for links, which the agents have opened meanwhile.
     pub(crate) woken: Vec<u32>,
-    /// True if the agents have changed anything other than timers since the last call of `PolicySide::agents_wrote`.
+    /// True if the agents have changed data other than timers since the last call of `PolicySide::agents_wrote`.
     #[kept(scratch)]
     pub(crate) wrote: bool,
 }
 
 impl Power {
-    /// Creates accounts for channels with this number of modes. `parts_fail`: true if links or routers fail in this run.
+    /// Creates the accounts of channels that have `modes` modes. `parts_fail`: whether links or routers fail in this run.
     pub fn new(all_vcs: Vec<u16>, modes: usize, parts_fail: bool) -> Self {
         Self {
             accounts: vec![Account::new(modes); all_vcs.len()],
@@ -72,13 +72,13 @@ impl Power {
         }
     }
 
-    /// The first cycle from `now` on, before `until`, in which the agents must be called; `until` if there is no such cycle.
+    /// The first cycle, from `now` on and before `until`, in which the loop must call the agents; `until` if there is no such cycle.
     pub fn next(&self, now: u64, until: u64) -> u64 {
         let is_calm = self.wanted_back.is_empty() && self.drained.is_empty();
         if is_calm { self.timers.next_look(now, until) } else { now }
     }
 
-    /// Closes channel `o`: no head may take a VC of it from now on.
+    /// Closes channel `o`, so that heads can take none of its VCs.
     pub fn close_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>) {
         match self.wish(o) {
             Some(wish) => wish.closed = true,
@@ -92,8 +92,8 @@ impl Power {
         self.note_drained(o);
     }
 
-    /// Opens channel `o`: heads may take its VCs again. The time for which it was closed does not count as time in which the channel
-    /// was free for a flit.
+    /// Opens channel `o`, so that heads can take its VCs again. The cycles in which it was closed do not count as cycles in which it was
+    /// free for a flit.
     pub fn open_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) {
         if let Some(wish) = self.wish(o) {
             wish.closed = false;
@@ -104,7 +104,7 @@ impl Power {
         }
         out.free_vcs = self.all_vcs[o] & !std::mem::take(&mut self.held[o]);
         out.set_gate(Gate::Open);
-        // flits that were granted before the channel was closed may still wait for the link
+        // flits granted before the channel was closed can still wait for the link
         if (out.next_free.wrapping_sub(now as u32) as i32) < 0 {
             out.next_free = now as u32;
         }
@@ -114,7 +114,7 @@ impl Power {
         self.wishes.get_mut(o)?.as_mut()
     }
 
-    /// Breaks channel `o`: no head may take a VC of it until it is repaired, even if the policy opens it.
+    /// Breaks channel `o`: until it is repaired, heads can take none of its VCs, even if the policy opens it.
     pub fn break_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>) {
         let (state, closed) = (LinkState::of(out.state), out.is_closed());
         if !closed {
@@ -126,7 +126,7 @@ impl Power {
         self.wishes[o] = Some(Wish { state, closed });
     }
 
-    /// Repairs channel `o`. Returns the state that the policy has set for it.
+    /// Repairs channel `o`. Returns the state that the policy has set for this channel.
     pub fn mend_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) -> LinkState {
         let wish = self.wishes[o].take().expect("a channel that is broken");
         out.set_gate(Gate::Closed);
@@ -136,7 +136,7 @@ impl Power {
         wish.state
     }
 
-    /// The state of channel `o` from the view of the policy.
+    /// The state of channel `o` as the policy has set it, even if the channel is broken.
     pub fn state_for_policy<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> LinkState {
         self.wishes.get(o).copied().flatten().map_or(LinkState::of(out.state), |wish| wish.state)
     }
@@ -147,43 +147,43 @@ impl Power {
         closed && self.held[o] == 0
     }
 
-    /// Records that a packet has left VC `vc` of channel `o`, which was closed meanwhile.
+    /// Records that a packet has left VC `vc` of channel `o`, which was closed while the packet held the VC.
     #[cold]
     pub fn leave_closed(&mut self, o: usize, vc: usize) {
         self.held[o] &= !(1 << vc);
         self.note_drained(o);
     }
 
-    /// If no packet holds a VC of the closed channel `o`, records for the agents that the channel has drained.
+    /// If packets no longer hold VCs of the closed channel `o`, records for the agents that it has drained.
     pub fn note_drained(&mut self, o: usize) {
         if self.held[o] == 0 && self.has_agents {
             self.drained.push(o as u32);
         }
     }
 
-    /// VCs of channel `o` that are held by packets.
+    /// Mask of the VCs of channel `o` that packets hold.
     pub fn held_vcs<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> u16 {
         if out.is_closed() { self.held[o] } else { self.all_vcs[o] & !out.free_vcs }
     }
 
-    /// Starts the accounts of all channels for the window that begins at `now`.
+    /// Starts the accounts of all channels, for a window that begins in cycle `now`.
     pub fn begin<const V: usize>(&mut self, outs: &[OutputUnit<V>], now: u64) {
         self.accounts.iter_mut().zip(outs).for_each(|(account, out)| account.begin(now, out.flits));
     }
 
-    /// Updates the accounts before the 32-bit counters of the ports overflow.
+    /// Updates the accounts before the 32-bit counters of the output units overflow.
     pub fn flush<const V: usize>(&mut self, outs: &[OutputUnit<V>]) {
         let both = self.accounts.iter_mut().zip(outs);
         both.for_each(|(account, out)| account.count(LinkState::of(out.state), out.flits));
     }
 
-    /// Total number of cycles, over all channels, in which channels have been off since their accounts began.
+    /// Number of cycles in which channels have been off since their accounts began, summed over all channels.
     pub fn off_cycles<const V: usize>(&self, outs: &[OutputUnit<V>], now: u64) -> u64 {
         let both = self.accounts.iter().zip(outs);
         both.map(|(account, out)| account.off_cycles(LinkState::of(out.state), now)).sum()
     }
 
-    /// The accounts of the window that ends at `now`.
+    /// The accounts of all channels, for a window that ends at cycle `now`.
     pub fn close<const V: usize>(&self, outs: &[OutputUnit<V>], now: u64) -> Vec<Account> {
         let mut accounts = self.accounts.clone();
         let both = accounts.iter_mut().zip(outs);

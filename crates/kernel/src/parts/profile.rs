@@ -1,6 +1,7 @@
-//! The list of all shortcuts, and the set of shortcuts that a run uses, as data. `shortcuts/profile.rs` chooses the set.
+//! The list of all shortcuts, and the data type for the set of shortcuts that a run uses. `shortcuts/profile.rs` chooses the set.
 
-/// The list of shortcuts, in the order in which their skipped work is added to the records: kind, name, and the type in `shortcuts/`.
+/// The list of shortcuts, each with its kind, its name, and its type in `shortcuts/`. The skipped work of shortcuts is added to the records
+/// in this order.
 macro_rules! each_shortcut {
     ($write:ident) => {
         $write! {
@@ -17,7 +18,7 @@ pub(crate) use each_shortcut;
 
 macro_rules! kinds {
     ($($kind:ident = $name:literal: $module:ident::$shortcut:ident,)+) => {
-        /// A shortcut, identified by its name.
+        /// Identifies a shortcut.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Kind { $($kind,)+ }
 
@@ -41,7 +42,7 @@ impl Set {
     pub const NONE: Self = Self(0);
     pub const ALL: Self = Self(((1u32 << Kind::ALL.len()) - 1) as u8);
 
-    /// The shortcuts for which `take` returns true. A shortcut is left out if the shortcut that it requires is missing.
+    /// The set of shortcuts for which `take` returns true. A shortcut is omitted if the shortcut that it requires is missing.
     pub fn of(take: impl Fn(Kind) -> bool) -> Self {
         let taken = |kind: Kind| take(kind) && kind.needs().is_none_or(&take);
         let those = Kind::ALL.iter().filter(|&&kind| taken(kind));
@@ -53,7 +54,7 @@ impl Set {
         self.0 >> kind as u8 & 1 != 0
     }
 
-    /// All shortcuts except this shortcut and those that require it.
+    /// The set without this shortcut, and without the shortcuts that require it.
     #[must_use]
     pub fn without(self, kind: Kind) -> Self {
         Self::of(|other| other != kind && self.has(other))
@@ -66,46 +67,47 @@ impl Set {
     }
 }
 
-/// The work that the loop does for a packet that becomes the head of its VC.
+/// The variants of the work that the loop does when a packet becomes the head of its VC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadPath {
-    /// The head requests the hop of its route key, or the hop that its routing returns now.
+    /// The head requests the hop of its route key, or the hop that its routing returns at this time.
     Key,
-    /// The head requests the hop of its route key, and a stream that leaves by the same output ends (`shortcuts/streams.rs`).
+    /// The head requests the hop of its route key. A stream that uses the same output ends (`shortcuts/streams.rs`).
     AmongStreams,
     /// If the route key names no hop, the loop compares the candidates of the head.
     Candidates,
-    /// If the route key names no hop, the loop calls the routing in every step. If the key names a trunk, the loop selects the best
-    /// member link.
+    /// If the route key names no hop, the loop calls the routing in every step. If the key names a hop over a trunk, the loop selects the
+    /// best member link.
     Asked,
-    /// More work is needed: the age of the head is recorded, the head is watched or must wait first, or links or routers fail.
+    /// More work is necessary: the age of the head must be recorded, the head is watched or must wait first, or links or routers fail.
     Slow,
 }
 
-/// The variants of the function that receives the flits of a cycle.
+/// The variants of the function that receives the flits which arrive in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// Flits join their queues, and wait there for the allocator. (Body flits may bypass the allocator.)
     Waits,
-    /// Heads with a route may also bypass the allocator.
+    /// In addition, heads with a route may bypass the allocator.
     MayBypass,
     /// Heads may bypass the allocator, even if they must choose an output first.
     MayChooseAndBypass,
-    /// Some flits arrive in runs, and streams forward them. Heads may also bypass the allocator in some runs.
+    /// Some flits arrive in runs, which streams forward without work for each flit. Heads may also bypass the allocator while they try to
+    /// (`BypassTrial`).
     AmongStreams,
 }
 
-/// The shortcuts of a run, or of one block.
+/// The shortcuts that a run, or one block of it, uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     pub(crate) set: Set,
-    /// VC class whose credits the loop compares for the candidates of heads that choose in every step; `None` if the loop calls the
-    /// routing in every step.
+    /// The VC class whose credits the loop compares for heads that choose in every step; `None` if the loop calls the routing in every step
+    /// instead.
     pub compares_credits_of: Option<u8>,
 }
 
 impl Profile {
-    /// The profile of the plain loop: no shortcuts.
+    /// The profile of the plain loop, without shortcuts.
     pub const PLAIN: Self = Self { set: Set::NONE, compares_credits_of: None };
 
     #[inline(always)]
@@ -117,21 +119,21 @@ impl Profile {
         self.set
     }
 
-    /// The shortcuts that are also in `set`.
+    /// The profile with only those shortcuts that are also in `set`.
     #[must_use]
     pub fn among(self, set: Set) -> Self {
         let set = self.set.and(set);
         Self { set, compares_credits_of: self.compares_credits_of.filter(|_| set.has(Kind::Candidates)) }
     }
 
-    /// The same profile with prefetching, for any size of the network (for tests).
+    /// The profile with prefetching added, for any size of the network (for tests).
     #[must_use]
     pub fn prefetching(self) -> Self {
         Self { set: Set::of(|kind| kind == Kind::Prefetch || self.has(kind)), ..self }
     }
 
-    /// The variant of the function that receives the flits of a cycle. `heads_try`: true if heads try to bypass the allocator at present;
-    /// `choose`: true if they choose in every step.
+    /// The variant of the function that receives the flits of a cycle. `heads_try`: whether heads try to bypass the allocator at present.
+    /// `choose`: whether heads choose in every step.
     #[inline(always)]
     pub fn arrival(self, heads_try: bool, choose: bool) -> Arrival {
         match (self.has(Kind::Streams), heads_try, choose) {
@@ -142,7 +144,7 @@ impl Profile {
         }
     }
 
-    /// The work that the loop does for heads. `slow`, `choose`: the same as in [`Facts`].
+    /// The variant of the work that the loop does for a new head. `slow`, `choose`: as in [`Facts`].
     pub fn heads(self, slow: bool, choose: bool) -> HeadPath {
         match (slow, choose, self.compares_credits_of) {
             (true, ..) => HeadPath::Slow,

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use weft_api::routing::{Decides, Hop};
 use weft_api::state::Packet;
 
-/// For each pair of routers in a sample, number of packets that make random choices at their source.
+/// Number of random packets for each pair of routers in a sample, to test the random choices of `inject`.
 const DRAWN: u32 = 8;
 
 impl Walks<'_> {
-    /// Refuses a routing whose `inject` or `taken` changes the packet although its needs do not declare it: the loop would not call these
+    /// Refuses a routing whose `inject` or `taken` changes the packet although its needs do not declare it. The loop would not call these
     /// methods.
     pub fn check_needs(&self) -> Result<(), Lost> {
         let last_to_first: Vec<u32> = self.sample().collect();
@@ -29,7 +29,7 @@ impl Walks<'_> {
         Ok(())
     }
 
-    /// Refuses a routing whose `inject` makes a random choice that `detours` does not list: the walks start from that list.
+    /// Refuses a routing whose `inject` makes a random choice that `detours` does not list. The walks of the check start from that list.
     pub fn check_detours(&self) -> Result<(), Lost> {
         if !self.needs.draws_path {
             return Ok(());
@@ -54,7 +54,7 @@ impl Walks<'_> {
         Ok(())
     }
 
-    /// Some of the packets that `inject` can produce.
+    /// A sample of the packets that `inject` can produce from `packet`.
     fn injected(&self, packet: Packet) -> impl Iterator<Item = Packet> + '_ {
         (0..DRAWN).map(move |seq| {
             let mut drawn = Packet { seq, ..packet };
@@ -63,7 +63,8 @@ impl Walks<'_> {
         })
     }
 
-    /// Refuses an escape that is not available to every head. Calls `turn` with every hop on an escape channel and the escape hop after it.
+    /// Refuses a routing whose escape is not available to every head. Calls `turn` with every hop on an escape channel and with the escape
+    /// hop at the next router.
     pub fn check_escapes(&self, mut turn: impl FnMut(Taken, Hop)) -> Result<(), Lost> {
         if self.needs.decides != Decides::EachStep {
             let what = "relies on escapes, but a head that has requested another hop never requests its escape";
@@ -86,7 +87,7 @@ impl Walks<'_> {
         Ok(())
     }
 
-    /// Follows the escapes from all routers to router `to`.
+    /// Follows the escape hops from all routers to router `to`.
     fn escapes_to(&self, to: u32, turn: &mut impl FnMut(Taken, Hop)) -> Result<(), Lost> {
         let packet = Packet { dst_port: u16::MAX, ..Packet::default() };
         let escape = |from: u32| {
@@ -100,7 +101,7 @@ impl Walks<'_> {
         let routers = 0..self.graph.routers();
         let hops = routers.map(|from| if from == to { Ok(None) } else { escape(from).map(Some) });
         let hops: Vec<Option<(Hop, u32)>> = hops.collect::<Result<_, _>>()?;
-        // routers from which the escapes are already known to lead to `to`
+        // routers whose escape path is known to reach `to`
         let mut arrives: Vec<bool> = hops.iter().map(Option::is_none).collect();
         for from in 0..self.graph.routers() {
             let mut path = vec![from];

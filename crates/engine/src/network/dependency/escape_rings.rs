@@ -1,13 +1,14 @@
 //! Checks routings whose packets may always escape into a ring that visits every router (M. Garcia et al., ICPP 2012).
 //!
 //! Outside the rings packets may depend on each other in any order. A ring keeps a bubble, so the packets of the ring move on. Each packet
-//! in the ring passes its destination router within one round and leaves the ring there. Therefore room in the ring becomes free again and
-//! again, and a packet that waits outside eventually enters it. This needs whole packets in a buffer (`network/bubbles.rs`), and that
-//! - each ring is one: its hops lead from router to router, visit all, and no two rings share VCs;
-//! - a packet between routers, outside the rings, may enter one at each router, unless it is delivered there;
-//! - a packet in a ring may move on in it at each router, unless it is delivered there.
+//! in the ring passes its destination router within one round and leaves the ring there. Therefore space in the ring becomes free
+//! repeatedly, and a packet that waits outside eventually enters the ring. The proof of this needs buffers that hold whole packets
+//! (`network/bubbles.rs`), and three properties:
+//! - each ring visits all routers in a cycle of hops, and no two rings share VCs;
+//! - at each router, a packet outside the rings may enter a ring, except at its destination router;
+//! - at each router, a packet in a ring may move on in the ring, except at its destination router.
 //!
-//! A packet that has not left its source router occupies no buffer between routers, so it need not escape.
+//! A packet that has not left its source router occupies no buffer between routers. Such a packet does not need an escape.
 
 use super::walks::{Lost, Taken, Walks};
 use super::{Dependencies, Node};
@@ -15,16 +16,16 @@ use std::collections::HashMap;
 use weft_api::routing::{Decides, Hop};
 use weft_api::walk::{EscapeRing, RingHop, Step};
 
-/// The most states of packets that the check follows to each destination of a sample.
+/// The largest number of packet states that the check follows to each destination of a sample.
 const MOST_STATES: usize = 20_000;
 
-/// The most destinations of the sample.
+/// The largest number of destinations in the sample.
 const DESTINATIONS: usize = 8;
 
 const MEND: &str = "check `steps`, `taken` and the rings of `proof`";
 
 impl Dependencies<'_> {
-    /// Adds the dependencies along the rings, and refuses a routing whose packets can't always use the rings.
+    /// Adds the dependencies along the rings. Refuses a routing whose packets can't always use the rings.
     pub(super) fn escape_rings(&mut self, walks: &Walks, rings: &[EscapeRing]) -> Result<(), Lost> {
         if walks.needs.decides != Decides::EachStep {
             let what = "relies on rings, but a head that has requested another hop never requests the ring";
@@ -50,7 +51,8 @@ impl Dependencies<'_> {
         Ok(())
     }
 
-    /// Follows a ring for one round; returns the nodes of its channels. Adds an edge from the node of each channel to the next.
+    /// Follows a ring for one round. Returns the nodes of its channels. Adds an edge from the node of each channel to the node of the next
+    /// channel in the ring.
     fn along(&mut self, ring: &EscapeRing) -> Result<Vec<Node>, Lost> {
         let routers = self.graph.routers();
         let hop =
@@ -78,7 +80,7 @@ impl Dependencies<'_> {
         }
     }
 
-    /// Refuses a state of a packet to router `to` from which it can't escape into a ring.
+    /// Refuses a packet state, on a path to router `to`, from which the packet can't escape into a ring.
     fn may_escape(
         &self,
         to: u32,

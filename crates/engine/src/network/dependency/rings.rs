@@ -1,18 +1,18 @@
 //! Rings that keep a bubble (bubble flow control), in the check of channel dependencies.
 //!
-//! A cycle of channels is such a ring under three conditions: all its hops use the class for moving on, each of its channels has exactly
-//! one next channel in it, and all other hops into it (including those of new packets) use the class for entering. A packet that enters
-//! needs room for one packet more than a packet that moves on. Therefore the ring never becomes full, and its packets can't all wait for
-//! each other (`network/bubbles.rs`). The packets of the ring can only wait for a resource outside the ring. The ring therefore counts as
-//! one node, and its own hops are not dependencies. A path of dependencies that leaves the ring and returns to it closes a cycle, as for
-//! any other node.
+//! A cycle of channels is such a ring under three conditions. All hops between its channels use the class for moving on. Each channel has
+//! exactly one next channel in the cycle. All other hops into the cycle, including the first hops of new packets, use the class for
+//! entering. A packet that enters the ring needs space for one packet more than a packet that moves on in it. Therefore the ring never
+//! becomes full, and its packets can't all wait for each other (`network/bubbles.rs`). The packets of the ring can only wait for a resource
+//! outside the ring. The ring therefore counts as one node of the graph, and hops inside the ring are not dependencies. A path of
+//! dependencies that leaves the ring and returns to it closes a cycle, as for any other node.
 
 use super::{Dependencies, Node};
 use std::collections::BTreeMap;
 use weft_api::routing::RingEntry;
 use weft_api::walk::Proof;
 
-/// The rings of a network that keep a bubble.
+/// All rings with a bubble that the check has found in a network.
 #[derive(Default)]
 pub(super) struct Rings {
     /// The next node in the ring, for each node of a ring.
@@ -26,7 +26,7 @@ impl Rings {
         self.first.get(&node).copied().unwrap_or(node)
     }
 
-    /// The nodes that `node` represents.
+    /// The nodes that `node` represents: all nodes of its ring, or only `node` itself.
     fn members(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         let first = (self.first(node) == node).then_some(node);
         std::iter::successors(first, move |last| self.next.get(last).copied().filter(|&next| next != node))
@@ -34,7 +34,8 @@ impl Rings {
 }
 
 impl Dependencies<'_> {
-    /// If there are rings, the check must also know where packets start, because the first hop of a packet must use the class for entering.
+    /// Replaces a proof that does not show where packets start by [`Proof::EveryState`], if there are rings. The reason is that the first
+    /// hop of a packet must use the class for entering a ring.
     pub(super) fn seen_from_starts<'p>(&self, proof: Proof<'p>) -> Proof<'p> {
         if self.ring_entries.is_empty() {
             return proof;
@@ -58,7 +59,8 @@ impl Dependencies<'_> {
         }
     }
 
-    /// A ring entry on the link of `node` for which `is` returns true. The function `is` also gets the VC class of `node`.
+    /// The ring entry on the link class of `node` for which `is` returns true; `None` if no entry matches. The function `is` also gets the
+    /// VC class of `node`.
     fn entry(&self, node: Node, is: impl Fn(&RingEntry, u32) -> bool) -> Option<&RingEntry> {
         if self.ring_entries.is_empty() {
             return None;
@@ -68,7 +70,8 @@ impl Dependencies<'_> {
         self.ring_entries.iter().find(|entry| entry.link == link && is(entry, node % self.classes))
     }
 
-    /// The node that represents the VCs of `node`: if two classes share them, the node of the class that moves on.
+    /// The node that represents the VCs of `node`. If the classes for entering and for moving on share VCs, it is the node of the class for
+    /// moving on.
     pub(super) fn vcs_of(&self, node: Node) -> Node {
         let entry = self.entry(node, |entry, class| u32::from(entry.enter) == class);
         entry.map_or(node, |entry| node - node % self.classes + u32::from(entry.move_on))
@@ -84,7 +87,8 @@ impl Dependencies<'_> {
         if self.ring_entries.is_empty() {
             return rings;
         }
-        // for each node, the only node to which packets move on, and the only node from which they come; `None` if there are several
+        // For each node: the only node to which packets move on, and the only node from which packets come. The value is `None` if there
+        // are several.
         let mut next: BTreeMap<Node, Option<Node>> = BTreeMap::new();
         let mut before: BTreeMap<Node, Option<Node>> = BTreeMap::new();
         for from in 0..(self.edges.len() / self.words) as Node {
@@ -93,7 +97,8 @@ impl Dependencies<'_> {
                 before.entry(to).and_modify(|known| *known = None).or_insert(Some(from));
             }
         }
-        // a new packet uses the class for moving on instead of the class for entering
+        // a node on which packets start has no single predecessor: these packets use the class for moving on instead of the class for
+        // entering
         before.extend(self.starts.iter().map(|&start| (start, None)));
         let onward = |from: Node| {
             let to = next.get(&from).copied().flatten()?;
@@ -104,7 +109,7 @@ impl Dependencies<'_> {
                 continue;
             }
             let mut path = vec![start];
-            // each node has only one node before it, so a path that does not end returns to its start
+            // each node has only one predecessor, so a path that does not end returns to its start
             let closes = loop {
                 match onward(path[path.len() - 1]) {
                     Some(to) if to == start => break true,
@@ -120,7 +125,8 @@ impl Dependencies<'_> {
         rings
     }
 
-    /// The nodes to which `node` has edges. A ring is represented by one node.
+    /// The nodes to which `node` has edges. A ring counts as one node: the edges of all its nodes are returned, without those inside the
+    /// ring.
     pub(super) fn onward<'a>(&'a self, rings: &'a Rings, node: Node) -> impl Iterator<Item = Node> + 'a {
         rings.members(node).flat_map(move |from| {
             let round = rings.next.get(&from).copied();

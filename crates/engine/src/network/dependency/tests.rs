@@ -1,5 +1,5 @@
-//! Compares the check with a walk that follows all packets, for every routing. The check must accept the VC classes that the routing
-//! declares. If all classes are merged into one, the check must refuse the routing if the merged class has a cycle.
+//! For every routing, compares the check with a walk that follows all packets. The check must accept every routing with the VC classes that
+//! the routing declares. If all VC classes are merged into one and this class has a cycle, the check must refuse the routing.
 
 use super::walks::Walks;
 use super::{Dependencies, refuse_cycle, refuse_misfit};
@@ -16,13 +16,13 @@ fn graph(json: &str) -> Graph {
     config.build("topology").unwrap()
 }
 
-/// Runs the check with the classes of the routing, or with all classes merged into one.
+/// Runs the check with the VC classes of the routing, or (`merged`) with all classes merged into one.
 fn check(graph: &Graph, config: &RoutingConfig, routing: &dyn AnyRouting, merged: bool) -> Result<(), Refusal> {
     let classes = routing.needs().classes;
     refuse_cycle(graph, routing, &if merged { vec![1; classes.len()] } else { classes }, config.name())
 }
 
-/// The dependencies that are found by following every state of every packet, independent of `proof`.
+/// The dependencies found by following every state of every packet, without use of the routing's `proof`.
 fn walked<'a>(graph: &'a Graph, routing: &(dyn AnyRouting + 'static), merged: bool) -> Dependencies<'a> {
     let classes = routing.needs().classes;
     let classes = if merged { vec![1; classes.len()] } else { classes };
@@ -31,7 +31,7 @@ fn walked<'a>(graph: &'a Graph, routing: &(dyn AnyRouting + 'static), merged: bo
     d
 }
 
-/// Whether a proof that lists dependencies omits one that a packet causes.
+/// Whether a proof that lists dependencies omits a dependency that a packet causes.
 fn leaves_out_some(graph: &Graph, routing: &(dyn AnyRouting + 'static), walked: &Dependencies) -> bool {
     let lists = match routing.proof() {
         Proof::EveryState | Proof::OneLeg { .. } | Proof::TwoLegs { .. } | Proof::Packets { .. } => true,
@@ -43,8 +43,8 @@ fn leaves_out_some(graph: &Graph, routing: &(dyn AnyRouting + 'static), walked: 
     lists && walked.edges.iter().zip(&proved.edges).any(|(all, proved)| all & !proved != 0)
 }
 
-/// Whether the ranks of all legs rise, for a routing whose proof consists of legs. If they rise with all classes merged into one, the check
-/// must have found no cycle with merged classes.
+/// Whether the ranks of all legs rise, for a routing whose proof consists of legs. If the ranks rise even with all classes merged into one,
+/// asserts that the check found no cycle with merged classes.
 fn legs_rise(graph: &Graph, routing: &dyn AnyRouting, cycle_if_merged: bool) -> Option<bool> {
     let walks = Walks::of(graph, routing);
     let of_classes = |classes: &Classes| {
@@ -63,7 +63,7 @@ fn legs_rise(graph: &Graph, routing: &dyn AnyRouting, cycle_if_merged: bool) -> 
     of_classes(&classes)
 }
 
-/// The most routers with terminals for which packets between all pairs are followed.
+/// The largest number of routers with terminals for which the test follows packets between all pairs.
 const MOST_ROUTERS: usize = 16;
 
 #[test]
@@ -98,8 +98,8 @@ fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
                 assert!(!leaves_out_some(graph, &*routing, &all), "{what}: the proof leaves a dependency out");
                 let cycle = walked(graph, &*routing, true).find_cycle().is_some();
                 assert!(!cycle || merged.is_err(), "{what}, merged");
-                // Other proofs list turns without packets, so they may contain turns that no packet takes. In addition, the seed may
-                // determine which flows between terminals meet.
+                // Proofs of other kinds list turns without packets, so they can contain turns that no packet takes. The comparison also
+                // excludes routings whose paths depend on terminals, because the seed determines which of their flows meet.
                 let follows = matches!(routing.proof(), Proof::EveryState | Proof::Rises { .. } | Proof::OneLeg { .. });
                 if follows && !routing.needs().sees_terminals {
                     assert_eq!(cycle, merged.is_err(), "{what}, merged: {merged:?}");
@@ -131,10 +131,10 @@ fn every_copy_of_a_global_link_is_walked() {
     }
 }
 
-/// A routing on a full mesh: packets go directly, or over one or two other routers, depending on the phase of the packet.
+/// A routing on a full mesh. Packets go directly, or over one or two intermediate routers; the phase of the packet selects this.
 #[derive(Debug)]
 struct Wanders {
-    /// Whether `steps` lists no hop at the second router.
+    /// Whether `steps` returns no hop at the second router, as in a faulty routing.
     stops: bool,
 }
 
@@ -158,7 +158,7 @@ impl Routing for Wanders {
         if self.stops && packet.lane > 0 {
             return Vec::new();
         }
-        // port 0 is for the terminal, the other ports follow in the order of router numbers
+        // port 0 leads to the terminal, the other ports to the routers in ascending order
         let step = |to: u64, phase: u8| {
             let hop = Hop { port: (to + u64::from(to < at)) as u16, class: packet.lane };
             // all states have the same dimension, and the lane counts the hops
@@ -181,7 +181,7 @@ fn states_that_differ_only_in_their_phase_are_both_walked() {
     let (graph, routing) = (graph(MESH_OF_FOUR), Wanders { stops: false });
     let mut d = Dependencies::new(&graph, &routing, &routing.needs().classes);
     d.enter(&routing, routing.proof()).unwrap();
-    // path 0 -> 1 -> 2 -> 3: only a packet in phase 2 continues from 1 to 2
+    // path 0 -> 1 -> 2 -> 3: only packets in phase 2 continue from 1 to 2
     let port = |at: u32, to: u32| (to + u32::from(to < at)) as u16;
     let first = d.node(0, port(0, 1), 0);
     assert!(d.successors(first).any(|next| next == d.node(1, port(1, 2), 1)), "phase 2");
@@ -196,7 +196,7 @@ fn a_routing_that_names_no_hop_is_refused_with_the_place() {
     assert!(refusal.what.starts_with("wanders returns no hop at router "), "{refusal}");
 }
 
-/// A routing on a full mesh of four routers, assembled from parts.
+/// A routing on a full mesh of four routers. Each test supplies its functions and its needs.
 #[derive(Debug, Clone)]
 struct Toy {
     needs: Needs,
@@ -243,7 +243,7 @@ impl Routing for Toy {
     }
 }
 
-/// The hop to another router, or to the terminal (each router has one terminal).
+/// The hop to another router; at the destination router, the hop to the terminal (each router has one terminal).
 fn toward(at: u64, to: u64, packet: &Packet, class: u8) -> Option<Hop> {
     let hop = Hop { port: (to + u64::from(to < at)) as u16, class };
     Some(if at == to { Hop::to_terminal(packet) } else { hop })
@@ -262,7 +262,7 @@ fn direct() -> Toy {
     }
 }
 
-/// Result of the checks of a routing.
+/// Runs all checks on a routing, and returns the refusal as a string.
 fn checked(toy: &Toy) -> Result<(), String> {
     let graph = graph(MESH_OF_FOUR);
     refuse_misfit(&graph, toy, "toy").map_err(|refusal| refusal.what)?;
@@ -274,7 +274,7 @@ fn refused(toy: &Toy, because: &str) {
     assert!(what.contains(because), "{what}");
 }
 
-/// A routing over the intermediate in `target`, with both legs on one VC class.
+/// A routing that sends packets over the intermediate router `target`, with both legs on one VC class.
 fn over_one_router() -> Toy {
     Toy {
         needs: Needs { classes: vec![1, 1], draws_path: true, ..Needs::default() },
@@ -316,7 +316,8 @@ fn paths_of_all_terminals_are_walked_if_they_differ() {
         },
         ..direct()
     };
-    // the packets from terminals 1, 2 and 3 alone do not close the ring; with a second class for the second hop no cycle can be closed
+    // the packets from terminals 1, 2 and 3 alone do not close the ring of dependencies; with a second VC class for the second hop, a cycle
+    // is impossible
     let graph = graph(MESH_OF_FOUR);
     let edges = |toy: &Toy| {
         let mut d = Dependencies::new(&graph, toy, &toy.needs.classes);
@@ -378,7 +379,7 @@ fn escapes_are_checked_where_a_proof_relies_on_them() {
 
 #[test]
 fn members_of_a_trunk_are_one_channel_whichever_a_routing_names() {
-    // upward on a ring of four; packets past the end get the other link, as if this separated them
+    // upward on a ring of four routers; packets that pass the end take the other link, as if this link prevented a cycle
     let next: fn(u64, &mut Packet) -> Option<Hop> = |at, packet| {
         packet.lane |= u8::from(at == 3);
         let port = if packet.lane == 0 { 1 } else { 3 };
@@ -444,7 +445,7 @@ fn routers_of_the_same_coordinates_are_refused() {
 
 #[test]
 fn dimensions_are_distinguished_by_their_ports_not_by_the_class_of_their_links() {
-    // 2 x 2 routers; the links of both dimensions have the same class
+    // 2 x 2 routers; the links of both dimensions have one link class
     let mut builder = GraphBuilder::new("square", ["side"]);
     let port = |peer, class| Port { peer, class };
     for r in 0..4 {
@@ -461,7 +462,7 @@ fn dimensions_are_distinguished_by_their_ports_not_by_the_class_of_their_links()
     assert_eq!(d.successors(d.node(0, 2, 0)).count(), 0, "and not back");
 }
 
-/// SLaC: packets that are bound to different numbers of stages are in flight at the same time.
+/// SLaC: packets that may use different numbers of stages are in flight at the same time.
 #[test]
 fn channels_of_one_number_of_stages_and_of_all_together_close_no_cycle() {
     for (columns, rows) in [(4, 4), (3, 5)] {

@@ -9,13 +9,13 @@ use weft_api::walk::Step;
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// Number of destinations in a sample, for checks in which a sample is enough.
+/// Number of destinations in a sample, for checks that need no complete test.
 pub(super) const SAMPLE: usize = 16;
 
 /// An error in the code of a routing that makes it impossible to follow its packets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lost {
-    /// The error of the routing, in words. Messages put the name of the routing before this string.
+    /// The description of the error, for the message. Messages put the name of the routing before this string.
     what: String,
     /// The remedy, for the developer of the routing.
     mend: &'static str,
@@ -32,7 +32,7 @@ impl Lost {
     }
 }
 
-/// A hop of a walk: the router that it leaves, and the hop.
+/// A hop of a walk: the router that the packet leaves, and the hop.
 pub(super) type Taken = (u32, Hop);
 
 /// Follows the packets of one routing.
@@ -41,13 +41,14 @@ pub(super) struct Walks<'a> {
     pub routing: &'a dyn AnyRouting,
     pub(super) needs: Needs,
     pub coords: Vec<u64>,
-    /// The router for given coordinates.
+    /// The router at each coordinate.
     routers: HashMap<u64, u32>,
     /// Routers with terminals.
     pub hosts: Vec<u32>,
-    /// Every packet is followed once for each outcome of these random choices: both directions at half a ring, every parallel global link.
+    /// Outcomes of the random choices of a source, such as the direction at half a ring, or one of several parallel global links. The check
+    /// follows every packet once per outcome.
     pub draws: Vec<u32>,
-    /// Number of hops after which a packet must have taken some pair of channel and class twice.
+    /// Number of hops of the longest walk. A packet with more hops has used some pair of channel and VC class twice.
     most_hops: u32,
 }
 
@@ -72,8 +73,8 @@ impl<'a> Walks<'a> {
         self.hosts.iter().copied().step_by(self.hosts.len().div_ceil(SAMPLE).max(1))
     }
 
-    /// Packets from one router to another, as their sources create them: one packet, or one for each pair of their terminals if paths
-    /// depend on terminals.
+    /// Packets from one router to another, as their sources create them: one packet, or one for each pair of terminals if paths depend on
+    /// terminals.
     pub fn packets(&self, from: u32, to: u32) -> Vec<Packet> {
         let dest = self.coords[to as usize];
         let packet = Packet { dest, target: dest, dst_port: self.ejection_port(to), ..Packet::default() };
@@ -84,12 +85,12 @@ impl<'a> Walks<'a> {
         self.terminals(from).flat_map(pair).collect()
     }
 
-    /// The random choices of a packet for its whole path.
+    /// The outcomes of a packet's random choices at its source. The outcomes apply to the whole path of the packet.
     fn draws_of(&self, packet: Packet) -> Cow<'_, [u32]> {
         if packet.src == 0 {
             return Cow::Borrowed(&self.draws);
         }
-        // the random choices are also hashes of the source terminal
+        // these random choices also depend on a hash of the source terminal
         Cow::Owned(self.routing.draws().outcomes(packet, 0))
     }
 
@@ -100,7 +101,7 @@ impl<'a> Walks<'a> {
         })
     }
 
-    /// The port to the first terminal of a router; `u16::MAX` if it has none.
+    /// The port to the first terminal of a router; `u16::MAX` if the router has no terminal.
     fn ejection_port(&self, router: u32) -> u16 {
         self.terminals(router).next().map_or(u16::MAX, |(_, port)| port)
     }
@@ -139,7 +140,7 @@ impl<'a> Walks<'a> {
         }
     }
 
-    /// The hops that a packet to router `to` may take at router `at`. Refuses a routing that returns none.
+    /// The hops that a packet to router `to` may take at router `at`, according to the routing. Refuses a routing that returns no hop.
     pub fn steps(&self, at: u32, to: u32, packet: &Packet) -> Result<Vec<Step>, Lost> {
         let mut steps = self.routing.steps(self.coords[at as usize], packet, 0);
         if steps.is_empty() {
@@ -149,7 +150,8 @@ impl<'a> Walks<'a> {
         Ok(steps)
     }
 
-    /// Calls `taken` of the routing for a hop of a packet. (The loop calls it only if the routing declares that it needs this.)
+    /// Calls the routing's `taken` for a hop of a packet, and refuses a change of the packet that the routing's needs do not declare. (The
+    /// loop calls `taken` only if the needs declare it.)
     pub(super) fn take(&self, at: u32, packet: &mut Packet, hop: Hop) -> Result<(), Lost> {
         let (before, here) = (*packet, self.coords[at as usize]);
         self.routing.taken(here, packet, hop);
@@ -193,9 +195,9 @@ impl<'a> Walks<'a> {
         Err(never_arrives(self.graph, from, to))
     }
 
-    /// Follows one packet, which takes one of its possible hops at each router. The choice differs between routers, because a packet that
-    /// always makes the same choice would reach few states. Calls `goes_on` with every hop between routers until it returns false. Returns
-    /// true if `goes_on` has never returned false.
+    /// Follows one packet along one possible path: at each router it takes one of its possible hops. The chosen hop differs between
+    /// routers. A packet with the same choice everywhere would reach few states. Calls `goes_on` with every hop between routers, and stops
+    /// when `goes_on` returns false. Returns true if the packet reached its destination, that is, `goes_on` never returned false.
     pub fn some_path(&self, from: u32, to: u32, mut goes_on: impl FnMut(Taken) -> bool) -> Result<bool, Lost> {
         let pick = |at: u32, of: usize| (from + to + at) as usize % of;
         let mut packets = self.packets(from, to);
@@ -216,7 +218,7 @@ impl<'a> Walks<'a> {
     }
 
     /// Calls `visit` with every state that a packet to router `to` can reach. A state consists of the last hop, the router, and the hops
-    /// that the packet may take there; nothing else distinguishes packets here.
+    /// that the packet may take there. Two packets with equal states count as one.
     pub fn each_state(
         &self,
         to: u32,
@@ -225,7 +227,7 @@ impl<'a> Walks<'a> {
         self.some_states(to, usize::MAX, visit)
     }
 
-    /// The same as `each_state`, but follows at most about `most` states, from a sample of the sources.
+    /// Calls `visit` like `each_state`, but with at most about `most` states, from a sample of the sources.
     pub fn some_states(
         &self,
         to: u32,

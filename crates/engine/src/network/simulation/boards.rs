@@ -1,11 +1,11 @@
-//! Tests of the numbers that routers post on the board. These tests need a running network.
+//! Tests of the numbers that routers post on the board for other routers. These tests need a running network.
 
 use super::Simulation;
 use super::trials::{self, HYPERX};
 use crate::network::spec::Execution;
 use weft_api::state::ChannelEnd;
 
-/// The last number that a router posts under `lbr` is the number of flits that its terminals have sent.
+/// Under `lbr`, each router posts the number of flits that its terminals have sent so far.
 #[test]
 fn routers_post_the_flits_that_their_terminals_have_sent() {
     let spec = trials::spec(HYPERX, r#"{"lbr": {"every": "1cycle"}}"#, 2, 0.6, (100, 1_000));
@@ -13,7 +13,7 @@ fn routers_post_the_flits_that_their_terminals_have_sent() {
         let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
         (1..=4).for_each(|k| simulation.advance(100 * k));
         let board = simulation.net.common.board.as_ref().expect("a board");
-        // posted at the beginning of cycle 399
+        // the number that was posted at the beginning of cycle 399
         let post = board.known(400, 0);
         for block in &simulation.blocks {
             for (r, router) in block.places().enumerate() {

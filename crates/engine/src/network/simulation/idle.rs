@@ -1,4 +1,4 @@
-//! Tests that skipping idle time does not change results (`network/idle.rs`), and that most of a long idle time is skipped.
+//! Tests that skipping idle time does not change results (`network/idle.rs`), and that long idle times are mostly skipped.
 
 use super::Simulation;
 use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, outcome_of, plain_outcome};
@@ -11,7 +11,7 @@ use weft_api::workload::LoadPhase;
 use weft_models::power::PolicyConfig;
 use weft_traffic::{PatternConfig, Population};
 
-/// Makes all terminals send at these loads, each from a given cycle on.
+/// Sets the loads of all terminals: each pair is a first cycle and the load from that cycle on.
 pub(super) fn set_loads(spec: &mut Spec, loads: &[(u64, f64)]) {
     let job = &mut spec.traffic.jobs[0];
     let first = job.phases[0].clone();
@@ -19,7 +19,7 @@ pub(super) fn set_loads(spec: &mut Spec, loads: &[(u64, f64)]) {
     job.phases = loads.iter().map(phase).collect();
 }
 
-/// Routings that post on a board, or keep a history of the flits on their links.
+/// Routings that post on a board, or store a history of the flits on their links.
 const READERS: [(&str, &str); 3] = [
     (DRAGONFLY, r#"{"dragonfly_pb": {}}"#),
     (HYPERX, r#"{"ugal": {"sensor": "history_window"}}"#),
@@ -33,7 +33,7 @@ const ROUTINGS: [(&str, &str); 4] = [
     (TREE, r#"{"up_down": {}}"#),
 ];
 
-/// Runs every policy with every compatible routing: bursts with silence between them.
+/// Runs every policy with every compatible routing, on traffic of bursts with pauses between them.
 #[test]
 fn skipped_idle_time_changes_nothing_under_any_policy() {
     let mut ran = std::collections::BTreeMap::new();
@@ -51,7 +51,7 @@ fn skipped_idle_time_changes_nothing_under_any_policy() {
             if assemble::net(&spec).is_err() || spec.check_policy().is_err() {
                 continue;
             }
-            // `make test` runs only some combinations: a policy has several networks here
+            // `make test` runs only some combinations, because each policy is tested on several networks
             let takes_both = std::env::var_os("WEFT_TEST_ROUNDS").is_some();
             for (k, blocks) in (0..).zip([1, 3]) {
                 if !takes_both && (turn + case) % 2 != k {
@@ -74,7 +74,7 @@ fn two_bursts((topology, routing, policy): (&str, &str, &str), cycles: u64) -> S
     spec
 }
 
-/// Queues are set aside during the first burst, and become free some time after it.
+/// The first burst goes to a hot spot, so queues are set aside. The queues become free some time after the burst.
 fn two_bursts_on_a_hot_spot(cycles: u64) -> Spec {
     let mut spec = two_bursts((TORUS, ROUTINGS[0].1, r#"{"always_on": {}}"#), cycles);
     let hot: PatternConfig =
@@ -84,7 +84,7 @@ fn two_bursts_on_a_hot_spot(cycles: u64) -> Spec {
     spec.queueing = serde_json::from_str(r#"{"recn": {"queues": 2, "linger": "100ns"}}"#).expect("a scheme");
     (spec.interface.queueing, spec.interface.queues) = (Queueing::PerDestination, 16);
     (spec.interface.depth, spec.phases.drain_limit) = (64, 40_000);
-    // three queues in each of two VC classes, and three in the class of terminal links
+    // three queues in each of two VC classes of router links, and three in the class of terminal links
     spec.links.iter_mut().for_each(|link| (link.vcs, link.buffer) = (6, 8));
     spec.links[0].vcs = 3;
     spec
@@ -101,7 +101,8 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
         let spec = two_bursts_on_a_hot_spot(1_000_000);
         let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
         simulation.advance(1_000_000);
-        // the burst, its packets to one terminal, the time for which queues stay set aside, and a series of steps after each of these
+        // expected cycles: the burst, its delivery to one terminal, the time for which queues stay set aside, and a series of steps after
+        // each of these
         let stepped = 1_000_000 - simulation.idle.skipped;
         assert!(stepped < 8_000, "{what}: {stepped} cycles were not skipped");
         let given = simulation.blocks.iter().map(|block| block.set_asides().counts.given).sum::<u64>();
@@ -109,12 +110,12 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
     }
 }
 
-/// Policies that, from some time after the first burst on, do not change links. Each has the longest such time [cycles].
+/// Policies that stop changing links some time after the first burst. Each entry has an upper bound of the cycles that cannot be skipped.
 const RESTING: [((&str, &str, &str), u64); 7] = [
     // a series of 1,024 cycles after each burst, and the cycles before and after timers
     ((HYPERX, ROUTINGS[1].1, r#"{"always_on": {}}"#), 5_000),
     ((HYPERX, ROUTINGS[1].1, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#), 5_000),
-    // two rates down, each with an epoch and a change; and an epoch without a flit
+    // two steps down in rate, each with an epoch and a transition, and then an epoch without a flit
     ((HYPERX, ROUTINGS[1].1, r#"{"rate_ladder": {"epoch": "500ns", "transition": "25ns"}}"#), 5_000),
     (
         (HYPERX, ROUTINGS[1].1, r#"{"rate_ladder": {"epoch": "500ns", "transition": "25ns", "changes": "carry"}}"#),
@@ -125,7 +126,7 @@ const RESTING: [((&str, &str, &str), u64); 7] = [
         (HYPERX, PAL, r#"{"tcep": {"activation_epoch": "250ns", "deactivation_epoch": "1000ns", "wake": "120ns"}}"#),
         20_000,
     ),
-    // a window in which the buffers were empty
+    // the policy waits for a window in which the buffers were empty
     ((HYPERX, SLAC.0, SLAC.1), 5_000),
     ((TREE, r#"{"up_down": {}}"#, ELASTIC), 10_000),
 ];
@@ -133,7 +134,7 @@ const PAL: &str = r#"{"pal": {}}"#;
 const SLAC: (&str, &str) = (r#"{"slac": {}}"#, r#"{"slac": {"wake_per_link": "2ns", "averaging": "30ns"}}"#);
 const ELASTIC: &str = r#"{"elastic_tree": {"epoch": "300ns", "wake": "50ns"}}"#;
 
-/// A long idle time costs only the cycles around its events, and the epochs in which a policy still changes a link.
+/// Checks that during a long idle time only the cycles around events, and the epochs in which a policy still changes a link, are simulated.
 #[test]
 fn long_idle_times_are_skipped() {
     const CYCLES: u64 = 1_000_000_000;
@@ -141,7 +142,7 @@ fn long_idle_times_are_skipped() {
         for blocks in [1, 3] {
             let spec = two_bursts(models, CYCLES);
             let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
-            // the short cases show early whether the long ones would take too long
+            // the short run fails early if the long run would take too long
             for cycles in [CYCLES / 1000, CYCLES] {
                 simulation.advance(cycles);
                 let stepped = cycles - simulation.idle.skipped;
@@ -152,11 +153,12 @@ fn long_idle_times_are_skipped() {
     }
 }
 
-/// While the agents or the overseer rest, the ends of their epochs change nothing. All results therefore equal those of the plain loop.
+/// While the agents and the overseer make no changes, the ends of their epochs have no effect. All results with skipped epochs therefore
+/// equal those of the plain loop.
 #[test]
 fn skipped_epochs_change_nothing() {
     for (models, most) in RESTING {
-        // the second burst begins at another point of an epoch
+        // the second burst begins at a different time within an epoch
         let spec = two_bursts(models, 3 * most + 617);
         for blocks in [1, 3] {
             let what = format!("{models:?}, {blocks} blocks");

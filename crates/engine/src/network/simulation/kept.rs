@@ -1,18 +1,19 @@
-//! The state of a whole network in a checkpoint: its blocks, and the parts that act between two cycles.
+//! The state of a whole network in a checkpoint: the state of its blocks, and of the parts that act between two cycles.
 //!
-//! A checkpoint is written between two advances, when all mail has been received. A checkpoint is bound to the division of the network into
-//! blocks. The number of threads does not matter: threads share the blocks and do not change results.
+//! A checkpoint is written between two advances, when all blocks have received their mail. A checkpoint can be read only by a network with
+//! the same division into blocks. The number of threads may differ, because threads only share the blocks and do not change results.
 
 use super::Simulation;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
 
 impl Simulation {
-    /// Whether a checkpoint can be written: records of watched packets can't be saved.
+    /// Whether a checkpoint can be written. A run with watched packets cannot write one, because the records of watched packets can't be
+    /// saved.
     pub(crate) fn can_be_kept(&self) -> bool {
         !self.net.watches
     }
 
-    /// The routing in use is saved as the number of routings that are still to come.
+    /// Number of routings that the run will use later. The checkpoint saves the present routing as this number.
     fn routings_to_come(&self) -> usize {
         self.tables.len()
     }
@@ -65,10 +66,10 @@ mod tests {
     use weft_kernel::face::Damaged;
     use weft_kernel::face::widths::NarrowBlock;
 
-    /// Changes a number that a checkpoint stores to a wrong value.
+    /// Sets one number of a block to a wrong value before a checkpoint stores it.
     type Spoil = fn(Damaged<'_, 1, 8>);
 
-    /// Writes a checkpoint of a run of 150 cycles with one wrong number, and reads it.
+    /// Runs 150 cycles, writes a checkpoint with one wrong number, and reads it again.
     fn restored(spec: &Spec, spoil: Spoil) -> Result<(), Unreadable> {
         let simulation = || Simulation::new(spec, Execution::new(1, 1)).expect("a simulation");
         let mut first = simulation();
@@ -108,7 +109,7 @@ mod tests {
         }
     }
 
-    /// A terminal without a job has no source that could be asked for a packet.
+    /// The checkpoint claims that a terminal without a job sends; such a terminal has no source that creates packets.
     #[test]
     fn a_checkpoint_in_which_a_terminal_without_a_job_sends_is_refused() {
         let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 4, 0.6, (100, 200));

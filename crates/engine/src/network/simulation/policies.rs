@@ -1,4 +1,4 @@
-//! Tests that shortcuts do not change results in networks with agents that switch links, and with paced channels.
+//! Tests that shortcuts do not change results in networks with paced channels, and with agents that switch links.
 
 use super::Simulation;
 use super::trials::{self, CHOOSING, HYPERX, NETWORKS};
@@ -13,7 +13,7 @@ use weft_kernel::shortcuts::profile::{Kind, Profile, Set};
 use weft_models::allocation::AllocatorConfig;
 use weft_models::recording::RecordingConfig;
 
-/// Number of random networks; `make test-all` sets the variable to 4, for 4,000 networks.
+/// Number of random networks. `make test-all` sets the environment variable to 4, which gives 4,000 networks.
 fn cases() -> u64 {
     let rounds = std::env::var("WEFT_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     rounds.filter(|&rounds: &u64| rounds > 1).map_or(60, |rounds| 1_000 * rounds)
@@ -25,7 +25,7 @@ fn spec(topology: &str, routing: &str, policy: &str, flits: u32, load: f64) -> S
     spec
 }
 
-/// Fails if results differ from those without shortcuts. Returns the shortcuts that the first block uses.
+/// Fails if results differ from those of the loop without shortcuts. Returns the shortcuts that the first block uses.
 fn assert_same(spec: &Spec, what: &str) -> Profile {
     for blocks in [1, 3] {
         trials::assert_plain(spec, blocks, Set::ALL, what);
@@ -33,7 +33,7 @@ fn assert_same(spec: &Spec, what: &str) -> Profile {
     trials::with(spec, 1, Set::ALL).blocks[0].shortcuts().profile()
 }
 
-/// Policies whose agents receive no events of flits.
+/// Policies whose agents do not receive events of flits.
 const POLICIES: [&str; 6] = [
     r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#,
     r#"{"idle_timeout": {"idle": "15ns", "transition": "7ns"}}"#,
@@ -48,7 +48,7 @@ fn shortcuts_change_nothing_beside_agents() {
     let mut turn = 0;
     for policy in POLICIES {
         for (topology, routing) in NETWORKS.into_iter().chain(CHOOSING) {
-            // two of them in turn
+            // each test case runs two of them in turn
             turn += 2;
             let packets = [(1, 0.05), (8, 0.1), (40, 0.4), (1, 0.3), (40, 0.1)];
             for &(flits, load) in packets.iter().cycle().skip(turn % 5).take(2) {
@@ -56,7 +56,7 @@ fn shortcuts_change_nothing_beside_agents() {
                 let net = assemble::net(&spec).expect("a network");
                 let profile =
                     assert_same(&spec, &format!("{policy}, {topology}, {routing}, {flits} flits, load {load}"));
-                // a slower mode makes links paced, so heads that choose in every step do not bypass the allocator
+                // a slower mode makes links paced; then heads that choose in every step do not bypass the allocator
                 let is_left = net.rates.is_some() && CHOOSING.contains(&(topology, routing));
                 assert_eq!(profile.has(Kind::Uncontended), !is_left, "{policy}, {routing}");
             }
@@ -74,15 +74,15 @@ fn uncontended_flits_change_nothing_beside_agents_that_hear_of_arrivals() {
     }
 }
 
-/// A batch is complete in the same cycle with and without shortcuts, independent of other traffic. A packet of the batch waits for a
-/// link, and is delivered after a timer has opened the link.
+/// A batch is complete in the same cycle with and without shortcuts, even if there is other traffic. One packet of the batch waits for a
+/// link. The packet is delivered after a timer has opened the link.
 #[test]
 fn a_batch_beside_long_messages_is_complete_when_its_last_packet_has_waited_for_a_link() {
     for transition in [300, 1000, 3000] {
         let policy = format!(r#"{{"idle_timeout": {{"idle": "30ns", "transition": "{transition}ns"}}}}"#);
         let mut spec = spec(HYPERX, NETWORKS[0].1, &policy, 20_000, 0.9);
         spec.links.iter_mut().for_each(|link| link.buffer = 20_000);
-        // the terminals of the first router send endlessly to each other, the other terminals send one short packet each
+        // the terminals of the first router send continuously to each other, and all other terminals send one short packet each
         let within = spec.graph.terminals_per_router().expect("as many for each");
         let job = |name: &str, terminals: std::ops::Range<u32>, load: f64, flits: u32| {
             let population = weft_traffic::Population::of(terminals.len() as u32);
@@ -97,7 +97,7 @@ fn a_batch_beside_long_messages_is_complete_when_its_last_packet_has_waited_for_
     }
 }
 
-/// A job uses some of the terminals: the other terminals are never woken, even if records are prefetched.
+/// A job uses some of the terminals. The other terminals are never woken, even if the loop prefetches records.
 #[test]
 fn shortcuts_change_nothing_beside_terminals_without_a_job() {
     let mut spec = spec(HYPERX, NETWORKS[0].1, r#"{"always_on": {}}"#, 4, 0.3);
@@ -107,7 +107,7 @@ fn shortcuts_change_nothing_beside_terminals_without_a_job() {
     assert_same(&spec, "terminals without a job");
 }
 
-/// Long messages flow steadily while other links go off and wake.
+/// Long messages flow steadily while other links switch off and wake.
 #[test]
 fn steady_flows_end_at_timers_and_go_on_behind_them() {
     for (k, policy) in POLICIES.into_iter().enumerate() {
@@ -116,7 +116,7 @@ fn steady_flows_end_at_timers_and_go_on_behind_them() {
         spec.managed[1] = k % 2 == 0;
         assert_same(&spec, policy);
     }
-    // links without traffic also have timers
+    // links without traffic have timers too
     let skipped = |policy: &str| {
         let spec = spec(HYPERX, NETWORKS[0].1, policy, 3000, 0.1);
         let mut simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
@@ -125,25 +125,25 @@ fn steady_flows_end_at_timers_and_go_on_behind_them() {
     };
     let (awake, sleepless) = (skipped(r#"{"always_on": {}}"#), skipped(SLEEPLESS));
     assert!(awake > 500 && sleepless == awake, "{sleepless} of {awake} cycles skipped");
-    // a timer that finds its link in use changes nothing, so it does not end a steady pattern
+    // a timer that finds its link in use changes nothing, so it does not end a steady flow
     let with_timers = skipped(r#"{"idle_timeout": {"idle": "300ns", "transition": "25ns"}}"#);
     assert!(2 * with_timers > awake, "{with_timers} of {awake} cycles skipped, beside timers that end");
 }
 
-/// Under this policy links go off only after more idle time than a test lasts.
+/// A policy whose idle timeout is longer than any test, so its links never go off.
 const SLEEPLESS: &str = r#"{"idle_timeout": {"idle": "100000ns", "transition": "25ns"}}"#;
 
-/// Routings that read queues.
+/// Routings that decide by the lengths of queues.
 const BY_QUEUES: [(&str, &str); 2] =
     [(HYPERX, r#"{"ugal": {"sensor": "used_credits"}}"#), (HYPERX, r#"{"ugal": {"sensor": "history_window"}}"#)];
 
-/// Checks that a network that is saved in the middle of a run and restored gives the same results as the uninterrupted run.
+/// Checks that a run that is saved and restored in the middle gives the same results as an uninterrupted run.
 fn assert_goes_on(spec: &Spec, what: &str) {
     let simulation = || Simulation::new(spec, Execution::new(1, 3)).expect("a simulation");
     let state = |simulation: &Simulation| {
         let outs: Vec<_> = simulation.blocks.iter().flat_map(|block| block.outs()).collect();
         let tally = simulation.tally();
-        // the largest value of a histogram is less exact after it has been read back
+        // the comparison leaves out histograms: their largest value is less exact after a restore
         let sums = (tally.flit_hops, tally.injected_flits, tally.accepted_flits, tally.delivered, &tally.batches);
         format!("{sums:?} {outs:?}")
     };
@@ -162,8 +162,8 @@ fn assert_goes_on(spec: &Spec, what: &str) {
     }
 }
 
-/// Checks that the shortcuts have settled after each advance: counts, link states and held VCs equal those of the plain loop. (Credits may
-/// differ: a stream has its own account of them.)
+/// Checks that the shortcuts have applied all pending changes after each advance: counts, link states and held VCs equal those of the plain
+/// loop. Credits are not compared, because a stream counts its credits separately.
 fn assert_settled(spec: &Spec, what: &str) {
     let state = |simulation: &Simulation| {
         let outs = simulation.blocks.iter().flat_map(|block| block.outs());
@@ -184,7 +184,7 @@ fn draw(case: u64, what: u64, below: u64) -> u64 {
     hash(case, what as u32, 0, 23) % below
 }
 
-/// The spec of a case, and its description: a random network, with random packets and a random policy.
+/// The spec of a random case, and a description of it: network, packets and policy are random.
 fn drawn(case: u64) -> (Spec, String) {
     let draw = |what: u64, below: u64| draw(case, what, below);
     let all: Vec<_> = NETWORKS.into_iter().chain(CHOOSING).chain(BY_QUEUES).collect();
@@ -207,7 +207,7 @@ fn drawn(case: u64) -> (Spec, String) {
         spec.recordings.push(samples.asked());
     }
     if draw(95, 4) == 0 {
-        // silence between two bursts
+        // a pause between two bursts
         spec.phases.window += 3_000;
         super::idle::set_loads(&mut spec, &[(0, 0.3), (400 + draw(96, 400), 0.0), (3_000 + draw(97, 900), 0.1)]);
     }
@@ -254,7 +254,7 @@ fn draw_router(spec: &mut Spec, case: u64, is_worm: bool) {
     spec.router.hold_switch = !is_worm && spec.router.vc_realloc == 0 && draw(92, 6) == 0;
 }
 
-/// Networks, routers, packets, rates and policies are random.
+/// Runs networks whose topology, router, packets, rates and policy are random.
 #[test]
 fn shortcuts_change_nothing_in_networks_at_random() {
     let (mut rows, mut taken) = (BTreeMap::new(), BTreeMap::new());

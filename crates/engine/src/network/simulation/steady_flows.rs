@@ -7,15 +7,15 @@ use weft_api::spec::FlowControl;
 use weft_kernel::shortcuts::profile::{Kind, Set};
 use weft_models::allocation::AllocatorConfig;
 
-/// Few packets are sent, and they are long, so that each packet has a large part of the network for itself.
+/// The load is low and packets are long, so that each packet has a large part of the network for itself.
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     let mut spec = trials::spec(topology, routing, flits, load, (2_000, 6_000));
     spec.phases.drain_limit = 12_000;
     spec
 }
 
-/// Runs the spec with and without skipping, in one block and in three. Returns the number of cycles, of the first 10,000, that one block
-/// skips.
+/// Runs the spec with and without skipping, in one block and in three blocks, and compares the results. Returns how many of the first
+/// 10,000 cycles the run in one block skipped.
 fn assert_same(spec: &Spec, what: &str) -> u64 {
     for blocks in [1, 3] {
         let without = outcome_among(spec, blocks, Set::ALL.without(Kind::Steady), |_| ());
@@ -64,7 +64,7 @@ fn steady_flows_change_nothing_in_any_router() {
     assert!(assert_same(&with(&|spec| spec.router.vc_realloc = 1), "VC allocation as a stage of its own") > 0);
     let worms = |spec: &mut Spec| {
         spec.router.flow_control = FlowControl::Wormhole;
-        // so few VCs or buffer places that flits have to wait for credits
+        // few VCs or small buffers, so that flits have to wait for credits
         spec.links.iter_mut().for_each(|link| link.buffer = 3);
     };
     assert!(assert_same(&with(&worms), "worms") > 0);

@@ -23,12 +23,13 @@ fn simulation(spec: &Spec, blocks: usize) -> Simulation {
     Simulation::new(spec, Execution::new(1, blocks)).expect("a simulation")
 }
 
-/// Approximate number of flits in flight that are in streams.
+/// Approximate number of flits in flight that move in streams.
 fn under_way(simulation: &Simulation) -> usize {
     simulation.blocks.iter().map(|block| block.shortcuts().streams().flits_under_way()).sum()
 }
 
-/// The outcome of a run as a string. `streams`: body flits move in streams; otherwise each flit moves by itself.
+/// Runs the spec, and returns the outcome as a string. `streams`: whether body flits may move in streams; otherwise each flit moves
+/// separately.
 fn outcome_of(spec: &Spec, blocks: usize, streams: bool) -> String {
     let among = if streams { Set::ALL } else { Set::ALL.without(Kind::Streams) };
     trials::outcome_among(spec, blocks, among, |simulation| {
@@ -38,12 +39,12 @@ fn outcome_of(spec: &Spec, blocks: usize, streams: bool) -> String {
     })
 }
 
-/// Fails if results differ, or if no stream was found in the first cycles.
+/// Fails if results with and without streams differ, or if no stream began in the first cycles.
 fn assert_same(spec: &Spec, what: &str) {
     assert!(is_same_with_streams(spec, what), "{what}: there was no stream");
 }
 
-/// Fails if results differ. Returns whether a stream was found in the first cycles.
+/// Fails if results with and without streams differ. Returns whether a stream began in the first cycles.
 fn is_same_with_streams(spec: &Spec, what: &str) -> bool {
     for blocks in [1, 3] {
         let without = outcome_of(spec, blocks, false);
@@ -82,7 +83,7 @@ fn streams_change_nothing_in_any_router() {
     assert_same(&with(&|spec| spec.router.ejection_delay += 5), "slow ejection");
     assert_same(&with(&|spec| spec.links.iter_mut().for_each(|link| link.vcs = 2)), "two VCs");
     for buffer in [3, 12] {
-        // flits wait for credits, and streams that have no credits end
+        // small buffers: flits wait for credits, and a stream without credits ends
         let worms = |spec: &mut Spec| {
             spec.router.flow_control = FlowControl::Wormhole;
             spec.links.iter_mut().for_each(|link| link.buffer = buffer);
@@ -91,7 +92,7 @@ fn streams_change_nothing_in_any_router() {
     }
 }
 
-/// Short packets are mixed with long ones: requests of 2 flits, and replies of 40 flits that terminals send when a request has arrived.
+/// Short packets are mixed with long packets: requests of 2 flits, and replies of 40 flits, which a terminal sends after each request.
 #[test]
 fn streams_change_nothing_beside_short_packets() {
     for (request, reply) in [(2, 40), (40, 1), (64, 64)] {
@@ -102,7 +103,7 @@ fn streams_change_nothing_beside_short_packets() {
     }
 }
 
-/// Interfaces have queues: streams begin while only one queue holds packets, and end when a packet joins another queue.
+/// Interfaces have several queues: a stream begins while only one queue has packets, and ends when a packet joins another queue.
 #[test]
 fn streams_change_nothing_beside_queues_of_interfaces() {
     for (k, (topology, routing)) in (0..).zip(NETWORKS) {
@@ -119,7 +120,7 @@ fn streams_change_nothing_beside_queues_of_interfaces() {
     }
 }
 
-/// Networks have random lengths, loads, buffers, delays and switches: streams begin, are interrupted and run out of credits in many ways.
+/// In random networks with different lengths, loads, buffers, delays and switches, streams begin, are interrupted, and run out of credits.
 #[test]
 fn streams_change_nothing_in_networks_at_random() {
     let mut with_streams = 0;
@@ -153,7 +154,7 @@ fn streams_change_nothing_in_networks_at_random() {
     assert!(2 * with_streams > CASES, "{with_streams} of {CASES} networks had a stream");
 }
 
-/// Samples are taken, and the window begins and ends, while streams flow.
+/// Samples are taken during streams, and the window begins and ends during streams.
 #[test]
 fn what_is_recorded_while_streams_flow_is_the_same() {
     let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 90, 0.4);
@@ -163,7 +164,7 @@ fn what_is_recorded_while_streams_flow_is_the_same() {
     assert_same(&spec, "a sample of each channel every 7 cycles");
 }
 
-/// A network that is saved in the middle of its streams and restored continues in the same way as the original.
+/// A network is saved while streams flow and is restored. The restored network must continue in the same way as the original network.
 #[test]
 fn streams_go_on_from_a_checkpoint() {
     let plain = spec(HYPERX, r#"{"dimension_order": {}}"#, 90, 0.3);
@@ -196,8 +197,8 @@ fn assert_go_on(spec: &Spec, blocks: usize, what: &str) {
     assert!(kept > 5, "{what}, {blocks} blocks: {kept} checkpoints with a stream");
 }
 
-/// A run has no streams if its agents receive flits or its routing has a board. The same is true for links that fail, for rings that keep a
-/// bubble, for arbiters by age and for short packets.
+/// A run uses no streams if its agents receive flits or its routing has a board. The run also uses no streams if it has links that fail,
+/// rings with a bubble, arbiters by age, or short packets.
 #[test]
 fn streams_are_off_where_somebody_may_look_at_their_flits() {
     let off = |topology: &str, routing: &str, flits: u32, change: &dyn Fn(&mut Spec)| {
@@ -211,7 +212,7 @@ fn streams_are_off_where_somebody_may_look_at_their_flits() {
     off(HYPERX, r#"{"lbr": {"sensor": "used_credits"}}"#, 40, &|_| ());
     off(HYPERX, r#"{"ugal": {}}"#, 40, &|_| ());
     off(TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#, 40, &|_| ());
-    // agents that are notified of the flits that leave
+    // these agents are notified of each departing flit
     off(HYPERX, r#"{"pal": {"sensor": "used_credits"}}"#, 40, &|spec| {
         spec.policy = serde_json::from_str(r#"{"tcep": {}}"#).expect("a policy")
     });

@@ -1,4 +1,4 @@
-//! Tests with a workload that is not registered: a terminal sends only when a packet is delivered to it.
+//! Tests with a workload outside the registry: a terminal sends only after a packet has been delivered to it.
 
 use super::{Simulation, usual_division};
 use crate::network::assemble;
@@ -12,13 +12,14 @@ use weft_api::state::Packet;
 use weft_api::workload::{Backlog, Counts, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload};
 use weft_kernel::net::NetJob;
 
-/// Terminal 0 sends first. Each delivery to a terminal makes it send one packet to each of its heirs, other terminals.
+/// A workload in which terminal 0 sends first. After each delivery, a terminal sends one packet to each of its heirs, which are other
+/// terminals.
 #[derive(Debug, Clone, Copy)]
 struct Relay {
-    /// The terminals to which `terminal` sends after its delivery number `n`, counted from 1.
+    /// The terminals to which `terminal` sends after its delivery number `n` (1 for the first delivery).
     heirs: fn(terminal: u32, n: u32, terminals: u32) -> Vec<u32>,
     terminals: u32,
-    /// Number of packets in the whole run.
+    /// Number of packets that the whole run creates.
     total: u64,
 }
 
@@ -27,7 +28,7 @@ struct Runner {
     #[kept(fixed)]
     terminal: u32,
     deliveries: u32,
-    /// Packets that are ready to be sent: the destination, and the cycle in which the packet became ready.
+    /// Packets that are ready to be sent: the destination, and the first cycle in which the packet can be sent.
     ready: VecDeque<(u32, u64)>,
 }
 
@@ -51,7 +52,7 @@ impl Workload for Relay {
 }
 
 impl Runners {
-    /// Adds the packets that a further delivery in cycle `now` causes.
+    /// Adds the packets that one more delivery in cycle `now` causes at this source.
     fn pass_on(&mut self, source: usize, now: u64) -> u64 {
         let runner = &mut self.runners[source];
         runner.deliveries += 1;
@@ -86,7 +87,7 @@ impl Sources for Runners {
     }
 }
 
-/// Runs the relay on 4 x 3 routers with 2 terminals each, in this many blocks, until its last packet is delivered.
+/// Runs the relay in `blocks` blocks until its last packet is delivered. The network has 4 x 3 routers with 2 terminals each.
 fn run(relay: Relay, blocks: usize) -> Outcome {
     let out = run_on(relay, Execution::new(1, blocks));
     assert_eq!((&out.ending, out.missing_packets, out.backlog_packets), (&Ending::Drained, 0, 0));
@@ -105,8 +106,8 @@ fn run_on(relay: Relay, how: Execution) -> Outcome {
     Simulation::of(net, &spec, how, spec.width(), division).unwrap().run(&spec, &())
 }
 
-/// A token passes through all terminals 5 times. Each terminal sends in the cycle in which it gets the token, so the run takes exactly the
-/// sum of all latencies.
+/// A single packet, the token, passes through all terminals 5 times. Each terminal sends in the cycle in which it gets the token, so the
+/// run takes exactly the sum of all latencies.
 #[test]
 fn a_token_goes_round_a_ring() {
     let ring = |terminal: u32, n: u32, terminals: u32| if n > 5 { vec![] } else { vec![(terminal + 1) % terminals] };
@@ -116,7 +117,7 @@ fn a_token_goes_round_a_ring() {
     assert_eq!((one.cycles, one.sums), (three.cycles, three.sums));
 }
 
-/// A message reaches all terminals along a binary tree: each delivery makes two packets ready.
+/// A message reaches all terminals along a binary tree, because each delivery makes a terminal send two packets.
 #[test]
 fn a_broadcast_reaches_every_terminal() {
     let tree = |terminal: u32, _: u32, terminals: u32| {
@@ -127,14 +128,14 @@ fn a_broadcast_reaches_every_terminal() {
     assert_eq!((one.cycles, one.sums), (three.cycles, three.sums));
 }
 
-/// A panic of a model in one thread ends the run with the model's message, and ends the other threads.
+/// If a model panics in one thread, the other threads end too, and the run ends with the model's message.
 #[test]
 fn a_panic_in_any_thread_ends_the_run_with_its_message() {
     fn ring_to<const LAST: u32>(terminal: u32, _: u32, terminals: u32) -> Vec<u32> {
         assert!(terminal < LAST, "terminal {terminal} has no heir");
         vec![(terminal + 1) % terminals]
     }
-    // a panic in the first block, and one in the last
+    // one case panics in the first block, and one in the last block
     for (heirs, message) in [
         (ring_to::<3> as fn(u32, u32, u32) -> Vec<u32>, "terminal 3 has no heir"),
         (ring_to::<23>, "terminal 23 has no heir"),

@@ -13,7 +13,7 @@ pub(super) const DRAGONFLY: &str =
     r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
 pub(super) const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
 
-/// Networks whose flits may cross without the allocator and may move in streams: topology and routing.
+/// Topologies and routings in which flits can bypass the allocator and move in streams.
 pub(super) const NETWORKS: [(&str, &str); 6] = [
     (TORUS, r#"{"dimension_order": {}}"#),
     (HYPERX, r#"{"dimension_order": {}}"#),
@@ -25,7 +25,7 @@ pub(super) const NETWORKS: [(&str, &str); 6] = [
 
 const TRUNKS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2, "trunk_width": 2}}"#;
 
-/// Networks whose heads choose in every step. Uncontended flits also bypass the allocator in these networks.
+/// Topologies and routings in which heads choose their hop in every step. Uncontended flits bypass the allocator in these networks too.
 pub(super) const CHOOSING: [(&str, &str); 6] = [
     (TORUS, r#"{"minimal_adaptive": {}}"#),
     (TORUS, r#"{"minimal_adaptive": {"leave_escape": false}}"#),
@@ -35,7 +35,7 @@ pub(super) const CHOOSING: [(&str, &str); 6] = [
     (TRUNKS, r#"{"minimal_adaptive": {"leave_escape": false}}"#),
 ];
 
-/// Packets of `flits` flits, two of which fit into a buffer; `cycles`: lengths of warm-up and window.
+/// A spec with packets of `flits` flits and buffers for two packets. `cycles`: lengths of warm-up and window.
 pub(super) fn spec(topology: &str, routing: &str, flits: u32, load: f64, cycles: (u64, u64)) -> Spec {
     let topology = serde_json::from_str(topology).expect("a topology");
     let mut spec = Spec::new(&topology, serde_json::from_str(routing).expect("a routing")).expect("a spec");
@@ -46,19 +46,20 @@ pub(super) fn spec(topology: &str, routing: &str, flits: u32, load: f64, cycles:
     spec
 }
 
-/// Makes terminals answer packets with replies of this number of flits; each terminal waits for at most two replies.
+/// Makes terminals reply to each packet with a packet of `flits` flits. Each terminal waits for at most two replies.
 pub(super) fn answer(spec: &mut Spec, flits: u32) {
     let workload = format!(r#"{{"request_reply": {{"packet": "{flits}flits", "outstanding": 2}}}}"#);
     spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
 }
 
-/// Number of ways in which network interfaces can have queues.
+/// Number of variants of the queues in network interfaces (see [`queue`]).
 pub(super) const QUEUED: u64 = 7;
 
-/// Number of these ways that permit streams, because no class has a higher priority.
+/// Number of variants that permit streams. In the last variant one message class has a higher priority.
 pub(super) const WITH_STREAMS: u64 = 6;
 
-/// Gives terminals queues: per lane of a queueing scheme, per destination, or for two message classes, with some depth and rule.
+/// Selects variant `way` of the queues in network interfaces: per lane of a queueing scheme, per destination, or for two message classes.
+/// The depth and the injection rule also differ.
 pub(super) fn queue(spec: &mut Spec, way: u64) {
     let (queueing, rule) = [
         (Queueing::PerLane, InjectionRule::RoundRobin),
@@ -83,7 +84,7 @@ pub(super) fn queue(spec: &mut Spec, way: u64) {
     spec.links.iter_mut().for_each(|link| link.vcs = 8);
 }
 
-/// Adds a second job that sends in the same way as the first, in its own message class.
+/// Adds a second job with its own message class, which sends in the same way as the first job.
 fn add_class(spec: &mut Spec, priority: u8) {
     let class =
         |name: &str, priority| MessageClass { name: name.to_owned(), priority, vcs: ClassVcs::Equal, rate: None };
@@ -92,20 +93,20 @@ fn add_class(spec: &mut Spec, priority: u8) {
     spec.traffic.jobs.push(high);
 }
 
-/// The outcome of a run in `blocks` blocks, as a string. `change` is applied to the simulation first.
+/// The outcome of a run in `blocks` blocks, as a string. The function `change` is applied to the simulation before the run.
 pub(super) fn outcome_of(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulation)) -> String {
     outcome_among(spec, blocks, Set::ALL, change)
 }
 
-/// The outcome if only these shortcuts are permitted.
+/// The outcome of a run in which only the shortcuts `among` are permitted.
 pub(super) fn outcome_among(spec: &Spec, blocks: usize, among: Set, change: impl FnOnce(&mut Simulation)) -> String {
     let mut simulation = with(spec, blocks, among);
     change(&mut simulation);
     format!("{:?}", simulation.run(spec, &()))
 }
 
-/// A simulation in which only these shortcuts are permitted. If prefetching is permitted, the simulation prefetches records even in a small
-/// network.
+/// A simulation in which only the shortcuts `among` are permitted. If prefetching is among them, the simulation prefetches records even in
+/// a small network.
 pub(super) fn with(spec: &Spec, blocks: usize, among: Set) -> Simulation {
     let how = Execution { shortcuts: among, ..Execution::new(1, blocks) };
     let mut simulation = Simulation::new(spec, how).expect("a simulation");
@@ -125,7 +126,8 @@ pub(super) fn plain_outcome(spec: &Spec, blocks: usize) -> String {
     })
 }
 
-/// Fails if results with these shortcuts differ from those of the plain loop, and names the shortcuts that cause the difference.
+/// Fails if results with the shortcuts `among` differ from those of the plain loop. The message names the shortcuts that cause the
+/// difference.
 pub(super) fn assert_plain(spec: &Spec, blocks: usize, among: Set, what: &str) {
     let outcome_with = |among: Set| match among {
         Set::NONE => plain_outcome(spec, blocks),
@@ -138,7 +140,7 @@ pub(super) fn assert_plain(spec: &Spec, blocks: usize, among: Set, what: &str) {
     }
 }
 
-/// The shortcuts that cause a difference: if one of them is removed, the results equal those of the plain loop (`plain`).
+/// The shortcuts that cause a difference: without one of them, the results equal those of the plain loop (`plain`).
 fn culprits(among: Set, plain: &str, outcome_with: impl Fn(Set) -> String) -> Vec<Kind> {
     let is_one = |kind: &Kind| among.has(*kind) && outcome_with(among.without(*kind)) == plain;
     Kind::ALL.iter().copied().filter(is_one).collect()
@@ -154,14 +156,15 @@ fn named(culprits: &[Kind]) -> String {
     }
 }
 
-/// Fails if the two strings differ. Shows only the first difference, because the strings are long.
+/// Fails if the two outcomes differ. Shows only the first difference, because the outcomes are long.
 pub(super) fn assert_same(one: &str, other: &str, what: &str) {
     let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let part = |all: &str| all[same.saturating_sub(100)..all.len().min(same + 100)].to_owned();
     assert!(one == other, "{what}: {} and not {}", part(one), part(other));
 }
 
-/// A shortcut that changes results must be named. If a shortcut needs another one, the run is also correct without that one.
+/// Checks that a shortcut that changes results is named. If a shortcut needs a second one, both are named, because the results are also
+/// correct without the second one.
 #[test]
 fn a_shortcut_that_changes_results_is_named() {
     for &wrong in Kind::ALL {

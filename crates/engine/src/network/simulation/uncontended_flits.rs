@@ -12,7 +12,8 @@ fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     trials::spec(topology, routing, flits, load, (300, 600))
 }
 
-/// The outcome of a run as a string. `uncontended`: flits may bypass the allocator; otherwise the allocator grants all flits.
+/// Runs the spec, and returns the outcome as a string. `uncontended`: whether flits may bypass the allocator; otherwise the allocator
+/// grants every flit.
 fn outcome_of(spec: &Spec, blocks: usize, uncontended: bool) -> String {
     let among = Set::ALL.without(if uncontended { Kind::Streams } else { Kind::Uncontended });
     trials::outcome_among(spec, blocks, among, |simulation| {
@@ -29,7 +30,8 @@ fn outcome_of(spec: &Spec, blocks: usize, uncontended: bool) -> String {
     })
 }
 
-/// Compares runs in which heads may bypass at all times, and runs with the usual rule: heads bypass only while many of them can.
+/// Compares runs without the bypass to runs in which heads may bypass at all times, and to runs with the usual rule. By the usual rule
+/// heads bypass only while many heads can.
 fn assert_same(spec: &Spec, what: &str) {
     let without = outcome_of(spec, 1, false);
     trials::assert_same(&outcome_of(spec, 1, true), &without, what);
@@ -47,7 +49,7 @@ fn uncontended_flits_change_nothing_on_any_network() {
     }
 }
 
-/// A HyperX with packets of this number of flits, after `change`.
+/// The spec of a HyperX network with packets of `flits` flits, modified by `change`.
 fn with(flits: u32, change: &dyn Fn(&mut Spec)) -> Spec {
     let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, flits, 0.7);
     change(&mut spec);
@@ -83,7 +85,7 @@ fn uncontended_flits_change_nothing_in_any_router() {
         spec.links.iter_mut().for_each(|link| link.buffer = 3);
     };
     assert_same(&with(&worms), "worms");
-    // one direction of a ring keeps a bubble: the allocators are compiled with arbiters by age
+    // one direction of a ring keeps a bubble, so the allocators compiled with arbiters by age are used
     for flits in [1, 8] {
         let bubble = spec(TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#, flits, 0.6);
         assert_eq!(bubble.router.priority, Priority::RoundRobin);
@@ -112,7 +114,7 @@ fn heads_that_choose_cross_alone() {
         let mut simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
         simulation.advance(100); // shorter than the first trial
         let (crossed, hops) = (simulation.blocks[0].shortcuts().crossed_uncontended(), simulation.flit_hops());
-        // at less than half of the routers on its path a packet has no choice, because its terminal is there
+        // at less than half of the routers on its path a packet has no choice of hops, because its terminal is there
         assert!(hops > 300 && crossed * 2 > hops, "{topology}, {routing}: {crossed} of {hops} crossed alone");
     }
 }
@@ -125,7 +127,7 @@ fn heads_that_choose_behind_a_packet_that_holds_the_switch_leave_it_to_the_alloc
     assert!(!simulation.blocks[0].shortcuts().profile().has(Kind::Uncontended));
 }
 
-/// Packets have different lengths: requests, and replies that terminals send when a request has arrived.
+/// Packets have different lengths: requests, and the replies that terminals send after each request.
 #[test]
 fn uncontended_flits_change_nothing_beside_other_lengths() {
     for (request, reply) in [(1, 1), (1, 6), (4, 1)] {

@@ -12,10 +12,10 @@ use weft_api::walk::Step;
 use weft_kernel::face::widths::Compile;
 use weft_models::routing::RoutingConfig;
 
-/// A routing on a ring of four routers. All packets go up, which takes at most 3 links.
+/// A test routing on a ring of four routers. All packets go up the ring, so a path has at most 3 links.
 #[derive(Debug, Clone, Copy)]
 struct Up {
-    /// Packets are delivered when they have crossed at least this number of links; `None`: never.
+    /// The routing delivers a packet only after it has crossed at least this number of links; `None`: it never delivers a packet.
     least: Option<u8>,
     promises: u32,
 }
@@ -86,10 +86,10 @@ fn a_packet_that_never_arrives_is_found() {
     assert!(refuse("up", Some(3), out.longest_path).is_err());
 }
 
-/// With hundreds of departures from rings of thousands of routers, a routing may guarantee only a limit of millions of links.
+/// If rings of thousands of routers permit hundreds of departures from a ring, the limit that a routing can guarantee is millions of links.
 #[test]
 fn more_links_than_fit_into_16_bits_are_counted() {
-    // a few packets: each crosses a link in 10 cycles and the next router in one or two more
+    // only a few packets are sent; each one crosses a link in 10 cycles and the next router in one or two more cycles
     let out = run_for(Up { least: None, promises: 1 << 20 }, 5e-6, 1_200_000);
     assert!(out.longest_path > 1 << 16 && out.longest_path < 120_000, "{}", out.longest_path);
     assert_eq!(refuse("up", Some(1 << 20), out.longest_path), Ok(()));

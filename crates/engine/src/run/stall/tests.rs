@@ -8,8 +8,8 @@ use weft_topology::Graph;
 
 const PORT: u32 = 1;
 
-/// A network of 3 routers in a row, with one terminal each, under `policy`; packets have 4 flits. In cycle 300 the channel from router 1 to
-/// router 2 (port [`PORT`]) is closed.
+/// A network of 3 routers in a row, with one terminal each, under `policy`; packets have 4 flits. The channel from router 1 to router 2
+/// (port [`PORT`]) is closed in cycle 300.
 fn closed(policy: serde_json::Value) -> (Spec, Simulation) {
     let topology = serde_json::from_value(json!({"mesh": {"widths": [3], "terminals_per_router": 1}})).unwrap();
     let routing = serde_json::from_value(json!({"dimension_order": {}})).unwrap();

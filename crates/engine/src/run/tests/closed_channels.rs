@@ -1,4 +1,4 @@
-//! Channels that are closed while packets hold their VCs. Agents close the channels again and again.
+//! Tests channels that are closed while packets hold their VCs. In these tests, agents close and open channels repeatedly.
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
@@ -21,7 +21,7 @@ struct ClosesAll(Arc<Mutex<Counts>>);
 /// Number of times that each kind of event occurred in a run.
 #[derive(Debug, Default)]
 struct Counts {
-    /// A channel drained in the cycle in which it was closed, drained later, or was opened before it had drained.
+    /// Number of times that a channel drained in the cycle in which it was closed, drained later, or was opened before it had drained.
     at_once: u32,
     later: u32,
     never: u32,
@@ -41,12 +41,12 @@ struct Channel {
     /// The cycle in which the channel was closed; `None` if the channel is open.
     closed: Option<u64>,
     drained: bool,
-    /// Number of flits sent when the channel was closed; after the channel has drained, the number at that time.
+    /// Number of flits that the channel had sent when it was closed; after it has drained, the number at that time.
     flits: u32,
 }
 
-/// Every channel is closed in one of the cycles 200 to 240, for 1 cycle or for 40, and again 100 cycles after each opening. The power state
-/// of a closed channel stays on.
+/// Agents that close every channel in one of the cycles 200 to 240, for 1 cycle or for 40 cycles, and again 100 cycles after each opening.
+/// The agents do not change the power state: a closed channel stays `on`.
 #[derive(Debug, Kept)]
 struct Closers {
     channels: Vec<Channel>,
@@ -73,7 +73,7 @@ impl Agents for Closers {
             }
             assert!(!(channel.drained && channels.is_held(o)));
             let since = channels.flits(o) - channel.flits;
-            // packets that held one of the 6 VCs have finished, and no other packet has begun
+            // the packets that held one of the 6 VCs have finished, and no other packet has begun
             assert!(since <= if channel.drained { 0 } else { 6 * 5 }, "{since} flits on a closed channel");
             self.counts.lock().unwrap().never += u32::from(!channel.drained);
             channel.closed = None;
@@ -121,7 +121,7 @@ pub(super) fn site(block: &dyn AnyBlock) -> BlockSite {
     }
 }
 
-/// A run in which all packets arrive.
+/// Runs a network under these agents, and checks that all packets arrive.
 fn run(flits: u32, flow_control: FlowControl, vc_realloc: u8, hold_switch: bool) -> Counts {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();
     let mut spec = Spec::new(&topology, serde_json::from_value(json!({"dimension_order": {}})).unwrap()).unwrap();

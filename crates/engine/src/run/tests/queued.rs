@@ -1,4 +1,4 @@
-//! The number of flits that wait for a channel, as agents read it from the queues.
+//! Tests the number of flits that wait for a channel, as agents read it from the queues.
 
 use super::closed_channels::site;
 use crate::network::simulation::Simulation;
@@ -9,11 +9,12 @@ use weft_api::agents::{Agents, Arrivals, BlockSite, Channels, Departures, Probes
 use weft_api::base::kept::Kept;
 use weft_api::policy::Policy;
 
-/// Cycle, channel, and number of flits that waited for the channel.
+/// One reading: the cycle, the channel, and the number of flits that waited for the channel.
 type Read = (u64, usize, u32);
 
-/// Agents that read all channels every 7 cycles. `probing`: the agents count all flits, and compare the counts. `counted`: the loop counts
-/// the flits as they arrive. `unbounded`: all flits of a queue may be added at once.
+/// Agents that read the queues of all channels every 7 cycles. `probing`: whether the agents also count each flit that arrives and departs,
+/// and compare the counts. `counted`: whether the loop counts waiting flits at their arrival. `unbounded`: whether all flits of a queue can
+/// be added to the number at once.
 #[derive(Debug, Default)]
 struct Reads {
     probing: bool,
@@ -47,7 +48,7 @@ struct Readers {
     counted: bool,
     #[kept(fixed)]
     unbounded: bool,
-    /// Number of flits in the queues of the block, counted while `probing`.
+    /// Number of flits in the queues of the block, which the agents count while `probing`.
     inside: u64,
     /// Number of flits that waited for each channel at the last reading.
     before: Vec<u32>,
@@ -93,7 +94,7 @@ impl Agents for Readers {
     }
 }
 
-/// The counts that agents read in a run. `probing`, `counted`: the same as in [`Reads`].
+/// Runs a network, and returns the numbers that the agents read. For `probing` and `counted`, see [`Reads`].
 fn read(flits: u32, load: f64, speedup: u8, (how, probing, counted): (Execution, bool, bool)) -> Vec<Read> {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();
     let mut spec = Spec::new(&topology, serde_json::from_value(json!({"dimension_order": {}})).unwrap()).unwrap();
@@ -109,9 +110,9 @@ fn read(flits: u32, load: f64, speedup: u8, (how, probing, counted): (Execution,
     std::mem::take(&mut *policy.read.lock().unwrap())
 }
 
-/// If paths are fixed, each flit in a queue waits for one channel. With one allocation step per cycle no flit waits after the switch. The
-/// numbers are the same without shortcuts, with shortcuts, and with probes. The numbers of waiting flits are also the same whether they are
-/// counted in the queues or as flits arrive.
+/// With fixed paths, each flit in a queue waits for exactly one channel. With one allocation step per cycle, no flit waits behind the
+/// switch. The numbers are the same without shortcuts, with shortcuts, and with probes. The numbers are also the same whether the loop
+/// counts the flits in the queues or at their arrival.
 #[test]
 fn flits_that_wait_for_channels_are_those_in_the_queues() {
     let one = Execution::new(1, 1);
@@ -129,7 +130,7 @@ fn flits_that_wait_for_channels_are_those_in_the_queues() {
     }
 }
 
-/// If a VC is closed for some time after a packet has left it, the flits of the next packet are added to the count all at once.
+/// A VC can stay closed for some time after a packet has left it. Then the flits of the next packet are added to the number all at once.
 #[test]
 fn queues_whose_heads_may_not_ask_yet_have_no_bound_of_their_growth() {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();
@@ -146,7 +147,7 @@ fn queues_whose_heads_may_not_ask_yet_have_no_bound_of_their_growth() {
     assert!(policy.read.lock().unwrap().iter().any(|&(.., flits)| flits > 24), "some flits wait");
 }
 
-/// Flits in the sources are counted only up to a limit. Below the limit the count equals the backlog.
+/// Flits that wait in sources are counted only up to a limit. Below this limit the count equals the number of waiting flits.
 #[test]
 fn flits_in_sources_are_counted_up_to_a_limit() {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();

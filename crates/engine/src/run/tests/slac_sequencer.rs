@@ -1,4 +1,4 @@
-//! The rule of the sequencer, step by step, with invented utilisations; and the utilisation compared with the queues themselves.
+//! Tests the rule of the sequencer step by step, with invented utilisations. Also compares the measured utilisation with the queues.
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
@@ -9,7 +9,7 @@ use weft_kernel::face::widths::NarrowBlock;
 use weft_models::power::slac::gauge::Gauge;
 use weft_models::power::slac::sequencer::{Change, Sequencer};
 
-/// 4 columns x 3 rows of routers with 2 terminals each: stages of 6 + 4 * 2 = 14, 6 + 4 = 10 and 6 links.
+/// A network of 4 columns x 3 rows of routers with 2 terminals each. The stages have 6 + 4 * 2 = 14, 6 + 4 = 10 and 6 links.
 fn network(blocks: usize) -> Simulation {
     network_from("first_stage", blocks)
 }
@@ -27,7 +27,7 @@ fn network_from(initial: &str, blocks: usize) -> Simulation {
     Simulation::new(&spec, Execution::new(1, blocks)).unwrap()
 }
 
-/// Makes the sequencer decide at `now`, when routers 0 to 11 have these utilisations.
+/// Makes the sequencer decide in cycle `now`. Routers 0 to 11 report the utilisations `used`.
 fn decide(sequencer: &mut Sequencer, sim: &mut Simulation, now: u64, used: [f64; 12]) {
     sequencer.used.copy_from_slice(&used);
     sequencer.decide(&mut sim.whole(), now);
@@ -48,17 +48,17 @@ fn gauge(sim: &mut Simulation) -> &mut Gauge {
 fn credits(sim: &mut Simulation, o: usize) -> &mut [u16] {
     let block: &mut dyn Any = &mut *sim.blocks[0];
     let block = block.downcast_mut::<NarrowBlock>().expect("at most 64 ports");
-    // SAFETY: only credits are written, and credits are not used as indices of records.
+    // SAFETY: the test writes only credits, which are not used as indices of records.
     &mut unsafe { block.damage() }.outs[o].credits
 }
 
-/// Number of stages that are on, as packets see it.
+/// Number of stages that are on, according to the data that packets use.
 fn found(sim: &Simulation) -> u8 {
     let packet = Packet { dest: sim.net.coords[11], ..Packet::default() };
     sim.net.routing.steps(sim.net.coords[0], &packet, 1)[0].after.lane
 }
 
-/// For each stage, the number of its channels in a state.
+/// For each stage, the number of its channels in state `state`.
 fn count(sequencer: &Sequencer, sim: &Simulation, state: LinkState) -> Vec<usize> {
     let states: Vec<u8> = sim.blocks.iter().flat_map(|b| b.outs().take(b.inputs())).map(|out| out.state).collect();
     let is = |&&channel: &&u32| states[channel as usize] == state.number();
@@ -78,11 +78,11 @@ fn stages_go_on_and_off_as_routers_ask() {
     assert_eq!(s.stages.iter().map(Vec::len).collect::<Vec<_>>(), [28, 20, 12]);
     assert_eq!((count(&s, &sim, LinkState::On), count(&s, &sim, LinkState::Off)), (vec![28, 0, 0], vec![0, 20, 12]));
 
-    // at exactly the thresholds nothing happens
+    // at utilisations exactly equal to the thresholds nothing changes
     decide(&mut s, &mut sim, 100, used(&[(3, 0.75)]));
     assert!(s.asked.is_empty() && s.change.is_none());
-    // of two routers that request a stage, the one with the higher utilisation wins; if equal, the one with the lower number. 10 links,
-    // which wake for 10 cycles each
+    // if two routers request a stage, the router with the higher utilisation wins; with equal utilisations, the router with the lower
+    // number wins. 10 links, which wake for 10 cycles each
     decide(&mut s, &mut sim, 200, used(&[(3, 0.8), (5, 0.9), (9, 0.9)]));
     assert_eq!(s.asked, [Some(5)]);
     assert!(matches!(s.change, Some(Change::Warming { until: 300 })));
@@ -91,7 +91,7 @@ fn stages_go_on_and_off_as_routers_ask() {
     s.act(&mut sim.whole(), 300);
     assert_eq!((count(&s, &sim, LinkState::On), found(&sim), s.rests_until), (vec![28, 20, 0], 2, 400));
 
-    // the low utilisation of the other router has no effect on this stage; router 9 requests the second stage
+    // the low utilisation of the other router has no effect on this stage, and router 9 requests the second stage
     decide(&mut s, &mut sim, 400, used(&[(9, 0.1)]));
     assert!(s.change.is_none());
     decide(&mut s, &mut sim, 500, used(&[(9, 0.76), (5, 0.1)]));
@@ -100,10 +100,10 @@ fn stages_go_on_and_off_as_routers_ask() {
     s.act(&mut sim.whole(), 560);
     assert_eq!((count(&s, &sim, LinkState::On), found(&sim)), (vec![28, 20, 12], 3));
 
-    // all stages are on: nothing more can be switched on, and nothing goes off while a router requests a stage
+    // all stages are on, so nothing more can be switched on; nothing goes off while a router requests a stage
     decide(&mut s, &mut sim, 700, used(&[(1, 1.0), (9, 0.0)]));
     assert!(s.change.is_none());
-    // the last stage on is the first to go off: router 5 must wait for router 9
+    // the stage that was switched on last goes off first, so router 5 must wait for router 9
     decide(&mut s, &mut sim, 800, used(&[(5, 0.0)]));
     assert!(s.change.is_none());
     decide(&mut s, &mut sim, 900, used(&[(9, 0.24)]));
@@ -119,7 +119,7 @@ fn a_stage_that_no_router_asked_for_goes_when_all_are_calm() {
     let mut sim = network_from("all_on", 2);
     let mut s = sequencer(&mut sim);
     assert_eq!((count(&s, &sim, LinkState::On), found(&sim), &s.asked[..]), (vec![28, 20, 12], 3, &[None, None][..]));
-    // one router has a higher utilisation
+    // one router has a higher utilisation than all others
     let mut one = [0.1; 12];
     one[0] = 0.25;
     decide(&mut s, &mut sim, 100, one);
@@ -128,7 +128,7 @@ fn a_stage_that_no_router_asked_for_goes_when_all_are_calm() {
     assert_eq!((count(&s, &sim, LinkState::Draining), found(&sim)), (vec![0, 0, 12], 2));
     s.window_end = 300;
     s.act(&mut sim.whole(), 300);
-    // the router that requests the stage now decides when it goes off
+    // the router that requests the stage now also decides when it goes off
     decide(&mut s, &mut sim, 500, used(&[(7, 0.8)]));
     assert_eq!(s.asked, [None, Some(7)]);
 }
@@ -141,7 +141,7 @@ fn a_stage_stays_lit_for_packets_that_may_need_it() {
     s.change = Some(Change::Warming { until: 100 });
     s.act(&mut sim.whole(), 100);
     decide(&mut s, &mut sim, 300, used(&[(9, 0.0)]));
-    // one packet is bound to all three stages, another does not need the third
+    // one packet may use all three stages, the other does not need the third stage
     [3, 2].into_iter().for_each(|stages| gauge(&mut sim).pin(stages));
     s.window_end = 400;
     s.act(&mut sim.whole(), 400);
@@ -154,11 +154,11 @@ fn a_stage_stays_lit_for_packets_that_may_need_it() {
     assert_eq!(count(&s, &sim, LinkState::Draining), [0, 0, 12]);
     credits(&mut sim, o)[0] += 1;
     s.act(&mut sim.whole(), 600);
-    // stage 2, which this test skipped, was never on
+    // stage 2, which the test skipped, was never on
     assert_eq!(count(&s, &sim, LinkState::Off), [0, 20, 12]);
 }
 
-/// Flits in the queues of all inputs.
+/// Number of flits in the queues of all inputs.
 fn queued(sim: &Simulation) -> u64 {
     let block = &sim.blocks[0];
     let mut flits = 0;
@@ -174,7 +174,7 @@ fn queued(sim: &Simulation) -> u64 {
 
 #[test]
 fn utilisation_is_the_mean_share_of_the_queues_that_is_occupied() {
-    // the buffers of the second network are read one by one
+    // the test reads the buffers of the second network one by one, for comparison
     let (mut sim, mut twin) = (network(1), network(1));
     let (mut s, _) = (sequencer(&mut sim), sequencer(&mut twin));
     let (mut stayed, mut left) = (0, 0);
@@ -190,13 +190,13 @@ fn utilisation_is_the_mean_share_of_the_queues_that_is_occupied() {
                 let held = gauge(&mut twin).flit_cycles(i, cycle);
                 in_all += held;
                 if class > 0 {
-                    // 6 VCs of 32 flits each
+                    // each input has 6 VCs of 32 flits
                     let used = &mut expected[router as usize];
                     *used = used.max(held as f64 / (100 * 6 * 32) as f64);
                 }
             }
             assert_eq!(s.used, expected);
-            // in each cycle: the flits that are present at its end, and those that left in it
+            // for each cycle, the flits that are in the queues at its end, and the flits that departed in it
             let hops = twin.blocks[0].observers().tally.flit_hops;
             assert_eq!(in_all, stayed + hops - left);
             (stayed, left) = (0, hops);

@@ -1,4 +1,4 @@
-//! Tests that a routing is refused if its packets can't always use its rings, and that the remedy in the message works.
+//! Tests that a routing is refused if its packets can't always use its rings, and that the routing proposed in the message is accepted.
 
 use crate::network::assemble;
 use crate::network::spec::Spec;
@@ -9,24 +9,24 @@ use weft_api::walk::{EscapeRing, Proof, RingHop, Step};
 use weft_models::routing::RoutingConfig;
 use weft_units::Refusal;
 
-/// VC class outside the rings; the next two are for entering a ring and for moving on in it.
+/// VC class outside the rings. The next two VC classes are for entering a ring and for moving on in it.
 const OUTSIDE: u8 = 0;
 const ENTER: u8 = 1;
 const MOVE_ON: u8 = 2;
 
-/// A routing on a full mesh of four routers. A packet may take any other router as intermediate, and then the direct link. At each router
-/// except the first a packet may enter the ring 0, 1, 2, 3, and move on in it.
+/// A routing on a full mesh of four routers, with escapes into rings that each test can break. A packet may take any other router as
+/// intermediate, and then the direct link. At each router except the first a packet may enter the ring 0, 1, 2, 3, and move on in it.
 #[derive(Debug, Clone)]
 struct Toy {
-    /// The rings that the proof declares, with a hop for each router.
+    /// The rings that the proof declares, each as a list with one hop per router.
     rings: Vec<Vec<RingHop>>,
     decides: Decides,
     entries: Vec<RingEntry>,
-    /// The router at which packets do not get a hop on this VC class.
+    /// The router at which packets do not get a hop on this VC class; `None`: packets get all hops.
     without: Option<(u64, u8)>,
-    /// The router at which hops on the class for moving on lead to a wrong router.
+    /// The router at which hops on the class for moving on lead to a wrong router; `None`: all hops are right.
     astray: Option<u64>,
-    /// Whether packets in the ring continue when they have reached their destination router.
+    /// Whether packets stay in the ring at their destination router, which the check must refuse.
     passes: bool,
 }
 
@@ -86,7 +86,7 @@ impl Routing for Toy {
     }
 }
 
-/// The mesh, with packets of one flit and buffers of two flits.
+/// A spec of the mesh, with packets of one flit and buffers of two flits.
 fn spec() -> Spec {
     let mesh = serde_json::from_str(r#"{"full_mesh": {"routers": 4, "terminals_per_router": 1}}"#).unwrap();
     let stand_in = RoutingConfig::examples().swap_remove(0).config;
@@ -95,12 +95,12 @@ fn spec() -> Spec {
     spec
 }
 
-/// Returns the refusal, if any, when the network is assembled.
+/// Assembles the network with routing `toy`, and returns the refusal, if any.
 fn loaded(spec: &Spec, toy: &Toy) -> Result<(), Refusal> {
     assemble::net_with(spec, Arc::new(toy.clone()), assemble::jobs).map(|_| ())
 }
 
-/// Checks that the routing is refused for this reason, and that another routing, as the help proposes, is accepted.
+/// Checks that `toy` is refused for the reason `because`, and that the routing proposed in the help is accepted.
 #[track_caller]
 fn refused(toy: &Toy, because: &str) {
     let spec = spec();
@@ -113,7 +113,7 @@ fn refused(toy: &Toy, because: &str) {
 #[test]
 fn packets_that_may_always_go_round_the_ring_are_safe() {
     assert_eq!(loaded(&spec(), &whole()), Ok(()));
-    // the ring alone does not prevent deadlock of these packets: their hops outside the ring are all on one class
+    // the ring alone does not prevent deadlock of these packets, because all their hops outside the ring are on one VC class
     let every_state = Toy { rings: Vec::new(), ..whole() };
     refused(&every_state, "does not let a packet to router 0 enter a ring at router ");
 }
@@ -122,7 +122,7 @@ fn packets_that_may_always_go_round_the_ring_are_safe() {
 fn a_ring_that_does_not_visit_all_is_refused() {
     let early = ring(|at| if at == 2 { 0 } else { (at + 1) % 4 });
     refused(&Toy { rings: vec![early], ..whole() }, "visits 3 routers, beginning at router 0, and ends at router 0");
-    // 0, 1, 2 and back to 1: router 0 is not on this ring
+    // 0, 1, 2 and back to 1, so router 0 is not on this ring
     let tail = ring(|at| if at == 2 { 1 } else { (at + 1) % 4 });
     refused(&Toy { rings: vec![tail], ..whole() }, "visits 4 routers, beginning at router 0, and ends at router 2");
     let short = whole().rings[0][..3].to_vec();
@@ -139,7 +139,7 @@ fn a_ring_that_leads_nowhere_is_refused() {
 #[test]
 fn a_hop_of_packets_that_the_ring_does_not_have_is_refused() {
     refused(&Toy { astray: Some(1), ..whole() }, " at router 1");
-    // the ring of the proof differs from the ring that the packets use
+    // the ring that the proof declares differs from the ring that the packets use
     let back = Toy { rings: vec![ring(|at| (at + 3) % 4)], ..whole() };
     refused(&back, " enter a ring at router ");
 }

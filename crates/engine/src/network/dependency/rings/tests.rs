@@ -6,16 +6,16 @@ use weft_api::state::Packet;
 use weft_api::walk::{Proof, Step};
 use weft_topology::TopologyConfig;
 
-/// A routing on a ring of four routers that keeps a bubble in each direction. All packets go up; with `both`, packets to odd destinations
-/// go down.
+/// A routing on a ring of four routers that keeps a bubble in each direction. By default all packets go up. With `both`, packets to odd
+/// destinations go down.
 #[derive(Debug, Clone, Copy)]
 struct Round {
     /// VC classes of the first hop in a direction, and of later hops. Class 1 is for entering, class 0 for moving on.
     classes: [u8; 2],
     both: bool,
-    /// Whether packets that first go up, or first go down, turn round after a hop.
+    /// Whether packets turn round after one hop: packets that first go up, and packets that first go down.
     turn_back: [bool; 2],
-    /// Whether its proof lists turns, which do not show where packets start.
+    /// Whether the proof lists turns, which do not show where packets start.
     names_turns: bool,
 }
 
@@ -31,7 +31,7 @@ impl Routing for Round {
         if at == packet.dest {
             return Some(Hop::to_terminal(packet));
         }
-        // The phase is 1 for packets that go up and 2 for packets that go down; the upward and the downward port have the same numbers. The
+        // The phase is 1 for packets that go up and 2 for packets that go down. The ports in these directions have the same numbers. The
         // lane is 1 after a turn.
         let before = packet.phase;
         if before == 0 {
@@ -53,7 +53,7 @@ impl Routing for Round {
     }
 }
 
-/// Whether the check accepts the routing; if not, the length of the cycle.
+/// Runs the check on the routing. If the check refuses it, returns the message with the length of the cycle.
 fn check_round(routing: Round) -> Result<(), String> {
     let torus = r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#;
     let graph = serde_json::from_str::<TopologyConfig>(torus).unwrap().build("topology").unwrap();
@@ -75,12 +75,12 @@ fn a_ring_that_packets_enter_and_then_move_on_in_is_no_cycle() {
 #[test]
 fn a_ring_whose_hops_are_on_the_wrong_class_is_a_cycle() {
     let cycle_of = |length: u32| Err(format!("channel dependencies have a cycle of {length}"));
-    // new packets use the class for moving on instead of the class for entering, so the ring becomes full
+    // new packets use the class for moving on instead of the class for entering, so the ring can become full
     assert_eq!(check_round(Round { classes: [0, 0], ..ROUND }), cycle_of(4));
-    // packets inside the ring use the class for entering again, for which they need more room than the bubble
+    // packets inside the ring use the class for entering again, for which they need more space than the bubble
     assert_eq!(check_round(Round { classes: [1, 1], ..ROUND }), cycle_of(4));
     assert_eq!(check_round(Round { classes: [0, 1], ..ROUND }), cycle_of(4));
-    // the proof does not show where packets start; following all states shows that they do not use the class for entering
+    // this proof does not show where packets start; the check follows all states instead and finds the wrong first hops
     assert_eq!(check_round(Round { classes: [0, 0], names_turns: true, ..ROUND }), cycle_of(4));
     assert_eq!(check_round(Round { names_turns: true, ..ROUND }), Ok(()));
 }
@@ -88,6 +88,6 @@ fn a_ring_whose_hops_are_on_the_wrong_class_is_a_cycle() {
 #[test]
 fn rings_that_wait_for_each_other_are_a_cycle() {
     let refused = check_round(Round { both: true, turn_back: [true, true], ..ROUND });
-    // each ring counts as one node
+    // the cycle leads through two rings, and each ring counts as one node
     assert_eq!(refused, Err("channel dependencies have a cycle of 2".to_owned()));
 }

@@ -1,4 +1,4 @@
-//! An allocator that is unknown to the rest of Weft: iSLIP with two iterations.
+//! An allocator that the rest of Weft does not know: iSLIP with two iterations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ unsafe impl Allocator for TwoRounds {
         ports: &mut Ports<'_, W, V, S>,
         outputs: Bits<W>,
     ) -> usize {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees the conditions of `allocate`.
         unsafe { Islip { iterations: 2 }.allocate(ports, outputs) }
     }
 }
