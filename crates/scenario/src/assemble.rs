@@ -140,8 +140,8 @@ impl Scenario {
         jobs.try_for_each(|(j, job)| name::check_line(&format!("traffic.jobs.{j}.name"), &job.name))
     }
 
-    /// True if the load and the network never change. Otherwise a warm-up without a fixed length is refused, because it could not wait for
-    /// the changes.
+    /// True if a warm-up can end by itself. A warm-up cannot wait for phases, faults, batches or programs, which change the load or the
+    /// network at certain times.
     fn is_steady(&self) -> bool {
         let jobs = &self.traffic.jobs;
         let changes = jobs.iter().any(|job| !job.phases.is_empty()) || !self.traffic.phases.is_empty();

@@ -1,6 +1,6 @@
 //! The energy bill of a run: energy and mean power over the window. The bill also contains the energy of the same flits in two reference
-//! cases: links that never sleep, and ideal links, which draw power only while they carry a flit. A port of a router counts as on while the
-//! channel that leaves the port is on.
+//! cases: links that never sleep, and ideal links. Ideal links draw power only while they carry a flit. A port of a router counts as on
+//! while the channel that leaves the port is on.
 
 use crate::channels::{Channel, Channels};
 use crate::energy::{Energy, RouterCycles, RouterEnergy, Span, carrying, on_cycles};

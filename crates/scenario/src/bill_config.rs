@@ -51,7 +51,7 @@ pub enum Period {
     Week,
 }
 
-/// One part of a load profile, with its load: a number, or a phase of the scenario.
+/// A part of a load profile, with its load: a number, or a phase of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileShare {

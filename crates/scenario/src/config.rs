@@ -143,8 +143,8 @@ pub struct Router {
     /// tree: it adds ceil(log2 ports) times the value. The number of ports is the largest number of ports of any router.
     #[serde(skip_serializing_if = "is_no_time")]
     pub delay_per_doubling: Time,
-    /// Time after the tail of a packet has left a VC until the next head in this VC can continue [time], because routes are computed one
-    /// packet at a time. The routing delay is a part of `delay`.
+    /// Time from the tail of a packet that leaves a VC until the next head in this VC continues [time]. Routes are computed one packet at a
+    /// time. The routing delay is a part of `delay`.
     pub routing_delay: Time,
     /// Time from the allocation of a VC to the first crossing of the switch [allocation steps]. With 0, a head gets a VC and crosses the
     /// switch in the same step. With 1, the head crosses the switch one step after it got the VC.

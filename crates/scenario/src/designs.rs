@@ -100,8 +100,8 @@ impl Design {
         Value::Object(network::places(&self.graph))
     }
 
-    /// For each link between routers: its two ends, the class of the channel from the first end to the second, and the class of the channel
-    /// back. The links are sorted by the smaller router number of their ends.
+    /// For each link between routers: its two ends, and the classes of its two channels, first the channel from the first end. The links
+    /// are sorted by the smaller router number of their ends.
     pub fn links(&self) -> Vec<[u32; 4]> {
         let row = |link: Link| [link.ends[0].0, link.ends[1].0, link.class.into(), link.back.into()];
         self.graph.links().map(row).collect()

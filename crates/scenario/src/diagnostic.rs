@@ -1,5 +1,5 @@
-//! Error messages that show the place of the error (file, line, column, and the line itself with a caret), the fault with the arithmetic,
-//! and the remedy.
+//! Error messages that show the place of the error, the fault with the arithmetic, and the remedy. The place consists of file, line,
+//! column, and the line itself with a caret.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::ops::Range;

@@ -100,8 +100,8 @@ fn rounded(value: u128, divisor: u128) -> u128 {
     (value + divisor / 2) / divisor
 }
 
-/// The time in the window in which a channel carried a flit. A flit is counted when it leaves for the link, so the count of a full channel
-/// can be a few flits too high for the window.
+/// The time in the window in which a channel carried a flit. A flit is counted when it leaves for the link. The count of a full channel can
+/// therefore be a few flits too high for the window.
 pub(crate) fn carrying(channel: &ChannelCount, rate: Rate) -> Span {
     let (window, flits) = (channel.cycles.iter().sum::<u64>(), channel.flits.iter().sum::<u64>());
     let parts = u128::from(flits) * u128::from(rate.cycles());
