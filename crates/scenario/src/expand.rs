@@ -43,7 +43,7 @@ pub fn read(file: &Path) -> Result<String, Diagnostic> {
     })
 }
 
-/// Parses a scenario file, applies overrides and sweeps, and checks all points before any of them runs.
+/// Parses a scenario file, applies overrides and sweeps, and checks all points before the first point runs.
 ///
 /// Files that the scenario names are read relative to the folder of `file_name`.
 pub fn expand(file_name: &str, text: &str, sets: &[(String, String)]) -> Result<Vec<Point>, Diagnostic> {

@@ -47,7 +47,7 @@ pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
 }
 
 /// All hints about a scenario. They concern buffers of links between routers that are too small to keep the links busy, or that hide a full
-/// link from an adaptive routing. Other hints concern a warm-up that could take very long, and parameters of the routing.
+/// link from an adaptive routing. Further hints concern a warm-up that could take very long, and parameters of the routing.
 pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     let round_trips = round_trips(spec);
     let used = spec.graph.links_by_class();
@@ -139,8 +139,8 @@ fn long_warmup(spec: &Spec) -> Option<Warning> {
     })
 }
 
-/// Hints about requests and replies on the same VCs: the reason why they never wait for each other in this run, and the cases in which they
-/// could.
+/// Hints about requests and replies on the same VCs. They give the reason why these never wait for each other in this run, and the cases in
+/// which they could.
 fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
     // excludes jobs with finite buffers, because another check has covered them, or the user has allowed a run that can stall
     let unproved = |job: &Job| job.workload.model().reply_flits().is_some() && !job.workload.model().keeps_requests();

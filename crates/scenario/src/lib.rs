@@ -149,9 +149,9 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// complete`. `queues_settled` ignores the time that packets wait for sleeping links, and ignores loads that adapt to the network. Version
 /// 8: for loads with bursts, `saturated` is judged by the offered flits, and is null if they do not decide it. In earlier versions it was
 /// false unless the drain failed. Phases are judged in the same way. Version 7: `dragonfly_ugal` over an intermediate group counts the hops
-/// that a packet makes, up to 5 (in earlier versions up to 6), so its numbers change. Version 6 adds dropped packets and records of control
-/// packets. Agents of policies answer before they send requests, and have another shadow link as soon as one shadow link drains. `warmup:
-/// auto` tests whether latencies have settled over the periods of a policy. Version 5 adds the power state, control packets and faults.
+/// that a packet makes, up to 5. In earlier versions it counted up to 6. Version 6 adds dropped packets and records of control packets.
+/// Agents of policies answer before they send requests, and have another shadow link as soon as one shadow link drains. `warmup: auto`
+/// tests whether latencies have settled over the periods of a policy. Version 5 adds the power state, control packets and faults.
 /// `history_window` counts the flits that have left on the link, instead of the flits that have crossed the switch. Numbers of runs with
 /// that sensor change. Version 4 adds keys to version 3 (times, bits, references of energy, mean powers, states of links over time) and
 /// does not change numbers.

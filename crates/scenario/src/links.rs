@@ -281,7 +281,7 @@ weft_units::codes! {
         helps: "Nothing, if the difference is small compared with the latencies. A shorter `cycle` makes it smaller.";
 }
 
-/// Warns about a link class that a graph file names, but for which the scenario has no section in `links`.
+/// Warns about a link class in a graph file that has no section in the scenario's `links`.
 fn without_section(class: &str, number: usize, graph: &Graph) -> Warning {
     let is_sum = |facts: &Facts| facts.sum_of.as_ref().filter(|sum| sum.class == class).map(|sum| sum.links as usize);
     let by_class = graph.links_by_class();

@@ -14,7 +14,7 @@ const LONGEST: u32 = u16::MAX as u32;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum PacketConfig {
-    /// One length for all packets.
+    /// The same length for all packets.
     One(Flits),
     /// Several lengths; each packet has one of them.
     Several(Several),
@@ -28,7 +28,7 @@ pub struct Several {
     pub mix: Vec<Size>,
 }
 
-/// One of several lengths of packets.
+/// A possible length of packets, with its weight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Size {
