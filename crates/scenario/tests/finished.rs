@@ -155,7 +155,7 @@ fn doubt(outcome: &Outcome) -> (String, Option<bool>) {
 fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
     let open =
         |chance, gap| Saturation::Unknown(Doubt::Bursts(Bursts { cycles: 50, chance, gap, limit: 0.03 + chance }));
-    // a variation of 40 % falls to 20 % in 4 times the window; the missing 1 % is the share of flits that arrive after the window
+    // a variation of 40 % falls to 20 % in 4 times the window; the missing 1 % are flits that arrive after the window
     let whole = Outcome { saturated: open(0.4, 0.0), ..outcome(Ending::Drained) };
     let (text, saturated) = doubt(&whole);
     assert_eq!(saturated, None);

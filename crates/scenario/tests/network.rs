@@ -42,7 +42,7 @@ fn routers_have_the_coordinates_of_their_kind() {
 
     let flex = network("{flex: {widths: [3, 2], layers: 3, terminals_per_router: 1}}", "shortest_path");
     assert_eq!((&flex["kind"], &flex["widths"], &flex["complete"]), (&json!("grid"), &json!([3, 2, 3]), &json!(false)));
-    // router 10 has the coordinates 1, 1, 1 in widths 3, 2 and more: 10 = 1 + 3 * 1 + 6 * 1
+    // in layers of 3 x 2 routers, router 10 has the coordinates (1, 1, 1): 10 = 1 + 3 * 1 + 6 * 1
     assert_eq!((&flex["routers"][10], &flex["wraps"]), (&json!([1, 1, 1]), &json!(false)));
 
     let levels = network("{fat_tree: {k: 2}}", "up_down");

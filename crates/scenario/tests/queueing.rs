@@ -1,5 +1,5 @@
-//! Queueing schemes in a scenario: each mistake causes one error with its place, and its remedy works. Other tests check how the memory of
-//! a port is divided.
+//! Queueing schemes in a scenario: each mistake causes one error with its place, and its remedy works. The tests also check the division of
+//! the memory of a port.
 
 use weft_engine::classes::Queueing;
 use weft_scenario::{Diagnostic, Point, expand};
@@ -87,7 +87,7 @@ const REFUSED: &[Refused<'_>] = &[
     ),
     (
         PORTS,
-        // 5 queues with 4 VCs for each of the 4 lanes from a terminal need 20 parts of 3 flits
+        // a port has 5 queues, and each of the 4 lanes from a terminal has 4 VCs: 20 parts of 3 flits
         &[("links.default.port_buffer", "60flits")],
         "links.terminal.port_buffer",
         "60flits of port memory are 60 flits, in 5 parts of 4 VCs of 3 flits each: 3 < 4",

@@ -94,7 +94,7 @@ fn what_nobody_notices_takes_no_time_and_what_is_dropped_lowers_the_share() {
     assert!((0.0..1000.0).contains(&number(&s, "return_recovery_cycles")), "{}", s["return_recovery_cycles"]);
 }
 
-/// A fat tree with k = 8. One of its 16 core routers, router 64, fails permanently in cycle 12000.
+/// A fat tree with k = 8. Router 64, one of its 16 core routers, fails permanently in cycle 12000.
 const TREE: &str = "\
 cycle: 1ns
 flit: 50B

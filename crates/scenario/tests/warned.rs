@@ -1,5 +1,5 @@
-//! Tests of warnings about scenarios that can run, but whose results would mislead. Other tests check a default that avoids a warning, and
-//! the refusal of events that can never happen in a run.
+//! Tests of warnings about scenarios that can run, but whose results would mislead. The tests also check a default that avoids a warning,
+//! and the refusal of events that can never happen in a run.
 
 use serde_json::json;
 use weft_engine::spec::Execution;
@@ -381,8 +381,8 @@ fn marks_that_begin_late_or_stay_rare_are_warned_of() {
     // the remedy works: marking begins at a shorter queue
     assert_eq!(of_marks(&mark_above(number(&port["bytes"]) - flit)), []);
     let ramp = |to: u64| format!("{{dcqcn: {{mark_from: 0B, mark_to: {to}B, mark_share: 0.5}}}}");
-    // when all ports are full, the queue is at the end of the ramp, where half of the packets are marked; in a longer queue each packet
-    // would be marked
+    // when all ports are full, the queue is at the end of the ramp, where half of the packets are marked; only a longer queue would mark
+    // each packet
     let numbers = vec![1.0, 0.5, number(&most["flits"]) as f64];
     assert_eq!(of_marks(&ramp(number(&most["bytes"]))), [("marks_stay_rare", numbers)]);
     // the remedy works: a steeper ramp

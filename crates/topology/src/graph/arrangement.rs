@@ -78,8 +78,8 @@ impl GlobalLinks {
         self.per_pair() * (self.groups - 1)
     }
 
-    /// The group at the other end of global port `k` of group `i`, and the global port there, which belongs to the same copy of the wiring.
-    /// `None` for an unused port.
+    /// The other end of the link at global port `k` of group `i`: its group, and the global port there, which is in the same copy of the
+    /// wiring. `None` for an unused port.
     pub fn far_end(&self, i: u32, k: u32) -> Option<(u32, u32)> {
         let others = self.groups - 1;
         (k < self.used()).then(|| {

@@ -17,8 +17,8 @@ pub struct CrossedLayers {
     pub classes: [u8; 2],
 }
 
-/// The position of a router relative to another: which of the coordinates (x, y) differ, and the number of layers from
-/// the other router up to it.
+/// The position of a router relative to another: the coordinates (x, y) that differ, and the number of layers from the
+/// other router up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offset {
     pub differs: [bool; 2],
@@ -31,8 +31,8 @@ pub struct Crossing {
     pub up: bool,
     /// 0 for a hop along x, 1 for a hop along y.
     pub axis: usize,
-    /// True for a hop to the coordinate of the destination. False for a hop to a coordinate that is neither that of the router nor that of
-    /// the destination.
+    /// True for a hop to the coordinate of the destination. False for a hop to a coordinate that neither the router nor the destination
+    /// has.
     pub arrives: bool,
     /// Number of routers to which hops of this kind lead.
     pub count: u32,
@@ -131,8 +131,8 @@ impl CrossedLayers {
     }
 }
 
-/// True if a path with this number of hops along an axis of this width can end at the first coordinate (`differs` is false) or at another
-/// coordinate (`differs` is true). Each hop changes the coordinate.
+/// True if this number of hops along an axis of this width can end at the first coordinate (`differs` is false) or at another one
+/// (`differs` is true). Each hop changes the coordinate.
 fn is_reached(width: u32, hops: u32, differs: bool) -> bool {
     match width {
         1 => hops == 0 && !differs,
