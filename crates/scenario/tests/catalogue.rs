@@ -52,7 +52,7 @@ fn every_row_has_a_source_and_every_figure_its_rows() {
 fn a_figure_is_the_median_of_what_its_sources_print() {
     let all = catalogue();
     let median = |name: &str, gbps| figure(&all, name, gbps)["median"].as_f64().expect("a number");
-    // boxes of 400 Gb/s without optics: 747 and 640 W for 64 ports, 265 W for 32, 1066 W for 128; this is 11.67, 10, 8.28, 8.33 W per port
+    // boxes of 400 Gb/s without optics draw 747 and 640 W (64 ports), 265 W (32) and 1066 W (128): 11.67, 10, 8.28, 8.33 W per port
     assert!((median("box per port", Some(400)) - (10.0 + 1066.0 / 128.0) / 2.0).abs() < 1e-12);
     // the rows have 9 W, 11 W and, as a rated value, 12 W
     assert_eq!(median("dr end", Some(400)), 11.0);

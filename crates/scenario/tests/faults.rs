@@ -111,7 +111,7 @@ fn random_faults_follow_from_the_seed() {
     let some = faults("random: {of: links, mtbf: 500us, mttr: 20us}");
     assert_eq!(some, faults("random: {of: links, mtbf: 500us, mttr: 20us, seed: 1}"));
     assert_ne!(some, faults("random: {of: links, mtbf: 500us, mttr: 20us, seed: 2}"));
-    // 3 x 4 routers have 4 * 3 + 3 * 6 = 30 links; each fails about once in 520 us, in a run of 100 us
+    // 3 x 4 routers have 4 * 3 + 3 * 6 = 30 links. Each link fails about once in 520 us, in a run of 100 us
     assert!((1..16).contains(&some.len()), "{some:?}");
     for fault in &some {
         assert!(fault.at >= 1 && fault.at < 50_000 && fault.until.is_some_and(|until| until > fault.at), "{fault:?}");
@@ -295,7 +295,7 @@ fn some_router_stays() {
 
 #[test]
 fn every_pair_keeps_a_way_for_ever() {
-    // of the routers 0, 1 and 2 in a row, only router 0 could replace the link from 1 to 2, but its link to 2 also fails
+    // the routers 0, 1 and 2 are in a row. Only router 0 could replace the link from 1 to 2, but its link to 2 also fails
     let text = refused("{link: [1, 4], at: 10us, until: 30us}", "{link: [1, 2], at: 10us}");
     assert!(text.contains("no other router permanently keeps links to both routers 1 and 2"), "{text}");
 }

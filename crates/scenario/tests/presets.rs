@@ -46,7 +46,7 @@ fn the_delay_of_the_paper_follows_the_ports() {
         assert_eq!((spec.cycle_fs, spec.flit_bits, spec.links[0].vcs, spec.links[1].buffer), (1_600_000, 128, 4, 256));
         let between: usize = spec.graph.links_by_class()[1..].iter().map(|(_, links)| links).sum();
         assert_eq!(2 * between, links);
-        // in a ring of 4 the mean distance is (0 + 1 + 2 + 1) / 4 = 1; without pairs of a router with itself, R / (R - 1) times this
+        // in a ring of 4 the mean distance is (0 + 1 + 2 + 1) / 4 = 1. Without pairs of a router with itself, it is R / (R - 1) times this
         let mean = spec.graph.mean_distance();
         let others = f64::from(routers) / f64::from(routers - 1);
         assert!((mean - distance * others).abs() < 1e-9, "{mean}, and {distance} with such pairs");

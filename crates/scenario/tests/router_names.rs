@@ -45,12 +45,12 @@ fn share(finished: &Finished) -> f64 {
 
 #[test]
 fn a_fault_names_the_routers_of_the_file() {
-    // The broken link leaves the parts {1} and {2, 3, 4}: of the 12 ordered pairs, the 6 pairs within the second part still have a path.
+    // The broken link leaves the parts {1} and {2, 3, 4}. Of the 12 ordered pairs, the 6 pairs within the second part still have a path.
     let finished = run("one.json", &one_based(), &cut("[1, 2]"));
     // at load 0.05 about 0.1 * 4 / 2 * 60,000 = 12,000 packets are sent, so three standard deviations are 0.014
     assert!((share(&finished) - 0.5).abs() < 0.015, "{}", share(&finished));
     assert_eq!(finished.summary["fault_episodes"][0]["failed"], "link 1-2");
-    // positions 3 and 1 of the file have the ids 0 and 1, so the parts are {0} and {1, 2, 3}: again 6 of 12 pairs have a path
+    // positions 3 and 1 of the file have the ids 0 and 1. So the parts are {0} and {1, 2, 3}, and again 6 of 12 pairs have a path
     let finished = run("order.json", &other_order(), &cut("[0, 1]"));
     assert_eq!(faults(&point("order.json", &other_order(), &cut("[0, 1]"))), [Part::Link([3, 1])]);
     assert!((share(&finished) - 0.5).abs() < 0.015, "{}", share(&finished));

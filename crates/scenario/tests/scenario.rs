@@ -420,7 +420,7 @@ fn a_link_speed_that_does_not_fit_is_refused_with_a_remedy_that_works() {
     let slow = refused(&[("link_speed", "100Mb/s")]);
     assert!(slow.contains("100Mb/s carries 0.1 bits in a cycle of 1ns") && slow.contains("a multiple of 1b"), "{slow}");
     assert_eq!(point(SMALL, &[("link_speed", "100Mb/s"), ("flit", "1b")]).resolved["cycle"], "10ns");
-    // at 3 * 10^9 b/s, 3 bits take 10^6 fs; a number of bits that is not a multiple of 3 takes no whole number of fs
+    // at 3 * 10^9 b/s, 3 bits take 10^6 fs. A number of bits that is not a multiple of 3 takes no whole number of fs
     let odd = refused(&[("link_speed", "3Gb/s"), ("flit", "64b")]);
     assert!(odd.contains("write a `flit` that is a multiple of 3b"), "{odd}");
     assert_eq!(point(SMALL, &[("link_speed", "3Gb/s"), ("flit", "66b")]).resolved["cycle"], "22ns");

@@ -381,7 +381,7 @@ fn marks_that_begin_late_or_stay_rare_are_warned_of() {
     // the remedy works: marking begins at a shorter queue
     assert_eq!(of_marks(&mark_above(number(&port["bytes"]) - flit)), []);
     let ramp = |to: u64| format!("{{dcqcn: {{mark_from: 0B, mark_to: {to}B, mark_share: 0.5}}}}");
-    // when all ports are full, the queue is at the end of the ramp, where half of the packets are marked; only a longer queue would mark
+    // when all ports are full, the queue is at the end of the ramp, where half of the packets are marked. Only a longer queue would mark
     // each packet
     let numbers = vec![1.0, 0.5, number(&most["flits"]) as f64];
     assert_eq!(of_marks(&ramp(number(&most["bytes"]))), [("marks_stay_rare", numbers)]);

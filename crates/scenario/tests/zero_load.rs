@@ -194,7 +194,7 @@ fn replies_count_in_the_bound_of_requests() {
 
 #[test]
 fn replies_to_one_server_fill_the_channel_of_the_server() {
-    // seven terminals send requests at the same load to terminal 0 and get replies of 3 flits: its channel carries 7 * 3 flits per request
+    // seven terminals send requests at the same load to terminal 0 and get replies of 3 flits. Its channel carries 7 * 3 flits per request
     // flit
     let point = point(
         "topology: {single_router: {terminals: 8}}\nrouting: shortest_path\nlinks: {default: {latency: 1cycle, vcs: 4, buffer: 8flits}}\n\
@@ -240,8 +240,8 @@ fn the_destinations_bound_the_load_that_a_hot_spot_accepts() {
     let bound = number(&implied, "accepted_load_bound");
     assert!((bound - exact).abs() < 1e-9, "{bound} and {exact}");
     assert!((bound - (0.75 * n * 0.4 + 1.0) / n).abs() < 0.4 / n, "the packets to the target alone: {bound}");
-    // if all destinations can accept the load, it has no such bound: 264 sources of 0.003 send 0.79 to the target, and the other terminals
-    // send 0.3
+    // if all destinations can accept the load, it has no such bound. Here 264 sources of 0.003 send 0.79 to the target, and the other
+    // terminals send 0.3
     let low = point(&text.replace("load: 0.4", "load: 0.003"));
     assert!(low.imply().expect("a network")["accepted_load_bound"].is_null());
 }

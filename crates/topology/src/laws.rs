@@ -92,8 +92,8 @@ fn check_wiring(graph: &Graph) {
     assert!(graph.router_names().is_none_or(|names| names.len() == graph.routers() as usize));
 }
 
-/// Checks that the links of a trunk join the same routers and have the same class, and that both routers number these links in the same
-/// order. The first links of all trunks must be the network without trunks.
+/// Checks that the links of a trunk join the same routers and have the same class, and that both routers number them in the same order. The
+/// first links of all trunks must be the network without trunks.
 fn check_trunks(graph: &Graph) {
     let narrow = graph.without_trunks();
     assert!(!narrow.has_trunks() && (graph.has_trunks() || narrow == *graph));

@@ -152,7 +152,7 @@ proptest! {
     fn crossed_layers_of_any_size_keep_the_laws(widths in [1u32..7, 1u32..7], layers in 2u32..9, p in 1u32..3) {
         let [x, y] = widths;
         let (per_layer, rings) = (x + y - 2, if layers == 2 { 1 } else { 2 });
-        // if all widths are at most 2, every hop keeps the parity of x + y + layer, so the network is connected only with an odd number of
+        // if all widths are at most 2, every hop keeps the parity of x + y + layer. So the network is connected only with an odd number of
         // layers
         let connected = x.max(y) > 2 || (x.max(y) == 2 && layers % 2 == 1);
         prop_assert_eq!(flex(widths, layers, p).build("topology").is_ok(), connected);
@@ -288,8 +288,7 @@ fn the_networks_that_flex_was_compared_with_can_be_written() {
         );
     }
     assert_eq!(size(&hyperx(&[6, 6, 6], 1)), [216, 16, 216 * 15 / 2, 216]);
-    // tables 4 and 5 of the paper: the networks of about 10,000 terminals, in which a third of the ports is for terminals (half of them in
-    // trees)
+    // tables 4 and 5 of the paper: networks of about 10,000 terminals. A third of the ports is for terminals (in trees, half of the ports)
     let near = |config: &TopologyConfig| size(config)[3].abs_diff(10_000) < 1000;
     assert!(near(&fat_tree(34)) && near(&tree(22, 3)) && near(&hyperx(&[22, 22], 21)) && near(&flex([12, 12], 3, 22)));
     assert!(near(&dragonfly([14, 7, 7], None, Arrangement::PalmTree)) && near(&slim_fly(19, 14)));

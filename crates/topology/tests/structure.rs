@@ -73,12 +73,12 @@ fn the_bound_of_a_large_graph_is_near_the_known_bisection() {
     let graph = build(r#"{"torus": {"widths": [16, 16], "terminals_per_router": 2}}"#);
     let found = common::graph_file("g.json", &common::json(&graph)).build("topology").unwrap().bisection();
     assert_eq!((graph.bisection().links, found.links), (32, 32));
-    // FleX 6 x 6 x 3: a cut between the halves of each line of each layer has 3 * 6 * 6 * 6 / 2 links (equation 8 of its paper)
+    // FleX 6 x 6 x 3: a cut between the halves of all lines has 3 * 6 * 6 * 6 / 2 links (equation 8 of its paper)
     let flex = build(r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 10}}"#).bisection();
     assert_eq!((flex.links, flex.exact), (324, false));
-    // The network is a dragonfly of 9 groups of 4 routers. One cut divides 4 groups and half of the fifth group from the rest. The bound
-    // must not be higher than its number of links. This cut crosses 4 * 4 links between whole groups, 4 + 4 links from the divided group to
-    // groups on the other side, and 2 * 2 local links.
+    // The network is a dragonfly of 9 groups of 4 routers. A possible cut divides 4 groups and half of the fifth group from the rest. The
+    // bound must not be higher than its number of links. This cut crosses 4 * 4 links between whole groups, 4 + 4 links from the divided
+    // group to other groups, and 2 * 2 local links.
     let keys = r#""routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2"#;
     let bisection = build(&format!(r#"{{"dragonfly": {{{keys}}}}}"#)).bisection();
     assert!(!bisection.exact && bisection.links <= 28, "{bisection:?}");

@@ -9,8 +9,9 @@
 //!
 //! # Guarantees
 //! Gaps are geometric: P(gap = k) = p (1 - p)^(k - 1), k >= 1. Each probability of a table is exact to 2^-64 plus the rounding of its f64
-//! products. The tables are built only with IEEE multiplication, addition and division, so they are the same on every machine. (`ln`, `exp`
-//! and `powf` are not.) A gap below 256 cycles needs one table look-up. Each further factor of 256 needs two more look-ups.
+//! products. The tables are built only with IEEE multiplication, addition and division, not with `ln`, `exp` or `powf`. So they are the
+//! same on every machine. A gap below 256 cycles needs one table look-up. Each further factor of 256
+//! needs two more look-ups.
 //! # Not modelled
 //! A probability p below 2^-52 is treated as 2^-52 (one packet in 52 days with a clock of 1 ns). Bursts are not modelled here: see the
 //! injection processes.

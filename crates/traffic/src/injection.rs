@@ -10,7 +10,7 @@ use weft_units::Refusal;
 
 /// An injection process with its parameters in a scenario. From the parameters it builds the gaps between packets.
 pub trait InjectionModel {
-    /// Builds the gaps for this `load` \[flits/cycle\], above 0 and at most 1, with packets of `packet_flits` on average, in cycles of
+    /// Builds the gaps for this `load` \[flits/cycle\], above 0 and at most 1. Packets have `packet_flits` on average, and cycles have
     /// `cycle_fs` \[fs\]. Refuses invalid values; the refusal names `path` (the dotted path of this process in the scenario).
     fn build(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<Times, Refusal>;
 
@@ -66,8 +66,8 @@ impl Default for InjectionConfig {
 }
 
 impl InjectionConfig {
-    /// Builds the process for all sources with this `load` \[flits/cycle\], above 0 and at most 1, with packets of `packet_flits` on
-    /// average, in cycles of `cycle_fs` \[fs\]. Refuses invalid values; the refusal names `path` (the dotted path of this process in the
+    /// Builds the process for all sources with this `load` \[flits/cycle\], above 0 and at most 1. Packets have `packet_flits` on average,
+    /// and cycles have `cycle_fs` \[fs\]. Refuses invalid values; the refusal names `path` (the dotted path of this process in the
     /// scenario).
     pub fn build(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<Process, Refusal> {
         in_range(load, packet_flits, path)?;

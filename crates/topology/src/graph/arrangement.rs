@@ -78,7 +78,7 @@ impl GlobalLinks {
         self.per_pair() * (self.groups - 1)
     }
 
-    /// The other end of the link at global port `k` of group `i`: its group, and the global port there, which is in the same copy of the
+    /// The other end of the link at global port `k` of group `i`: its group and its global port. The port is in the same copy of the
     /// wiring. `None` for an unused port.
     pub fn far_end(&self, i: u32, k: u32) -> Option<(u32, u32)> {
         let others = self.groups - 1;

@@ -131,8 +131,8 @@ impl CrossedLayers {
     }
 }
 
-/// True if this number of hops along an axis of this width can end at the first coordinate (`differs` is false) or at another one
-/// (`differs` is true). Each hop changes the coordinate.
+/// True if this number of hops along an axis of this width can end at another coordinate (`differs` is true) or at the first one (false).
+/// Each hop changes the coordinate.
 fn is_reached(width: u32, hops: u32, differs: bool) -> bool {
     match width {
         1 => hops == 0 && !differs,

@@ -88,8 +88,7 @@ mod tests {
 
     #[test]
     fn a_tree_has_subtrees() {
-        // 8 leaves have 2 terminals each; 2 leaves are below the same routers of level 1, and 4 leaves are below the same routers of level
-        // 2
+        // 8 leaves have 2 terminals each. 2 leaves are below the same routers of level 1, and 4 leaves below the same routers of level 2
         let tree = domains(r#"{"k_ary_n_tree": {"k": 2, "n": 4}}"#);
         let by = |each: u32| (0..16).map(|terminal| terminal / each).collect::<Vec<_>>();
         assert_eq!(tree, [("router", by(2)), ("subtree", by(4)), ("subtree", by(8))]);

@@ -112,7 +112,7 @@ fn unknown(name: &str, others: &[String], path: String) -> Refusal {
     Refusal::new(path, what, help)
 }
 
-/// A trunk: the ports of a router to the same neighbour. A packet can leave by any of them.
+/// A trunk: the ports of a router to the same neighbour. A packet can leave by each of these ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trunk {
     /// The port of the first link, which the views of the structure use.

@@ -33,7 +33,7 @@ impl Graph {
                 let pairs = self.pairs_within_three();
                 (1..=3).rev().find(|&distance| pairs[distance] > 0).unwrap_or(0) as u32
             }
-            // The most distant routers are on the same level and differ in all digits: a path goes up to the top and down to level 0, in
+            // The most distant routers are on the same level and differ in all digits. A path goes up to the top and down to level 0, in
             // either order.
             Structure { levels: Some(Levels { count, tree: Some(tree), .. }), .. }
                 if tree.down[1..].iter().all(|&n| n > 1) =>
@@ -82,7 +82,7 @@ impl Graph {
         of_all * routers / (routers - 1.0)
     }
 
-    /// A path changes digit i between levels i and i+1. From level a to level b >= a a path goes down to the lowest differing digit, and up
+    /// A path changes digit i between levels i and i+1. A path from level a to level b >= a goes down to the lowest differing digit, and up
     /// to one level above the highest differing digit. It has b - a + 2 down(a) + 2 up(b) links. With random digits the lowest differing
     /// digit is below i + 1 with probability 1 - k^-(i+1). So down(a) has the mean f(a) = a - (1/k + ... + 1/k^a). By symmetry up(b) has
     /// the mean f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their lower end at a. The sum of |b - a| is n (n^2 - 1) /

@@ -15,8 +15,8 @@
 //!
 //! # Guarantees
 //! Router = group * a + index. Ports: p terminals; a - 1 local ports, as in [`CompleteGroups`]; h global ports; 2 ports for each escape
-//! ring (to the next router, to the previous one). The ports of the other links of trunks follow. Global port j of a router (port p + a - 1
-//! + j) with index i in its group is global port i*h + j of the group. The number g is any number from 2 to a*h + 1. Every two groups are
+//! ring (to the next and the previous router). The ports of the other links of trunks follow. Global port j of router i of a group is port
+//! p + a - 1 + j of the router, and global port i*h + j of the group. The number g is any number from 2 to a*h + 1. Every two groups are
 //! joined by exactly L = floor(a*h / (g - 1)) links, as in [`GlobalLinks`]. With g = a*h + 1, each pair of groups has one link, and no port
 //! is unused. Any two routers are at most 3 links apart. Circulant links join routers of the same index, so h must be even. If L > 1, g - 1
 //! must also be even.
@@ -186,7 +186,7 @@ mod tests {
                 assert_eq!(near % a, far % a);
             }
         }
-        // Router r leads to the groups at distances r * h/2 + 1 ..= (r + 1) * h/2 in both directions, as in the wiring of SST/macro.
+        // Router r leads to the groups at distances r * h/2 + 1 ..= (r + 1) * h/2, up and down, as in the wiring of SST/macro.
         let graph = dragonfly(4, 1, 4, None, Arrangement::Circulant).build("topology").unwrap();
         let offsets = |router: u32| -> Vec<u32> {
             let global = graph.ports(router)[4..].iter();

@@ -487,8 +487,8 @@ mod tests {
         let tapered = plan(r#"{"radix": 64, "levels": 3, "oversubscription": [2, 1.5]}"#);
         // at a ratio of 1.5 to 1: 64 / 2.5 = 25.6, so 26 links lead up; 39 could lead down, but only 38 ports remain
         assert_eq!((tapered.down, tapered.up), (vec![42, 38, 64], vec![22, 26]));
-        // 1,000 terminals with 16 ports: each pod has up to 8 * 8 = 64 terminals, so 16 pods with up to 63 terminals are enough, with 8
-        // leaves each
+        // 1,000 terminals with 16 ports: a pod has up to 8 * 8 = 64 terminals. So 16 pods with up to 63 terminals are enough, with 8 leaves
+        // each
         let pods = plan(r#"{"radix": 16, "terminals": 1000}"#);
         assert_eq!((pods.down, pods.up, pods.trunk), (vec![8, 8, 16], vec![8, 8], 1));
     }

@@ -210,7 +210,7 @@ fn petersen(terminals: impl Fn(u32) -> u32) -> String {
     for router in 0..10 {
         text += &format!("router {router}");
         terminal.by_ref().take(terminals(router) as usize).for_each(|node| text += &format!(" node {node}"));
-        // the graph is a ring of five routers, a star of five routers inside it, and a link from each router of the ring to one of the star
+        // the graph is a ring of five routers and a star of five routers inside it. A link joins each router of the ring to one of the star
         let to = if router < 5 { vec![(router + 1) % 5, router + 5] } else { vec![5 + (router + 2) % 5] };
         to.iter().for_each(|router| text += &format!(" router {router}"));
         text += "\n";

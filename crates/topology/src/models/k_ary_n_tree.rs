@@ -12,7 +12,8 @@
 //! Terminal id = leaf * k + port. The tree has k^n terminals, all on the leaves, and n * k^(n-1) routers. It has (n-1) * k^n links between
 //! routers, k^n in each class "level1" .. "level(n-1)", named after their upper end. The number of links is the same above and below each
 //! level: full bisection. Routers of the top level have k ports, and the other routers have 2k. Consider two terminals whose leaves differ
-//! in no digit above digit h. k^(h+1) shortest paths of 2 (h+1) links join the two leaves, one over each nearest common ancestor.
+//! in no digit above digit h. The two leaves are joined by k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common
+//! ancestor.
 //!
 //! # Not modelled
 //! Tapered trees and other radices per level (see `fat_tree`), the unused upper half of top routers.

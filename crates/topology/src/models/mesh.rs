@@ -69,8 +69,8 @@ mod tests {
                 ports.filter(|(port, _)| port.peer == Peer::Unused).map(|(_, number)| number).collect::<Vec<u32>>()
             })
             .collect();
-        // Port 0 leads to the terminal, ports 1 and 2 lead up and down in dimension 0, and ports 3 and 4 up and down in dimension 1.
-        // Routers 0, 1, 2 have y = 0.
+        // Port 0 leads to the terminal. Ports 1 and 2 lead up and down in dimension 0, and ports 3 and 4 in dimension 1. Routers 0, 1, 2
+        // have y = 0.
         assert_eq!(unused, [vec![2, 4], vec![4], vec![1, 4], vec![2, 3], vec![3], vec![1, 3]]);
     }
 }

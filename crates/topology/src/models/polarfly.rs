@@ -223,7 +223,7 @@ mod tests {
         // for neighbours of (1, 0, 2), x = -2 z = z: they are (0, 1, 0), (1, 0, 1), (1, 1, 1) and (1, 2, 1). The last two are quadrics.
         assert_eq!(racks[1], [2, 1, 9]);
         let graph = build(3, 1).unwrap();
-        // router 4 is (1, 0, 2); its neighbours are router 0, which is (1, 1, 1), router 2, which is (1, 2, 1), and the routers of its rack
+        // router 4 is (1, 0, 2). Its neighbours are router 0, which is (1, 1, 1), router 2, which is (1, 2, 1), and the routers of its rack
         assert_eq!(graph.neighbours(4).collect::<Vec<_>>(), [0, 2, 5, 6]);
     }
 

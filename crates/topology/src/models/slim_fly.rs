@@ -12,12 +12,12 @@
 //! # Guarantees
 //! q = 4w + d with d in {-1, 0, 1} is a power of a prime other than 2. All arithmetic is that of the Galois field of q elements. Routers
 //! are (0, x, y) and (1, m, c). A link joins (0, x, y) and (1, m, c) if y = m x + c. A link joins two routers (0, x, .) if the difference
-//! of their y is in X, and two routers (1, m, .) if the difference of their c is in X'. X contains even powers and X' contains odd powers
-//! of a primitive element. Both sets are large enough to contain the negative of each of their elements. The network has 2 q^2 routers,
-//! degree (3 q - d) / 2 and diameter 2. The routers (0, i, .) and (1, i, .) form group i, like the racks of the source. Router id = group *
-//! 2 q + side * q + y (or c). In this formula an element is the number whose digits are its coefficients. Every two groups are joined by 2
-//! q links. Link classes: "local" in a group, "global" between groups. Terminal id = router * p + port. The ports to terminals come first,
-//! then the links sorted by neighbour, then the ports of the other links of trunks.
+//! of their y is in a set X. A link joins two routers (1, m, .) if the difference of their c is in a set X'. X contains even powers and X'
+//! contains odd powers of a primitive element. The sets X and X' are large enough to contain the negative of each of their elements. The
+//! network has 2 q^2 routers, degree (3 q - d) / 2 and diameter 2. The routers (0, i, .) and (1, i, .) form group i, like the racks of the
+//! source. Router id = group * 2 q + side * q + y (or c). In this formula an element is the number whose digits are its coefficients. Every
+//! two groups are joined by 2 q links. Link classes: "local" in a group, "global" between groups. Terminal id = router * p + port. The
+//! ports to terminals come first, then the links sorted by neighbour, then the ports of the other links of trunks.
 //!
 //! # Not modelled
 //! The extended graphs in the source, which have diameter 3.
@@ -167,7 +167,8 @@ mod tests {
         let field = Field::new(5).unwrap();
         assert_eq!(generators(&field).map(|mut set| (set.sort_unstable(), set).1), [[1, 4], [2, 3]]);
         let graph = build(5, 1).unwrap();
-        // neighbours of (0, 1, 2): y = 1 and y = 3 in its group, and the routers (1, m, c) with 2 = m + c, so c = 2, 1, 0, 4, 3
+        // neighbours of (0, 1, 2): y = 1 and y = 3 in its group; for the other side, 2 = m + c gives the routers (1, m, c) with c = 2, 1,
+        // 0, 4, 3
         let far: Vec<u32> = graph
             .ports(12)
             .iter()

@@ -1,5 +1,5 @@
-//! Torus: routers on a grid, in which links join each router to the next and the previous one in every dimension, and the last router of a
-//! line to the first.
+//! Torus: routers on a grid, in which links join each router to the next and the previous one in every dimension. The ends of a line are
+//! also joined.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 5 (k-ary n-cubes).
@@ -8,11 +8,10 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Routers are numbered as in [`Grid`](crate::Grid); dimension 0 changes fastest. The ports to terminals come first, then for each
-//! dimension the port up and the port down ([`Line::Ring`]), then the ports of the other links of trunks. Terminal id = router *
-//! terminals_per_router + port. Each router has two trunks per dimension, also in a dimension of width 2. In a dimension of width 2 both
-//! trunks join the same two routers, so twice the width of a trunk is the number of links between them. The diameter is the sum of
-//! floor(width / 2).
+//! Routers are numbered as in [`Grid`](crate::Grid); dimension 0 changes fastest. The ports to terminals come first, then the port up and
+//! the port down of each dimension ([`Line::Ring`]), then the other links of trunks. Terminal id = router * terminals_per_router + port.
+//! Each router has two trunks per dimension, also in a dimension of width 2. In a dimension of width 2 both trunks join the same two
+//! routers. The number of links between these routers is then twice the width of a trunk. The diameter is the sum of floor(width / 2).
 //!
 //! # Not modelled
 //! Twisted or express links.
@@ -105,8 +104,7 @@ mod tests {
             .unwrap();
         let to = |router, port| Peer::Router { router, port };
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
-        // In a ring of two routers, the port up of each router (port 1) leads to the port down of the other (port 2), on two separate
-        // links.
+        // In a ring of two routers, the port up of each (port 1) leads to the port down of the other (port 2), on two separate links.
         assert_eq!(peers(0), [Peer::Terminal(0), to(1, 2), to(1, 1)]);
         assert_eq!(peers(1), [Peer::Terminal(1), to(0, 2), to(0, 1)]);
         assert_eq!(graph.links().count(), 2);

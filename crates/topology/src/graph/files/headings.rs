@@ -46,7 +46,7 @@ struct Heading<'a> {
     side: Option<usize>,
     is_device: bool,
     is_port: bool,
-    /// The words of the heading that have none of these meanings.
+    /// All other words of the heading.
     rest: Vec<String>,
 }
 

@@ -56,8 +56,8 @@ pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
     Ok(bundles)
 }
 
-/// Refuses an undirected file that lists every link once in each direction, because each pair of entries could be the directions of one
-/// link, or two links.
+/// Refuses an undirected file that lists every link once in each direction. Each pair of entries could be the two directions of one link,
+/// or two links.
 fn check_each_way(draft: &Draft, sorted: &[Link]) -> Result<(), Problem> {
     let there_and_back = |links: &[Link]| matches!(links, [a, b] if a.from != b.from);
     let mut pairs = sorted.chunk_by(|a, b| pair(a) == pair(b));

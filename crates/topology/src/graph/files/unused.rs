@@ -164,7 +164,7 @@ impl Seen {
         )
     }
 
-    /// The remark on edges that do not have an attribute that the scenario uses and that other edges have.
+    /// The remark on edges without an attribute that other edges have and that the scenario uses.
     fn partly(&self, edges: u32) -> impl Iterator<Item = Remark> + '_ {
         let of_edges = self.mapped.iter().filter(|(_, key, _)| matches!(*key, BANDWIDTH | LATENCY));
         let lacking = of_edges.map(move |(from, key, _)| {

@@ -73,8 +73,8 @@ fn other_networks_whose_neighbours_by_label_are_linked_have_it_too() {
 }
 
 /// For h = 2, 3, 4, 6 the numbers of groups are g = 9, 19, 33, 73. A ring for each e < a/2 = h needs a step in (e h, (e + 1) h] without a
-/// common factor with g. For g = 9 such steps are 1, 2 | 4; for g = 33 they are 1 | 5 | 10 | 13; 19 and 73 are primes. So each of these
-/// networks has h rings.
+/// common factor with g. For g = 9 such steps are 1, 2 | 4. For g = 33 they are 1 | 5 | 10 | 13. The numbers 19 and 73 are primes. So each
+/// of these networks has h rings.
 #[test]
 fn palm_trees_have_a_ring_for_each_pair_of_routers() {
     for h in [2, 3, 4, 6] {
