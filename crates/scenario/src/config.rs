@@ -110,7 +110,7 @@ pub struct Link {
     /// Time that a returning credit needs from one end of the link to the other [time]. Default: the latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit_latency: Option<Time>,
-    /// Number of virtual channels, 1 to 16; default 6.
+    /// Virtual channels, 1 to 16; default 6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub vcs: Option<u32>,

@@ -107,7 +107,7 @@ mod tests {
         let lengths = Lengths::of(&[(9, 1.0), (1, 2.0), (5, 0.5), (1, 0.5)]);
         assert_eq!(lengths.shares(), [(1, 0.625), (5, 0.125), (9, 0.25)]);
         assert_eq!((lengths.longest(), lengths.only()), (9, None));
-        // mean: 0.625 * 1 + 0.125 * 5 + 0.25 * 9 = 3.5; variance: 0.625 * 2.5^2 + 0.125 * 1.5^2 + 0.25 * 5.5^2 = 11.75
+        // the mean is 0.625 * 1 + 0.125 * 5 + 0.25 * 9 = 3.5. The variance is 0.625 * 2.5^2 + 0.125 * 1.5^2 + 0.25 * 5.5^2 = 11.75
         assert_eq!((lengths.mean(), lengths.variance()), (3.5, 11.75));
         let draws = 100_000u64;
         for &(flits, share) in lengths.shares() {

@@ -85,8 +85,8 @@ impl Graph {
     /// A path changes digit i between levels i and i+1. A path from level a to level b >= a goes down to the lowest differing digit, and up
     /// to one level above the highest differing digit. It has b - a + 2 down(a) + 2 up(b) links. With random digits the lowest differing
     /// digit is below i + 1 with probability 1 - k^-(i+1). So down(a) has the mean f(a) = a - (1/k + ... + 1/k^a). By symmetry up(b) has
-    /// the mean f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their lower end at a. The sum of |b - a| is n (n^2 - 1) /
-    /// 3. Only the denominator must exclude pairs of a router with itself, as in [`Graph::grid_mean`].
+    /// the mean f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their lower end at a. The sum of |b - a| is n (n^2 - 1)
+    /// / 3. Only the denominator must exclude pairs of a router with itself, as in [`Graph::grid_mean`].
     fn tree_mean(&self, k: f64, n: u32) -> f64 {
         let routers = f64::from(self.routers());
         if routers < 2.0 {
@@ -103,8 +103,8 @@ impl Graph {
         of_all * routers / (routers - 1.0)
     }
 
-    /// Number of ordered pairs of different routers at distance 1, 2 and 3, for a graph with a diameter of at most 3. Index 0 is unused and
-    /// 0. A search over two links from every router finds all distances below 3, with routers * degree^2 steps.
+    /// Number of ordered pairs of different routers at distance 1, 2 and 3, for a graph with a diameter of at most 3. Index 0 is unused
+    /// and 0. A search over two links from every router finds all distances below 3, with routers * degree^2 steps.
     fn pairs_within_three(&self) -> [u64; 4] {
         let routers = self.routers();
         let mut pairs = [0; 4];

@@ -118,11 +118,11 @@ impl InjectionModel for OnOff {
     }
 }
 
-/// The index of dispersion, for packets with probability `p` in each cycle of a burst: variance of the number of packets in a long time,
-/// divided by its mean. Bursts of `on` and silences of `off` cycles on average, both with geometric lengths, are a Markov chain of two
-/// states. A cycle is in a burst with probability f = on / (on + off). The covariance between a cycle and the cycle k cycles later is f (1
-/// - f) r^k, with r = 1 - 1/on - 1/off. So the number of packets in T cycles has the variance T (p f (1 - p f) + 2 p^2 f (1 - f) r / (1 -
-/// r)) and the mean T p f.
+/// The index of dispersion (variance / mean of the number of packets in a long time), for packets with probability `p` in each cycle of a
+/// burst. Bursts of `on` and silences of `off` cycles on average, both with geometric lengths, are a Markov chain of two states. A cycle is
+/// in a burst with probability f = on / (on + off). The covariance between a cycle and the cycle k cycles later is
+/// f (1 - f) r^k, with r = 1 - 1/on - 1/off. So the number of packets in T cycles has the variance T (p f (1 - p f) + 2 p^2 f (1 - f) r /
+/// (1 - r)) and the mean T p f.
 fn dispersion(p: f64, on: f64, off: f64) -> f64 {
     let (f, memory) = (on / (on + off), on * off / (on + off));
     // uses r / (1 - r) with 1 - r = (on + off) / (on off). For strict alternation the result is 0 except for rounding errors, so the
