@@ -5,7 +5,7 @@ use crate::Graph;
 /// Number of routers from which one search starts at once; each of them has one bit of a word.
 const SOURCES: u32 = u64::BITS;
 
-/// Numbers of pairs of routers, and of pairs of terminals, at each distance [links].
+/// Numbers of pairs of routers, and of pairs of terminals, at each distance \[links\].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DistanceProfile {
     /// Number of ordered pairs of different routers at each distance; index 0 is unused.
