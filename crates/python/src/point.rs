@@ -35,7 +35,7 @@ impl Point {
         Ok(dict)
     }
 
-    /// Hash that identifies the results of the point. It covers the resolved scenario and the version of the result model.
+    /// Hash that identifies the results of the point. The hash covers the resolved scenario and the version of the result model.
     #[getter]
     fn hash(&self) -> &str {
         &self.inner.hash

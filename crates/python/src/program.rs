@@ -185,8 +185,8 @@ impl Program {
         made(py, py.detach(|| transform::tile(&self.flat()?, copies)))
     }
 
-    /// For each rank, the number of its operations and its computation time [ns], with collectives converted to messages. These numbers do
-    /// not require an execution of the program.
+    /// For each rank, the number of its operations and its computation time [ns], with collectives converted to messages. The method counts
+    /// these numbers without executing the program.
     fn work(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
         let work = py.detach(|| info::work(&self.inner, &self.rules));
         work.map_err(|refusal| errors::program_error(py, &refusal))

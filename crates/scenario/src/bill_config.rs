@@ -34,8 +34,8 @@ pub struct BillConfig {
     /// Loads or phases of a day or a week in their order, each with its share of the time.
     pub profile: Vec<ProfileShare>,
     /// Coordinates of the points to which savings are relative, such as `power.policy=always_on,routing=minimal`. At least one point must
-    /// have these coordinates. Default: links that are always on. If the sweep has points under `always_on`, they are the baseline.
-    /// Otherwise Weft computes this case for the same flits as in the run itself.
+    /// have these coordinates. Default: links that are always on. If the sweep has points under `always_on`, they are the baseline. Without
+    /// such points, Weft computes the baseline for the same flits as in the run itself, with links that are always on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
 }

@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! `assets/catalogue.json` has a row for each number: source, year, grade (A measured, B vendor, C seller, D estimate), and the figures for
-//! which it is used. This file contains no figures, because each figure is the median of its rows in the catalogue.
+//! which it is used. The code in this file contains no figures, because each figure is the median of its rows in the catalogue.
 //! # Model
 //! The catalogue gives the power of an idle box per port. A router draws this power minus the power of a port, for each of its ports. Each
 //! port that is up draws the power of a port. Each bit uses the energy of a bit in each router that it crosses. Each end of a cable draws

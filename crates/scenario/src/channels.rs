@@ -1,5 +1,5 @@
-//! The table of channels, which Weft writes as a Parquet file. Its rows are the channels (the two directions of each link), with their
-//! counts in the measured window.
+//! The table of channels, which Weft writes as a Parquet file. A row of the table is a channel (one direction of a link), with its counts
+//! in the measured window.
 
 use crate::energy::Energy;
 use crate::routers;

@@ -27,7 +27,7 @@ use weft_units::{Bandwidth, Bits, Flits, LinkClasses, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// A line of text for tables and plots, 1 to 100 characters. It must not be a path, because it is the name of the folder of results.
+    /// A line of text for tables and plots, 1 to 100 characters. The name must not be a path, because the folder of results gets this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Nominal speed of a link [bits per second], such as 400Gb/s. If `cycle` or `flit` or both are left out, Weft computes them from this
@@ -139,8 +139,8 @@ pub struct Router {
     pub preset: Option<Preset>,
     /// Time from the arrival of a head flit to its start on the next link, without contention [time].
     pub delay: Time,
-    /// Time that is added to `delay` for each doubling of the number of ports of a router [time]. This time models an arbiter that is a
-    /// tree: it adds ceil(log2 ports) times the value. The number of ports is the largest number of ports of any router.
+    /// Time that is added to `delay` for each doubling of the number of ports of a router [time]. The key models an arbiter that is a tree:
+    /// it adds ceil(log2 ports) times the value. The number of ports is the largest number of ports of any router.
     #[serde(skip_serializing_if = "is_no_time")]
     pub delay_per_doubling: Time,
     /// Time from the tail of a packet that leaves a VC until the next head in this VC continues [time]. Routes are computed one packet at a
@@ -165,7 +165,7 @@ pub struct Router {
     /// otherwise the number of credits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_buffer: Option<Flits>,
-    /// Number of flits that can leave an input port at the same time. It matters only if a flit takes longer than a cycle to leave.
+    /// Number of flits that can leave an input port at the same time. The key matters only if a flit takes longer than a cycle to leave.
     #[serde(default, skip_serializing_if = "is_unlimited")]
     pub input_speedup: InputSpeedup,
     /// Free space in the next buffer that a packet needs before it may enter.
@@ -174,7 +174,7 @@ pub struct Router {
     pub allocator: AllocatorConfig,
     /// Rule that chooses one packet if several packets request the same output or VC.
     pub priority: Priority,
-    /// If true, an output sends all flits of a packet before it begins another packet. Then a link never interleaves packets.
+    /// If true, an output sends all flits of a packet before it begins another packet. With `true`, a link never interleaves packets.
     pub hold_switch: bool,
 }
 

@@ -2,8 +2,8 @@
 //! its parts.
 //!
 //! The unit of these energies is the yoctojoule. A price may be a fraction of a yoctojoule: for example, a price per bit that a link could
-//! carry, at 2/3 flit per cycle. The time for which an ideal link of such a rate carries flits is also a fraction of a cycle. In these two
-//! cases the energy of a channel in the window is rounded once, by at most half a yoctojoule.
+//! carry, at 2/3 flit per cycle. The time for which an ideal link of such a rate carries flits is also a fraction of a cycle. If the price
+//! or the time is a fraction, the energy of a channel in the window is rounded once, by at most half a yoctojoule.
 
 use weft_engine::outcome::ChannelCount;
 use weft_engine::power::{LinkState, Modes};

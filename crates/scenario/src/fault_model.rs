@@ -24,13 +24,14 @@ pub struct FaultModel {
     /// A share of the routers that fails, such as `{share: 5%}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routers: Option<FaultShare>,
-    /// Time from a fault or a return until all routers have new tables [time]. It applies to routings with tables (table, shortest_path,
-    /// ecmp). During this time the heads of packets wait at a broken link. The first tables already avoid the links and routers that are
-    /// broken from the start (`at: 0cycles`).
+    /// Time from a fault or a return until all routers have new tables [time]. The delay applies to routings with tables (table,
+    /// shortest_path, ecmp). During this time the heads of packets wait at a broken link. The first tables already avoid the links and
+    /// routers that are broken from the start (`at: 0cycles`).
     #[serde(default = "ten_microseconds")]
     pub rebuild_delay: Time,
-    /// Time that a packet waits before it is dropped [time]. It applies to a packet that chooses its hop in every step and has lost its
-    /// escape path. If the escape path is a ring, the time applies to all packets that wait in one place while a link or router is broken.
+    /// Time that a packet waits before it is dropped [time]. The time applies to a packet that chooses its hop in every step and has lost
+    /// its escape path. If the escape path is a ring, the time applies to all packets that wait in one place while a link or router is
+    /// broken.
     #[serde(default = "one_microsecond")]
     pub patience: Time,
 }
@@ -88,7 +89,7 @@ pub enum Parts {
 const MOST: f64 = 5000.0;
 /// If a run has no fault, the remedy names an `mtbf` with which the mean number of faults in the run is at least this number.
 const FEWEST: f64 = 3.0;
-/// In this remedy, the repair time is at most the time between two faults divided by `SHARE`.
+/// If a run has no fault, the remedy names a repair time that is at most the time between two faults divided by `SHARE`.
 const SHARE: f64 = 20.0;
 /// Purpose in the address of the random streams for faults.
 const FAILURES: u64 = 0x6661_696c;

@@ -5,8 +5,8 @@
 //! longer cycle. The conversion happens after every default has been filled in, so defaults have the same values as without a grain.
 //!
 //! Three properties of the network change. First, the time of a link plus the router before it is rounded to a whole number of cycles, at
-//! least one. Therefore short links become longer. Second, a packet of one grain has no body flits, so it cannot block other packets with
-//! them. Third, a buffer holds a whole number of grains.
+//! least one. The first change makes short links longer. Second, a packet of one grain has no body flits, so it cannot block other packets
+//! with them. Third, a buffer holds a whole number of grains.
 
 use crate::assemble::Clock;
 use crate::config::{Link, Scenario};

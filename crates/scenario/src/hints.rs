@@ -46,8 +46,8 @@ pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
     spec.ways_back().into_iter().enumerate().map(longest).collect()
 }
 
-/// All hints about a scenario. They concern buffers of links between routers that are too small to keep the links busy, or that hide a full
-/// link from an adaptive routing. Further hints concern a warm-up that could take very long, and parameters of the routing.
+/// All hints about a scenario. Some hints concern buffers of links between routers that are too small to keep the links busy, or that hide
+/// a full link from an adaptive routing. Further hints concern a warm-up that could take very long, and parameters of the routing.
 pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     let round_trips = round_trips(spec);
     let used = spec.graph.links_by_class();
@@ -90,8 +90,8 @@ fn broken_links(spec: &Spec, implied: &Implied) -> Option<Warning> {
     })
 }
 
-/// Hints that a routing counts flits and credits in flight as a queue. This matters on links where more of them are in flight than its
-/// threshold.
+/// Hints that a routing counts flits and credits in flight as a queue. The difference matters on links with more flits and credits in
+/// flight than the threshold of the routing.
 fn phantom(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
     let (threshold, bound) = (implied.bias_of_used_credits?, implied.channel_load_bound?);
     let load = spec.traffic.loads(spec.graph.terminals()).into_iter().fold(0.0, f64::max);
@@ -139,8 +139,8 @@ fn long_warmup(spec: &Spec) -> Option<Warning> {
     })
 }
 
-/// Hints about requests and replies on the same VCs. They give the reason why these never wait for each other in this run, and the cases in
-/// which they could.
+/// Hints about requests and replies on the same VCs. The hints give the reason why requests and replies never wait for each other in this
+/// run, and the cases in which they could.
 fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
     // excludes jobs with finite buffers, because another check has covered them, or the user has allowed a run that can stall
     let unproved = |job: &Job| job.workload.model().reply_flits().is_some() && !job.workload.model().keeps_requests();

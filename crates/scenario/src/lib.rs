@@ -95,8 +95,8 @@ pub use warnings::Warning;
 pub use weft_units::file::convert_with;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
-/// Version of the result model. It increases when the meaning or the numbers of results change. The hash of a point contains the version,
-/// so results of another version are never reused.
+/// Version of the result model. The version increases when the meaning or the numbers of results change. The hash of a point contains the
+/// version, so results of another version are never reused.
 ///
 /// Version 29: the recovery after a failure counts packets that were lost in the same time bin as the failure. Under the collective table
 /// `nccl` the segments of a tree or a chain have the chunk sizes of NCCL's protocols. In earlier versions each segment had 1 MiB.

@@ -21,7 +21,8 @@ pub struct Measure {
     /// Time before the measurement [time], or `auto`: until the latencies have settled (MSER on 12 or more means over 500 cycles each).
     /// Under a policy that switches links, the share of links that draw power must settle as well. Weft judges this share by 6 or more
     /// means, each over the time in which the policy takes all its decisions once. Default: `auto` under a policy that switches links,
-    /// unless the load changes or ends at given times, or links or routers fail. Otherwise 10000cycles; no warm-up with `stop: complete`.
+    /// unless the load changes or ends at given times, or links or routers fail. Default in all other cases: 10000cycles; no warm-up with
+    /// `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
     /// Maximum length of the warm-up, if `warmup` is `auto` [time]. Default: 5 times the window, but at least 20000cycles. Under a policy

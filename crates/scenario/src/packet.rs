@@ -14,7 +14,7 @@ const LONGEST: u32 = u16::MAX as u32;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum PacketConfig {
-    /// The same length for all packets.
+    /// All packets have the same length.
     One(Flits),
     /// Several lengths; each packet has one of them.
     Several(Several),
@@ -39,7 +39,7 @@ pub struct Size {
 }
 
 impl PacketConfig {
-    /// Converts the lengths to the type of the engine. A refusal names the key at `path`. This function does not check a single length,
+    /// Converts the lengths to the type of the engine. A refusal names the key at `path`. The function does not check a single length,
     /// because the check of the job does that.
     pub(crate) fn lengths(&self, path: &str) -> Result<Lengths, Refusal> {
         let mix = match self {

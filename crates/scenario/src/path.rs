@@ -1,4 +1,4 @@
-//! Functions for dotted paths: set the value at a path, and find the value at a path. This file also checks keys and names of models
+//! Functions for dotted paths: set the value at a path, and find the value at a path. The functions also check keys and names of models
 //! against the schema.
 
 use crate::diagnostic::{Diagnostic, Span, nearest, suggestion};

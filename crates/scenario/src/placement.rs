@@ -36,7 +36,7 @@ pub struct Count {
     pub count: u32,
 }
 
-/// The remaining terminals. This placement has no parameters.
+/// The remaining terminals. The placement `rest` has no parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rest {}

@@ -63,7 +63,7 @@ impl Point {
         self.scenario.spec().map_err(|refusal| self.explain(&refusal))
     }
 
-    /// Refuses a scenario whose routing, VCs or policy do not work on its network. This check takes less time than [`Point::imply`].
+    /// Refuses a scenario whose routing, VCs or policy do not work on its network. The check takes less time than [`Point::imply`].
     pub fn check_network(&self) -> Result<(), Diagnostic> {
         weft_engine::check(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }
@@ -80,8 +80,8 @@ impl Point {
         Ok(rebuilds)
     }
 
-    /// Load of the busiest terminal as a share of the capacity of the paths after the last fault. It applies to a routing with new tables
-    /// ([`Point::rebuilds`]). `None` if no terminal sends in the first phase.
+    /// Load of the busiest terminal as a share of the capacity of the paths after the last fault. The function applies to a routing with
+    /// new tables ([`Point::rebuilds`]). `None` if no terminal sends in the first phase.
     pub fn load_share_after_faults(&self) -> Result<Option<f64>, Diagnostic> {
         let spec = weft_engine::after_faults(&self.spec()?);
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
@@ -93,15 +93,15 @@ impl Point {
         yaml::write(&self.resolved)
     }
 
-    /// The resolved scenario as in [`Point::resolved_yaml`], for the folder of the results. It does not contain the bill, because the bill
-    /// can change while the results stay the same.
+    /// The resolved scenario as in [`Point::resolved_yaml`], for the folder of the results. The text does not contain the bill, because the
+    /// bill can change while the results stay the same.
     pub(crate) fn kept_yaml(&self) -> String {
         yaml::write(&without_bill(&self.resolved))
     }
 
     /// The bounds and latencies that Weft can compute from the scenario before it runs. Refuses a scenario that cannot run. Numbers that
     /// depend on paths are null if no terminal sends in the first phase. `sampled` is null if Weft followed the paths of all pairs of
-    /// terminals. Otherwise `sampled` contains the number of followed paths and the possible error of the numbers.
+    /// terminals. If Weft followed only a sample, `sampled` contains the number of followed paths and the possible error of the numbers.
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
@@ -158,7 +158,7 @@ impl Point {
     }
 
     /// Runs the first `cycles` cycles, and measures how evenly the flit-hops are divided among this number of threads. `imbalance` is the
-    /// number of flit-hops by which the busiest thread exceeds the mean, as a share of the mean. It is `null` if no flit moved.
+    /// number of flit-hops by which the busiest thread exceeds the mean, as a share of the mean. `imbalance` is `null` if no flit moved.
     pub fn work(&self, threads: usize, cycles: u64) -> Result<Value, Diagnostic> {
         let counted = Shares::counted(&self.spec()?, threads, cycles);
         let shares = counted.map_err(|refusal| self.explain(&refusal))?;
@@ -295,7 +295,7 @@ fn bandwidths(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     spec.links.iter().map(|link| json!(link.rate.per_cycle()))
 }
 
-/// Maximum number of flits per cycle that one VC of each link class can carry, at most the bandwidth of the channel. This maximum is the
+/// Maximum number of flits per cycle that one VC of each link class can carry, at most the bandwidth of the channel. The maximum is the
 /// buffer of the VC divided by the round trip time of a credit. In each round trip, a flit crosses the link and the next router before its
 /// buffer slot is free again.
 fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
@@ -334,8 +334,8 @@ fn interface_times(spec: &Spec) -> Vec<Value> {
     spec.traffic.jobs.iter().map(|job| job.workload.model().interface_times(units)).collect()
 }
 
-/// The load of the terminal that sends most at the start of the run [flits/terminal/cycle]. This load can be at most the channel-load
-/// bound.
+/// The load of the terminal that sends most at the start of the run [flits/terminal/cycle]. The channel-load bound is a limit for this
+/// load.
 fn highest_load(spec: &Spec) -> f64 {
     spec.traffic.loads(spec.graph.terminals()).into_iter().fold(0.0, f64::max)
 }

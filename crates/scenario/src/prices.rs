@@ -2,8 +2,8 @@
 //! energy, energy per port that is on, and energy per crossing bit. The static energy can be lower while all its ports are off.
 //!
 //! # Source
-//! The default prices are those of the TCEP paper's link (ISCA 2018). This link uses 31.25 pJ/bit at full rate, of which it draws 23.44
-//! pJ/bit also without traffic. A link that is waking, draining or in `shadow` has the price of `on`. At half and at a quarter of the
+//! The default prices are those of the TCEP paper's link (ISCA 2018). A link in the paper uses 31.25 pJ/bit at full rate, of which it draws
+//! 23.44 pJ/bit also without traffic. A link that is waking, draining or in `shadow` has the price of `on`. At half and at a quarter of the
 //! bandwidth both parts of the price are 0.69 and 0.54 of those in the mode `on`. Prices of slower modes follow a straight line from full
 //! power to 42 % of it at 1/16 of the rate (Abts et al., ISCA 2010). Routers have no price by default.
 //! # Guarantees

@@ -3,9 +3,9 @@
 //! # Source
 //! The relaxation time of a single queue near its capacity: D. P. Gaver, "Diffusion approximations and models for certain congestion
 //! problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt, "Transient behavior of regulated Brownian motion", Adv. Appl. Probability
-//! 19, 1987. Let the input of a queue have a variance of v flits per cycle, and let packets wait w cycles in it on average. Then the effect
-//! of its initial state falls by a factor e in 8 w^2 / v cycles. For a channel of c flits per cycle the effect needs 8 c w^2 / v cycles. In
-//! this second formula v is still the variance at a channel of one flit per cycle.
+//! 19, 1987. Let the input of a queue have a variance of v flits per cycle, and let packets wait w cycles in it on average. The effect of
+//! the queue's initial state falls by a factor e in 8 w^2 / v cycles. For a channel of c flits per cycle the effect needs 8 c w^2 / v
+//! cycles. In the formula with c, v is still the variance at a channel of one flit per cycle.
 //!
 //! # Guarantees
 //! If the load equals the capacity, a queue grows, and the mean wait after t cycles is sqrt(2 v t / pi) cycles. Weft then computes 4 w^2 /
@@ -23,9 +23,9 @@
 //! reply, and Weft subtracts it.
 //!
 //! Without queues, the latency of a packet consists of router delays, link latencies, the time of its head on slow links, and that of its
-//! other flits. The run measures the time of heads on slow links. The other P - 1 flits of a packet of P flits need (P - 1) s cycles. Here
-//! s is the number of cycles that the slowest link of the path needs for a flit. Weft estimates the number of packets that cross each kind
-//! of link from the flits of the channels in each state.
+//! other flits. The run measures the time of heads on slow links. A packet of P flits has P - 1 flits after its head, which need (P - 1) s
+//! cycles. The factor s is the number of cycles that the slowest link of the path needs for a flit. Weft estimates the number of packets
+//! that cross each kind of link from the flits of the channels in each state.
 //!
 //! In a scenario with message classes, Weft also judges the packets of each class. The verdict uses the longest memory of queues and the
 //! largest growth of latencies among the classes.
@@ -52,7 +52,7 @@ const RELAXATION: f64 = 4.0;
 /// The verdict is true if the run was longer than the memory of its queues and latencies do not grow. `named_faults`: true if links or
 /// routers fail at set times.
 ///
-/// Faults at set times change the network, so latencies can grow because of them. In this case Weft judges only the length of the run.
+/// Faults at set times change the network, so latencies can grow because of them. With such faults Weft judges only the length of the run.
 /// Random faults do not count here, because they and the queues that they cause occur during the whole run.
 pub(crate) fn queues(spec: &Spec, outcome: &Outcome, named_faults: bool) -> Result<Map<String, Value>, Refusal> {
     let spent = Spent {

@@ -60,8 +60,8 @@ impl<R: JsonSchema> JsonSchema for Recordings<R> {
     }
 }
 
-/// Deserialises a mapping that contains recordings among other keys. It keeps the keys of recordings while another type reads the other
-/// keys.
+/// Deserialises a mapping that contains recordings among other keys. The type keeps the keys of recordings while another type reads the
+/// other keys.
 pub(crate) struct Taking<A> {
     map: A,
     taken: Vec<RecordingConfig>,

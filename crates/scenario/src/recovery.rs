@@ -24,7 +24,7 @@ use weft_engine::spec::{Episode, Fault, Member, Part, episodes};
 const LISTED: usize = 200;
 const NAMED: usize = 3;
 
-/// The keys of the summary about faults. There are no such keys if no part fails in the run.
+/// The keys of the summary about faults. The summary has no such keys if no part fails in the run.
 pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let Some(faults) = &outcome.faults else { return Map::new() };
     let window = (outcome.warmup, outcome.warmup + outcome.window);

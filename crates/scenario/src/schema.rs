@@ -175,7 +175,7 @@ impl Schema {
     }
 }
 
-/// Maximum number of parts of a path that `places` returns. It is limited because patterns can contain patterns.
+/// Maximum number of parts of a path that `places` returns. The length is limited because patterns can contain patterns.
 const DEEPEST: usize = 4;
 
 /// Dotted paths of the sections and models that have a key of this name. Only the paths with the fewest parts are returned.
@@ -254,7 +254,7 @@ fn model(choice: &'static Value) -> Option<(&'static str, Schema)> {
     keys.iter().next().map(|(name, schema)| (name.as_str(), Schema(schema)))
 }
 
-/// The JSON Schema of a scenario file. It also allows names of models without parameters, `sweep` and `zip`.
+/// The JSON Schema of a scenario file. The schema also allows names of models without parameters, `sweep` and `zip`.
 pub fn schema() -> Value {
     let mut schema = TYPES.clone();
     allow_bare_names(&mut schema);

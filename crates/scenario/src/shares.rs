@@ -1,9 +1,9 @@
 //! Divides the energy of a run among the programs of a workload; the shares are columns in the table of these programs.
 //!
 //! A program's share of the static energy is its terminals times its run time, divided by all terminals times the window. A program's share
-//! of each dynamic energy is its share of the flits. There are three such energies: of links to terminals, of links between routers, and of
-//! routers. The shares of programs are rounded down to whole yoctojoules. The sum of the shares and the rest is exactly the bill of the
-//! run.
+//! of each dynamic energy is its share of the flits. Three dynamic energies are divided: of links to terminals, of links between routers,
+//! and of routers. The shares of programs are rounded down to whole yoctojoules. The sum of the shares and the rest is exactly the bill of
+//! the run.
 
 use crate::bill;
 use crate::channels::{Channel, Channels};

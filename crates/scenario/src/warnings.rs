@@ -176,8 +176,8 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
     }
 }
 
-/// The end of the remedy "write a warm-up that is longer by `cycles`", which names the phases and faults to move. They must move by the
-/// same time, so that they stay in the same place of the window. `None` if the scenario has no phases and no faults.
+/// The end of the remedy "write a warm-up that is longer by `cycles`", which names the phases and faults to move. Phases and faults must
+/// move by the same time as the window, so that they stay in the same place of it. `None` if the scenario has no phases and no faults.
 pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<String> {
     let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];
     let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();

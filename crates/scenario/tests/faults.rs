@@ -335,7 +335,7 @@ fn a_share_of_the_links_fails_the_same_for_one_seed() {
     assert_eq!(own.iter().map(|fault| fault.what.routers()).collect::<Vec<_>>(), four);
 }
 
-/// Two parallel links join a leaf and each router above it. These two links fail together.
+/// Two parallel links join a leaf and each router above it. Parallel links of this tree fail together.
 #[test]
 fn a_listed_share_counts_the_links_beside_the_pairs_of_routers() {
     let links = |key: &str| {

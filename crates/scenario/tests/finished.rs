@@ -234,7 +234,7 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!((&s["links_on_mean"], &s["power_settled"]), (&0.375.into(), &serde_json::Value::Null));
     assert_eq!(s["link_transitions"], 2);
     assert_eq!(s["link_classes"][1]["utilisation_max"], 0.4);
-    // In this outcome only one terminal has an injection channel, which carries 40 flits in 100 cycles.
+    // Only one terminal has an injection channel in the outcome written by hand; this channel carries 40 flits in 100 cycles.
     assert_eq!((s["source_fairness_jain"].as_f64(), s["source_load_min"].as_f64()), (Some(1.0), Some(0.4)));
     assert_eq!((s["completion_cycles"].as_u64(), s["warmup_settled"].as_bool()), (Some(77), None));
     let job = &s["jobs"][0];
@@ -245,9 +245,9 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
 
 #[test]
 fn queues_settle_if_the_run_is_longer_than_they_remember() {
-    // A packet of one flit over one hop takes 2 routers of 1 cycle, links of 1 + 10 + 1 cycles, and ejection of 1 cycle. In this outcome,
-    // 80 flits are accepted and 40 flits cross each kind of channel. The mean time on links is therefore (40 + 40) * 1 + 40 * 10 cycles
-    // over 80 flits.
+    // A packet of one flit over one hop takes 2 routers of 1 cycle, links of 1 + 10 + 1 cycles, and ejection of 1 cycle. In the outcome
+    // written by hand, 80 flits are accepted and 40 flits cross each kind of channel. The mean time on links is therefore (40 + 40) * 1 +
+    // 40 * 10 cycles over 80 flits.
     let empty = 2.0 + 6.0 + 1.0;
     let mut point = point();
     point.scenario.traffic.batch = None;

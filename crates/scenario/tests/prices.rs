@@ -216,7 +216,7 @@ fn a_bill_is_not_swept() {
     assert!(message.contains("weft analyse bill RESULTS --bill FILE"), "{message}");
 }
 
-/// The error message about a bill. It is the same in a scenario and in a separate file.
+/// The error message about a bill. The message is the same for a bill in a scenario and in a separate file.
 fn wrong(text: &str) -> String {
     let message = refused_in("prices.yaml", FILE, &[("bill", text)]);
     let alone = read_bill("bill.yaml", text, EXAMPLE).expect_err("refused, too").to_string();

@@ -30,8 +30,8 @@ fn number(summary: &Value, key: &str) -> f64 {
 
 #[test]
 fn longer_paths_are_no_recovery_and_the_return_takes_until_its_tables_are_there() {
-    // Heads at the broken link wait 3,000 cycles until the new tables. Then all packets use the longer path around the ring. Latencies stay
-    // higher until the link has returned and the tables have changed back.
+    // Heads at the broken link wait 3,000 cycles until the new tables. After the change of the tables, all packets use the longer path
+    // around the ring. Latencies stay higher until the link has returned and the tables have changed back.
     let s =
         run("faults: [{link: [1, 2], at: 12000cycles, until: 24000cycles}]\nfault_model: {rebuild_delay: 3000cycles}");
     let [before, during, after] =

@@ -41,7 +41,7 @@ fn a_worm_that_waits_for_each_credit_takes_its_round_trips() {
 #[test]
 fn a_worm_of_four_buffers_waits_three_times() {
     // A path has 32 / 12 = 8 / 3 hops on average; its head takes (8/3 + 1) + 2 * 8/3 + 2 * 2 + 1 cycles. A buffer sends 4 flits per round
-    // trip of 1 + 2 + 2 + 1 = 6 cycles. The other flits take 15 cycles, and 3 times 2 more
+    // trip of 1 + 2 + 2 + 1 = 6 cycles. The flits after the head take 15 cycles, and 3 times 2 more
     let worms = point(
         "topology: {mesh: {widths: [4, 4], terminals_per_router: 1}}\n\
          links: {default: {latency: 2cycles, vcs: 2, buffer: 4flits}}\nrouter: {flow_control: wormhole}\n\
@@ -194,8 +194,8 @@ fn replies_count_in_the_bound_of_requests() {
 
 #[test]
 fn replies_to_one_server_fill_the_channel_of_the_server() {
-    // seven terminals send requests at the same load to terminal 0 and get replies of 3 flits. Its channel carries 7 * 3 flits per request
-    // flit
+    // seven terminals send requests at the same load to terminal 0 and get replies of 3 flits. The channel of terminal 0 carries 7 * 3
+    // flits per request flit
     let point = point(
         "topology: {single_router: {terminals: 8}}\nrouting: shortest_path\nlinks: {default: {latency: 1cycle, vcs: 4, buffer: 8flits}}\n\
          traffic: {pattern: {hot_spot: {targets: [0]}}, loads: [{terminals: [0, 0], load: 0}], load: 0.01, packet: 1flit,\n  \
@@ -240,8 +240,8 @@ fn the_destinations_bound_the_load_that_a_hot_spot_accepts() {
     let bound = number(&implied, "accepted_load_bound");
     assert!((bound - exact).abs() < 1e-9, "{bound} and {exact}");
     assert!((bound - (0.75 * n * 0.4 + 1.0) / n).abs() < 0.4 / n, "the packets to the target alone: {bound}");
-    // if all destinations can accept the load, it has no such bound. Here 264 sources of 0.003 send 0.79 to the target, and the other
-    // terminals send 0.3
+    // if all destinations can accept the load, it has no such bound. With 264 sources of 0.003, the target receives 0.79 from them, and the
+    // other terminals send 0.3
     let low = point(&text.replace("load: 0.4", "load: 0.003"));
     assert!(low.imply().expect("a network")["accepted_load_bound"].is_null());
 }

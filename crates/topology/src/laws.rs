@@ -122,7 +122,7 @@ fn check_trunks(graph: &Graph) {
     }
 }
 
-/// Checks that the first layer is the whole network. The other layers must have existing routers and classes, and different names.
+/// Checks that the first layer is the whole network. Further layers must have existing routers and classes, and different names.
 fn check_layers(graph: &Graph) {
     let (whole, parts) = graph.layers().split_first().expect("the whole network");
     assert!(whole.routers.iter().copied().eq(0..graph.routers()));

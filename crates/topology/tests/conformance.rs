@@ -297,12 +297,12 @@ fn the_networks_that_flex_was_compared_with_can_be_written() {
 #[test]
 fn the_largest_systems_are_built_at_once() {
     let start = std::time::Instant::now();
-    // Two networks have 92,672 terminals, in 181 groups of 32 routers with 16 terminals each. They have 1 link and 2
-    // links per pair of groups.
+    // Two networks have 92,672 terminals, in 181 groups of 32 routers with 16 terminals each. The two networks have 1
+    // link and 2 links per pair of groups.
     for h in [6, 16] {
         let graph = dragonfly([32, 16, h], Some(181), Arrangement::PalmTree).build("topology").unwrap();
         assert_eq!((graph.terminals(), graph.routers(), graph.diameter()), (92_672, 5_792, 3));
     }
-    // This takes seconds on a slow machine in a debug build, but an algorithm with quadratic time would take minutes.
+    // Building takes seconds on a slow machine in a debug build, but an algorithm with quadratic time would take minutes.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }

@@ -83,7 +83,7 @@ fn nothing_is_rounded_to_a_multiple_of_zero() {
 }
 
 /// The bandwidth 10^-10 Gb/s is a tenth of a bit per second, finer than the smallest step. The scenario already gives a unit, so the
-/// message must not ask for one. It may propose another unit only if the values in the file have that unit.
+/// message must not ask for one. The message may propose another unit only if the values in the file have that unit.
 #[test]
 fn a_number_that_is_too_small_in_its_unit_is_no_missing_unit() {
     let text = triangle([r#", "c": 1e-10"#, "", ""]);

@@ -401,7 +401,7 @@ proptest! {
 
 #[test]
 fn a_hundred_thousand_links_are_read_at_once() {
-    // The graph is a ring of 20,000 routers with additional links to the 2nd .. 5th neighbour: 100,000 links in total.
+    // The graph is a ring of 20,000 routers with additional links to the 2nd to 5th neighbour: 100,000 links in total.
     let routers = 20_000;
     let nodes: Vec<_> = (0..routers).map(|router| format!(r#"{{"id": {router}, "terminals": 2}}"#)).collect();
     let edges: Vec<_> = (0..routers)
@@ -413,6 +413,6 @@ fn a_hundred_thousand_links_are_read_at_once() {
     let graph = build("ring.json", &text);
     println!("{} bytes read and checked in {:?}", text.len(), start.elapsed());
     assert_eq!((graph.links().count(), graph.terminals()), (100_000, 40_000));
-    // This takes seconds on a slow machine in a debug build, but an algorithm with quadratic time would take minutes.
+    // Reading takes seconds on a slow machine in a debug build, but an algorithm with quadratic time would take minutes.
     assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
 }

@@ -94,15 +94,15 @@ fn racks_are_joined_as_in_the_source() {
 #[test]
 fn no_cut_has_fewer_links_than_the_second_eigenvalue_allows() {
     // If quadrics have 1 on the diagonal, the adjacency matrix A satisfies A^2 = q I + J. So its eigenvalues are q + 1 (for the vector of
-    // ones), sqrt(q) and -sqrt(q). Then at least (q + 1 - sqrt(q)) a b / (a + b) links join any a routers to the b other routers.
+    // ones), sqrt(q) and -sqrt(q). At least (q + 1 - sqrt(q)) a b / (a + b) links therefore join any a routers to the b other routers.
     for q in [2, 3, 4, 5, 7, 8, 9] {
         let graph = polarfly(q);
         let (n, bisection) = (f64::from(graph.routers()), graph.bisection());
         let (a, q) = ((n / 2.0).floor(), f64::from(q));
         let least = (q + 1.0 - q.sqrt()) * a * (n - a) / n;
         assert!(!bisection.exact && bisection.links as f64 >= least, "q = {q}: {bisection:?} and {least}");
-        // A random cut into a and a + 1 routers separates a (a + 1) of the n (n - 1) / 2 pairs. This is a share of (a + 1) / n. On average
-        // it cuts this share of the links, and the best cut does not cut more.
+        // A random cut into a and a + 1 routers separates a (a + 1) of the n (n - 1) / 2 pairs. The share of separated pairs is (a + 1) /
+        // n. On average it cuts this share of the links, and the best cut does not cut more.
         let random = graph.links().count() as f64 * (a + 1.0) / n;
         assert!(bisection.links as f64 <= random, "q = {q}: {bisection:?} and {random}");
     }

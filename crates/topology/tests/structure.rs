@@ -77,7 +77,7 @@ fn the_bound_of_a_large_graph_is_near_the_known_bisection() {
     let flex = build(r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 10}}"#).bisection();
     assert_eq!((flex.links, flex.exact), (324, false));
     // The network is a dragonfly of 9 groups of 4 routers. A possible cut divides 4 groups and half of the fifth group from the rest. The
-    // bound must not be higher than its number of links. This cut crosses 4 * 4 links between whole groups, 4 + 4 links from the divided
+    // bound must not be higher than its number of links. The cut crosses 4 * 4 links between whole groups, 4 + 4 links from the divided
     // group to other groups, and 2 * 2 local links.
     let keys = r#""routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2"#;
     let bisection = build(&format!(r#"{{"dragonfly": {{{keys}}}}}"#)).bisection();

@@ -38,12 +38,13 @@ pub struct GapTable {
     rest: Option<Box<Rest>>,
 }
 
-/// The distribution of the remaining gap after 255 cycles without a packet. This remaining gap is also geometric. It is drawn in two parts:
-/// the number of whole blocks of 256 cycles, and the position of the success in its block. The two parts are independent, since (1 -
-/// p)^(256 b + r) is a product.
+/// The distribution of the remaining gap after 255 cycles without a packet. The remaining gap is also geometric. The remaining gap is drawn
+/// in two parts: the number of whole blocks of 256 cycles, and the position of the success in its block. The two parts are independent,
+/// since (1 - p)^(256 b + r) is a product.
 #[derive(Debug, Clone)]
 struct Rest {
-    /// Number of the block with the success, counted from 1. It is drawn like a gap, with the probability of a success in 256 cycles.
+    /// Number of the block with the success, counted from 1. The number is drawn like a gap, with the probability of a success in 256
+    /// cycles.
     block: GapTable,
     /// Position of the success: outcome r means that the success is in cycle r + 1 of its block.
     place: Alias,
@@ -190,8 +191,8 @@ mod tests {
             let mean = gaps.iter().sum::<f64>() / f64::from(DRAWS);
             let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / f64::from(DRAWS);
             // A geometric distribution has the mean 1/p and the variance (1-p)/p^2. The standard error of the mean is sqrt(variance / n).
-            // That of the variance is about variance * sqrt((kurtosis - 1) / n), with kurtosis 9 + p^2/(1-p). The limit is 5 standard
-            // errors.
+            // The standard error of the variance is about variance * sqrt((kurtosis - 1) / n), with kurtosis 9 + p^2/(1-p). The limit is 5
+            // standard errors.
             let (expected, spread) = (1.0 / p, (1.0 - p) / (p * p));
             assert!((mean - expected).abs() <= 5.0 * (spread / f64::from(DRAWS)).sqrt(), "p = {p}: {mean}");
             let fourth = if p < 1.0 { 8.0 + p * p / (1.0 - p) } else { 0.0 };

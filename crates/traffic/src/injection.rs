@@ -42,7 +42,7 @@ pub enum Times {
 
 /// Gaps that depend on the state of a source, which is one stored word.
 pub trait Remembered: std::fmt::Debug + Send + Sync {
-    /// The initial state of a source. It is drawn so that the statistics of the source are the same at all times, from cycle 0 on.
+    /// The initial state of a source. The state is drawn so that the statistics of the source are the same at all times, from cycle 0 on.
     fn start(&self, rng: &mut Pcg32) -> u64;
 
     /// Number of cycles until the next packet, 1 or more.
@@ -97,7 +97,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// The initial state of a source. It is drawn so that the statistics of the source are the same at all times, from cycle 0 on.
+    /// The initial state of a source. The state is drawn so that the statistics of the source are the same at all times, from cycle 0 on.
     pub fn start(&self, rng: &mut Pcg32) -> u64 {
         match &self.times {
             Times::Independent(_) => 0,
@@ -119,7 +119,7 @@ impl Process {
         self.next(0, state, rng) - 1
     }
 
-    /// Cycle in which the next packet is created, after a packet in cycle `after`. It is always later than `after`.
+    /// Cycle in which the next packet is created, after a packet in cycle `after`. The cycle is always later than `after`.
     #[inline(always)]
     pub fn next(&self, after: u64, state: &mut u64, rng: &mut Pcg32) -> u64 {
         after

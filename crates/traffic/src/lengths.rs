@@ -33,7 +33,7 @@ impl Lengths {
         Self { shares: vec![(flits, 1.0)], bounds: Vec::new() }
     }
 
-    /// Lengths \[flits\] with weights. There must be at least one length, and the weights must be above 0 and have a finite sum.
+    /// Lengths \[flits\] with weights. The list must not be empty, and the weights must be above 0 and have a finite sum.
     pub fn of(weights: &[(u32, f64)]) -> Self {
         let mut sorted = weights.to_vec();
         sorted.sort_by_key(|&(flits, _)| flits);

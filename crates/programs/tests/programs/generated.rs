@@ -20,7 +20,7 @@ fn refused(text: &str) -> (String, String) {
     (refusal.path, refusal.what)
 }
 
-/// A training step of Llama 3 70B on 64 H100 in 8 bits: t 4, p 8, v 5, d 2, batch 128, 8,192 tokens. These are the settings in the first
+/// A training step of Llama 3 70B on 64 H100 in 8 bits: t 4, p 8, v 5, d 2, batch 128, 8,192 tokens. The settings are those in the first
 /// row of NVIDIA's table.
 fn dense(change: impl Fn(String) -> String) -> String {
     change(

@@ -37,7 +37,7 @@ fn two_messages_of_an_interface_are_a_gap_and_their_bytes_apart() {
 #[test]
 fn a_rendezvous_lets_its_sender_go_on_when_the_receive_has_matched() {
     // A message of 101 bytes is above S, so it uses a rendezvous. The receive is posted at 0 and the first byte arrives at 110, so the send
-    // finishes at 110. Then the computation of 5 runs until 115. The message is taken in until 110 + 10 + 200 = 320.
+    // finishes at 110. After the send, the computation of 5 runs until 115. The message is taken in until 110 + 10 + 200 = 320.
     let program = two("s: send 101b to 1\nc: calc 5\nc requires s", "recv 101b from 0");
     assert_eq!(finish(&program, AT), [115, 320]);
     // With an eager message of 100 bytes the computation begins at 10.
@@ -79,7 +79,7 @@ fn a_ring_of_rendezvous_messages_goes_round_if_receives_are_posted_first_and_sto
             .to_string()
             .contains("rank 1 has finished 0 of 2 operations; no receive takes 201 bytes from 0 with tag 0")
     );
-    // Messages below S are eager, so they are sent until 10. Then the receives are posted, because each receive requires the send.
+    // Messages below S are eager, so they are sent until 10. The receives are posted at 10, because each receive requires the send.
     let eager = ring("r requires s").replace("201b", "51b");
     assert_eq!(finish(&eager, AT), [110 + 10 + 100; 4]);
 }

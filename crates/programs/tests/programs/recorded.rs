@@ -91,7 +91,7 @@ impl Rank {
         }
     }
 
-    /// The whole file of the rank, in version 8.1.0 of the format. It defines datatypes up to 15; datatype k has k bytes.
+    /// The whole file of the rank, in version 8.1.0 of the format. The file defines datatypes up to 15; datatype k has k bytes.
     pub fn file(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         bytes.extend(293u16.to_be_bytes());

@@ -31,7 +31,7 @@ impl Chooser {
     }
 }
 
-/// The error of the first call of the function that failed. This error ends the run.
+/// The error of the first call of the function that failed. The run ends with this error.
 #[derive(Debug, Default)]
 pub struct Fault(OnceLock<Refusal>);
 

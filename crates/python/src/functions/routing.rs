@@ -10,22 +10,22 @@
 //!
 //! # Guarantees
 //! Before the run, Weft calls the function for every router, destination router and VC class of the last hop that a packet can reach. A
-//! port that does not exist, an exception and a loop are refused, and the message names the packet, the router and the line. Therefore
-//! every packet arrives at its destination. The deadlock check follows all hops that the function returns. The results of a function
-//! without `queues` become a table: if it returns several hops, Weft chooses one at random for each packet. During the run, Weft calls a
-//! function with `queues` once per packet and router, and takes the hop of least cost. Such a function may return only hops that it also
-//! returns with empty queues. Results are the same for any number of threads and blocks. The hash of a point also depends on the text of
-//! the file. With faults, a function without `queues` loses packets: Weft discards each packet whose link is broken. With faults, a
-//! function with `queues` reroutes packets: each packet takes another hop that the function returns.
+//! port that does not exist, an exception and a loop are refused, and the message names the packet, the router and the line. Since loops
+//! are refused, every packet arrives at its destination. The deadlock check follows all hops that the function returns. The results of a
+//! function without `queues` become a table: if it returns several hops, Weft chooses one at random for each packet. During the run, Weft
+//! calls a function with `queues` once per packet and router, and takes the hop of least cost. A function with `queues` may return only
+//! hops that it also returns with empty queues. Results are the same for any number of threads and blocks. The hash of a point also depends
+//! on the text of the file. With faults, a function without `queues` loses packets: Weft discards each packet whose link is broken. With
+//! faults, a function with `queues` reroutes packets: each packet takes another hop that the function returns.
 //!
 //! # Not modelled
 //! Paths that depend on the terminals or on the source of a packet; detours over an intermediate that is stored in the packet. Changes of
 //! packages that the file imports: the hash of a point does not depend on their versions.
 //!
 //! # Validation
-//! `tests/test_python_routing.py` checks that dimension order written as a function gives the same results as `dimension_order`. It checks
-//! that each invalid function is refused, and that threads, blocks and checkpoints have no effect. There is no comparison with another
-//! simulator.
+//! `tests/test_python_routing.py` checks that dimension order written as a function gives the same results as `dimension_order`. The same
+//! Python tests check that each invalid function is refused, and that threads, blocks and checkpoints have no effect. Weft is not compared
+//! with another simulator here.
 
 use super::chooser::{Chooser, Fault};
 use super::function::{Arguments, Known, PythonFunction};

@@ -15,10 +15,10 @@
 //! after a failure therefore describes the network with the broken part. The recovery time after the return of the part is a separate
 //! number.
 //!
-//! Each recovery time has an interval. It begins at the end of the last bin that is above the limit by [`CERTAIN`] standard errors of this
-//! bin. The interval ends with the first later bin that is below the limit by [`CERTAIN`] standard errors. If a bin has a few very late
-//! packets, it varies more than the bins before the fault, and its standard error shows this. The results of runs with other seeds differ
-//! by about this interval.
+//! Each recovery time has an interval. The interval begins at the end of the last bin that is above the limit by [`CERTAIN`] standard
+//! errors of this bin. The interval ends with the first later bin that is below the limit by [`CERTAIN`] standard errors. If a bin has a
+//! few very late packets, it varies more than the bins before the fault, and its standard error shows this. The results of runs with other
+//! seeds differ by about this interval.
 //! # Not modelled
 //! Deviations of less than [`LIMIT`] standard deviations of a bin are not detected. Deviations shorter than two bins are not detected,
 //! unless they begin with the event. A latency shorter than before does not count as a deviation, because after a fault more links can be

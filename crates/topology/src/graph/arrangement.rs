@@ -14,7 +14,7 @@ pub enum Arrangement {
     /// port of the next group.
     #[default]
     PalmTree,
-    /// Port k of group i leads to group i + (k + 1) mod g. This is the mirror image of the palm tree.
+    /// Port k of group i leads to group i + (k + 1) mod g. The arrangement is the mirror image of the palm tree.
     Relative,
     /// Ports 2q and 2q + 1 of group i lead to groups i + (q + 1) and i - (q + 1) mod g. Each link joins routers with the same index in
     /// their groups.
@@ -73,13 +73,13 @@ impl GlobalLinks {
         self.gateways.len() as u32 / (self.groups - 1)
     }
 
-    /// Number of global ports of a group that are wired. They are the first ports of the group; the others are unused.
+    /// Number of global ports of a group that are wired. The wired ports are the first ports of the group.
     pub fn used(&self) -> u32 {
         self.per_pair() * (self.groups - 1)
     }
 
-    /// The other end of the link at global port `k` of group `i`: its group and its global port. The port is in the same copy of the
-    /// wiring. `None` for an unused port.
+    /// For the link at global port `k` of group `i`: the group and the global port at its other end. Both ports are in the same copy of the
+    /// wiring. `None` if the port is unused.
     pub fn far_end(&self, i: u32, k: u32) -> Option<(u32, u32)> {
         let others = self.groups - 1;
         (k < self.used()).then(|| {
@@ -88,7 +88,7 @@ impl GlobalLinks {
         })
     }
 
-    /// The other end of global port `k` of group `i`, in groups of `size` routers.
+    /// For the link at global port `k` of group `i`, in groups of `size` routers: the router and the port at its other end.
     pub fn peer(&self, size: u32, i: u32, k: u32) -> Peer {
         self.far_end(i, k).map_or(Peer::Unused, |(j, landing)| {
             let (index, port) = self.gateways[landing as usize];

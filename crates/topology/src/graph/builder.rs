@@ -21,8 +21,8 @@ enum Widths {
 
 /// Collects the routers of a graph in the order of their ids, each with all its ports. [`GraphBuilder::build`] checks the laws.
 ///
-/// Each port stores the port at the other end of its link, so each link is described twice, once from each end. Therefore a wrong wiring
-/// formula is detected, because the two descriptions of a link do not agree.
+/// Each port stores the port at the other end of its link, so each link is described twice, once from each end. A wrong wiring formula is
+/// therefore detected, because the two descriptions of a link do not agree.
 #[derive(Debug)]
 pub struct GraphBuilder {
     topology: &'static str,
@@ -97,8 +97,8 @@ impl GraphBuilder {
         self.parts.push(part);
     }
 
-    /// Checks the laws of graphs. A router has at most [`MAX_RADIX`] ports. Each of the terminals 0..n is attached exactly once, on
-    /// class 0. The peer of a port's peer is the port itself. These two ports are on different routers, and not of class 0. All routers are
+    /// Checks the laws of graphs. A router has at most [`MAX_RADIX`] ports. Each of the terminals 0..n is attached exactly once, on class
+    /// 0. The peer of a port's peer is the port itself. A port and its peer are on different routers, and not of class 0. All routers are
     /// connected. Trunks also obey these laws. Trunks for which routers do not have enough ports are refused.
     pub fn build(self, structure: Structure, path: &str) -> Result<Graph, Refusal> {
         let terminals = self.ports.iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count();

@@ -1,4 +1,5 @@
-//! Crossed layers: layers of routers in a ring, with links only between neighbouring layers. This view describes the wiring of FleX.
+//! Crossed layers: layers of routers in a ring, with links only between neighbouring layers. The view `crossed` describes the wiring of
+//! FleX.
 
 /// The router at (x, y) in layer z has the id x + y * `widths[0]` + z * `widths[0]` * `widths[1]`. A router has links to routers of the
 /// next layer and of the previous layer. Each of these neighbours differs from the router in exactly one of x and y. The layers form a
@@ -11,7 +12,7 @@
 pub struct CrossedLayers {
     /// Number of routers along x and along y, and number of layers.
     pub widths: [u32; 3],
-    /// First port to another router. It is the same on every router.
+    /// First port to another router. The number of the port is the same on every router.
     pub first_port: u16,
     /// Link classes of the links along x and along y.
     pub classes: [u8; 2],
@@ -91,7 +92,7 @@ impl CrossedLayers {
     }
 
     /// Number of links on a shortest path to a router at this relative position. A path of h links changes x in some of its hops and y in
-    /// the others. Its hops go up and down so that it ends in the layer of the destination.
+    /// the others. The hops of the path go up and down so that it ends in the layer of the destination.
     pub fn distance(&self, offset: Offset) -> u32 {
         let [width_x, width_y, layers] = self.widths;
         let ways_round = [offset.layers, layers - offset.layers];

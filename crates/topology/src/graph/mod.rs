@@ -199,8 +199,8 @@ impl Graph {
             Peer::Terminal(_) | Peer::Unused => port.class,
         }
     }
-    /// The same graph without the links for which `is_gone` returns true. The ports of these links become unused. Unlike a graph from the
-    /// builder, this graph can be disconnected, and its structure still describes the complete network.
+    /// A copy of the graph without the links for which `is_gone` returns true. The ports of these links become unused. Unlike a graph from
+    /// the builder, this graph can be disconnected, and its structure still describes the complete network.
     pub fn without(&self, is_gone: impl Fn(u32, u32, u8) -> bool) -> Self {
         let mut left = self.clone();
         for router in 0..self.routers() {

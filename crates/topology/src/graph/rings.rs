@@ -95,8 +95,8 @@ impl Ring {
         Ok(())
     }
 
-    /// Checks that the forward link of a router is the backward link of the next router. It must not be the backward link of the same
-    /// router.
+    /// Checks that the forward link of a router is the backward link of the next router. The forward link and the backward link of a router
+    /// must be different links.
     fn check_at(&self, graph: &Graph, router: u32) -> Result<(), String> {
         let (next, landing) = self.ends(graph, router)?;
         let (forward, back) = (self.forward[router as usize], self.backward[next as usize]);
@@ -185,7 +185,7 @@ fn refuse_few_routers(graph: &Graph, path: &str) -> Result<(), Refusal> {
     Err(Refusal::new(path, what, "use more routers"))
 }
 
-/// The refusal of a ring in label order. It names the missing link between two routers, and the networks that have this link.
+/// The refusal of a ring in label order. The error names the missing link between two routers, and the networks that have this link.
 fn no_link(graph: &Graph, from: u32, to: u32, path: &str) -> Refusal {
     let what = format!("a ring in label order needs a link from router {from} to router {to}, but it does not exist");
     let Some(why) = where_groups_are_joined(graph, from, to) else {

@@ -43,7 +43,7 @@ pub struct Dimension {
     /// Number of routers in each line.
     pub width: u32,
     pub line: Line,
-    /// First port of the dimension. It is the same on every router.
+    /// First port of the dimension. The number of the port is the same on every router.
     pub first_port: u16,
     pub class: u8,
 }
@@ -94,9 +94,9 @@ pub struct Levels {
 /// first router ids; each leaf has at most `down[0]` terminals.
 ///
 /// The first ports of a router are its links down, and its links up follow. Consider port `down[l]` + u of a router on level l, which leads
-/// up. It leads to the router on level l + 1 that has u as digit l, and whose other digits are the same. The number of the port at the
-/// upper router is digit l of the lower router. So a router of level l is above all leaves that have the same digits from digit l on. The
-/// number of a leaf consists of its digits. The base of digit l is the number of links down of level l + 1.
+/// up. The port leads to the router on level l + 1 that has u as digit l, and whose other digits are the same. The number of the port at
+/// the upper router is digit l of the lower router. So a router of level l is above all leaves that have the same digits from digit l on.
+/// The number of a leaf consists of its digits. The base of digit l is the number of links down of level l + 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
     /// For each level, the number of links down of a router; for leaves, the number of ports for terminals.

@@ -2,7 +2,7 @@
 //! states the width of the trunks of each link class. The builder then adds the other links of each trunk.
 //!
 //! The added ports come after all ports that the topology has wired. Views of the structure, patterns and routings that compute ports
-//! therefore do not depend on trunks. They use only the first link of each trunk, and [`Graph::trunk`] returns the other links.
+//! therefore do not depend on trunks. A view uses only the first link of each trunk, and [`Graph::trunk`] returns the other links.
 
 use super::builder::{MAX_PORTS, MAX_RADIX};
 use super::{Graph, Link, Peer, Port};
@@ -17,7 +17,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum TrunkWidth {
-    /// The same width for all classes of links between routers.
+    /// All classes of links between routers have the same width.
     Same(u32),
     /// A width for each named link class; the width of all other classes is 1.
     ByClass(BTreeMap<String, u32>),
@@ -184,7 +184,7 @@ impl Graph {
         counts.into_iter().collect()
     }
 
-    /// The same network with only the first link of each trunk.
+    /// A copy of the network with only the first link of each trunk.
     pub fn without_trunks(&self) -> Self {
         let mut narrow = Self { port_base: vec![0], ports: Vec::new(), trunks: Vec::new(), ..self.clone() };
         narrow.trunk_widths.fill(1);

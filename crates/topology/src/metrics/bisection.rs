@@ -1,10 +1,10 @@
 //! Bisection: the smallest number of links between two halves of the network. The numbers of terminals of the halves differ by at most
 //! those of one router.
 //!
-//! The number is exact if a formula from theory gives the best cut. Otherwise it is an upper bound: the number of links of the best cut
-//! that a search finds. The search starts from cuts in the order of router ids, in the order of distance from a router, and in random
-//! orders. It improves each cut by moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving
-//! Network Partitions", DAC'82).
+//! The number is exact if a formula from theory gives the best cut. Without such a formula the number is an upper bound: the number of
+//! links of the best cut that a search finds. The search starts from cuts in the order of router ids, in the order of distance from a
+//! router, and in random orders. The search improves each cut by moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A
+//! Linear-Time Heuristic for Improving Network Partitions", DAC'82).
 
 use crate::{Graph, Grid, Line, Structure};
 use std::cmp::Reverse;
@@ -38,7 +38,7 @@ pub struct Halves {
 
 impl Graph {
     /// Improves the halves that a partitioner has proposed. The function first balances the halves: their numbers of terminals then differ
-    /// by at most those of one router. It then improves them as long as the search finds better halves.
+    /// by at most those of one router. The function then improves the halves as long as the search finds better halves.
     pub fn improved_halves(&self, second: &[bool]) -> Halves {
         if self.planes() > 1 {
             let of_first: Vec<bool> = second.iter().copied().step_by(self.planes() as usize).collect();

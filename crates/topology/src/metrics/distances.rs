@@ -83,10 +83,10 @@ impl Graph {
     }
 
     /// A path changes digit i between levels i and i+1. A path from level a to level b >= a goes down to the lowest differing digit, and up
-    /// to one level above the highest differing digit. It has b - a + 2 down(a) + 2 up(b) links. With random digits the lowest differing
-    /// digit is below i + 1 with probability 1 - k^-(i+1). So down(a) has the mean f(a) = a - (1/k + ... + 1/k^a). By symmetry up(b) has
-    /// the mean f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their lower end at a. The sum of |b - a| is n (n^2 - 1)
-    /// / 3. Only the denominator must exclude pairs of a router with itself, as in [`Graph::grid_mean`].
+    /// to one level above the highest differing digit. Such a path has b - a + 2 down(a) + 2 up(b) links. With random digits the lowest
+    /// differing digit is below i + 1 with probability 1 - k^-(i+1). So down(a) has the mean f(a) = a - (1/k + ... + 1/k^a). By symmetry
+    /// up(b) has the mean f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their lower end at a. The sum of |b - a| is n
+    /// (n^2 - 1) / 3. Only the denominator must exclude pairs of a router with itself, as in [`Graph::grid_mean`].
     fn tree_mean(&self, k: f64, n: u32) -> f64 {
         let routers = f64::from(self.routers());
         if routers < 2.0 {

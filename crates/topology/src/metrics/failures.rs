@@ -13,13 +13,14 @@ use crate::Graph;
 pub struct Survived {
     /// Number of links that can fail while all routers stay connected. After one more failure they are disconnected.
     pub all_routers: u32,
-    /// Number of links that can fail while all routers with terminals stay connected. Their paths can cross routers without terminals.
+    /// Number of links that can fail while all routers with terminals stay connected. Paths between such routers can cross routers without
+    /// terminals.
     pub terminals: u32,
 }
 
 impl Graph {
-    /// Computes the survived failures for each of `trials` random orders. Each link of a trunk fails separately. The same seed gives the
-    /// same orders.
+    /// Computes the survived failures for each of `trials` random orders. Each link of a trunk fails separately. A seed always gives the
+    /// same random orders.
     pub fn survived_failures(&self, trials: u32, seed: u64) -> Vec<Survived> {
         let ends: Vec<(u32, u32)> = self.links().map(|link| (link.ends[0].0, link.ends[1].0)).collect();
         let has_terminals: Vec<bool> = (0..self.routers()).map(|router| self.terminals_of(router) > 0).collect();

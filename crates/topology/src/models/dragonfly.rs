@@ -22,21 +22,21 @@
 //! must also be even.
 //!
 //! Each escape ring adds a link from every router to the router with the next number, and from the last router to router 0. The links of
-//! the ring belong to two classes: `ring_local` (inside a group) and `ring_global` (from group to group, one for each group). These two
-//! classes exist only in networks with escape rings. The keys `links.ring_local` and `links.ring_global` set the latencies, VCs and buffers
-//! of these classes. Distances, degrees and the bisection include the links of rings. Routings that use groups do not use links of rings,
-//! but routings for any graph do. In a palm tree with g = a*h + 1 each link of a ring is parallel to another link, so distances do not
-//! change. In other networks, links of rings between groups can shorten paths.
+//! the ring belong to two classes: `ring_local` (inside a group) and `ring_global` (from group to group, one for each group). The classes
+//! `ring_local` and `ring_global` exist only in networks with escape rings. The keys `links.ring_local` and `links.ring_global` set the
+//! latencies, VCs and buffers of these classes. Distances, degrees and the bisection include the links of rings. Routings that use groups
+//! do not use links of rings, but routings for any graph do. In a palm tree with g = a*h + 1 each link of a ring is parallel to another
+//! link, so distances do not change. In other networks, links of rings between groups can shorten paths.
 //!
 //! # Not modelled
 //! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs` checks counts and wiring, and compares diameter and mean distance with a search, for any number of
-//! groups. The same file compares the routers and links of a = 8, p = h = 4 with the literature. It also checks that escape rings visit
-//! every router once. `topology/src/graph/arrangement.rs` compares the arrangements with their published formulas. Peers: the rows `df1056`
-//! of `tests/data/golden/booksim.csv` (absolute) and `Dragonfly palmtree` of `tests/data/golden/caminos.csv`. The arrangements `relative`
-//! and `circulant` have no rows.
+//! groups. `topology/tests/conformance.rs` compares the routers and links of a = 8, p = h = 4 with the literature.
+//! `topology/tests/conformance.rs` checks that escape rings visit every router once. `topology/src/graph/arrangement.rs` compares the
+//! arrangements with their published formulas. Other simulators: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and
+//! `Dragonfly palmtree` of `tests/data/golden/caminos.csv`. The arrangements `relative` and `circulant` have no rows.
 
 use super::TopologyModel;
 use super::global_links::GlobalPorts;

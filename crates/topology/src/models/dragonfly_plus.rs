@@ -176,10 +176,10 @@ mod tests {
         let to = |router, port| Peer::Router { router, port };
         // Leaf 1 of group 1 has terminal 3, then links to port 1 of spines 6 and 7.
         assert_eq!(peers(5), [Peer::Terminal(3), to(6, 1), to(7, 1)]);
-        // Spine 0 of group 1 has global port 0 of the group, which leads to group 0. Its link ends at global port 0 of group 0: spine 2,
-        // port 2.
+        // Spine 0 of group 1 has global port 0 of the group, which leads to group 0. The link of this port ends at global port 0 of group
+        // 0: spine 2, port 2.
         assert_eq!(peers(6), [to(4, 1), to(5, 1), to(2, 2)]);
-        // Spine 1 of group 1 has global port 1. It leads to group 2, whose global port 1 is on spine 11.
+        // Spine 1 of group 1 has global port 1. Global port 1 leads to group 2, whose global port 1 is on spine 11.
         assert_eq!(peers(7), [to(4, 2), to(5, 2), to(11, 2)]);
         assert_eq!(
             graph.layers().iter().map(|layer| layer.name.as_str()).collect::<Vec<_>>(),

@@ -356,7 +356,7 @@ impl Plan {
         self.count(level) as u32
     }
 
-    /// Number of routers on the levels below this level. It is also the id of the first router on this level.
+    /// Number of routers on the levels below this level. The sum is also the id of the first router on this level.
     fn first(&self, level: usize) -> u32 {
         (0..level).map(|below| self.size(below)).sum()
     }

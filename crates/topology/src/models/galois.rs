@@ -40,8 +40,8 @@ impl Field {
     pub fn new(q: u32) -> Option<Self> {
         let (p, n) = prime_power(q).filter(|_| q <= MAX_ELEMENTS)?;
         // The search tries each element as a replacement for x^n. If the powers of x then include all elements except 0, each of these
-        // elements has an inverse. In this case the result is a field, and x is primitive in it. (With n = 1, x itself is the element that
-        // is tried.)
+        // elements has an inverse. The result is then a field, and x is primitive in it. (With n = 1, x itself is the element that is
+        // tried.)
         (1..q).find_map(|replacement| {
             let mut field = Self { p, n, powers: Vec::new(), logarithms: vec![0; q as usize] };
             let mut power = 1;
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn nine_elements_are_no_numbers_modulo_nine() {
-        // GF(9) has characteristic 3. The element 3 is x, and x + x + x = 0. It is only a coincidence that 3 + 3 + 3 = 9 is also 0 modulo 9
+        // GF(9) has characteristic 3. The element 3 is x, and x + x + x = 0. 3 + 3 + 3 = 9 is also 0 modulo 9, but only by coincidence
         let field = Field::new(9).unwrap();
         assert_eq!((field.sum(3, 3), field.sum(6, 3), field.sum(2, 1)), (6, 0, 0));
         assert_ne!(field.product(3, 3), 0);

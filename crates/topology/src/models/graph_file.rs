@@ -12,7 +12,7 @@
 //! # Guarantees
 //! Routers have the order of the nodes in the file. The first ports of a router are its terminals. The ports of its links follow, sorted by
 //! neighbour. Nodes are routers, and edges are links with both directions. A directed file must list every link in both directions. If an
-//! undirected file lists a link several times, these links form a trunk. The same applies to a directed file that lists a link equally
+//! undirected file lists a link several times, these links form a trunk. Links also form a trunk if a directed file lists them equally
 //! often in each direction. With `parallel_links: sum`, the parallel links of a class become one link with the sum of their bandwidths. The
 //! node attribute `terminals` gives the number of terminals of a router. Routers without this attribute have `terminals_per_router`
 //! terminals, or no terminals if that key is not set. The key `terminals_of` has priority over both numbers. Terminals are numbered router
@@ -31,10 +31,11 @@
 //! links to terminals that differ in bandwidth or latency.
 //!
 //! # Validation
-//! `topology/tests/graph_files.rs` checks that every format gives the same graph, and reads files of NetworkX. It also checks that random
-//! and damaged files never cause a panic. `topology/tests/graph_attributes.rs` checks classes, rounding, hosts, warnings and refusals.
-//! `topology/tests/cables.rs` checks tables of cables. `topology/tests/conformance.rs` compares distances with a search.
-//! `topology/tests/structure.rs` compares the bound of the bisection with all cuts of small graphs. No other simulator was compared.
+//! `topology/tests/graph_files.rs` checks that every format gives the same graph, and reads files of NetworkX.
+//! `topology/tests/graph_files.rs` checks that random and damaged files never cause a panic. `topology/tests/graph_attributes.rs` checks
+//! classes, rounding, hosts, warnings and refusals. `topology/tests/cables.rs` checks tables of cables. `topology/tests/conformance.rs`
+//! compares distances with a search. `topology/tests/structure.rs` compares the bound of the bisection with all cuts of small graphs. No
+//! other simulator was compared.
 
 use super::TopologyModel;
 use crate::graph::files::asked::{Attributes, BandwidthFrom, Hosts, LatencyFrom};
@@ -79,8 +80,8 @@ pub struct GraphFile {
     /// Number of terminals on each router for which the file gives no number (default: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminals_per_router: Option<u32>,
-    /// Number of terminals of some routers, by their id. It has priority over the number in the file. The key `leaf*` matches every id that
-    /// begins with `leaf`. If several keys match an id, the longest applies.
+    /// Number of terminals of some routers, by their id. The number has priority over the number in the file. The key `leaf*` matches every
+    /// id that begins with `leaf`. If several keys match an id, the longest applies.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub terminals_of: BTreeMap<String, u32>,
     /// The attributes of nodes and edges from which Weft reads bandwidths, latencies, classes and terminals.
@@ -202,8 +203,8 @@ fn trunks() -> GraphFile {
     }
 }
 
-/// An `anynet` file of the Petersen graph, with a number of terminals on each router. It has 10 routers of degree 3,
-/// diameter 2, and one shortest path between any two routers.
+/// An `anynet` file of the Petersen graph, with a number of terminals on each router. The Petersen graph has 10 routers
+/// of degree 3, diameter 2, and one shortest path between any two routers.
 fn petersen(terminals: impl Fn(u32) -> u32) -> String {
     let mut text = String::new();
     let mut terminal = 0..;

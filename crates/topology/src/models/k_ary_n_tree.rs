@@ -9,19 +9,19 @@
 //!
 //! # Guarantees
 //! Router id = level * k^(n-1) + position. The base-k digits of a position are those of [`Tree`], which define where each port leads.
-//! Terminal id = leaf * k + port. The tree has k^n terminals, all on the leaves, and n * k^(n-1) routers. It has (n-1) * k^n links between
-//! routers, k^n in each class "level1" .. "level(n-1)", named after their upper end. The number of links is the same above and below each
-//! level: full bisection. Routers of the top level have k ports, and the other routers have 2k. Consider two terminals whose leaves differ
-//! in no digit above digit h. The two leaves are joined by k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common
-//! ancestor.
+//! Terminal id = leaf * k + port. The tree has k^n terminals, all on the leaves, and n * k^(n-1) routers. The (n-1) * k^n links between
+//! routers belong to the classes "level1" to "level(n-1)", with k^n links each. A class is named after the level of the upper end. The
+//! number of links is the same above and below each level: full bisection. Routers of the top level have k ports, and the other routers
+//! have 2k. Consider two terminals whose leaves differ in no digit above digit h. The two leaves are joined by k^(h+1) shortest paths of 2
+//! (h+1) links, one over each nearest common ancestor.
 //!
 //! # Not modelled
 //! Tapered trees and other radices per level (see `fat_tree`), the unused upper half of top routers.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs` checks counts and the wiring level by level, and compares diameter and mean distance with a search. The
-//! same file compares the 10-ary 3-tree with the literature. `topology/tests/structure.rs` compares the bisection with all cuts. BookSim2:
-//! the rows `ftree4x3` of `tests/data/golden/booksim.csv`.
+//! `topology/tests/conformance.rs` checks counts and the wiring level by level, and compares diameter and mean distance with a search.
+//! `topology/tests/conformance.rs` compares the 10-ary 3-tree with the literature. `topology/tests/structure.rs` compares the bisection
+//! with all cuts. BookSim2: the rows `ftree4x3` of `tests/data/golden/booksim.csv`.
 
 use super::TopologyModel;
 use crate::graph::check_size;
@@ -87,7 +87,8 @@ impl KAryNTree {
         })
     }
 
-    /// The ports up. They lead to the routers of the level above with each value of digit `level`. A router at the top has none.
+    /// The ports up. For each value of digit `level`, a port leads to the router of the level above that has this value. A router at the
+    /// top has none.
     fn up_ports(&self, level: u32, position: u32) -> impl Iterator<Item = Port> {
         let Self { k, n, .. } = *self;
         let ports = if level + 1 < n { k } else { 0 };
@@ -147,7 +148,7 @@ mod tests {
     fn a_binary_tree_of_two_levels_is_wired_crosswise() {
         let graph = new(2, 2).build("topology").unwrap();
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
-        // Leaf r (0 or 1) has the terminals 2r and 2r + 1. It leads up to both top routers, 2 and 3, and arrives at port r there.
+        // Leaf r (0 or 1) has the terminals 2r and 2r + 1. Leaf r has links to both top routers, 2 and 3, which end at port r there.
         assert_eq!(peers(1), [Peer::Terminal(2), Peer::Terminal(3), to(2, 1), to(3, 1)]);
         assert_eq!(peers(2), [to(0, 2), to(1, 2)]);
         assert_eq!(peers(3), [to(0, 3), to(1, 3)]);

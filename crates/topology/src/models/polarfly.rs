@@ -20,18 +20,19 @@
 //! groups of this kind, with q routers each. For even q, there are q - 1 groups of this kind, with q + 1 routers each. Group 0 has q + 1
 //! links to each other group. Any two other groups are joined by q - 2 links for odd q, and by q links for even q.
 //!
-//! Router ids increase from group to group. In a group the shared router comes first. The other routers follow in the order of the numbers
-//! of their points. The point (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has q^2 + q. In these formulas, an element
-//! of the field is the number whose digits are its coefficients. Link classes: "local" in a group, "global" between groups. Terminal id =
-//! router * p + port. The ports to terminals come first, then the links sorted by neighbour, then the ports of the other links of trunks.
+//! Router ids increase from group to group. In a group the shared router comes first. After the shared router, the routers of a group
+//! follow in the order of the numbers of their points. The point (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has q^2
+//! + q. To compute the number of a point, an element of the field is the number whose digits are its coefficients. Link classes: "local" in
+//! a group, "global" between groups. Terminal id = router * p + port. The ports to terminals come first, then the links sorted by
+//! neighbour, then the ports of the other links of trunks.
 //!
 //! # Not modelled
 //! The expansions in the source that copy racks. The additional links of quadrics with which the source makes all degrees equal.
 //!
 //! # Validation
-//! `topology/tests/polarfly.rs` checks routers, degrees, diameter, common neighbours and links between groups for every q up to 32. The
-//! same file compares the bisection with the bound by the second eigenvalue. `topology/tests/conformance.rs` checks wiring and views. No
-//! rows of a peer.
+//! `topology/tests/polarfly.rs` checks routers, degrees, diameter, common neighbours and links between groups for every q up to 32.
+//! `topology/tests/polarfly.rs` compares the bisection with the bound by the second eigenvalue. `topology/tests/conformance.rs` checks
+//! wiring and views. No other simulator was compared.
 
 use super::TopologyModel;
 use super::galois::{Field, prime_power};
@@ -223,7 +224,8 @@ mod tests {
         // for neighbours of (1, 0, 2), x = -2 z = z: they are (0, 1, 0), (1, 0, 1), (1, 1, 1) and (1, 2, 1). The last two are quadrics.
         assert_eq!(racks[1], [2, 1, 9]);
         let graph = build(3, 1).unwrap();
-        // router 4 is (1, 0, 2). Its neighbours are router 0, which is (1, 1, 1), router 2, which is (1, 2, 1), and the routers of its rack
+        // router 4 is (1, 0, 2). The neighbours of router 4 are router 0, which is (1, 1, 1), router 2, which is (1, 2, 1), and the routers
+        // of its rack
         assert_eq!(graph.neighbours(4).collect::<Vec<_>>(), [0, 2, 5, 6]);
     }
 

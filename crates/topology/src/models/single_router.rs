@@ -7,7 +7,7 @@
 //! `terminals` \[terminals\].
 //!
 //! # Guarantees
-//! Terminal t is on port t. There are no links between routers.
+//! Terminal t is on port t. The network has no links between routers.
 //!
 //! # Not modelled
 //! Terminals on more than one router.

@@ -42,7 +42,7 @@ pub fn graphml(graph: &Graph) -> String {
     text + "</graph></graphml>\n"
 }
 
-/// Writes a graph as anynet text. It has no link classes, because anynet can express only latencies.
+/// Writes a graph as anynet text. Anynet has no link classes, only latencies.
 pub fn anynet(graph: &Graph) -> String {
     let mut lines: Vec<String> = (0..graph.routers()).map(|router| format!("router {router}")).collect();
     for terminal in 0..graph.terminals() {

@@ -15,7 +15,7 @@
 //!
 //! # Validation
 //! `traffic/tests/injection.rs` checks that the rate of packets equals the load, and is the same in every cycle. The tests of `gaps.rs`
-//! check that means, variances and counts are geometric (chi-square). Peers: every row of `tests/data/golden/booksim.csv` and
+//! check that means, variances and counts are geometric (chi-square). Other simulators: every row of `tests/data/golden/booksim.csv` and
 //! `tests/data/golden/caminos.csv`.
 
 use super::{InjectionModel, Times};

@@ -19,8 +19,8 @@
 //!
 //! # Validation
 //! `traffic/tests/injection.rs` checks that the rate equals the load, in every cycle from the first, and that the lengths of bursts and
-//! silences are geometric. It also compares the variance of packet counts with the theory of renewal processes and with `dispersion`. No
-//! rows of a peer.
+//! silences are geometric. `traffic/tests/injection.rs` compares the variance of packet counts with the theory of renewal processes and
+//! with `dispersion`. No other simulator was compared.
 
 use super::{InjectionModel, Remembered, Times};
 use crate::GapTable;
@@ -64,7 +64,7 @@ impl OnOff {
         let mean_on = mean_on.duration(cycle_fs, &format!("{path}.mean_on"))?;
         let on = mean_on.cycles as f64;
         let flits = packet_flits;
-        // This check also limits the number of draws per packet, because most bursts then have at least one packet.
+        // The check also limits the number of draws per packet, because most bursts then have at least one packet.
         if on * peak < flits * ROUNDED {
             let what =
                 format!("{mean_on} at {peak} flits per cycle send {} of the {flits} flits of a packet", on * peak);
@@ -120,9 +120,9 @@ impl InjectionModel for OnOff {
 
 /// The index of dispersion (variance / mean of the number of packets in a long time), for packets with probability `p` in each cycle of a
 /// burst. Bursts of `on` and silences of `off` cycles on average, both with geometric lengths, are a Markov chain of two states. A cycle is
-/// in a burst with probability f = on / (on + off). The covariance between a cycle and the cycle k cycles later is
-/// f (1 - f) r^k, with r = 1 - 1/on - 1/off. So the number of packets in T cycles has the variance T (p f (1 - p f) + 2 p^2 f (1 - f) r /
-/// (1 - r)) and the mean T p f.
+/// in a burst with probability f = on / (on + off). The covariance between a cycle and the cycle k cycles later is f (1 - f) r^k, with r =
+/// 1 - 1/on - 1/off. So the number of packets in T cycles has the mean T p f. Its variance is T (p f (1 - p f) + 2 p^2 f (1 - f) r / (1 -
+/// r)).
 fn dispersion(p: f64, on: f64, off: f64) -> f64 {
     let (f, memory) = (on / (on + off), on * off / (on + off));
     // uses r / (1 - r) with 1 - r = (on + off) / (on off). For strict alternation the result is 0 except for rounding errors, so the

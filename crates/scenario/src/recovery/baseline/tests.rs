@@ -148,8 +148,8 @@ fn losses_in_the_bin_of_a_failure_count() {
     assert_eq!(judged(&bins, 2030, 2010), Ok(Time { cycles: 0, interval: (0, Some(0)) }));
 }
 
-/// Ten bins whose flits alternate between 20 and 180. Their standard deviation is sqrt(10 * 80^2 / 9) = 84.3 flits. The lower limit of the
-/// flits is below 0: 100 - 4 * 84.3 * sqrt(1 + 1 / 10) = -254.
+/// Ten bins whose flits alternate between 20 and 180. The standard deviation of the flits of these bins is sqrt(10 * 80^2 / 9) = 84.3
+/// flits. The lower limit of the flits is below 0: 100 - 4 * 84.3 * sqrt(1 + 1 / 10) = -254.
 #[test]
 fn a_bin_without_packets_is_off_however_much_flits_scatter() {
     let mut bins = series([(38, 20), (42, 180)].repeat(5).into_iter().chain([GOOD; 11]));

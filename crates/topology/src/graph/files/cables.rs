@@ -35,7 +35,7 @@ struct Cable {
     line: u32,
 }
 
-/// The content of the table. It has the attributes of every device, by device name, in the order in which the devices first occur.
+/// The content of the table. `devices` contains the attributes of every device, by name, in the order in which the devices first occur.
 #[derive(Default)]
 struct Table {
     cables: Vec<Cable>,

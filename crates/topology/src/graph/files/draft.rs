@@ -18,12 +18,12 @@ impl Problem {
         Self { what: what.into(), help: help.into(), key: "file" }
     }
 
-    /// The same error at another scenario key than `file`.
+    /// Moves the error to another scenario key than `file`.
     pub fn under(self, key: &'static str) -> Self {
         Self { key, ..self }
     }
 
-    /// The same error with its position in the file added to the text.
+    /// Adds the position in the file to the text of the error.
     pub fn at(self, place: &Place) -> Self {
         Self { what: format!("{place}: {}", self.what), ..self }
     }

@@ -74,16 +74,16 @@ fn refuse_too_many(graph: &Graph, count: u32, path: &str) -> Result<(), Refusal>
 
 /// A palm tree of g = a*h + 1 groups of a routers (a is even), with one link between every two groups.
 ///
-/// A link from group i to group i + s has port k = g - s - 1 at its first end and port s - 1 at its other end. Therefore it leaves router
-/// (a*h - s) / h and enters router (s - 1) / h, both rounded down. If it enters router e, it leaves router a - 1 - e. A ring goes from
-/// every group i to group i + s, with the same step s. The ring visits all groups if s and g have no common factor. In each group the ring
+/// A link from group i to group i + s has port k = g - s - 1 at its first end and port s - 1 at its other end. The link leaves router (a*h
+/// - s) / h and enters router (s - 1) / h, both rounded down. If it enters router e, it leaves router a - 1 - e. A ring goes from every
+/// group i to group i + s, with the same step s. The ring visits all groups if s and g have no common factor. In each group the ring
 /// follows a path from e to a - 1 - e that visits all routers of the group.
 ///
 /// Paths of this kind without a common link are the zigzags of a complete graph (E. Lucas 1892, after Walecki). Path j visits j, j + 1, j -
-/// 1, j + 2, ..., j + a/2 mod a. Rename the routers so that path 0 visits them in the order of their labels. Then v <= a/2 becomes 2v - 1,
-/// and any other v becomes 2(a - v). Then path j ends at 2j - 1 and a - 2j, whose sum is a - 1. This is the path for e = 2j - 1 or, in the
-/// opposite direction, for e = a - 2j. The h steps whose links enter the same router would use the same path. Therefore at most one ring
-/// exists for each e < a/2. The step 1 gives the ring in label order.
+/// 1, j + 2, ..., j + a/2 mod a. Rename the routers so that path 0 visits them in the order of their labels. After renaming, v <= a/2
+/// becomes 2v - 1, and any other v becomes 2(a - v). With the new labels path j ends at 2j - 1 and a - 2j, whose sum is a - 1. Path j is
+/// the path for e = 2j - 1 or, in the opposite direction, for e = a - 2j. The h steps whose links enter the same router would use the same
+/// path. At most one ring therefore exists for each e < a/2. The step 1 gives the ring in label order.
 struct PalmTree {
     a: u32,
     h: u32,
@@ -152,7 +152,7 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The same ring, listed from router 0 on.
+/// Rotates the list of routers on a ring, so that it begins with router 0.
 fn from_router_0(mut order: Vec<u32>) -> Vec<u32> {
     let first = order.iter().position(|&router| router == 0).expect("router 0 is on every ring");
     order.rotate_left(first);

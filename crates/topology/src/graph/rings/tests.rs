@@ -242,8 +242,8 @@ fn rings_that_share_a_link_are_found_out() {
     assert_eq!(Ring::check_all(&rings, &graph), Err(other_way.to_owned()));
 }
 
-/// Garcia et al., Section VII: a ring adds N wires to the network. Of these, 2 h^2 + 1 are between groups, where the network has 2 h^4 +
-/// h^2 links. For h = 16 these numbers are 513 and 131,328, so the ring adds 0.39 % (the paper prints 0.3 %).
+/// Garcia et al., Section VII: a ring adds N wires to the network. Between groups the ring adds 2 h^2 + 1 wires to the 2 h^4 + h^2 links of
+/// the network. For h = 16 these numbers are 513 and 131,328, so the ring adds 0.39 % (the paper prints 0.3 %).
 #[test]
 fn a_physical_ring_adds_the_wires_of_the_paper() {
     for h in [2, 4, 16] {
