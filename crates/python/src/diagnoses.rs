@@ -224,8 +224,7 @@ impl Verdict {
         self.facts.to_judge().text
     }
 
-    /// Settings with which the latencies of a point settle that has not settled. `longest` is the longest warm-up limit in the sweep
-    /// [cycles].
+    /// Settings with which the latencies of an unsettled point settle. `longest` is the longest warm-up limit in the sweep [cycles].
     #[pyo3(signature = (longest = 0.0))]
     fn to_settle(&self, longest: f64) -> Vec<String> {
         self.facts.to_settle(longest).into_iter().map(|remedy| remedy.text).collect()
@@ -279,7 +278,7 @@ fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &all.collect())
 }
 
-/// True if all points deliver the same load, except for 3 % and random variation.
+/// True if all points deliver the same load, up to 3 % plus random variation.
 #[pyfunction]
 fn same_work(accepted: Vec<Option<f64>>, packets: Vec<Option<f64>>) -> bool {
     flaws::same_work(&accepted, &packets)

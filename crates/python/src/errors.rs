@@ -10,8 +10,8 @@ use weft_scenario::Diagnostic;
 use weft_units::Refusal;
 
 thread_local! {
-    /// The Python exception of Ctrl-C that the user has pressed while the engine called a Python function. The engine ends with a refusal,
-    /// and `scenario_error` or `program_error` replaces this refusal by the stored exception.
+    /// The Python exception that Ctrl-C caused while the engine called a Python function. The engine ends with a refusal, and
+    /// `scenario_error` or `program_error` replaces this refusal by the stored exception.
     static INTERRUPTION: Cell<Option<PyErr>> = const { Cell::new(None) };
 }
 

@@ -212,7 +212,7 @@ impl Finished {
         value::to_python(py, &self.inner.journeys)
     }
 
-    /// A text that lists the packets that wait for each other, if the network is stalled.
+    /// A text that lists the packets or jobs that wait, if the network is stalled.
     #[getter]
     fn stalled(&self) -> Option<&str> {
         self.inner.stalled.as_deref()

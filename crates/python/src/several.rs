@@ -30,9 +30,9 @@ fn links((on, off, dark, busiest): (f64, f64, f64, f64)) -> Links {
     Links { on, off, dark, busiest }
 }
 
-/// True if the accepted load of a point is low because links are dark (asleep or closed). `shares`: the share of cycles in which links are
-/// on, the share in which they are off and dark, and the utilisation of the busiest channel. `beside`: the point with the same load in
-/// which no link is switched.
+/// True if the accepted load of a point is low because links are dark (off or switching). `shares` contains the shares of cycles in which
+/// links are on, off, and dark, and the share of the window in which the busiest channel carries flits. `beside`: the point with the same
+/// load in which no link is switched.
 #[pyfunction]
 #[pyo3(signature = (point, shares, beside = None))]
 fn is_held_back(point: &Verdict, shares: (f64, f64, f64, f64), beside: Option<&Verdict>) -> bool {
@@ -128,8 +128,8 @@ fn power((mean_w, static_w, accepted, packets): (f64, f64, f64, f64)) -> Power {
     Power { mean_w, static_w, accepted, packets }
 }
 
-/// Power of a reference, converted from its own accepted load to another accepted load [W]. The reference consists of its mean power [W],
-/// the static part of this power [W], its accepted load [flits/terminal/cycle] and its packets.
+/// Power of a reference, converted from its own accepted load to another accepted load [W]. The tuple contains the mean power of the
+/// reference [W], the static part of this power [W], its accepted load [flits/terminal/cycle] and its packets.
 #[pyfunction]
 fn power_at_w(reference: (f64, f64, f64, f64), accepted: f64) -> f64 {
     power(reference).at_w(accepted)

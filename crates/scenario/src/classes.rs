@@ -100,7 +100,7 @@ impl InterfaceConfig {
             usual.queues = MAX_QUEUES - 1; // one of the queues is for notifications of congestion
         }
         if queueing == Queueing::PerLane {
-            usual.depth = u16::MAX; // a packet for an empty lane must not wait for a free place in another lane's queue
+            usual.depth = u16::MAX; // a packet for a free lane must not wait for space in another lane's queue
         }
         let (to_destinations, is_deep) = match queueing {
             Queueing::One | Queueing::PerClass => (false, false),

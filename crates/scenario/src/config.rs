@@ -143,8 +143,8 @@ pub struct Router {
     /// it adds ceil(log2 ports) times the value. The number of ports is the largest number of ports of any router.
     #[serde(skip_serializing_if = "is_no_time")]
     pub delay_per_doubling: Time,
-    /// Time from the tail of a packet that leaves a VC until the next head in this VC continues [time]. Routes are computed one packet at a
-    /// time. The routing delay is a part of `delay`.
+    /// Time that a VC is closed to the next head after a packet has left it [time], because routes are computed one packet at a time. The
+    /// routing delay is a part of `delay`.
     pub routing_delay: Time,
     /// Time from the allocation of a VC to the first crossing of the switch [allocation steps]. With 0, a head gets a VC and crosses the
     /// switch in the same step. With 1, the head crosses the switch one step after it got the VC.
@@ -174,7 +174,7 @@ pub struct Router {
     pub allocator: AllocatorConfig,
     /// Rule that chooses one packet if several packets request the same output or VC.
     pub priority: Priority,
-    /// If true, an output sends all flits of a packet before it begins another packet. With `true`, a link never interleaves packets.
+    /// If true, an output sends all flits of a packet before it begins another packet, so a link never interleaves packets.
     pub hold_switch: bool,
 }
 

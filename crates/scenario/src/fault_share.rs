@@ -13,7 +13,7 @@ use weft_engine::spec::{Fault, Part};
 use weft_traffic::{below, stream};
 use weft_units::{Refusal, Share, Time};
 
-/// A share of the links or routers that fails together. Two shares with the same seed draw the same parts. A larger share contains the
+/// A share of the links or routers that fails. With the same seed, the same share draws the same parts, and a larger share contains the
 /// parts of a smaller share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

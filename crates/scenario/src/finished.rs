@@ -38,7 +38,7 @@ pub struct Finished {
     pub recorded: Vec<(&'static str, Table)>,
     /// The journeys of the watched packets, which are not saved.
     pub journeys: Value,
-    /// The packets that wait for each other as text, if the network stalled.
+    /// A text that lists the packets or jobs that wait, if the network stalled.
     pub stalled: Option<String>,
     pub(crate) scenario_yaml: String,
     /// The input files that the scenario names, which are saved next to the scenario.
@@ -223,8 +223,8 @@ fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// The time until all jobs with an end have ended (time to solution), and the product of energy and this time. The fields are null if a job
-/// has not ended.
+/// The time until all jobs have ended (time to solution), and the product of energy and this time. The fields are null if a job has not
+/// ended, or never ends by itself.
 fn solution(spec: &Spec, outcome: &Outcome, energy_j: Option<&Value>) -> Map<String, Value> {
     let end = |job: &JobOutcome| match job.progress {
         Progress::Ended(cycle) => Some(cycle),

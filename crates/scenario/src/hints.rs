@@ -167,7 +167,7 @@ fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
     })
 }
 
-/// Hints that a VC sends nothing while it waits for credits, because its buffer is smaller than the round trip of a credit.
+/// Hints that a VC sends nothing while it waits for credits, because its buffer does not cover the round trip of a credit.
 fn starved(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
     let (link, name) = (&spec.links[class], &spec.graph.class_names()[class]);
     let (buffer, needed) = (u64::from(link.buffer), link.rate.most_flits_in(round_trip));

@@ -107,12 +107,12 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// Version 27: `dragonfly_ugal` with `queues: global` read the wrong queues if routers of a group have different numbers of ports.
 /// Trunks of escape rings make such groups.
 ///
-/// Version 26: under `stop: confidence` the last phase of a load ends with the window. In earlier versions, if the window grew, its
-/// accepted load, power, energy and offered load were wrong. A drain ends in the same cycle with any number of blocks (`cycles_total`,
-/// `flit_hops`). A drain does not wait for packets of the warm-up whose heads have left their terminals. Lives of watched packets are right
-/// with `input_speedup` on slow links, and in several blocks with queues at terminals. Links of `idle_timeout` that change state when
-/// enough flits wait could change late in earlier versions, if heads request outputs some cycles after they have arrived. A trace keeps
-/// messages that arrived before the program cancelled their receives.
+/// Version 26: under `stop: confidence` the last phase of a load ends with the window. In earlier versions, if the window grew, the
+/// accepted load, power, energy and offered load of this phase were wrong. A drain ends in the same cycle with any number of blocks
+/// (`cycles_total`, `flit_hops`). A drain does not wait for packets of the warm-up whose heads have left their terminals. Lives of watched
+/// packets are right with `input_speedup` on slow links, and in several blocks with queues at terminals. Links of `idle_timeout` that
+/// change state when enough flits wait could change late in earlier versions, if heads request outputs some cycles after they have arrived.
+/// A trace keeps messages that arrived before the program cancelled their receives.
 ///
 /// Version 25: if several packets are delivered in one cycle, a node with several interfaces processes them in the order of its terminals.
 /// In earlier versions the order depended on the loop, so a run without shortcuts could have other numbers. Results of programs with rails
@@ -149,10 +149,10 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// complete`. `queues_settled` ignores the time that packets wait for sleeping links, and ignores loads that adapt to the network. Version
 /// 8: for loads with bursts, `saturated` is judged by the offered flits, and is null if they do not decide it. In earlier versions it was
 /// false unless the drain failed. Phases are judged in the same way. Version 7: `dragonfly_ugal` over an intermediate group counts the hops
-/// that a packet makes, up to 5. In earlier versions it counted up to 6. Version 6 adds dropped packets and records of control packets.
-/// Agents of policies answer before they send requests, and have another shadow link as soon as one shadow link drains. `warmup: auto`
-/// tests whether latencies have settled over the periods of a policy. Version 5 adds the power state, control packets and faults.
-/// `history_window` counts the flits that have left on the link, instead of the flits that have crossed the switch. Numbers of runs with
-/// that sensor change. Version 4 adds keys to version 3 (times, bits, references of energy, mean powers, states of links over time) and
-/// does not change numbers.
+/// that a packet makes, up to 5. In earlier versions it counted up to 6, so its numbers change. Version 6 adds dropped packets and records
+/// of control packets. Agents of policies answer before they send requests, and have another shadow link as soon as one shadow link drains.
+/// `warmup: auto` tests whether latencies have settled over the periods of a policy. Version 5 adds the power state, control packets and
+/// faults. `history_window` counts the flits that have left on the link, instead of the flits that have crossed the switch. Numbers of runs
+/// with that sensor change. Version 4 adds keys to version 3 (times, bits, references of energy, mean powers, states of links over time)
+/// and does not change numbers.
 pub const RESULT_MODEL_VERSION: u32 = 29;

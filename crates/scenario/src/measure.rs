@@ -96,7 +96,7 @@ pub enum Warmup {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum StopConfig {
-    /// The window grows in steps until the confidence interval of the mean packet latency is small enough.
+    /// The window grows by whole batches until the confidence interval of the mean packet latency is small enough.
     Confidence(Confidence),
     /// The window ends when all batches of packets are delivered and all programs have ended. The window is extended to the next
     /// multiple of 32 cycles.

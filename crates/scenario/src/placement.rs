@@ -58,7 +58,7 @@ pub(crate) fn place(jobs: &[(&str, &Placement, u8)], graph: &Graph, seed: u64) -
 }
 
 /// The terminals of the jobs of one message class; a job is given by its number, name and placement. Named terminals are assigned first,
-/// then random terminals in the order of the jobs, and then the rest. A later check refuses terminals that two jobs name.
+/// then random terminals in the order of the jobs, and then the rest. A later check refuses terminals that are named twice.
 fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
     let terminals = graph.terminals();
     let path = |j: usize| format!("traffic.jobs.{j}.terminals");

@@ -1,5 +1,6 @@
 //! The price of a channel consists of static energy for each mode, and energy per sent bit. The price of a router consists of static
-//! energy, energy per port that is on, and energy per crossing bit. The static energy can be lower while all its ports are off.
+//! energy, energy per port that is on, and energy per crossing bit. The static energy can have another value while all ports of the router
+//! are off.
 //!
 //! # Source
 //! The default prices are those of the TCEP paper's link (ISCA 2018). A link in the paper uses 31.25 pJ/bit at full rate, of which it draws

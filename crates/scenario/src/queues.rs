@@ -4,8 +4,8 @@
 //! The relaxation time of a single queue near its capacity: D. P. Gaver, "Diffusion approximations and models for certain congestion
 //! problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt, "Transient behavior of regulated Brownian motion", Adv. Appl. Probability
 //! 19, 1987. Let the input of a queue have a variance of v flits per cycle, and let packets wait w cycles in it on average. The effect of
-//! the queue's initial state falls by a factor e in 8 w^2 / v cycles. For a channel of c flits per cycle the effect needs 8 c w^2 / v
-//! cycles. In the formula with c, v is still the variance at a channel of one flit per cycle.
+//! the queue's initial state falls by a factor e in 8 w^2 / v cycles. For a channel of c flits per cycle, it falls by this factor in 8 c
+//! w^2 / v cycles. In the formula with c, v is still the variance at a channel of one flit per cycle.
 //!
 //! # Guarantees
 //! If the load equals the capacity, a queue grows, and the mean wait after t cycles is sqrt(2 v t / pi) cycles. Weft then computes 4 w^2 /
@@ -31,12 +31,12 @@
 //! largest growth of latencies among the classes.
 //!
 //! # Not modelled
-//! The exact packets that cross slow links. If n of 10 flits cross links that need s cycles, the estimate assumes that n of 10 packets do
-//! the same. The estimate assumes that each packet crosses at most one of these links. If a few packets cross several slow links each, the
-//! result is therefore too short. The difference is at most (P - 1) (s - 1) cycles for each additional slow link. The number of packets
-//! that wait for sleeping links: if only a few packets wait, a queue as short as their wait is not detected. The router at which packets
-//! wait. Weft divides the waiting time evenly among the routers of a path. Weft counts the wait before injection as one queue. If only a
-//! few terminals have a long backlog, the mean over all terminals shows it as a short one.
+//! Which packets cross slow links. If n of 10 flits cross links that need s cycles, the estimate assumes that n of 10 packets do the same.
+//! The estimate assumes that each packet crosses at most one of these links. If a few packets cross several slow links each, the result is
+//! therefore too short. The difference is at most (P - 1) (s - 1) cycles for each additional slow link. The number of packets that wait for
+//! sleeping links: if only a few packets wait, a queue as short as their wait is not detected. The router at which packets wait. Weft
+//! divides the waiting time evenly among the routers of a path. Weft counts the wait before injection as one queue. If only a few terminals
+//! have a long backlog, the mean over all terminals shows it as a short one.
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;

@@ -146,7 +146,7 @@ fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, 
     Ok(Some(Warning::new(&NO_RANDOM_FAULT, "fault_model.random.mtbf", numbers, what, help)))
 }
 
-/// Writes a mean number of events with two significant digits.
+/// Writes a mean number of events with two decimals, or with two significant digits if it is below 0.01.
 fn few(mean: f64) -> String {
     if mean >= 0.01 { format!("{mean:.2}") } else { format!("{mean:.1e}") }
 }

@@ -38,7 +38,7 @@ pub struct Traffic {
     /// Changes of the pattern or the load at later times, sorted by their starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
-    /// Number of packets after which sources stop (batch). Without it, sources never stop.
+    /// Number of packets after which sources stop (batch).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
     /// Workload: the rule that determines which packets terminals send, and when. Default: `open_loop`.
@@ -120,7 +120,7 @@ pub struct JobConfig {
     /// Changes of the pattern or the load at later times, sorted by their starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
-    /// Number of packets after which sources stop (batch). Without it, sources never stop.
+    /// Number of packets after which sources stop (batch).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
     /// Workload: the rule that determines which packets terminals send, and when. Default: `open_loop`.

@@ -84,7 +84,7 @@ fn what_nobody_notices_takes_no_time_and_what_is_dropped_lowers_the_share() {
     assert_eq!(number(&s, "return_recovery_cycles"), 0.0);
     let why = s["recovery_unknown"].as_str().expect("a reason");
     assert!(why.contains("0 whole bins of 312 cycles are between cycle 12000 and cycle 12001"), "{why}");
-    // a dead router loses the packets from it and to it, which are 11 of 36 pairs of routers, and the packets in its buffers
+    // a dead router loses the packets from it and to it, including those between its own terminals: 11 of 36 pairs of routers
     let s = run("faults: [{router: 3, at: 12000cycles, until: 24000cycles}]\nfault_model: {rebuild_delay: 0cycles}");
     let share = number(&s, "delivered_during_faults_share");
     assert!((share - 25.0 / 36.0).abs() < 0.02, "{share}");

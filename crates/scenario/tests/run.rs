@@ -55,7 +55,7 @@ fn check_references(summary: &serde_json::Value) {
 
 #[test]
 fn links_that_sleep_lie_between_the_references() {
-    // a link that is off has no price; in transition it has the price of `on`
+    // a link that is off costs nothing; in transition it costs the same as in the state `on`
     let text = "topology: {hyperx: {widths: [4, 4], terminals_per_router: 2}}\nrouting: minimal\n\
                 traffic: {pattern: uniform, load: 0.02}\nmeasure: {warmup: 500cycles, window: 4000cycles}\n\
                 power: {policy: {idle_timeout: {idle: 20cycles, transition: 10cycles}}}\n";

@@ -288,7 +288,8 @@ fn the_networks_that_flex_was_compared_with_can_be_written() {
         );
     }
     assert_eq!(size(&hyperx(&[6, 6, 6], 1)), [216, 16, 216 * 15 / 2, 216]);
-    // tables 4 and 5 of the paper: networks of about 10,000 terminals. A third of the ports is for terminals (in trees, half of the ports)
+    // tables 4 and 5 of the paper: the largest networks of about 10,000 terminals. A third of the ports is for terminals (in trees, half of
+    // the ports)
     let near = |config: &TopologyConfig| size(config)[3].abs_diff(10_000) < 1000;
     assert!(near(&fat_tree(34)) && near(&tree(22, 3)) && near(&hyperx(&[22, 22], 21)) && near(&flex([12, 12], 3, 22)));
     assert!(near(&dragonfly([14, 7, 7], None, Arrangement::PalmTree)) && near(&slim_fly(19, 14)));

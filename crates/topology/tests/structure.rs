@@ -78,7 +78,7 @@ fn the_bound_of_a_large_graph_is_near_the_known_bisection() {
     assert_eq!((flex.links, flex.exact), (324, false));
     // The network is a dragonfly of 9 groups of 4 routers. A possible cut divides 4 groups and half of the fifth group from the rest. The
     // bound must not be higher than its number of links. The cut crosses 4 * 4 links between whole groups, 4 + 4 links from the divided
-    // group to other groups, and 2 * 2 local links.
+    // group to groups on the other side, and 2 * 2 local links of this group.
     let keys = r#""routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2"#;
     let bisection = build(&format!(r#"{{"dragonfly": {{{keys}}}}}"#)).bisection();
     assert!(!bisection.exact && bisection.links <= 28, "{bisection:?}");

@@ -10,8 +10,7 @@
 //! # Guarantees
 //! Gaps are geometric: P(gap = k) = p (1 - p)^(k - 1), k >= 1. Each probability of a table is exact to 2^-64 plus the rounding of its f64
 //! products. The tables are built only with IEEE multiplication, addition and division, not with `ln`, `exp` or `powf`. So they are the
-//! same on every machine. A gap below 256 cycles needs one table look-up. Each further factor of 256
-//! needs two more look-ups.
+//! same on every machine. A gap below 256 cycles needs one table look-up. Each further factor of 256 needs two more look-ups.
 //! # Not modelled
 //! A probability p below 2^-52 is treated as 2^-52 (one packet in 52 days with a clock of 1 ns). Bursts are not modelled here: see the
 //! injection processes.
@@ -204,7 +203,7 @@ mod tests {
     #[test]
     fn counts_pass_chi_square() {
         const DRAWS: u32 = 500_000;
-        // Bins of about equal probability, as ranges of cycles that include the borders of the tables at 255 and 511.
+        // The bins are ranges of cycles. Several bins end at or next to the borders of the tables at 255 and 511.
         for (component, (p, bins)) in [
             (0.3, vec![1, 2, 3, 4, 5, 8, 12]),
             (0.004, vec![1, 2, 50, 100, 200, 254, 255, 256, 300, 400, 510, 511, 512, 600, 767, 768, 1000]),

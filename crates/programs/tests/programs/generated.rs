@@ -273,7 +273,8 @@ fn gromacs_exchanges_in_three_dimensions_and_with_its_mesh_rank() {
 
 #[test]
 fn linpack_has_two_thirds_of_the_cube_and_the_panels() {
-    // With n = 300, Linpack works on blocks of NB = 32 columns: its operations are the sum over panels of 2 w (n_j)^2 and w^2 rows.
+    // With n = 300, Linpack works on blocks of NB = 32 columns instead of single columns. Its operations are the sum over panels of 2 w
+    // (n_j)^2 and w^2 rows.
     let expected: f64 = (0..10)
         .map(|panel| {
             let left = 300.0 - 32.0 * f64::from(panel);

@@ -31,7 +31,7 @@ impl Chooser {
     }
 }
 
-/// The error of the first call of the function that failed. The run ends with this error.
+/// The error of the first failed call of the function. The run ends with this error.
 #[derive(Debug, Default)]
 pub struct Fault(OnceLock<Refusal>);
 

@@ -18,10 +18,10 @@
 //! on their versions.
 //!
 //! # Validation
-//! `tests/test_python_pattern.py` checks that a function gives the same results as a `matrix` with the same destinations. The same Python
-//! tests check that random destinations have the stated probabilities. The tests also check that the numbers of threads and blocks have no
-//! effect. The tests also check that each invalid function is refused. `traffic/tests/shares.rs` checks a source whose shares sum to less
-//! than 1. Weft is not compared with another simulator here.
+//! `tests/test_python_pattern.py` checks that a function gives the same results as a `matrix` with the same destinations, and that random
+//! destinations have the stated probabilities. These Python tests also check that the numbers of threads and blocks have no effect, and
+//! that each invalid function is refused. `traffic/tests/shares.rs` checks a source whose shares sum to less than 1. Weft is not compared
+//! with another simulator here.
 
 use super::function::{Arguments, Known, PythonFunction};
 use pyo3::prelude::*;

@@ -3,17 +3,17 @@
 //! # Source
 //! None: the usual questions about a network that loses a link.
 //! # Guarantees
-//! The window is divided into bins of equal length. Each bin after the first fault is compared with the bins before it. A bin counts as
-//! deviating (off) if it lost packets at faults. A bin is also off if random variation does not explain how high its mean latency is, or
-//! how few flits it delivered. Random variation explains [`LIMIT`] standard deviations of a bin, including the error of the mean. For bins
-//! with few packets, it explains more. A bin without packets is always off, even if the number of flits varies strongly from bin to bin. In
-//! the bin that contains a failure only lost packets are judged, because this bin begins before the failure. Among many bins, a few are off
-//! by chance. A bin that is off without losses therefore counts only directly after the event, or if another such bin is less than [`HOLD`]
-//! bins away. Recovery ends with the last bin that counts, but not before the routing has its new tables. The recovery time is known only
-//! if [`HOLD`] good bins follow. A bin whose true value is exactly at the limit is off with probability 1/2. All [`HOLD`] such bins are
-//! good by chance with probability 1/256. The time that is judged after a failure ends with the next failure or return. The recovery time
-//! after a failure therefore describes the network with the broken part. The recovery time after the return of the part is a separate
-//! number.
+//! The window is divided into bins of equal length. Each bin after the first fault is compared with the bins before this fault. A bin
+//! counts as deviating (off) if it lost packets at faults. A bin is also off if random variation does not explain how high its mean latency
+//! is, or how few flits it delivered. Random variation explains [`LIMIT`] standard deviations of a bin, including the error of the mean.
+//! For bins with few packets, it explains more. A bin without packets is always off, even if the number of flits varies strongly from bin
+//! to bin. In the bin that contains a failure only lost packets are judged, because this bin begins before the failure. Among many bins, a
+//! few are off by chance. A bin that is off without losses therefore counts only directly after the event, or if another bin that is off is
+//! less than [`HOLD`] bins away. Recovery ends with the last bin that counts, but not before the routing has its new tables. The recovery
+//! time is known only if [`HOLD`] good bins follow. A bin whose true value is exactly at the limit is off with probability 1/2. All
+//! [`HOLD`] such bins are good by chance with probability 1/256. The time that is judged after a failure ends with the next failure or
+//! return. The recovery time after a failure therefore describes the network with the broken part. The recovery time after the return of
+//! the part is a separate number.
 //!
 //! Each recovery time has an interval. The interval begins at the end of the last bin that is above the limit by [`CERTAIN`] standard
 //! errors of this bin. The interval ends with the first later bin that is below the limit by [`CERTAIN`] standard errors. If a bin has a

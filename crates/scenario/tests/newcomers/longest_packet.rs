@@ -12,7 +12,7 @@ use weft_units::{Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LongestPacket {
-    /// Length of a time span [time].
+    /// Length of a span [time].
     pub every: Time,
 }
 

@@ -2,8 +2,8 @@
 
 use crate::Graph;
 
-/// Maximum number of steps along links that a complete count may take. If a complete count would take more steps, it uses only a sample of
-/// the sources.
+/// Maximum number of steps along links for a complete count. If a complete count would take more steps, paths are counted only from a
+/// sample of the sources.
 const MOST_STEPS: u64 = 1 << 31;
 
 /// Statistics of the number of shortest paths, over all ordered pairs of different routers with terminals at one distance.

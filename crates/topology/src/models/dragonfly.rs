@@ -33,10 +33,10 @@
 //!
 //! # Validation
 //! `topology/tests/conformance.rs` checks counts and wiring, and compares diameter and mean distance with a search, for any number of
-//! groups. `topology/tests/conformance.rs` compares the routers and links of a = 8, p = h = 4 with the literature.
-//! `topology/tests/conformance.rs` checks that escape rings visit every router once. `topology/src/graph/arrangement.rs` compares the
-//! arrangements with their published formulas. Other simulators: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and
-//! `Dragonfly palmtree` of `tests/data/golden/caminos.csv`. The arrangements `relative` and `circulant` have no rows.
+//! groups. `topology/tests/conformance.rs` also compares the routers and links of a = 8, p = h = 4 with the literature, and checks that
+//! escape rings visit every router once. `topology/src/graph/arrangement.rs` compares the arrangements with their published formulas. Other
+//! simulators: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and `Dragonfly palmtree` of `tests/data/golden/caminos.csv`.
+//! The arrangements `relative` and `circulant` have no rows.
 
 use super::TopologyModel;
 use super::global_links::GlobalPorts;

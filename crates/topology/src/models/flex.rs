@@ -182,7 +182,7 @@ mod tests {
         let graph = build([3, 3], 2, 1).unwrap();
         let peers: Vec<Peer> = graph.ports(0).iter().skip(1).map(|port| port.peer).collect();
         let to = |router, port| Peer::Router { router, port };
-        // router (0, 0, 0) leads to (1, 0, 1), (2, 0, 1), (0, 1, 1) and (0, 2, 1). Links down would use the same ports
+        // router (0, 0, 0) leads to (1, 0, 1), (2, 0, 1), (0, 1, 1) and (0, 2, 1). With two layers, links down use the same ports
         assert_eq!(peers, [to(10, 1), to(11, 1), to(12, 3), to(15, 3)]);
         assert_eq!(graph.links().count(), 9 * 4);
     }

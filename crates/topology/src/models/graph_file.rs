@@ -31,11 +31,10 @@
 //! links to terminals that differ in bandwidth or latency.
 //!
 //! # Validation
-//! `topology/tests/graph_files.rs` checks that every format gives the same graph, and reads files of NetworkX.
-//! `topology/tests/graph_files.rs` checks that random and damaged files never cause a panic. `topology/tests/graph_attributes.rs` checks
-//! classes, rounding, hosts, warnings and refusals. `topology/tests/cables.rs` checks tables of cables. `topology/tests/conformance.rs`
-//! compares distances with a search. `topology/tests/structure.rs` compares the bound of the bisection with all cuts of small graphs. No
-//! other simulator was compared.
+//! `topology/tests/graph_files.rs` checks that every format gives the same graph, and that random and damaged files never cause a panic; it
+//! also reads files of NetworkX. `topology/tests/graph_attributes.rs` checks classes, rounding, hosts, warnings and refusals.
+//! `topology/tests/cables.rs` checks tables of cables. `topology/tests/conformance.rs` compares distances with a search.
+//! `topology/tests/structure.rs` compares the bound of the bisection with all cuts of small graphs. No other simulator was compared.
 
 use super::TopologyModel;
 use crate::graph::files::asked::{Attributes, BandwidthFrom, Hosts, LatencyFrom};

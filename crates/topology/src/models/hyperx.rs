@@ -18,7 +18,7 @@
 //!
 //! # Validation
 //! `topology/tests/conformance.rs` checks counts, degrees, wiring and numbering, and compares diameter and mean distance with a search.
-//! `topology/tests/conformance.rs` compares the mean distance of 6x6 and the links of 10x10 with the literature.
+//! `topology/tests/conformance.rs` also compares the mean distance of 6x6 and the links of 10x10 with the literature.
 //! `topology/tests/structure.rs` compares the bisection with all cuts. Other simulators: the rows `ff8x8c8_L1` of
 //! `tests/data/golden/booksim.csv`, `Hamming[8,8]x8` of `tests/data/golden/caminos.csv`.
 

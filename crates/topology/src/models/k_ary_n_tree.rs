@@ -20,8 +20,8 @@
 //!
 //! # Validation
 //! `topology/tests/conformance.rs` checks counts and the wiring level by level, and compares diameter and mean distance with a search.
-//! `topology/tests/conformance.rs` compares the 10-ary 3-tree with the literature. `topology/tests/structure.rs` compares the bisection
-//! with all cuts. BookSim2: the rows `ftree4x3` of `tests/data/golden/booksim.csv`.
+//! `topology/tests/conformance.rs` also compares the 10-ary 3-tree with the literature. `topology/tests/structure.rs` compares the
+//! bisection with all cuts. BookSim2: the rows `ftree4x3` of `tests/data/golden/booksim.csv`.
 
 use super::TopologyModel;
 use crate::graph::check_size;

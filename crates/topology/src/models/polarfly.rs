@@ -27,11 +27,11 @@
 //! neighbour, then the ports of the other links of trunks.
 //!
 //! # Not modelled
-//! The expansions in the source that copy racks. The additional links of quadrics with which the source makes all degrees equal.
+//! The expansions in the source that copy racks. The additional links of quadrics in the source, for even degrees.
 //!
 //! # Validation
 //! `topology/tests/polarfly.rs` checks routers, degrees, diameter, common neighbours and links between groups for every q up to 32.
-//! `topology/tests/polarfly.rs` compares the bisection with the bound by the second eigenvalue. `topology/tests/conformance.rs` checks
+//! `topology/tests/polarfly.rs` also compares the bisection with the bound by the second eigenvalue. `topology/tests/conformance.rs` checks
 //! wiring and views. No other simulator was compared.
 
 use super::TopologyModel;

@@ -10,22 +10,22 @@
 //! `q` \[a power of a prime\], `terminals_per_router` p \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! q = 4w + d with d in {-1, 0, 1} is a power of a prime other than 2. All arithmetic is that of the Galois field of q elements. Routers
-//! are (0, x, y) and (1, m, c). A link joins (0, x, y) and (1, m, c) if y = m x + c. A link joins two routers (0, x, .) if the difference
-//! of their y is in a set X. A link joins two routers (1, m, .) if the difference of their c is in a set X'. X contains even powers and X'
-//! contains odd powers of a primitive element. The sets X and X' are large enough to contain the negative of each of their elements. The
-//! network has 2 q^2 routers, degree (3 q - d) / 2 and diameter 2. The routers (0, i, .) and (1, i, .) form group i, like the racks of the
-//! source. Router id = group * 2 q + side * q + y (or c). To compute an id, an element of the field is the number whose digits are its
-//! coefficients. Every two groups are joined by 2 q links. Link classes: "local" in a group, "global" between groups. Terminal id = router
-//! * p + port. The ports to terminals come first, then the links sorted by neighbour, then the ports of the other links of trunks.
+//! q = 4w + d with d in {-1, 0, 1} is a power of a prime, but not 2 itself. All arithmetic is that of the Galois field of q elements.
+//! Routers are (0, x, y) and (1, m, c). A link joins (0, x, y) and (1, m, c) if y = m x + c. A link joins two routers (0, x, .) if the
+//! difference of their y is in a set X. A link joins two routers (1, m, .) if the difference of their c is in a set X'. X contains even
+//! powers and X' contains odd powers of a primitive element. The sets X and X' are large enough to contain the negative of each of their
+//! elements. The network has 2 q^2 routers, degree (3 q - d) / 2 and diameter 2. The routers (0, i, .) and (1, i, .) form group i, like the
+//! racks of the source. Router id = group * 2 q + side * q + y (or c). To compute an id, an element of the field is the number whose digits
+//! are its coefficients. Every two groups are joined by 2 q links. Link classes: "local" in a group, "global" between groups. Terminal id =
+//! router * p + port. The ports to terminals come first, then the links sorted by neighbour, then the ports of the other links of trunks.
 //!
 //! # Not modelled
 //! The extended graphs in the source, which have diameter 3.
 //!
 //! # Validation
-//! `topology/tests/slim_fly.rs` checks routers, degree, diameter 2 and links between groups for every q up to 49.
-//! `topology/tests/slim_fly.rs` checks the Hoffman-Singleton graph (q = 5), which is the only graph of its kind.
-//! `topology/tests/conformance.rs` checks wiring and views. No other simulator was compared.
+//! `topology/tests/slim_fly.rs` checks routers, degree, diameter 2 and links between groups for every q up to 49, and the Hoffman-Singleton
+//! graph (q = 5), which is the only graph of its kind. `topology/tests/conformance.rs` checks wiring and views. No other simulator was
+//! compared.
 
 use super::TopologyModel;
 use super::galois::{Field, prime_power};

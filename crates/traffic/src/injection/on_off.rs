@@ -19,8 +19,8 @@
 //!
 //! # Validation
 //! `traffic/tests/injection.rs` checks that the rate equals the load, in every cycle from the first, and that the lengths of bursts and
-//! silences are geometric. `traffic/tests/injection.rs` compares the variance of packet counts with the theory of renewal processes and
-//! with `dispersion`. No other simulator was compared.
+//! silences are geometric. `traffic/tests/injection.rs` also compares the variance of packet counts with the theory of renewal processes
+//! and with `dispersion`. No other simulator was compared.
 
 use super::{InjectionModel, Remembered, Times};
 use crate::GapTable;

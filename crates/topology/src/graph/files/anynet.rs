@@ -78,8 +78,8 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
 /// The latency that BookSim assumes for a direction of a link if the file does not give it \[cycles\].
 const UNSAID: u32 = 1;
 
-/// Adds the opposite direction of each link whose latency the file gives for only one direction. BookSim gives this direction a latency of
-/// 1.
+/// Adds the opposite direction of each link whose latency the file gives for only one direction. BookSim gives the opposite direction a
+/// latency of 1.
 fn state_ways_back(reading: &mut Reading) {
     let stated: HashSet<(u32, u32)> = reading.links.iter().map(|link| (link.from, link.to)).collect();
     let unsaid = reading.classes.find(DEFAULT_CLASS);

@@ -50,7 +50,7 @@ impl Neighbours {
                 return Some(path);
             }
             let new = self.of[end].iter().copied().filter(|&router| place[router as usize] == usize::MAX);
-            // chooses the neighbour with the fewest remaining neighbours, because the path could later not reach it
+            // chooses the neighbour with the fewest remaining neighbours, because otherwise the path might not reach it later
             let ways =
                 |router: &u32| self.of[*router as usize].iter().filter(|&&o| place[o as usize] == usize::MAX).count();
             if let Some(new) = new.min_by_key(ways) {
