@@ -190,7 +190,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// The price of a channel of each link class, and the price of a router.
+    /// The prices of a channel in each link class.
     fn prices(
         &self,
         classes: &[String],

@@ -52,7 +52,7 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
             (format!("in the second half of the phase that begins in cycle {}", phase.start), "traffic.phases", help)
         }
         None => {
-            // twice the length, because only half of a window is judged; a window without a fixed length begins with this length
+            // twice the length, because only half of a window is judged; a window that grows begins with this length
             let window = (2.0 * doubt.cycles as f64 * doubt.longer()).ceil() as Cycles;
             let help = match window <= MAX_CYCLES {
                 true => format!("write `measure.window: {window}cycles` or more"),

@@ -30,7 +30,7 @@ weft_units::codes! {
         helps: "Write a smaller batch or a longer window.";
 }
 
-/// The end of the latest possible measured window [cycle].
+/// The first cycle after the latest possible measured window.
 pub(crate) fn window_end(spec: &Spec) -> Cycles {
     let phases = &spec.phases;
     let longest = match phases.stop {

@@ -180,7 +180,7 @@ fn check_cabinets(named: &BTreeMap<String, Vec<RouterSet>>, graph: &Graph) -> Re
 
 /// Sets of channels (bundles) for which the run counts the cycles in which all channels of the set sleep. The first sets belong to the
 /// routers: all channels that leave or reach the router. Further sets belong to the groups: the channels of the group, and all channels
-/// that leave or reach its routers. `None` if the scenario requests no groups.
+/// that leave or reach its routers. `grouping` is `None` if the scenario requests no groups.
 pub(crate) fn bundles(spec: &Spec, grouping: Option<&Grouping>) -> Vec<Vec<u32>> {
     if grouping.is_none() && !routers_sleep(spec) {
         return Vec::new();

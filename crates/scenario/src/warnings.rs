@@ -117,8 +117,8 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     Ok(warnings)
 }
 
-/// Warns if the scenario requests random faults, but none happens in the run. The warning proposes another seed only if the mean number of
-/// faults is high enough.
+/// Warns if the scenario requests random faults, but none happens in the run. The warning proposes more faults instead of another seed,
+/// because another seed helps only if some faults are expected.
 fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let Some(random) = scenario.fault_model.as_ref().and_then(|model| model.random.as_ref()) else { return Ok(None) };
     let clock = Clock { cycle_fs: spec.cycle_fs };

@@ -1,5 +1,5 @@
-//! Draws the gaps between packets of a source that creates a packet in each cycle with the same probability (Bernoulli). A single draw
-//! gives the length of a gap, instead of a draw for each cycle.
+//! Draws the gaps between packets of a source that creates a packet in each cycle with the same probability (Bernoulli). The length of a
+//! gap is drawn at once, without a draw for each cycle.
 //!
 //! # Source
 //! The alias method of `alias.rs`, for outcomes that fit a byte.

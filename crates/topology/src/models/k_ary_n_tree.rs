@@ -12,8 +12,8 @@
 //! Terminal id = leaf * k + port. The tree has k^n terminals, all on the leaves, and n * k^(n-1) routers. The (n-1) * k^n links between
 //! routers belong to the classes "level1" to "level(n-1)", with k^n links each. A class is named after the level of the upper end. The
 //! number of links is the same above and below each level: full bisection. Routers of the top level have k ports, and the other routers
-//! have 2k. Consider two terminals whose leaves differ in no digit above digit h. The two leaves are joined by k^(h+1) shortest paths of 2
-//! (h+1) links, one over each nearest common ancestor.
+//! have 2k. Consider two terminals on leaves whose highest differing digit is digit h. The two leaves are joined by k^(h+1) shortest paths
+//! of 2 (h+1) links, one over each nearest common ancestor.
 //!
 //! # Not modelled
 //! Tapered trees and other radices per level (see `fat_tree`), the unused upper half of top routers.

@@ -22,7 +22,7 @@ struct NodeLink {
     nodes: Vec<Item<false>>,
     links: Option<Vec<Item<true>>>,
     edges: Option<Vec<Item<true>>>,
-    /// The links in NetworkX's adjacency format; the key shows that the file must be converted.
+    /// The links in NetworkX's adjacency format, which this reader refuses.
     adjacency: Option<IgnoredAny>,
 }
 
