@@ -1,11 +1,11 @@
-//! Records the commit from which Weft is built, for `run.json`, and the source of each model, for `weft cite`.
+//! Build script: records the commit from which Weft is built, for `run.json`, and the source of each model, for `weft cite`.
 
 use serde_json::{Map, Value};
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Families of models: the key in a scenario, the file of the registry, and the folder of the models.
+/// Families of models: the key in a scenario, the file of the registry, and the folder with the models.
 const FAMILIES: [(&str, &str, &str); 10] = [
     ("topology", "topology/src/models/mod.rs", "topology/src/models"),
     ("routing", "models/src/routing/mod.rs", "models/src/routing"),
@@ -20,7 +20,7 @@ const FAMILIES: [(&str, &str, &str); 10] = [
 ];
 
 fn main() {
-    // empty if Weft is not built in a git checkout
+    // the commit is empty if Weft is not built in a git checkout
     let commit = git(&["rev-parse", "HEAD"]).map(|commit| {
         let changed = git(&["status", "--porcelain", "--", ".."]).is_none_or(|lines| !lines.is_empty());
         if changed { format!("{commit}-changed") } else { commit }
@@ -46,8 +46,8 @@ fn git(words: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The source of each model of a family, by name. A line of the registry has the form `"name" => module::Type,`. The model `python` of a
-/// family is in this crate.
+/// The text below `# Source` in the header of each model of a family, by model name. A line of the registry has the form `"name" =>
+/// module::Type,`. The model `python` of a family is in this crate and not in the folder of the family.
 fn sources(family: &str, registry: &str, folder: &str) -> Value {
     let crates = Path::new("..");
     let registry = read(&crates.join(registry));
@@ -65,14 +65,14 @@ fn sources(family: &str, registry: &str, folder: &str) -> Value {
     Value::Object(models.map(source).chain(function).collect())
 }
 
-/// A file with this name in a folder or in one of its subfolders.
+/// Finds a file with this name in a folder or in one of its subfolders.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let entries: Vec<PathBuf> = read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     let here = entries.iter().find(|path| path.file_name().is_some_and(|own| own == name)).cloned();
     here.or_else(|| entries.iter().filter(|path| path.is_dir()).find_map(|path| find(path, name)))
 }
 
-/// A section of the header of a file, as one line.
+/// The text of one section in the header of a model's file, joined to one line.
 fn section(text: &str, heading: &str) -> String {
     let header = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
     let inside = header.skip_while(|line| line.strip_prefix("# ") != Some(heading)).skip(1);

@@ -1,4 +1,5 @@
-//! Progress, stop requests, checkpoints and cores of a run. A running network and Python share these data without the GIL.
+//! Data with which Python observes and controls a run: progress, stop requests, checkpoints and cores. The running engine and Python share
+//! these data, and the engine needs no GIL to access them.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -13,28 +14,28 @@ pub struct Shared {
     cycle: AtomicU64,
     of: AtomicU64,
     stop: AtomicBool,
-    /// A Python function that is called with each checkpoint; without it, no checkpoints are made.
+    /// The Python function that the engine calls with each checkpoint. If it is `None`, the engine makes no checkpoints.
     keep: Option<Py<PyAny>>,
-    /// Whether a checkpoint is requested, as soon as one can be made.
+    /// True if a checkpoint has been requested and not yet made.
     asked: AtomicBool,
-    /// Cycles between two automatic checkpoints; 0: there are none.
+    /// Cycles between two automatic checkpoints; 0 if no automatic checkpoints are made.
     every: u64,
     /// The first cycle in which the next automatic checkpoint can be made; 0 before the run has begun.
     next: AtomicU64,
-    /// Whether the loop uses no shortcut.
+    /// True if the loop skips no idle cycles and uses no other shortcut.
     plain: AtomicBool,
-    /// The core to which each thread is pinned, if threads are pinned.
+    /// The core to which each thread is pinned; not set if the threads are not pinned.
     cores: OnceLock<Vec<usize>>,
 }
 
 impl Shared {
-    /// Settings for the execution of the run on this number of threads, in this number of blocks.
+    /// Settings with which the engine executes the run: this number of threads and of blocks.
     pub fn execution(&self, threads: usize, blocks: usize) -> Execution {
         let how = Execution::new(threads, blocks);
         if self.plain.load(Relaxed) { how.plain() } else { how }
     }
 
-    /// Whether it is time for an automatic checkpoint.
+    /// True if the time between two automatic checkpoints has passed at cycle `now`.
     fn is_due(&self, now: u64) -> bool {
         let next = self.next.load(Relaxed);
         if self.every == 0 || (next > 0 && now < next) {
@@ -61,7 +62,7 @@ impl Progress for Shared {
         Python::attach(|py| {
             let bytes = PyBytes::new(py, &checkpoint);
             drop(checkpoint);
-            // the function reports expected errors itself; any other error is a bug, and is shown as such
+            // the function `keep` reports expected errors itself; any other error is a bug in it, so Python prints the traceback
             keep.call1(py, (bytes,)).map_or_else(|problem| problem.write_unraisable(py, None), drop);
         });
     }
@@ -79,8 +80,8 @@ pub struct Control {
 
 #[pymethods]
 impl Control {
-    /// `keep` is called with the bytes of each checkpoint, in the thread of the run. Checkpoints are made on request, after every
-    /// `every_cycles` cycles if that is above 0, and when the run is stopped.
+    /// Creates the handle. The thread of the run calls `keep` with the bytes of each checkpoint. The run makes checkpoints on request,
+    /// after every `every_cycles` cycles if that is above 0, and when it is stopped.
     #[new]
     #[pyo3(signature = (keep = None, every_cycles = 0))]
     fn new(keep: Option<Py<PyAny>>, every_cycles: u64) -> Self {
@@ -93,19 +94,19 @@ impl Control {
         self.shared.cycle.load(Relaxed)
     }
 
-    /// Number of cycles until the end of the window, as far as known; packets of the window may still be delivered after it.
+    /// Number of cycles until the end of the window, as far as known. Packets of the window may be delivered after this cycle.
     #[getter]
     fn cycles(&self) -> u64 {
         self.shared.of.load(Relaxed)
     }
 
-    /// Whether the run was asked to stop.
+    /// True if the run was asked to stop.
     #[getter]
     fn stopped(&self) -> bool {
         self.shared.stop.load(Relaxed)
     }
 
-    /// Whether the run uses no shortcuts: its results are the same, but it is slower.
+    /// True if the run uses no shortcuts. Shortcuts only make a run faster and do not change its results.
     #[getter]
     fn plain(&self) -> bool {
         self.shared.plain.load(Relaxed)
@@ -126,7 +127,7 @@ impl Control {
         let _ = self.shared.cores.set(cores);
     }
 
-    /// Requests a checkpoint as soon as one can be made.
+    /// Requests a checkpoint, which the run makes as soon as it can.
     fn checkpoint(&self) {
         self.shared.asked.store(true, Relaxed);
     }

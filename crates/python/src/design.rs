@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
 
-/// A named network. Methods return arrays as bytes, for `numpy.frombuffer`.
+/// A network with the name from its file. Methods return arrays as bytes, for `numpy.frombuffer`.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Design {
     inner: Arc<weft_scenario::Design>,
@@ -18,8 +18,8 @@ impl Design {
     }
 }
 
-/// Reads all designs of a file, in their order. Files that the designs name are taken from `attached` (name, content), or read relative to
-/// the folder of `file_name`.
+/// Reads all designs of a file, in their order. The content of files that the designs name is taken from `attached` (name, content), or
+/// read from disk relative to the folder of `file_name`.
 #[pyfunction]
 pub fn read_designs(
     py: Python<'_>,
@@ -31,7 +31,7 @@ pub fn read_designs(
     Ok(read.map_err(|problem| errors::scenario_error(py, problem))?.into_iter().map(Design::new).collect())
 }
 
-/// The rows as consecutive 32-bit numbers, in the byte order of the machine.
+/// Converts rows of 32-bit numbers to bytes, in the byte order of the machine.
 fn bytes<'py, const N: usize>(py: Python<'py>, rows: &[[u32; N]]) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &rows.iter().flatten().flat_map(|number| number.to_ne_bytes()).collect::<Vec<_>>())
 }
@@ -54,7 +54,7 @@ impl Design {
         value::to_python(py, &py.detach(|| self.inner.facts()))
     }
 
-    /// The order of the routers on the floor of the machine room, and the coordinates of each router.
+    /// The order of the routers on the floor of the machine room, with the coordinates of each router.
     fn places<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &py.detach(|| self.inner.places()))
     }
@@ -69,13 +69,13 @@ impl Design {
         bytes(py, &self.inner.terminals_of_routers().into_iter().map(|count| [count]).collect::<Vec<_>>())
     }
 
-    /// Numbers of shortest paths between two different routers with terminals, by their distance.
+    /// Statistics of the number of shortest paths between two different routers with terminals, for each distance.
     fn path_diversity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &py.detach(|| self.inner.path_diversity()))
     }
 
-    /// Number of links of a cut, and its halves. The cut starts from the given halves (one byte per router, 1 for the second half), and is
-    /// then balanced and improved.
+    /// Improves a division of the routers into two halves; returns the number of links between the halves, and the half of each router. The
+    /// search starts from the given halves (one byte per router, 1 for the second half), balances them, and then improves them.
     fn improved_halves<'py>(&self, py: Python<'py>, second: Vec<u8>) -> PyResult<(u64, Bound<'py, PyBytes>)> {
         let improved = py.detach(|| self.inner.improved_halves(&second));
         let (links, second) =
@@ -83,8 +83,8 @@ impl Design {
         Ok((links, PyBytes::new(py, &second)))
     }
 
-    /// Numbers of links that can fail in each of `trials` random orders, first while all routers stay connected, and second while all
-    /// routers with terminals do (u32).
+    /// For each of `trials` random orders of failing links, two numbers of links that can fail (u32): while all routers stay connected, and
+    /// while all routers with terminals do.
     fn survived_failures<'py>(&self, py: Python<'py>, trials: u32, seed: u64) -> Bound<'py, PyBytes> {
         let survived = py.detach(|| self.inner.survived_failures(trials, seed));
         bytes(py, &survived)

@@ -11,7 +11,7 @@ use weft_diagnoses::{Facts, Kind, Source, flaws, kinds, words};
 struct Record<'py>(Bound<'py, PyDict>);
 
 impl<'py> Record<'py> {
-    /// `None` also if the value is `None`.
+    /// The value of a key; `None` if the key is missing or its value is Python's `None`.
     fn value(&self, key: &str) -> Option<Bound<'py, PyAny>> {
         self.0.get_item(key).ok().flatten().filter(|value| !value.is_none())
     }
@@ -44,8 +44,8 @@ impl Source for Record<'_> {
     }
 }
 
-/// The verdict on a point, or on a phase of its load that has the form of a summary. Flaws are identified by their rank; the worst flaw has
-/// rank 0.
+/// The verdict on a finished point, or on one phase of its load whose data have the form of a summary. Flaws are identified by their rank;
+/// the worst flaw has rank 0.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Verdict {
     facts: Facts,
@@ -84,7 +84,7 @@ impl Verdict {
         ranks(&self.flaws)
     }
 
-    /// Flaws that prevent a comparison with a point that delivers the same load.
+    /// Ranks of the flaws that prevent a comparison with a point that delivers the same load.
     #[getter]
     fn obstacles(&self) -> Vec<usize> {
         ranks(&self.facts.obstacles())
@@ -130,25 +130,25 @@ impl Verdict {
         self.facts.dropped_share()
     }
 
-    /// The sign that follows the numbers of the point in tables.
+    /// The sign that tables print after the numbers of the point.
     #[getter]
     fn mark(&self) -> &'static str {
         flaws::mark(&self.flaws, true)
     }
 
-    /// The sign that follows a number of a time in which no packet was dropped.
+    /// The sign that tables print after a number from a period in which no packet was dropped.
     #[getter]
     fn mark_without_drops(&self) -> &'static str {
         flaws::mark(&self.flaws, false)
     }
 
-    /// The sign that replaces a latency without a limit; otherwise the mark.
+    /// The sign that tables print instead of a latency that grows without limit; for other points, the mark.
     #[getter]
     fn sign(&self) -> &'static str {
         flaws::sign(&self.flaws)
     }
 
-    /// For each job, the sign that replaces a latency without a limit, or the mark that follows its numbers.
+    /// For each job, the sign that replaces a latency that grows without limit, or the mark that follows the numbers of the job.
     #[getter]
     fn job_signs(&self) -> Vec<&'static str> {
         self.facts.job_signs()
@@ -172,25 +172,25 @@ impl Verdict {
         self.facts.is_failing()
     }
 
-    /// The flaws in words; `None` for a point without flaws.
+    /// A text that names the flaws of the point; `None` for a point without flaws.
     #[getter]
     fn reason(&self) -> Option<String> {
         (!self.flaws.is_empty()).then(|| words::reason(&self.flaws))
     }
 
-    /// Dotted path of the power policy's parameter about which the engine has warned.
+    /// Dotted path of the power policy's parameter about which the engine has warned, if there is one.
     #[getter]
     fn risk(&self) -> Option<&str> {
         self.facts.policy_warning().map(|warning| &*warning.path)
     }
 
-    /// The reason why latencies had not settled at the limit of the warm-up.
+    /// The reason why latencies had not settled when the warm-up reached its limit.
     #[getter]
     fn at_limit(&self) -> Option<&str> {
         self.facts.at_limit().map(|warning| &*warning.what)
     }
 
-    /// For each phase, the data from which the point and later phases are judged.
+    /// For each phase, the data from which Weft judges the point and later phases.
     #[getter]
     fn phases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let one = |phase: &Facts| {
@@ -210,8 +210,8 @@ impl Verdict {
         value::to_python(py, &json!(self.facts.diagnoses()))
     }
 
-    /// Remedy for the flaw of this rank, by default for the worst flaw; empty for a point without flaws. `in_profile`: whether a profile
-    /// names the load.
+    /// Remedy for the flaw of this rank; without a rank, for the worst flaw. Empty for a point without flaws. `in_profile` is true if a
+    /// load profile contains the load of the point.
     #[pyo3(signature = (rank = None, in_profile = false))]
     fn remedy(&self, rank: Option<usize>, in_profile: bool) -> String {
         let kind = rank.and_then(|rank| kinds::KINDS.get(rank)).or(self.flaws.first());
@@ -219,31 +219,31 @@ impl Verdict {
         kind.map(|kind| remedy(kind).text).unwrap_or_default()
     }
 
-    /// Settings with which a run shows whether the network carries the load.
+    /// Settings with which a new run can decide whether the network carries the load.
     fn to_judge(&self) -> String {
         self.facts.to_judge().text
     }
 
-    /// Settings with which a point that has not settled will settle. `longest`: the longest warm-up limit in the sweep [cycles].
+    /// Settings with which the latencies of an unsettled point settle. `longest` is the longest warm-up limit in the sweep [cycles].
     #[pyo3(signature = (longest = 0.0))]
     fn to_settle(&self, longest: f64) -> Vec<String> {
         self.facts.to_settle(longest).into_iter().map(|remedy| remedy.text).collect()
     }
 
-    /// Codes and sentences about a topic, for the text below the tables of a sweep.
+    /// Codes and sentences about a topic, which Weft prints below the tables of a sweep.
     #[pyo3(signature = (topic, longest = 0.0))]
     fn notes(&self, topic: &str, longest: f64) -> PyResult<Vec<(&'static str, String)>> {
         let notes = self.facts.notes(topic, longest).ok_or_else(|| PyKeyError::new_err(topic.to_owned()))?;
         Ok(notes.into_iter().map(|note| (note.code.name, note.text())).collect())
     }
 
-    /// The warnings of the engine, or parts of them, that no note has reported.
+    /// The warnings of the engine, or parts of warnings, that no note has reported.
     fn unreported(&self) -> Vec<String> {
         self.facts.unreported()
     }
 }
 
-/// All kinds of flaws, the worst first: code, words, general remedy, and the group of flaws that are treated in the same way.
+/// All kinds of flaws, the worst first: code, words, general remedy, and the group of flaws that Weft treats in the same way.
 #[pyfunction]
 fn flaw_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let one = |kind: &Kind| {
@@ -253,7 +253,7 @@ fn flaw_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &kinds::KINDS.into_iter().map(one).collect())
 }
 
-/// Signs that follow numbers of points with flaws, and signs that replace latencies without a limit, with their meanings.
+/// The signs that follow the numbers of points with flaws, and the signs that replace latencies without a limit, each with its meaning.
 #[pyfunction]
 fn marks(py: Python<'_>) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
     let (behind, in_place) = (PyDict::new(py), PyDict::new(py));
@@ -278,7 +278,7 @@ fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &all.collect())
 }
 
-/// True if points deliver the same load, to within 3 % and random variation.
+/// True if all points deliver the same load, up to 3 % plus random variation.
 #[pyfunction]
 fn same_work(accepted: Vec<Option<f64>>, packets: Vec<Option<f64>>) -> bool {
     flaws::same_work(&accepted, &packets)

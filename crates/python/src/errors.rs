@@ -10,19 +10,20 @@ use weft_scenario::Diagnostic;
 use weft_units::Refusal;
 
 thread_local! {
-    /// The exception of Ctrl-C in a function that the engine called. The engine then returns a refusal, which is converted back to this
-    /// exception.
+    /// The Python exception that Ctrl-C caused while the engine called a Python function. The engine ends with a refusal, and
+    /// `scenario_error` or `program_error` replaces this refusal by the stored exception.
     static INTERRUPTION: Cell<Option<PyErr>> = const { Cell::new(None) };
 }
 
-/// Stores an exception of a function that the engine called, if it is an interruption by the user.
+/// Stores an exception from a Python function that the engine called, if the exception is an interruption by the user.
 pub fn keep_interruption(py: Python<'_>, problem: &PyErr) {
     if problem.is_instance_of::<PyKeyboardInterrupt>(py) {
         INTERRUPTION.set(Some(problem.clone_ref(py)));
     }
 }
 
-/// A `weft.ScenarioError` with the diagnostic's text, place and remedy as attributes, or the interruption that caused the diagnostic.
+/// Creates a `weft.ScenarioError` with the diagnostic's text, place and remedy as attributes, or returns the interruption that caused the
+/// diagnostic.
 pub fn scenario_error(py: Python<'_>, problem: Diagnostic) -> PyErr {
     if let Some(interruption) = INTERRUPTION.take() {
         return interruption;
@@ -35,7 +36,7 @@ pub fn scenario_error(py: Python<'_>, problem: Diagnostic) -> PyErr {
     raised.map_or_else(|broken| broken, PyErr::from_value)
 }
 
-/// A `weft.errors.ProgramError` with the place, the problem and the remedy of a refusal as attributes.
+/// Creates a `weft.errors.ProgramError` with the place, the problem and the remedy of a refusal as attributes.
 pub fn program_error(py: Python<'_>, refusal: &Refusal) -> PyErr {
     if let Some(interruption) = INTERRUPTION.take() {
         return interruption;
@@ -47,7 +48,7 @@ pub fn program_error(py: Python<'_>, refusal: &Refusal) -> PyErr {
     raised.map_or_else(|broken| broken, PyErr::from_value)
 }
 
-/// A `weft.errors.StuckError` with the waiting ranks as data, or the error for a refusal.
+/// Creates a `weft.errors.StuckError` with the waiting ranks as data, or the error for a refusal.
 pub fn program_failure(py: Python<'_>, failure: &Failure) -> PyErr {
     let stuck = match failure {
         Failure::Refused(refusal) => return program_error(py, refusal),
@@ -59,7 +60,7 @@ pub fn program_failure(py: Python<'_>, failure: &Failure) -> PyErr {
     raised.map_or_else(|broken| broken, PyErr::from_value)
 }
 
-/// An `OSError` with the error number of the operating system, if there is one.
+/// Creates an `OSError` with the error number of the operating system, if there is one.
 pub fn os_error(problem: &io::Error) -> PyErr {
     match problem.raw_os_error() {
         Some(number) => PyOSError::new_err((number, problem.to_string())),

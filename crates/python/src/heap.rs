@@ -1,5 +1,5 @@
-//! The heap of the module. If the system has no memory left, the process ends with one line that states this and the remedy. (The standard
-//! library would abort the process.)
+//! The memory allocator of the Python module. If the system has no memory left, the process ends with one line that states this and the
+//! remedy. (The allocator of the standard library would abort the process without this line.)
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
@@ -13,10 +13,10 @@ unsafe extern "C" {
     fn _exit(status: i32) -> !;
 }
 
-/// Exit status for bad input, used because the scenario is too large for the machine.
+/// Exit status for bad input. The allocator uses it because a scenario that exhausts the memory is too large for the machine.
 const BAD_INPUT: i32 = 2;
 
-/// Returns the memory; if there is none, ends the process.
+/// Returns the pointer from an allocation; if the pointer is null, ends the process.
 #[inline(always)]
 fn given(memory: *mut u8, bytes: usize) -> *mut u8 {
     if memory.is_null() {
@@ -25,13 +25,13 @@ fn given(memory: *mut u8, bytes: usize) -> *mut u8 {
     memory
 }
 
-/// Ends the process because no memory is left. Code in this function must not allocate.
+/// Ends the process because no memory is left. Code in this function must not allocate memory.
 #[cold]
 #[inline(never)]
 fn none_left(bytes: usize) -> ! {
     let mut line = [0u8; 192];
     let mut rest = &mut line[..];
-    // a line that does not fit is truncated
+    // if the line does not fit into the buffer, it is truncated
     let _ = writeln!(
         rest,
         "error: out of memory: the system refused another {bytes} bytes\n  = help: run fewer points at a time (--jobs 1), \

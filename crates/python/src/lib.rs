@@ -1,6 +1,7 @@
-//! The Python module `weft._engine`. The module takes text, returns plain Python values, and releases the GIL while a network runs.
+//! The Python module `weft._engine`. The functions of the module take text, return plain Python values, and release the GIL while a network
+//! runs.
 //!
-//! The exceptions are defined in `weft.errors`, so that they have named attributes and appear in the documentation.
+//! The exceptions are defined in the Python module `weft.errors`, so that they have named attributes and appear in the documentation.
 
 #![allow(clippy::result_large_err, reason = "an error ends the work: its size costs nothing")]
 
@@ -20,8 +21,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
 
-/// Reads a scenario and returns its points, in the order of the sweep. Files that the scenario names are taken from `attached` (name,
-/// content), or read relative to the folder of `file_name`.
+/// Reads a scenario and returns its points, in the order of the sweep. The content of files that the scenario names is taken from
+/// `attached` (name, content), or read from disk relative to the folder of `file_name`.
 #[pyfunction]
 fn expand(
     py: Python<'_>,
@@ -35,7 +36,7 @@ fn expand(
     Ok(points.into_iter().map(point::Point::new).collect())
 }
 
-/// Converts a graph file of another program to one that the engine reads, with NetworkX; see `weft.scenario.networkx_graphs`.
+/// Converts a graph file of another program to a format that the engine reads; NetworkX does this in `weft.scenario.networkx_graphs`.
 fn converted(name: &str, format: &str, content: &[u8]) -> Result<(String, Vec<u8>), String> {
     Python::attach(|py| {
         let convert = py.import("weft.scenario.networkx_graphs").and_then(|module| module.getattr("converted"));
@@ -57,7 +58,7 @@ fn read(py: Python<'_>, file: PathBuf) -> PyResult<String> {
     weft_scenario::read(&file).map_err(|problem| errors::scenario_error(py, problem))
 }
 
-/// The keys of `bill` in a YAML string, checked and with all defaults filled in.
+/// Reads the keys of `bill` in a YAML string, checks them and fills in all defaults.
 #[pyfunction]
 fn read_bill<'py>(py: Python<'py>, text: &str, file_name: &str, example: &str) -> PyResult<Bound<'py, PyAny>> {
     let read =
@@ -71,7 +72,7 @@ fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::schema())
 }
 
-/// Families of models, their members, and the parameters of each member.
+/// Families of models, the members of each family, and the parameters of each member.
 #[pyfunction]
 fn models(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::models())
@@ -89,7 +90,7 @@ fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::catalogue())
 }
 
-/// Power figures of hardware in the catalogue.
+/// Power figures from the catalogue of hardware, for the given hardware.
 #[pyfunction]
 fn catalogue_power<'py>(
     py: Python<'py>,
@@ -105,7 +106,7 @@ fn catalogue_power<'py>(
     value::to_python(py, &power)
 }
 
-/// Configurations that models declare as examples, by family.
+/// Configurations that models declare as examples for tests, by family.
 #[pyfunction]
 fn examples(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::examples())
@@ -116,14 +117,15 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fill(module)
 }
 
-/// Adds all content of `weft._engine` to a module. A crate outside Weft calls this to make its own module, which then includes its models.
+/// Adds all content of `weft._engine` to a module. A crate outside Weft calls this function to make its own Python module, which then also
+/// contains the crate's models.
 pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     weft_scenario::convert_with(Box::new(converted));
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
-    // empty if Weft was not built in a git checkout
+    // the commit is empty if Weft was not built in a git checkout
     module.add("COMMIT", env!("WEFT_COMMIT"))?;
-    // the sources in the headers of models, by family and name, as JSON
+    // the `# Source` texts in the headers of models, by family and name, as JSON
     module.add("MODEL_SOURCES", include_str!(concat!(env!("OUT_DIR"), "/sources.json")))?;
     words::add(module)?;
     diagnoses::add(module)?;

@@ -1,4 +1,4 @@
-//! Programs of messages, and functions that return facts about them.
+//! The Python class for a program of messages, and functions that read and analyse programs.
 
 use crate::{errors, value};
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use weft_programs::readers::traces::Files;
 use weft_programs::{face, form, info, transform};
 use weft_units::Refusal;
 
-/// A program, with the choice of algorithms that convert its collectives to messages.
+/// A program, with the algorithms that convert its collectives to messages.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Program {
     inner: form::Program,
@@ -26,19 +26,19 @@ impl Program {
     }
 }
 
-/// A program without collectives.
+/// Creates the Python object for a program that has no collectives.
 fn made(py: Python<'_>, result: Result<form::Program, Refusal>) -> PyResult<Program> {
     let inner = result.map_err(|refusal| errors::program_error(py, &refusal))?;
     Ok(Program::of(inner))
 }
 
-/// Reads a program from the bytes of a file.
+/// Reads a program from the bytes of a file in a program format.
 #[pyfunction]
 pub fn read_program(py: Python<'_>, file_name: &str, bytes: &[u8]) -> PyResult<Program> {
     made(py, py.detach(|| face::read(file_name, bytes)))
 }
 
-/// Makes the program that a file describes by parameters.
+/// Generates a program from the parameters in a file.
 #[pyfunction]
 pub fn make_program(py: Python<'_>, file_name: &str, text: &str) -> PyResult<Program> {
     let made = py.detach(|| weft_scenario::make_program(file_name, text));
@@ -47,11 +47,11 @@ pub fn make_program(py: Python<'_>, file_name: &str, text: &str) -> PyResult<Pro
     Ok(Program { inner: made.program, rules: Arc::new(rules), arithmetic, notes: Vec::new() })
 }
 
-/// The files of a trace, which Python loads.
+/// The files of a trace, which a Python function loads one by one.
 struct PythonFiles<'py> {
     names: Vec<String>,
     load: Bound<'py, PyAny>,
-    /// The reason why Python could not load a file.
+    /// The Python exception because of which a file could not be loaded.
     problem: Option<PyErr>,
 }
 
@@ -68,25 +68,25 @@ impl Files for PythonFiles<'_> {
     }
 }
 
-/// The name of the format of a trace, determined from the name of one of its files and the first bytes of that file.
+/// The name of the format of a trace, which Weft detects from the name of one of its files and the first bytes of that file.
 #[pyfunction]
 pub fn trace_format(file_name: &str, head: &[u8]) -> Option<&'static str> {
     face::trace_format(file_name, head)
 }
 
-/// Names of the formats of traces.
+/// Names of the trace formats that Weft can read.
 #[pyfunction]
 pub fn trace_formats() -> Vec<&'static str> {
     weft_programs::readers::traces::FORMATS.iter().map(|format| format.name()).collect()
 }
 
-/// Names of the clocks with which a trace may measure computations.
+/// Names of the clocks of a trace that can measure the time of computations.
 #[pyfunction]
 pub fn trace_clocks() -> Vec<&'static str> {
     weft_programs::readers::traces::Clock::NAMES.to_vec()
 }
 
-/// Reads a trace: `load` returns the bytes of file k of `file_names`.
+/// Reads a trace and converts it to a program. `load` returns the bytes of file k of `file_names`.
 #[pyfunction]
 pub fn read_trace(
     py: Python<'_>,
@@ -105,7 +105,7 @@ pub fn read_trace(
     Ok(Program { notes, ..Program::of(converted.program) })
 }
 
-/// Names of the formats in which programs are written.
+/// Names of the formats in which Weft can write programs.
 #[pyfunction]
 pub fn program_formats() -> Vec<&'static str> {
     weft_programs::readers::FORMATS.iter().map(|format| format.name()).collect()
@@ -125,12 +125,12 @@ impl Program {
         value::to_python(py, &py.detach(|| info::info(&self.inner)))
     }
 
-    /// The derivation of the numbers of a generated program: name, value, unit and derivation of each.
+    /// The derivation of the numbers of a generated program: name, value, unit and formula of each number.
     fn arithmetic<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &self.arithmetic)
     }
 
-    /// Assumptions that the conversion of a trace has made: code, count and words. The list is empty for programs that are not from a
+    /// Assumptions that Weft made when it converted a trace: code, count and words. The list is empty for programs that are not from a
     /// trace.
     fn assumptions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &serde_json::json!(self.notes))
@@ -141,26 +141,28 @@ impl Program {
         py.detach(|| self.inner.short_receives()).map(|short| (short.to_string(), short.help()))
     }
 
-    /// Finish times on an ideal network, for parameters given in JSON.
+    /// Finish times of the program on an ideal network; `parameters` are the LogGOPS parameters in JSON.
     fn loggops<'py>(&self, py: Python<'py>, parameters: &str) -> PyResult<Bound<'py, PyAny>> {
         let answer = py.detach(|| face::finish(&self.inner, &self.rules, &face::LogGops::from_json(parameters)?));
         value::to_python(py, &answer.map_err(|failure| errors::program_failure(py, &failure))?)
     }
 
-    /// The bytes of the program's file in a format, with collectives converted to messages.
+    /// The content of the program's file in this format, with collectives converted to messages.
     fn written<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| face::write(&self.inner, format, &self.rules));
         Ok(PyBytes::new(py, &bytes.map_err(|refusal| errors::program_error(py, &refusal))?))
     }
 
-    /// The part of the program that starts within a time window, and the number of messages that lost their sender or receiver by the cut.
+    /// The part of the program that starts within a time window, and the number of messages whose sender or receiver is outside this
+    /// window.
     fn cut(&self, py: Python<'_>, parameters: &str, begin: &str, end: &str) -> PyResult<(Program, u64)> {
         let part = py.detach(|| face::cut(&self.flat()?, &face::LogGops::from_json(parameters)?, begin, end));
         let (inner, halves) = part.map_err(|failure| errors::program_failure(py, &failure))?;
         Ok((Program::of(inner), halves))
     }
 
-    /// The program with ranks placed on `nodes` nodes: in order (`per_node` on each), in a random order with a seed, or on the given nodes.
+    /// The program with its ranks placed on `nodes` nodes: in order (`per_node` on each node), in a random order with a seed, or on the
+    /// given nodes.
     fn placed(
         &self,
         py: Python<'_>,
@@ -178,19 +180,19 @@ impl Program {
         made(py, py.detach(placed))
     }
 
-    /// A program of several copies of this program, which run at the same time on different ranks.
+    /// A program that consists of several copies of this program, which run at the same time on different ranks.
     fn tiled(&self, py: Python<'_>, copies: u32) -> PyResult<Program> {
         made(py, py.detach(|| transform::tile(&self.flat()?, copies)))
     }
 
-    /// Number of operations of each rank and its computation time [ns], with collectives converted to messages. The program is not
-    /// executed.
+    /// For each rank, the number of its operations and its computation time [ns], with collectives converted to messages. The method counts
+    /// these numbers without executing the program.
     fn work(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
         let work = py.detach(|| info::work(&self.inner, &self.rules));
         work.map_err(|refusal| errors::program_error(py, &refusal))
     }
 
-    /// Sender, receiver, bytes and messages of each pair of ranks that communicate, with collectives converted to messages.
+    /// For each pair of ranks that communicate: sender, receiver, bytes and number of messages, with collectives converted to messages.
     fn matrix(&self, py: Python<'_>) -> PyResult<Vec<(u32, u32, u64, u64)>> {
         let matrix = py.detach(|| info::matrix(&self.inner, &self.rules));
         matrix.map_err(|refusal| errors::program_error(py, &refusal))

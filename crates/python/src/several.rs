@@ -1,4 +1,4 @@
-//! Judges several points of a sweep, from their verdicts.
+//! Functions that compare points of a sweep, and judge them from the verdicts on the points.
 
 use crate::diagnoses::Verdict;
 use crate::value;
@@ -17,7 +17,7 @@ fn facts<'a>(runs: &'a [PyRef<'_, Verdict>]) -> Vec<&'a Facts> {
     runs.iter().map(|run| run.facts()).collect()
 }
 
-/// Code and predicate for an obstacle to a comparison.
+/// The code of a reason against a comparison, and the words that state the reason.
 fn named(obstacle: Obstacle) -> (&'static str, &'static str) {
     (obstacle.code.name, obstacle.what)
 }
@@ -30,8 +30,9 @@ fn links((on, off, dark, busiest): (f64, f64, f64, f64)) -> Links {
     Links { on, off, dark, busiest }
 }
 
-/// True if dark links limit the accepted load of a point. `shares`: share of cycles in which links are on, share in which they are off and
-/// dark, and share of the busiest channel. `beside`: the point of the same load in which no link is switched.
+/// True if the accepted load of a point is low because links are dark (off or switching). `shares` contains the shares of cycles in which
+/// links are on, off, and dark, and the share of the window in which the busiest channel carries flits. `beside`: the point with the same
+/// load in which no link is switched.
 #[pyfunction]
 #[pyo3(signature = (point, shares, beside = None))]
 fn is_held_back(point: &Verdict, shares: (f64, f64, f64, f64), beside: Option<&Verdict>) -> bool {
@@ -54,7 +55,8 @@ fn held_back<'py>(
     value::to_python(py, &json!(collapse::diagnosis(point.facts(), links(shares), names)))
 }
 
-/// The indices of two loads of a network that contradict each other, and the diagnosis for them.
+/// The indices of two loads whose results contradict each other, because a network carries the higher load but not the lower one, and the
+/// diagnosis.
 #[pyfunction]
 fn not_monotonic<'py>(
     py: Python<'py>,
@@ -67,13 +69,13 @@ fn not_monotonic<'py>(
     found.map(|found| Ok((found.points, value::to_python(py, &json!(found.diagnosis))?))).transpose()
 }
 
-/// True if at least half of the runs of a load show that the load is too high; `None` if the runs without a verdict would decide.
+/// True if at least half of the runs at a load show that the load is too high; `None` if this depends on runs without a verdict.
 #[pyfunction]
 fn is_too_much(runs: Runs<'_>) -> Option<bool> {
     curve::is_too_much(&facts(&runs))
 }
 
-/// Saturation of a curve: the highest load that the network carries, and the verdict in words.
+/// The saturation load of a curve: the highest load that the network carries, and the verdict in words.
 #[pyfunction]
 fn saturation(
     loads: Vec<(f64, Option<bool>)>,
@@ -85,8 +87,8 @@ fn saturation(
     (found.steady, found.what)
 }
 
-/// Reasons why two points cannot be compared: codes and predicates. A side consists of its point, the runs over which the point is the
-/// mean, and whether it was measured.
+/// Reasons why two points cannot be compared: the code of each reason, and the words that state it. Each of the two points is described by
+/// its verdict, the runs over which it is the mean, and a flag that is true if it was measured.
 #[pyfunction]
 fn obstacles(
     own: (PyRef<'_, Verdict>, Runs<'_>, bool),
@@ -98,7 +100,8 @@ fn obstacles(
     pairs::obstacles(own, reference).into_iter().map(named).collect()
 }
 
-/// The diagnosis of pairs that cannot be compared for a reason; none if a flaw of a point is the reason. `runs`: the runs of both sides.
+/// The diagnosis of pairs of points that cannot be compared for this reason; `None` if a flaw of a point is the reason. `runs`: the runs of
+/// the points in all pairs.
 #[pyfunction]
 fn not_compared<'py>(
     py: Python<'py>,
@@ -110,7 +113,7 @@ fn not_compared<'py>(
     optional(py, pairs::not_compared(code, pairs, of, &facts(&runs)).as_ref())
 }
 
-/// Code and predicate of the reason why means over seeds cannot be compared.
+/// The code and the words of the reason why means over seeds cannot be compared.
 #[pyfunction]
 fn unequal(
     runs: Runs<'_>,
@@ -125,38 +128,38 @@ fn power((mean_w, static_w, accepted, packets): (f64, f64, f64, f64)) -> Power {
     Power { mean_w, static_w, accepted, packets }
 }
 
-/// Power of a reference, converted to another accepted load [W]. A side consists of its mean power [W], the static part of this power [W],
-/// its accepted load [flits/terminal/cycle] and its packets.
+/// Power of a reference, converted from its own accepted load to another accepted load [W]. The tuple contains the mean power of the
+/// reference [W], the static part of this power [W], its accepted load [flits/terminal/cycle] and its packets.
 #[pyfunction]
 fn power_at_w(reference: (f64, f64, f64, f64), accepted: f64) -> f64 {
     power(reference).at_w(accepted)
 }
 
-/// The difference in power [W] between two sides for the same flits that random variation can explain.
+/// The largest difference in power between two points at the same accepted load that random variation can explain [W].
 #[pyfunction]
 fn chance_w(own: (f64, f64, f64, f64), other: (f64, f64, f64, f64)) -> f64 {
     power(own).chance_w(power(other))
 }
 
-/// Power that a side saves, compared with a reference at the same work [W]; 0 if random variation explains the difference.
+/// Power that a point saves, compared with a reference at the same accepted load [W]; 0 if random variation explains the difference.
 #[pyfunction]
 fn saved_w(own: (f64, f64, f64, f64), reference: (f64, f64, f64, f64)) -> f64 {
     power(own).saved_w(power(reference))
 }
 
-/// True if parts fail in the runs and their windows are in other cycles than those of the reference.
+/// True if links or routers fail in the runs, and the windows of these runs are in other cycles than the windows of the reference.
 #[pyfunction]
 fn faults_differ(own: Runs<'_>, reference: Runs<'_>) -> bool {
     windows::faults_differ(&facts(&own), &facts(&reference))
 }
 
-/// Settings that put the windows of runs with faults into the same cycles.
+/// Settings of the warm-up with which the windows of runs with faults are in the same cycles.
 #[pyfunction]
 fn common_warmup(runs: Runs<'_>) -> String {
     windows::common_warmup(&facts(&runs)).text
 }
 
-/// The diagnosis of pairs whose windows are in different cycles and were offered different loads.
+/// The diagnosis of pairs of points whose windows are in different cycles and have different offered loads.
 #[pyfunction]
 fn other_windows<'py>(py: Python<'py>, pairs: Vec<(Runs<'py>, Runs<'py>)>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let pairs: Vec<[Vec<&Facts>; 2]> = pairs.iter().map(|(a, b)| [facts(a), facts(b)]).collect();

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
 
-/// `null` becomes `None`, arrays become lists, objects become dicts in the order of their keys.
+/// Converts a JSON value: `null` becomes `None`, arrays become lists, objects become dicts in the order of their keys.
 pub fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),

@@ -1,4 +1,5 @@
-//! The engine's words for the content of results, as constants of the module. Python takes its lists from these constants.
+//! Adds to the Python module constants with the names that the engine uses in results. Python reads its lists of names from these
+//! constants.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

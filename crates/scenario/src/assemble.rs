@@ -1,5 +1,5 @@
-//! From a scenario to the input of the engine: fills in defaults, converts times and prices to exact numbers, and checks keys
-//! against each other.
+//! Converts a scenario to the input of the engine: fills in defaults, converts times and prices to exact numbers, and checks keys against
+//! each other.
 
 use crate::bill_config::BillConfig;
 use crate::config::{FlowControl, Router, Scenario};
@@ -26,7 +26,7 @@ impl Scenario {
         self.clone().assemble().map(|(_, spec, _)| spec)
     }
 
-    /// The scenario with every default written out, its spec, and warnings about the file of its network.
+    /// Returns the scenario with every default filled in, the input of the engine (spec), and warnings about the graph file of the network.
     pub(crate) fn assemble(mut self) -> Result<(Self, Spec, Vec<Warning>), Refusal> {
         self.check_names()?;
         let clock = Clock { cycle_fs: self.cycle_fs()? };
@@ -78,7 +78,7 @@ impl Scenario {
             allow_dependency_cycle: self.allow_dependency_cycle,
             graph,
         };
-        // if the policy cannot work on this network, no price helps
+        // an error of the policy is reported before missing prices: if the policy cannot work on this network, no price helps
         spec.prices = prices.or_else(|missing| spec.check_policy().and(Err(missing)))?;
         check_energy(&spec)?;
         spec.bundles = groups::bundles(&spec, grouping.as_ref());
@@ -96,8 +96,8 @@ impl Scenario {
         Ok((self, spec, warnings))
     }
 
-    /// Fills in the defaults of `power`, and the defaults of `measure` that depend on the time in which the policy settles. Returns
-    /// the modes.
+    /// Fills in the defaults of `power`, and the defaults of `measure` that depend on the time in which the policy settles. Returns the
+    /// link modes of the run.
     fn resolve_power(&mut self, graph: &Graph, clock: &Clock) -> Result<Modes, Refusal> {
         self.resolve_managed(graph.class_names())?;
         self.power.resolve_catalogue(graph.radix())?;
@@ -109,19 +109,19 @@ impl Scenario {
         Ok(modes)
     }
 
-    /// The faults at set times that the scenario lists, and the times that apply to all faults.
+    /// The faults that the scenario lists with their times, and the reaction times that apply to all faults.
     fn stated_faults(&self, graph: &Graph, clock: &Clock) -> Result<(Vec<Fault>, FaultTimes), Refusal> {
         let faults = self.faults.iter().enumerate();
         let faults = faults.map(|(k, fault)| fault.spec(k, clock, graph)).collect::<Result<Vec<_>, _>>()?;
         let times = match &self.fault_model {
-            // nothing fails: the default times are not used, because they are not whole cycles for every cycle length
+            // without faults the default times are not converted, because they are not a whole number of cycles for every cycle length
             None if faults.is_empty() => FaultTimes::default(),
             model => model.clone().unwrap_or_default().times(clock)?,
         };
         Ok((faults, times))
     }
 
-    /// Adds the faults that the fault model draws: first its shares, then the faults at random times.
+    /// Adds the faults that the fault model draws at random: first the share of the network that fails, then the faults at random times.
     fn draw_faults(&self, spec: &mut Spec, clock: &Clock) -> Result<(), Refusal> {
         if let Some(model) = &self.fault_model {
             let drawn = model.draw_shares(&spec.faults, spec, clock)?;
@@ -140,7 +140,8 @@ impl Scenario {
         jobs.try_for_each(|(j, job)| name::check_line(&format!("traffic.jobs.{j}.name"), &job.name))
     }
 
-    /// Whether nothing happens at fixed times; a warm-up that ends by itself could not wait for such events.
+    /// True if a warm-up can end by itself. A warm-up cannot wait for phases, faults, batches or programs, which change the load or the
+    /// network at certain times.
     fn is_steady(&self) -> bool {
         let jobs = &self.traffic.jobs;
         let changes = jobs.iter().any(|job| !job.phases.is_empty()) || !self.traffic.phases.is_empty();
@@ -149,7 +150,7 @@ impl Scenario {
         !self.fails_at_set_times() && !random && !changes && !is_batch && !self.has_own_demand()
     }
 
-    /// Whether a named part fails, or a share of the network.
+    /// True if the scenario lists faults, or if a share of the network fails.
     pub(crate) fn fails_at_set_times(&self) -> bool {
         !self.faults.is_empty() || self.fault_model.as_ref().is_some_and(FaultModel::has_shares)
     }
@@ -171,7 +172,7 @@ impl Scenario {
     fn resolve_managed(&mut self, classes: &[String]) -> Result<(), Refusal> {
         let names = match &self.power.manages {
             None => classes.iter().filter(|class| *class != "terminal").cloned().collect(),
-            // links to terminals are managed only if they are named, because not all policies can switch them
+            // the policy manages links to terminals only if the scenario names the class, because not all policies can switch these links
             Some(names) if names.has_all() => {
                 let named = |class: &String| class != "terminal" || names.0.contains(class);
                 classes.iter().filter(|class| named(class)).cloned().collect()
@@ -189,7 +190,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// The price of a channel of each class.
+    /// The prices of a channel in each link class.
     fn prices(
         &self,
         classes: &[String],
@@ -220,7 +221,7 @@ impl Scenario {
     }
 }
 
-/// Converts times to cycles.
+/// Converts times to cycles of this length.
 pub(crate) struct Clock {
     pub cycle_fs: u128,
 }
@@ -230,12 +231,13 @@ impl Clock {
         self.duration(time, path).map(|duration| duration.cycles)
     }
 
-    /// A time in cycles, like [`Clock::cycles`], for a value that refusals name.
+    /// Converts a time to cycles like [`Clock::cycles`], but returns a type that refusals can print.
     pub fn duration(&self, time: Time, path: &str) -> Result<Duration, Refusal> {
         time.duration(self.cycle_fs, path)
     }
 
-    /// A time in cycles, like [`Clock::duration`], for a limit or a mean. A time that is not a whole number of cycles is rounded up.
+    /// Converts a time to cycles like [`Clock::duration`], for times that are limits or means. A time that is not a whole number of cycles
+    /// is rounded up.
     pub fn limit(&self, time: Time, path: &str) -> Result<Duration, Refusal> {
         self.duration(time.rounded_up(self.cycle_fs), path)
     }
@@ -258,7 +260,7 @@ fn router_spec(router: &Router, ports: u32, clock: &Clock) -> Result<RouterSpec,
         ));
     }
     let per_doubling = clock.cycles(router.delay_per_doubling, "router.delay_per_doubling")?;
-    // ceil(log2 ports)
+    // computes ceil(log2 ports)
     let doublings = Cycles::from(u32::BITS - ports.saturating_sub(1).leading_zeros());
     Ok(RouterSpec {
         delay: clock.cycles(router.delay, "router.delay")?.saturating_add(doublings.saturating_mul(per_doubling)),
@@ -287,10 +289,10 @@ fn longest_window(phases: &Phases) -> Cycles {
     }
 }
 
-/// Largest energy that fits into a table of results [yJ]: 10^14 J have 38 digits.
+/// Largest energy that fits into a table of results [yJ]: a number of 38 digits, which is 10^14 J.
 const MOST_YJ: u128 = 10u128.pow(38);
 
-/// Largest cost of the whole network per cycle [yJ]; `None` if it does not fit into 128 bits.
+/// Largest energy that the whole network can use per cycle [yJ]; `None` if it does not fit into 128 bits.
 fn most_per_cycle(spec: &Spec) -> Option<u128> {
     let of_routers = spec.router_price.unwrap_or_default();
     let of_channel = |ends: &ChannelEnds| -> Option<u128> {
@@ -310,7 +312,7 @@ fn most_per_cycle(spec: &Spec) -> Option<u128> {
     channel_ends(&spec.graph).iter().try_fold(routers, |sum, ends| sum.checked_add(of_channel(ends)?))
 }
 
-/// Refuses energies that do not fit into the tables of results.
+/// Refuses a scenario whose energy could become too large for the tables of results.
 fn check_energy(spec: &Spec) -> Result<(), Refusal> {
     let window = longest_window(&spec.phases);
     let most = most_per_cycle(spec).and_then(|most| most.checked_mul(window.into()));

@@ -1,6 +1,6 @@
-//! The bill of a run: energy and mean power over the window. The bill also has two references for the same flits: links that never
-//! sleep, and ideal links, which draw power only while they carry a flit. A port of a router is on while the channel that leaves it
-//! is on.
+//! The energy bill of a run: energy and mean power over the window. The bill also contains the energy of the same flits in two reference
+//! cases: links that never sleep, and ideal links. Ideal links draw power only while they carry a flit. A port of a router counts as on
+//! while the channel that leaves the port is on.
 
 use crate::channels::{Channel, Channels};
 use crate::energy::{Energy, RouterCycles, RouterEnergy, Span, carrying, on_cycles};
@@ -41,7 +41,7 @@ impl Bill {
         }
     }
 
-    /// The three energies, each with the part of its key before the unit.
+    /// The three energies of the bill, each with the start of its key in the results; the unit completes the key.
     fn parts(&self, of: &str) -> [(String, Energy); 3] {
         let key = |case: &str| format!("{of}{case}");
         [(of.to_owned(), self.used), (key("_always_on"), self.always_on), (key("_ideal"), self.ideal)]
@@ -54,7 +54,8 @@ pub(crate) fn used(channels: &Channels, spec: &Spec, outcome: &Outcome) -> Energ
     Bill::of(channels.rows.iter(), spec).and(&routers).used
 }
 
-/// Energy over the window. Femtojoules are exact and therefore written as text (JSON numbers have 53 bits). Joules are rounded.
+/// The fields of the results that contain the energy over the window. Femtojoules are exact, so the field contains them as text (JSON
+/// numbers have only 53 bits). The fields in joules are rounded.
 pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Map<String, Value> {
     let managed = |row: &&Channel| is_managed(row, spec);
     let rows = || channels.rows.iter();
@@ -104,7 +105,7 @@ struct Routers {
 }
 
 impl Routers {
-    /// `asleep`: number of cycles that each bundle was asleep. `None` if routers have no price.
+    /// `asleep`: number of cycles in which each bundle of channels was asleep. `None` if routers have no price.
     fn of(channels: &Channels, asleep: &[u64], spec: &Spec) -> Option<Self> {
         let price = spec.router_price.as_ref()?;
         let leaving = || channels.rows.iter().map(|row| &row.count).filter(|count| count.from.is_some());
@@ -126,7 +127,7 @@ impl Routers {
         Bill { used: self.used.into(), always_on: self.always_on.into(), ideal: self.ideal.into() }
     }
 
-    /// The parts of the energy of routers, and their mean power.
+    /// The fields of the results with the energy of routers, divided into static, port and dynamic energy, and with their mean power.
     fn fields(&self, seconds: f64) -> Map<String, Value> {
         let RouterEnergy { static_yj, ports_yj, dynamic_yj } = self.used;
         let total = Energy::from(self.used).total_yj();
@@ -143,8 +144,8 @@ impl Routers {
     }
 }
 
-/// Static energy of routers [yJ] if each router sleeps whenever it can, which is at most while its busiest channel carries nothing.
-/// `None` if sleep has no price, or saves nothing.
+/// Static energy of routers [yJ] if each router sleeps as long as possible: at most while its busiest channel carries nothing. `None` if
+/// routers have no price for sleep, or if sleep saves nothing.
 fn ideal_static_yj(channels: &Channels, spec: &Spec, price: &RouterPrice) -> Option<u128> {
     let asleep = price.asleep_yj_per_cycle.filter(|asleep| *asleep < price.static_yj_per_cycle)?;
     let mut busiest = vec![Span::NONE; spec.graph.routers() as usize];
@@ -159,7 +160,7 @@ fn ideal_static_yj(channels: &Channels, spec: &Spec, price: &RouterPrice) -> Opt
     Some(awake + u128::from(spec.graph.routers()) * u128::from(channels.window) * asleep)
 }
 
-/// The share of time in which routers were asleep, if the run counted it.
+/// The field with the share of time in which routers were asleep, if the run counted this time.
 pub(crate) fn router_sleep(outcome: &Outcome, spec: &Spec) -> Option<(String, Value)> {
     let routers = groups::of_routers(&outcome.asleep, spec).len() as f64;
     let cycles = routers * outcome.window as f64;
@@ -175,7 +176,7 @@ fn is_managed(row: &Channel, spec: &Spec) -> bool {
     spec.managed.get(usize::from(row.count.class)).copied().unwrap_or(false)
 }
 
-/// The modes of a run, in the order of columns, if its scenario names some.
+/// The modes of links, in the order of the columns, if the scenario defines modes.
 fn link_modes(modes: &Modes) -> Value {
     let row = |state| {
         let mode = modes.mode(state);
@@ -184,8 +185,7 @@ fn link_modes(modes: &Modes) -> Value {
     modes.all().map(row).collect()
 }
 
-/// The share of time that managed channels spend in each state, the share in which they draw power, and the number of changes of
-/// their state.
+/// The share of time that managed channels spend in each state, the share in which they draw power, and the number of their state changes.
 fn states(channels: &Channels, spec: &Spec) -> Map<String, Value> {
     let mut fields = Map::new();
     let cycles = |state: LinkState| -> u64 {
@@ -207,7 +207,7 @@ fn states(channels: &Channels, spec: &Spec) -> Map<String, Value> {
     fields
 }
 
-/// Utilisation and energy per link class.
+/// Utilisation and energy of the channels of each link class.
 pub(crate) fn link_classes(channels: &Channels, classes: &[Arc<str>]) -> Value {
     let entry = |(class, name): (usize, &Arc<str>)| {
         let rows: Vec<_> = channels.rows.iter().filter(|row| usize::from(row.count.class) == class).collect();

@@ -1,5 +1,5 @@
-//! The keys of `bill`, which turn mean power into kilowatt-hours and money per year. The keys of `bill` do not change results, so the
-//! hash does not contain them. `python/weft/results/yearly_bill.py` applies the keys to measured points.
+//! The keys of `bill`, with which Weft converts mean power to kilowatt-hours and money per year. The keys of `bill` do not change results,
+//! so the hash does not contain them. `python/weft/results/yearly_bill.py` applies the keys to measured points.
 
 use crate::diagnostic::{Diagnostic, Source};
 use crate::expand::{explain, typed};
@@ -14,7 +14,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Largest difference between 1 and the sum of a profile's shares, because thirds are written with a few digits.
+/// Maximum difference between 1 and the sum of a profile's shares. The tolerance exists because users write thirds with a few digits.
 const SHARES_TOLERANCE: f64 = 1e-3;
 
 /// The cost of the measured power in a year of 8760 hours.
@@ -28,19 +28,19 @@ pub struct BillConfig {
     pub pue: f64,
     /// Price of a kilowatt-hour: an amount and the code of its currency ("0.25EUR").
     pub price_per_kwh: Money,
-    /// Length of the profile, for the axis of its picture.
+    /// Length of the profile, which is the time axis of its plot.
     #[serde(default)]
     pub period: Period,
     /// Loads or phases of a day or a week in their order, each with its share of the time.
     pub profile: Vec<ProfileShare>,
-    /// Coordinates of the points to which savings are relative, such as `power.policy=always_on,routing=minimal`. At least one
-    /// point must have these coordinates. Default: links that are always on. Points under `always_on` give these numbers; if there
-    /// are none, they are computed for the same flits as in the run itself.
+    /// Coordinates of the points to which savings are relative, such as `power.policy=always_on,routing=minimal`. At least one point must
+    /// have these coordinates. Default: links that are always on. If the sweep has points under `always_on`, they are the baseline. Without
+    /// such points, Weft computes the baseline for the same flits as in the run itself, with links that are always on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
 }
 
-/// Length of a profile.
+/// Length of a load profile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Period {
@@ -51,14 +51,14 @@ pub enum Period {
     Week,
 }
 
-/// A part of the time, and its load, which is a number or a phase of the scenario.
+/// A part of a load profile, with its load: a number, or a phase of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileShare {
-    /// Name in tables, such as `night`. Default: the load or phase.
+    /// Name of this part of the profile in tables, such as `night`. Default: the load or phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Share of the time, above 0. The shares of a profile add up to 1.
+    /// Share of the day or week, above 0. The shares of a profile add up to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f64,
     /// Load in the unit of `traffic.load` [flits/cycle per terminal], above 0 to 1. The sweep must measure this load.
@@ -70,7 +70,7 @@ pub struct ProfileShare {
     pub phase: Option<u32>,
 }
 
-/// An amount in a currency: "0.25EUR".
+/// An amount of money in a currency: "0.25EUR".
 #[derive(Debug, Clone, PartialEq)]
 pub struct Money {
     pub amount: f64,
@@ -140,8 +140,8 @@ impl ProfileShare {
     }
 }
 
-/// Reads a file with the keys of `bill`, or with a section `bill`. Writes out every default. `example` is a section `bill` in one
-/// line, which the message shows if there is no such section.
+/// Reads a file that contains the keys of `bill`, or a section `bill`. Returns the keys with every default filled in. `example` is a
+/// section `bill` in one line. The error message shows it if the file has no such section.
 pub fn read_bill(file_name: &str, text: &str, example: &str) -> Result<serde_json::Value, Diagnostic> {
     #[derive(Deserialize)]
     struct File {
@@ -185,7 +185,7 @@ fn refuse_without_bill(document: &Node, file_name: &str, example: &str) -> Resul
         return Ok(());
     }
     if entries.iter().all(|entry| root.child(&entry.key).is_none()) && !entries.is_empty() {
-        return Ok(()); // a misspelt key, which is reported below
+        return Ok(()); // the parser reports this misspelt key later
     }
     let what = format!("{file_name} has neither a section `bill:` nor the keys of a bill");
     let help = format!("write the line `{example}` into this file, at the left margin");

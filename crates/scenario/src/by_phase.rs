@@ -1,4 +1,4 @@
-//! The phases of a load that changes, each with its own loads, latency and power.
+//! Results of each phase of a load that changes: its loads, latency and power.
 
 use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
 use crate::groups::routers_asleep;
@@ -11,7 +11,8 @@ use weft_engine::outcome::{Outcome, PhaseOutcome, Saturation};
 use weft_engine::power::LinkState;
 use weft_units::{Refusal, fj_f64};
 
-/// An object for each phase of the load. A phase that the window does not reach has no numbers. Empty if the load never changes.
+/// The results of each phase of the load, as one object per phase. A phase that the window does not reach has no numbers. The list is empty
+/// if the load never changes.
 pub(crate) fn phases(spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Result<Value, Refusal> {
     let changes = spec.traffic.changes();
     if changes.is_empty() {
@@ -36,7 +37,7 @@ pub(crate) fn phases(spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Result<V
     all.collect()
 }
 
-/// Loads in flits per terminal of a job and cycle of the phase, and latencies of the packets created in it.
+/// Loads in the phase, in flits per terminal of a job and cycle, and latencies of the packets created in the phase.
 fn measured(phase: &PhaseOutcome, terminals: u64) -> Map<String, Value> {
     let slots = terminals as f64 * (phase.to - phase.from) as f64;
     let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
@@ -56,8 +57,8 @@ fn measured(phase: &PhaseOutcome, terminals: u64) -> Map<String, Value> {
     fields
 }
 
-/// Mean power of all channels and routers in the phase: the measured power, and the power with links that are always on. The
-/// object also has the states of links in the phase.
+/// Mean power of all channels and routers in the phase: the measured power, and the power with links that are always on. The object also
+/// contains the shares of link states in the phase.
 fn power(phase: &PhaseOutcome, spec: &Spec, flit_bits: u64) -> Result<Map<String, Value>, Refusal> {
     let (mut used, mut always_on, mut off, mut cycles) = (0, 0, 0, 0);
     for class in &phase.classes {

@@ -1,14 +1,15 @@
-//! The catalogue of hardware: measured and published numbers of switches, ports, modules and cables, each with its source.
+//! The catalogue of hardware: measured and published powers of switches, ports, modules and cables, each with its source.
 //!
 //! # Source
-//! `assets/catalogue.json` has a row for each number: source, year, grade (A measured, B vendor, C seller, D estimate), and the
-//! figures for which it is used. No figure is a number in this file: each figure is the median of its rows.
+//! `assets/catalogue.json` has a row for each number: source, year, grade (A measured, B vendor, C seller, D estimate), and the figures for
+//! which it is used. The code in this file contains no figures, because each figure is the median of its rows in the catalogue.
 //! # Model
-//! For each of its ports, a router draws the idle share of a box's power per port, minus the power of a port. Each port that is up
-//! draws the power of a port. Each bit costs its energy in each router that it crosses. Each end of a cable draws the power of its
-//! module, even while the port is down, because two measured optical modules did so.
+//! The catalogue gives the power of an idle box per port. A router draws this power minus the power of a port, for each of its ports. Each
+//! port that is up draws the power of a port. Each bit uses the energy of a bit in each router that it crosses. Each end of a cable draws
+//! the power of its module, even while the port is down, because two measured optical modules behaved like this.
 //! # Not modelled
-//! Network adapters: their sources are estimates. If the power of a port is not known, a port that is down saves nothing.
+//! Network adapters, because their sources are only estimates. If the catalogue does not have the power of a port, a port that is down
+//! saves nothing.
 
 use crate::config::{PowerConfig, Scenario};
 use crate::diagnostic::Diagnostic;
@@ -24,11 +25,11 @@ use weft_engine::Spec;
 use weft_engine::power::{LinkState, Modes, leave_links_on};
 use weft_units::{EnergyPerBit, Power, Refusal, Standing};
 
-/// Month in which the rows were collected.
+/// Month in which the rows of the catalogue were collected.
 const EDITION: &str = "catalogue of November 2026";
 const PATH: &str = "power.catalogue";
 
-/// The hardware of the catalogue from which a network is built.
+/// The hardware in the catalogue from which the network is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("required" = ["cables"]))]
@@ -40,12 +41,12 @@ pub struct Catalogue {
     /// Cables between terminals and routers.
     #[serde(default = "passive_copper")]
     pub terminal_cables: Cable,
-    /// Whether routers are separate boxes.
+    /// Kind of the routers: separate boxes, or parts of nodes.
     #[serde(default)]
     pub routers: Routers,
 }
 
-/// Speed of a port.
+/// Speed of a port of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Speed {
     #[serde(rename = "100Gb/s")]
@@ -62,17 +63,17 @@ pub enum Speed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cable {
-    /// Modules for multi-mode fibre, up to 100 m.
+    /// Fibre with modules for multi-mode fibre, up to 100 m.
     Sr,
-    /// Modules for single-mode fibre, up to 500 m.
+    /// Fibre with modules for single-mode fibre, up to 500 m.
     Dr,
-    /// Modules for single-mode fibre, 2 km and more.
+    /// Fibre with modules for single-mode fibre, 2 km and more.
     Fr,
-    /// Passive copper.
+    /// Passive copper cable.
     Dac,
-    /// Active copper.
+    /// Active copper cable.
     Acc,
-    /// Fibre with its modules attached.
+    /// Active optical cable: fibre with permanently attached modules.
     Aoc,
 }
 
@@ -80,10 +81,10 @@ pub enum Cable {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Routers {
-    /// Separate boxes.
+    /// Routers are separate boxes.
     #[default]
     Switches,
-    /// Parts of a node, as in a torus of nodes or between servers. Nodes have no price, but their cables do.
+    /// Routers are parts of nodes, as in a torus of nodes or between servers. Nodes have no price, but their cables do.
     Nodes,
 }
 
@@ -92,12 +93,12 @@ pub fn catalogue() -> Value {
     json!({ "edition": EDITION, "figures": figures(), "rows": raw() })
 }
 
-/// Powers that give the prices of a network.
+/// The powers from the catalogue, from which Weft computes the prices of a network.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CataloguePower {
-    /// The catalogue's name, the speed and the cables, in words.
+    /// Text that names the catalogue, the speed and the cables.
     pub name: String,
-    /// Power of a router for each of its ports, whether the port is up or not [W].
+    /// Power of a router for each of its ports [W], both for ports that are up and for ports that are down.
     pub base_w_per_port: f64,
     /// Power of a port that is up [W].
     pub port_w: f64,
@@ -109,7 +110,7 @@ pub struct CataloguePower {
 }
 
 impl Catalogue {
-    /// The powers of this hardware. Refuses hardware if its power is not in the catalogue.
+    /// The powers of this hardware in the catalogue. Refuses hardware if its power is not in the catalogue.
     pub fn power(&self) -> Result<CataloguePower, Refusal> {
         let figures = figures();
         let found = |name: &str, speed: Option<u32>| {
@@ -144,7 +145,7 @@ impl Catalogue {
         Ok(CataloguePower { name, base_w_per_port: idle * box_w - port_w, port_w, module_w, terminal_module_w, bit_pj })
     }
 
-    /// Prices of channels between routers, of channels of terminals, and of routers with this number of ports.
+    /// Prices of channels between routers, prices of channels to terminals, and the price of a router with this number of ports.
     pub(crate) fn prices(&self, ports: u32) -> Result<(Prices, Prices, Option<RouterPrice>), Refusal> {
         let power = self.power()?;
         let router = RouterPrice {
@@ -158,7 +159,7 @@ impl Catalogue {
     }
 }
 
-/// The powers of some hardware. `choice` has the keys of [`Catalogue`].
+/// The powers of the hardware in `choice`, as JSON. `choice` has the keys of [`Catalogue`].
 pub fn catalogue_power(choice: &Value) -> Result<Value, Diagnostic> {
     let problem = |what: &str, help: &str| Diagnostic::nowhere(PATH, what, help);
     let chosen: Result<Catalogue, _> = serde_json::from_value(choice.clone());
@@ -169,12 +170,13 @@ pub fn catalogue_power(choice: &Value) -> Result<Value, Diagnostic> {
 }
 
 impl PowerConfig {
-    /// Sets the prices of the catalogue, if the scenario names the catalogue. `ports`: number of ports of each router.
+    /// Replaces the prices of the scenario by the prices of the catalogue, if the scenario has `power.catalogue`. `ports`: number of ports
+    /// of each router.
     pub(crate) fn resolve_catalogue(&mut self, ports: u32) -> Result<(), Refusal> {
         let Some(catalogue) = &self.catalogue else { return Ok(()) };
         let (links, terminals, router) = catalogue.prices(ports)?;
         let classes = BTreeMap::from([("terminal".to_owned(), terminals)]);
-        // a resolved scenario has both, and they are equal
+        // a resolved scenario has both the catalogue and its prices, so equal prices are accepted
         let own = [
             ("prices", self.prices != Prices::default() && self.prices != links),
             ("class_prices", !self.class_prices.is_empty() && self.class_prices != classes),
@@ -189,15 +191,15 @@ impl PowerConfig {
         Ok(())
     }
 
-    /// Refuses prices of modes that the run does not have.
+    /// Refuses prices for link modes that the run does not have.
     pub(crate) fn check_modes(&self, modes: &Modes) -> Result<(), Refusal> {
         self.prices.check_names(modes, "power.prices")?;
         let mut classes = self.class_prices.iter();
         classes.try_for_each(|(class, own)| own.check_names(modes, &format!("power.class_prices.{class}")))
     }
 
-    /// Refuses a policy that puts links in a state for which the catalogue has no power. The remedy does not name the keys of
-    /// prices, because the catalogue sets them.
+    /// Refuses a policy that puts links in a state for which the catalogue has no power. The remedy does not name the keys of prices,
+    /// because the catalogue sets these keys.
     pub(crate) fn check_states(&self, modes: &Modes) -> Result<(), Refusal> {
         let states = self.policy.states(modes)?;
         let open = self.prices.unpriced(&states, modes);
@@ -214,7 +216,7 @@ impl PowerConfig {
         Err(Refusal::new("power.policy", what, help))
     }
 
-    /// The source of the prices, in words.
+    /// A text that states the source of the prices.
     pub(crate) fn prices_from(&self) -> String {
         let is_default =
             self.prices == Prices::default() && self.class_prices.is_empty() && self.router_price.is_none();
@@ -234,7 +236,7 @@ weft_units::codes! {
         helps: "Write a `flit` and a `cycle` that give the speed in the catalogue, or choose another speed.";
 }
 
-/// Warns if the bandwidth of links differs from that of the catalogue's ports with which they are billed.
+/// Warns if the bandwidth of links differs from the bandwidth of the catalogue's ports that give their prices.
 pub(crate) fn other_speed(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
     let speed = f64::from(scenario.power.catalogue?.speed.gbps());
     let flits_per_second = 1e15 / spec.cycle_fs as f64;
@@ -252,13 +254,14 @@ pub(crate) fn other_speed(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
     Some(Warning::new(&CATALOGUE_SPEED, format!("{PATH}.speed"), numbers, what, help))
 }
 
-/// A module draws its power even while its port is down. No source gives the power of a module at a lower rate.
+/// Prices of a channel whose module draws the same power in every state: a module draws its power even while its port is down. No source
+/// gives the power of a module at a lower rate of the link.
 fn always(module_w: f64) -> Prices {
     let price = Price { standing: Standing::Power(watts(module_w)), per_bit: EnergyPerBit(0) };
     Prices::of(LinkState::ROLE_NAMES.map(|role| (role, price)))
 }
 
-/// Powers are stored in nanowatts; the numbers of all sources are much larger.
+/// Converts a power to whole nanowatts; the powers in all sources are much larger than a nanowatt.
 fn watts(watts: f64) -> Power {
     Power((watts * 1e9).round() as u64)
 }

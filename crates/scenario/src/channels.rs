@@ -1,4 +1,5 @@
-//! The table of channels, written as Parquet. The table has one row per direction of each link, over the measured window.
+//! The table of channels, which Weft writes as a Parquet file. A row of the table is a channel (one direction of a link), with its counts
+//! in the measured window.
 
 use crate::energy::Energy;
 use crate::routers;
@@ -11,7 +12,7 @@ use weft_engine::power::{Modes, PerMode};
 use weft_engine::recording::Column;
 use weft_topology::Graph;
 
-/// A direction of a link.
+/// The results of one channel, which is a direction of a link.
 #[derive(Debug, Clone)]
 pub struct Channel {
     pub count: ChannelCount,
@@ -25,7 +26,7 @@ pub struct Channel {
 #[derive(Debug, Clone)]
 pub struct Channels {
     pub rows: Vec<Channel>,
-    /// The network, which gives the names of the routers.
+    /// The network, from which the table takes the names of the routers.
     pub graph: Arc<Graph>,
     /// The modes of the run, in the order of the columns.
     pub modes: Modes,
@@ -33,12 +34,12 @@ pub struct Channels {
     pub window: u64,
 }
 
-/// Number of rows whose columns are in memory at one time.
+/// Number of rows that are converted to columns in memory at one time.
 const PART: usize = 1 << 20;
 
 impl Channels {
-    /// The columns, names and values, of some rows. The first of these rows has number `first`. `from_port` of an injection channel
-    /// and `to_port` of an ejection channel are null, because that end is the `terminal`.
+    /// The columns of the table for some of its rows: name and values of each column. The first of these rows has number `first`. For an
+    /// injection channel `from_port` is null, and for an ejection channel `to_port` is null, because that end is the `terminal`.
     pub fn part(&self, first: usize, rows: &[Channel]) -> Vec<(String, Column)> {
         let maybe =
             |of: fn(&ChannelCount) -> Option<u32>| Column::MaybeNumbers(rows.iter().map(|r| of(&r.count)).collect());

@@ -1,4 +1,4 @@
-//! Message classes, and the queues of network interfaces, in the form that a scenario uses.
+//! The scenario keys for message classes and for the queues of network interfaces.
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
@@ -26,7 +26,7 @@ weft_units::codes! {
         helps: "Write `router: {output_buffer: 2flits}`, or `router: {speedup: 1}`.";
 }
 
-/// A class of packets, with its own VCs and a priority.
+/// A message class: a kind of packets with its own VCs and a priority.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClassConfig {
@@ -54,24 +54,25 @@ pub enum ClassVcsConfig {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InterfaceConfig {
-    /// Rule by which packets of a terminal share a queue. `one`: all packets. `per_class`: those of a message class. `per_destination`:
-    /// those for the same terminal. `per_lane`: those of a lane of the queueing scheme on the link from the terminal. Default: `one`.
-    /// With a queueing scheme: `per_lane`. With a scheme that sets queues aside, or with congestion control: `per_destination`.
+    /// Rule that assigns packets of a terminal to queues. `one`: all packets share a queue. `per_class`: packets of the same message class
+    /// share a queue. `per_destination`: packets for the same terminal share a queue. `per_lane`: packets share a queue if the queueing
+    /// scheme puts them into the same lane of the link from the terminal. Default: `one`. With a queueing scheme: `per_lane`. With a scheme
+    /// that sets queues aside, or with congestion control: `per_destination`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queueing>,
-    /// Rule that chooses the queue for the next flit, among the queues that can send. `round_robin`. `priority`: the highest
-    /// priority of a message class, that of the first packet in the queue. `oldest`: the first packet in the queue was created
-    /// first.
+    /// Rule that chooses the queue for the next flit, among the queues that can send. `round_robin`. `priority`: the queue whose first
+    /// packet has the message class with the highest priority. `oldest`: the queue whose first packet was created first.
     pub rule: InjectionRule,
     /// Largest rate at which each queue injects [bits per second, or flits per cycle]. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Bandwidth>,
-    /// Largest number of destinations with packets in queues at one time, 1 to 64, with `queues: per_destination`. Default: 64.
+    /// Maximum number of destinations for which an interface has packets in queues at the same time, 1 to 64, with `queues:
+    /// per_destination`. Default: 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub destinations: Option<u32>,
-    /// Largest number of packets of a queue, 1 to 65535, with `queues: per_destination` (default 16) or `per_lane` (default 65535).
-    /// A source waits while the queue of its next packet is full.
+    /// Maximum number of packets in a queue, 1 to 65535, with `queues: per_destination` (default 16) or `per_lane` (default 65535). A
+    /// source waits while the queue of its next packet is full.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub depth: Option<u16>,
@@ -82,7 +83,7 @@ fn is_zero(priority: &u8) -> bool {
 }
 
 impl InterfaceConfig {
-    /// Converts the section to the type of the engine.
+    /// Converts the section `interface` to the type of the engine.
     fn spec(
         &self,
         (has_lanes, own_queues, is_controlled): (bool, bool, bool),
@@ -96,10 +97,10 @@ impl InterfaceConfig {
         };
         let queueing = self.queues.unwrap_or(by_default);
         if is_controlled {
-            usual.queues = MAX_QUEUES - 1; // one queue is for notifications
+            usual.queues = MAX_QUEUES - 1; // one of the queues is for notifications of congestion
         }
         if queueing == Queueing::PerLane {
-            usual.depth = u16::MAX; // a packet for a free lane must not wait for a place in another lane's queue
+            usual.depth = u16::MAX; // a packet for a free lane must not wait for space in another lane's queue
         }
         let (to_destinations, is_deep) = match queueing {
             Queueing::One | Queueing::PerClass => (false, false),
@@ -131,7 +132,7 @@ impl InterfaceConfig {
 }
 
 impl Scenario {
-    /// The message classes, by name.
+    /// Converts the message classes of the scenario, by name, to those of the engine.
     pub(crate) fn message_classes(
         &self,
         clock: &Clock,
@@ -166,7 +167,7 @@ impl Scenario {
         Ok((classes, self.interface.spec(has, rate)?))
     }
 
-    /// Number of the message class that a job names at `path`; without a name, of the only class.
+    /// Number of the message class that a job names at `path`. If the job names no class, the number of the only class.
     pub(crate) fn class_number(&self, class: Option<&str>, path: &str) -> Result<u8, Refusal> {
         let names: Vec<&str> = self.classes.keys().map(String::as_str).collect();
         match class {
@@ -186,14 +187,15 @@ impl Scenario {
         }
     }
 
-    /// Refuses classes and interfaces that cannot work, at the keys that the user wrote.
+    /// Refuses message classes and interfaces that cannot work; the refusal names the key that the user wrote.
     pub(crate) fn check_classes(&self, spec: &Spec) -> Result<(), Refusal> {
         let path = |j: usize| if self.traffic.jobs.is_empty() { "traffic".into() } else { format!("traffic.jobs.{j}") };
         spec.check_classes(path).map_err(|refusal| self.at_workload(refusal))
     }
 }
 
-/// Warns of priorities that have no effect after the switch, because flits wait for their link in the order of their grants.
+/// Warns about priorities that have no effect after the switch, because flits wait for their link in the order in which they crossed the
+/// switch.
 pub(crate) fn warning(spec: &Spec) -> Option<Warning> {
     if spec.has_priorities() && spec.router.vc_realloc > 0 {
         let what = "with 1, VCs are allocated in a separate round-robin stage, so priorities of message classes have \

@@ -23,16 +23,16 @@ use weft_engine::{
 use weft_topology::TopologyConfig;
 use weft_units::{Bandwidth, Bits, Flits, LinkClasses, Time};
 
-/// A run of a network. A scenario contains everything on which the results depend.
+/// A simulation of a network. A scenario contains everything on which the results depend.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// A line of text for tables and plots, 1 to 100 characters. It must not be a path, because it is the name of the folder of results.
+    /// A line of text for tables and plots, 1 to 100 characters. The name must not be a path, because the folder of results gets this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Nominal speed of a link [bits per second], such as 400Gb/s. The speed sets `cycle` or `flit`, if one or both are left out. A
-    /// channel carries a flit per cycle. With neither `cycle` nor `flit`, a cycle is 1ns, and a flit is the number of bits that a
-    /// link carries in a cycle.
+    /// Nominal speed of a link [bits per second], such as 400Gb/s. If `cycle` or `flit` or both are left out, Weft computes them from this
+    /// speed. A channel carries one flit per cycle. With neither `cycle` nor `flit`, a cycle is 1ns, and a flit is the number of bits that
+    /// a link carries in a cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_speed: Option<Bandwidth>,
     /// Length of a cycle, the time in which a channel carries one flit [a time in seconds, not in cycles].
@@ -41,22 +41,22 @@ pub struct Scenario {
     /// Size of a flit [bits or bytes]. The size converts energy per bit into energy per flit.
     #[serde(default = "flit_of_48_bits")]
     pub flit: Bits,
-    /// Size of a coarse flit [bits or bytes], a multiple of the flit. If the size is set, the scenario runs with coarse flits.
-    /// Times become multiples of the time that a link needs for a coarse flit. Packets are one coarse flit, or several. Large
-    /// messages then take less time to simulate. Default: the size of the flit.
+    /// Size of a coarse flit [bits or bytes], a multiple of the flit. If the size is set, the scenario runs with coarse flits. Weft rounds
+    /// times to multiples of the time that a link needs for a coarse flit. Each packet consists of one or more coarse flits. Large messages
+    /// then need less simulation time. Default: the size of the flit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grain: Option<Bits>,
     /// Routers, terminals and the links between them.
     pub topology: TopologyConfig,
-    /// Properties of the links. `default` applies to all classes. A class of the topology (`terminal`, `dim0`, `local`, ...) gives
-    /// the values that differ for this class. The latency of terminal links is 1cycle unless `terminal` or `default` gives one. For
-    /// a class `latencyN` of a graph file it is N cycles, unless the class gives one.
+    /// Properties of the links. `default` applies to all classes. The entry of a class of the topology (`terminal`, `dim0`, `local`, ...)
+    /// sets the values that differ for this class. The latency of terminal links is 1cycle unless the entry `terminal` or `default` sets a
+    /// latency. The latency of a class `latencyN` of a graph file is N cycles, unless the entry of the class sets a latency.
     #[serde(default)]
     pub links: BTreeMap<String, Link>,
     /// The router microarchitecture.
     #[serde(default)]
     pub router: Router,
-    /// How packets find their way.
+    /// The routing: the rule that chooses the path of each packet.
     pub routing: RoutingConfig,
     /// The traffic: which terminals send packets, to which terminals, and when.
     pub traffic: Traffic,
@@ -64,12 +64,12 @@ pub struct Scenario {
     /// its class with `class`. Default: all packets are of one kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub classes: BTreeMap<String, ClassConfig>,
-    /// The queueing scheme: how the VCs of each VC class of the routing are divided into lanes. Then fewer packets wait behind
-    /// packets for a congested terminal. Default: one_queue, which has one lane.
+    /// The queueing scheme: how the VCs of each VC class of the routing are divided into lanes. With several lanes, fewer packets wait
+    /// behind packets for a congested terminal. Default: one_queue, which has one lane.
     #[serde(default, skip_serializing_if = "QueueingConfig::is_usual")]
     pub queueing: QueueingConfig,
-    /// Congestion control: routers mark packets at full outputs, receivers notify the sources, and the sources then send more
-    /// slowly. Congestion control limits the rate of a queue per destination, so network interfaces then have these queues.
+    /// Congestion control: routers mark packets at full outputs, receivers notify the sources, and the sources then send more slowly.
+    /// Congestion control limits the rate of each destination separately, so each network interface then has a queue per destination.
     /// Default: none.
     #[serde(default, skip_serializing_if = "CongestionConfig::is_usual")]
     pub congestion_control: CongestionConfig,
@@ -80,22 +80,22 @@ pub struct Scenario {
     /// Link power states and their prices.
     #[serde(default)]
     pub power: PowerConfig,
-    /// Keys for the cost of the measured power in a year. The keys of the bill do not change results.
+    /// Keys with which Weft computes the yearly cost of the measured power. The keys of the bill do not change results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bill: Option<BillConfig>,
-    /// Links and routers that fail during the run, and may return.
+    /// Links and routers that fail during the run, and can return.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultConfig>,
-    /// Links and routers that fail at random, and the times until the network reacts to faults.
+    /// Random failures of links and routers, and the times until the network reacts to faults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_model: Option<FaultModel>,
     /// The parts of the run: warm-up, window and drain.
     #[serde(default)]
     pub measure: Measure,
-    /// Seed of all random streams.
+    /// Seed of all random numbers.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Run even if the channels of the routing depend on each other in a cycle (to study deadlock).
+    /// Run even if the channels that the routing uses depend on each other in a cycle (to study deadlock).
     #[serde(default)]
     pub allow_dependency_cycle: bool,
 }
@@ -104,10 +104,10 @@ pub struct Scenario {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Time of a flit on the wire [time]. Default: 10cycles.
+    /// Time that a flit needs from one end of the link to the other [time]. Default: 10cycles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Time>,
-    /// Time of a returning credit on the wire [time]. Default: the latency.
+    /// Time that a returning credit needs from one end of the link to the other [time]. Default: the latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit_latency: Option<Time>,
     /// Virtual channels, 1 to 16; default 6.
@@ -117,10 +117,10 @@ pub struct Link {
     /// Size of the input buffer of each virtual channel [flits]. Default: 32flits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Flits>,
-    /// Memory of an input port [bytes or flits], instead of `buffer`. The memory is divided into equal parts, one per queue.
+    /// Memory of an input port [bytes or flits], instead of `buffer`. Weft divides the memory into equal parts, one per queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port_buffer: Option<PortMemory>,
-    /// The parts of `port_buffer`: one for each queue of the queueing scheme (`nominal`), or one for each queue that packets reach
+    /// Division of `port_buffer`: one part for each queue of the queueing scheme (`nominal`), or one for each queue that packets reach
     /// (`reachable`). Default: nominal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
@@ -133,21 +133,21 @@ pub struct Link {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Router {
-    /// The switch of a published paper. The preset gives values to the keys of `router`, `cycle`, `flit` and `links.default` that
-    /// the scenario leaves out. Default: none.
+    /// A switch from a published paper, whose parameters Weft takes as defaults. The preset sets the keys of `router`, `cycle`, `flit` and
+    /// `links.default` that the scenario leaves out. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
     /// Time from the arrival of a head flit to its start on the next link, without contention [time].
     pub delay: Time,
-    /// Time in addition to `delay` for each doubling of the number of ports of a router [time]. An arbiter is a tree, and needs
-    /// ceil(log2 ports) of these times. The number of ports is that of the router with most ports.
+    /// Time that is added to `delay` for each doubling of the number of ports of a router [time]. The key models an arbiter that is a tree:
+    /// it adds ceil(log2 ports) times the value. The number of ports is the largest number of ports of any router.
     #[serde(skip_serializing_if = "is_no_time")]
     pub delay_per_doubling: Time,
-    /// Time that a VC is closed to the next head after a packet has left it [time], because routes are computed one packet at a
-    /// time. The routing delay is a part of `delay`.
+    /// Time that a VC is closed to the next head after a packet has left it [time], because routes are computed one packet at a time. The
+    /// routing delay is a part of `delay`.
     pub routing_delay: Time,
-    /// VC turn-round [allocation steps]. With 0, a head takes a VC and crosses the switch in one step. With 1, the head crosses the
-    /// switch one step after it took the VC.
+    /// Time from the allocation of a VC to the first crossing of the switch [allocation steps]. With 0, a head gets a VC and crosses the
+    /// switch in the same step. With 1, the head crosses the switch one step after it got the VC.
     #[schemars(range(max = 1))]
     pub vc_realloc: u32,
     /// Allocation steps per cycle (internal speedup), 1 to 16.
@@ -157,67 +157,67 @@ pub struct Router {
     pub credit_delay: Time,
     /// Time from the arrival of a tail flit at its terminal to its delivery [time].
     pub ejection_delay: Time,
-    /// VCs of an ejection channel (from a router to a terminal) that packets may use. Default: all VCs of the terminal links.
+    /// Number of VCs of an ejection channel (from a router to a terminal) that packets may use. Default: all VCs of the terminal links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub ejection_vcs: Option<u32>,
-    /// Largest number of flits that may wait at an output for its link. Default: 2 if the link carries less than one flit per
-    /// cycle, otherwise the number of credits.
+    /// Maximum number of flits that wait at an output port for its link. Default: 2 if the link carries less than one flit per cycle,
+    /// otherwise the number of credits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_buffer: Option<Flits>,
-    /// Number of flits that can leave an input port at the same time, if a flit takes longer than a cycle to leave.
+    /// Number of flits that can leave an input port at the same time. The key matters only if a flit takes longer than a cycle to leave.
     #[serde(default, skip_serializing_if = "is_unlimited")]
     pub input_speedup: InputSpeedup,
-    /// Condition under which a packet may enter the next buffer.
+    /// Free space in the next buffer that a packet needs before it may enter.
     pub flow_control: FlowControl,
-    /// The switch allocator: chooses the flits that cross the switch in an allocation step.
+    /// The switch allocator, which chooses the flits that cross the switch in an allocation step.
     pub allocator: AllocatorConfig,
-    /// Rule that chooses a packet if several request the same output or VC.
+    /// Rule that chooses one packet if several packets request the same output or VC.
     pub priority: Priority,
-    /// Whether an output sends all flits of a packet before it begins another packet. Then a link never interleaves packets.
+    /// If true, an output sends all flits of a packet before it begins another packet, so a link never interleaves packets.
     pub hold_switch: bool,
 }
 
-/// Condition under which a packet may enter the next buffer.
+/// Free space in the next buffer that a packet needs before it may enter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlowControl {
-    /// When the buffer has room for the whole packet.
+    /// The packet enters when the buffer has space for the whole packet.
     VirtualCutThrough,
-    /// As soon as the buffer has room for one flit.
+    /// The packet enters as soon as the buffer has space for one flit.
     Wormhole,
 }
 
-/// Link power: the policy, the managed links, and the price of a link in each state.
+/// The power of links: the policy that switches them, the managed links, and the price of a link in each state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PowerConfig {
     /// The link power policy.
     pub policy: PolicyConfig,
-    /// Link classes that the policy may switch. All other links stay on. Default, and `all`: all classes except `terminal`. Links
-    /// of terminals sleep only if they are named, such as `[all, terminal]`, and only under policies with which packets wait for
-    /// links.
+    /// Link classes whose links the policy may switch. All other links stay on. Default, and `all`: all classes except `terminal`. Links to
+    /// terminals sleep only if they are named, such as `[all, terminal]`, and only under policies under which packets can wait for links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manages: Option<LinkClasses>,
-    /// Takes prices of real switches, ports and cables of a certain speed from the catalogue (`weft catalogue`), instead of
+    /// Takes the prices of real switches, ports and cables of a certain speed from the catalogue (`weft catalogue`), instead of from
     /// `prices`, `class_prices` and `router_price`. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub catalogue: Option<Catalogue>,
-    /// Modes of links, in addition to `on`, `shadow`, `draining`, `off` and `waking`. `prices` has a price for each mode that the
-    /// policy uses. A policy names modes in its parameters. Default: `half` and `quarter`, at these shares of the bandwidth.
+    /// Modes of links, in addition to `on`, `shadow`, `draining`, `off` and `waking`. `prices` contains a price for each mode that the
+    /// policy uses. The parameters of a policy name the modes that it uses. Default: `half` and `quarter`, which carry traffic at these
+    /// shares of the bandwidth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modes: Option<Vec<ModeConfig>>,
-    /// Prices of a channel by mode. Written prices replace the whole default table. Default: the TCEP model. The TCEP model has
-    /// 23.44pJ/bit of the full rate in every state except `off`, and 7.81pJ/bit in addition for sent bits.
+    /// Prices of a channel in each mode. Prices in the scenario replace the whole default table. Default: the TCEP model. The TCEP model
+    /// has 23.44pJ/bit of the full rate in every state except `off`, and 7.81pJ/bit in addition for sent bits.
     pub prices: Prices,
-    /// The prices of channels of a link class (`terminal`, `dim0`, `global`, ...) by mode. Prices of a class replace all of
-    /// `prices` for this class.
+    /// Prices of the channels of a link class (`terminal`, `dim0`, `global`, ...) in each mode. Prices of a class replace all of `prices`
+    /// for this class.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub class_prices: BTreeMap<String, Prices>,
-    /// The price of every router, without its links. Default: nothing.
+    /// The price of every router, without the prices of its links. Default: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub router_price: Option<RouterPrice>,
-    /// Trunks, routers or cabinets with an account each (flits, sleep and energy) in groups.parquet. Default: none.
+    /// Trunks, routers or cabinets whose flits, sleep and energy Weft writes separately to groups.parquet. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<Groups>,
 }

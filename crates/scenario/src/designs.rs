@@ -1,4 +1,4 @@
-//! Networks without traffic, for analyses that need no run. A file has a section `designs`, with topologies by name.
+//! Designs: networks without traffic, for analyses that need no run. A file lists designs in the section `designs`, as topologies by name.
 
 use crate::diagnostic::{Diagnostic, Source};
 use crate::expand::{explain, typed};
@@ -24,8 +24,8 @@ pub struct Design {
     graph: Arc<Graph>,
 }
 
-/// Reads the designs of a file, in their order. Files that the designs name are taken from `attached` (name, content), or read
-/// relative to the folder of `file_name`.
+/// Reads the designs of a file, in their order. The content of files that the designs name is taken from `attached` (name, content), or
+/// read from disk relative to the folder of `file_name`.
 pub fn read_designs(file_name: &str, text: &str, attached: Vec<(String, Vec<u8>)>) -> Result<Vec<Design>, Diagnostic> {
     let source = Arc::new(Source { name: file_name.to_owned(), text: text.to_owned(), is_file: true });
     let root = tree::parse(&source, 0..text.len())?;
@@ -33,7 +33,7 @@ pub fn read_designs(file_name: &str, text: &str, attached: Vec<(String, Vec<u8>)
     entries(root, file_name)?.into_iter().map(|entry| design(entry, &mut files)).collect()
 }
 
-/// The entries of the section `designs`.
+/// The entries of the section `designs` in a parsed file.
 fn entries(root: Node, file_name: &str) -> Result<Vec<Entry>, Diagnostic> {
     let Kind::Mapping(sections) = root.kind else {
         let what = format!("{file_name} contains {}, not designs", root.describe());
@@ -58,7 +58,7 @@ fn entries(root: Node, file_name: &str) -> Result<Vec<Entry>, Diagnostic> {
     }
 }
 
-/// Checks and builds one design, as the key `topology` of a scenario.
+/// Checks and builds one design, in the same way as the key `topology` of a scenario.
 fn design(entry: Entry, files: &mut Files) -> Result<Design, Diagnostic> {
     #[derive(Deserialize)]
     struct File {
@@ -81,12 +81,12 @@ fn design(entry: Entry, files: &mut Files) -> Result<Design, Diagnostic> {
 }
 
 impl Design {
-    /// The network of a scenario as a design.
+    /// Converts the network of a scenario to a design.
     pub(crate) fn of(name: String, topology: &TopologyConfig, graph: Arc<Graph>) -> Self {
         Self { name, topology: serde_json::to_value(topology).unwrap_or_default(), graph }
     }
 
-    /// Degrees, distances, bisection, and links by class; also `places`, the positions for a drawing.
+    /// Properties of the network: degrees, distances, bisection, and links by class. `places` contains the positions for a drawing.
     pub fn facts(&self) -> Value {
         let mut facts = facts_of::network_facts(self.graph.topology_name(), &self.graph);
         let by_class = self.graph.links_by_class().into_iter().map(|(class, count)| (class, json!(count)));
@@ -95,13 +95,13 @@ impl Design {
         Value::Object(facts)
     }
 
-    /// The order of the routers on the floor, and the coordinates of each.
+    /// The order of the routers on the floor of the machine room, with the coordinates of each router.
     pub fn places(&self) -> Value {
         Value::Object(network::places(&self.graph))
     }
 
-    /// For each link between routers: its two ends, the class of the channel from the first to the second end, and that of the
-    /// channel back. The links are sorted by their smaller end.
+    /// For each link between routers: its two ends, and the classes of its two channels, first the channel from the first end. The links
+    /// are sorted by the smaller router number of their ends.
     pub fn links(&self) -> Vec<[u32; 4]> {
         let row = |link: Link| [link.ends[0].0, link.ends[1].0, link.class.into(), link.back.into()];
         self.graph.links().map(row).collect()
@@ -112,7 +112,7 @@ impl Design {
         (0..self.graph.routers()).map(|router| self.graph.terminals_of(router) as u32).collect()
     }
 
-    /// Number of shortest paths between two different routers with terminals, by their distance.
+    /// Statistics of the number of shortest paths between two different routers with terminals, for each distance.
     pub fn path_diversity(&self) -> Value {
         let found = self.graph.path_diversity();
         let rows = found.by_distance.iter().enumerate().filter(|(_, at)| at.pairs > 0).map(|(hops, at)| {
@@ -128,9 +128,9 @@ impl Design {
         json!({ "by_distance": rows.collect::<Vec<_>>(), "sources": found.sources, "of_sources": found.of_sources })
     }
 
-    /// Improves a cut: begins with the halves from a partitioner, and balances and improves them. Returns the number of links of
-    /// the cut, and its halves. In `second`, an entry is 1 for each router of the second half. `None` if `second` does not have one
-    /// entry per router.
+    /// Improves a division of the routers into two halves: begins with the halves from a partitioner, balances them and improves them.
+    /// Returns the number of links between the halves, and the half of each router. In `second`, an entry is 1 for each router of the
+    /// second half. `None` if `second` does not have one entry per router.
     pub fn improved_halves(&self, second: &[u8]) -> Option<(u64, Vec<u8>)> {
         if second.len() != self.graph.routers() as usize {
             return None;
@@ -139,8 +139,8 @@ impl Design {
         Some((halves.links, halves.second.into_iter().map(u8::from).collect()))
     }
 
-    /// For each of `trials` random orders of failures: the largest number of failed links with which all routers are connected.
-    /// The second number is the same for only the routers with terminals.
+    /// For each of `trials` random orders of link failures, the largest number of failed links with which all routers are connected. The
+    /// second number of each pair is the same for only the routers with terminals.
     pub fn survived_failures(&self, trials: u32, seed: u64) -> Vec<[u32; 2]> {
         let survived = self.graph.survived_failures(trials, seed);
         survived.into_iter().map(|order| [order.all_routers, order.terminals]).collect()

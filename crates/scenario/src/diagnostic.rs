@@ -1,26 +1,27 @@
-//! Errors that show their place: file, line, column, the line itself with a caret, the fault with the arithmetic, and the remedy.
+//! Error messages that show the place of the error, the fault with the arithmetic, and the remedy. The place consists of file, line,
+//! column, and the line itself with a caret.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A string from which values are read: the scenario file, or one `--set` argument.
+/// A text from which Weft reads values: the scenario file, or one `--set` argument.
 pub(crate) struct Source {
     /// The file's name, or `--set`.
     pub name: String,
     pub text: String,
-    /// Whether the source is a file. A `--set` argument has no lines.
+    /// True if the source is a file. A `--set` argument has no lines.
     pub is_file: bool,
 }
 
 impl std::fmt::Debug for Source {
-    /// Leaves out the text: every value of a tree refers to its source, so the text would be printed hundreds of times.
+    /// Prints a source without its text: every value of a tree refers to its source, so the text would be printed hundreds of times.
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.write_str(&self.name)
     }
 }
 
-/// A range of a source.
+/// A range of characters in a source.
 #[derive(Debug, Clone)]
 pub(crate) struct Span {
     pub source: Arc<Source>,
@@ -28,7 +29,7 @@ pub(crate) struct Span {
     pub range: Range<usize>,
 }
 
-/// An error, as a rendered message and in parts.
+/// An error, as a complete message and in parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The whole message with the excerpt of the file, without colours.
@@ -54,7 +55,7 @@ impl std::fmt::Display for Diagnostic {
 impl std::error::Error for Diagnostic {}
 
 impl Diagnostic {
-    /// An error at `span` that concerns the key `path`, with remarks on the origin of the value.
+    /// Creates an error at `span` that concerns the key `path`. `notes` are remarks on the origin of the value.
     pub(crate) fn at(span: &Span, path: &str, what: &str, help: &str, notes: &[String]) -> Self {
         let text = &span.source.text;
         let range = on_characters(text, &span.range);
@@ -86,7 +87,7 @@ impl Diagnostic {
         }
     }
 
-    /// An error that has no place in a file or a `--set` argument.
+    /// Creates an error that has no place in a file or a `--set` argument.
     pub(crate) fn nowhere(path: &str, what: &str, help: &str) -> Self {
         let lead = if path.is_empty() { String::new() } else { format!("{path}: ") };
         let remedy = if help.is_empty() { String::new() } else { format!("\n  = help: {}", printable(help)) };
@@ -101,12 +102,12 @@ impl Diagnostic {
     }
 }
 
-/// Removes control characters, so that those of a hostile file do not reach the terminal.
+/// Removes control characters, because a hostile file could use them to control the user's terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// Moves `range` to character boundaries, within the text and within one line. The range is not empty, if the text allows that.
+/// Moves `range` to character boundaries, within the text and within one line. If the text allows this, the range is not empty.
 fn on_characters(text: &str, range: &Range<usize>) -> Range<usize> {
     let mut start = range.start.min(text.len());
     while !text.is_char_boundary(start) {
@@ -119,16 +120,16 @@ fn on_characters(text: &str, range: &Range<usize>) -> Range<usize> {
     start..start + end.unwrap_or(0)
 }
 
-/// Length of the shortest name [letters] in which one letter may be missing, and of the shortest name in which one may be replaced.
+/// Two minimum lengths of a name [letters], for suggestions: `SHORT` if one letter can be missing, `LONG` if one letter can be replaced.
 const SHORT: usize = 3;
 const LONG: usize = 4;
-/// Least number of letters that two words share at their beginning. Largest number of letters that each has after them, such as in
-/// terminal and terminated.
+/// Two words with different endings count as the same word if they have at least `STEM` letters in common at their beginning. After these
+/// letters each word can have at most `ENDING` letters, as in terminal and terminated.
 const STEM: usize = 5;
 const ENDING: usize = 4;
 
-/// The name in `valid` with the same meaning as a misspelt name, if there is one. The two differ by a typing error, or in the
-/// endings of words. A name with another meaning would change the scenario.
+/// The name in `valid` with the same meaning as a misspelt name, if there is one. The two names differ by a typing error, or in the endings
+/// of words. A name with another meaning is not suggested, because it would change the scenario.
 pub(crate) fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let same = |candidate: &&str| {
@@ -140,8 +141,8 @@ pub(crate) fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) 
     alike.first().copied()
 }
 
-/// Whether two names have the same words, apart from typing errors and other endings, or the same letters without the separators
-/// between words.
+/// True if two names have the same words, apart from typing errors and other endings, or the same letters without the separators between
+/// words.
 fn is_same(name: &str, candidate: &str) -> bool {
     let words = |text: &str| -> Vec<String> { text.split(['_', '-', '.', ' ']).map(str::to_owned).collect() };
     let (words, others) = (words(name), words(candidate));
@@ -149,8 +150,8 @@ fn is_same(name: &str, candidate: &str) -> bool {
     words.concat() == others.concat() || (words.len() == others.len() && words.iter().zip(&others).all(alike))
 }
 
-/// Whether one letter is missing, extra or wrong, or two neighbouring letters are swapped. A different digit does not count as a
-/// typing error.
+/// True if one letter is missing, extra or wrong, or if two neighbouring letters are swapped. A different digit does not count as a typing
+/// error.
 fn is_slip(word: &str, other: &str) -> bool {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     let (length, other_length) = (word.chars().count(), other.chars().count());
@@ -159,7 +160,7 @@ fn is_slip(word: &str, other: &str) -> bool {
     strsim::osa_distance(word, other) == 1 && length.min(other_length) >= least && digits(word) == digits(other)
 }
 
-/// Whether two words differ only in their endings, such as a plural.
+/// True if two words differ only in their endings, such as a plural.
 fn has_other_ending(word: &str, other: &str) -> bool {
     let stem = word.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let endings = [word, other].map(|text| text.chars().skip(stem).collect::<String>());
@@ -168,7 +169,7 @@ fn has_other_ending(word: &str, other: &str) -> bool {
     plural || (stem >= STEM && letters)
 }
 
-/// The help line for an unknown name: first the nearest name, and then all names.
+/// The help line of the error for an unknown name: first the nearest valid name, and then all valid names.
 pub(crate) fn suggestion(name: &str, what: &str, valid: &[&str]) -> String {
     let nearest = nearest(name, valid.iter().copied()).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
     format!("{nearest}{what}: {}", if valid.is_empty() { "none".to_owned() } else { valid.join(", ") })

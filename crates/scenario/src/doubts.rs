@@ -1,5 +1,5 @@
-//! Uncertain results of a run: loads that burst and may not be carried, and values that had not settled. The results keep these
-//! uncertainties as warnings.
+//! Warnings about uncertain results of a run: bursts can hide whether the network carries the load, and values can be unsettled. Weft saves
+//! these warnings with the results.
 
 use crate::periods;
 use crate::warnings::{Warning, long};
@@ -27,7 +27,7 @@ weft_units::codes! {
         helps: "Write a longer `measure.warmup_limit`. If the point is saturated, use only its accepted load.";
 }
 
-/// The uncertainties in the results of a run.
+/// Warnings about the uncertainties in the results of a run.
 pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Result<Vec<Warning>, Refusal> {
     let mut doubts: Vec<Warning> = saturation(spec, outcome).into_iter().collect();
     doubts.extend(periods::measured(spec, outcome)?);
@@ -36,11 +36,12 @@ pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Result<Vec<Warning>, Refusal
     Ok(doubts)
 }
 
-/// Warns if it is not known whether the network carries the load: in the first phase with this doubt, otherwise in the whole window.
+/// Warns if the run cannot show whether the network carries the load. The warning names the first undecided phase, otherwise the whole
+/// window.
 fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let doubt = match outcome.saturated {
         Saturation::Unknown(Doubt::Bursts(doubt)) => doubt,
-        // `periods` warns of these cases
+        // the file `periods` warns about these cases
         Saturation::Unknown(Doubt::PartOfPeriod { .. }) | Saturation::No | Saturation::Yes => return None,
     };
     let phase = outcome.phases.iter().find(|phase| phase.saturated == Some(outcome.saturated));
@@ -51,7 +52,7 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
             (format!("in the second half of the phase that begins in cycle {}", phase.start), "traffic.phases", help)
         }
         None => {
-            // only half of a window is judged; a growing window begins with this length
+            // twice the length, because only half of a window is judged; a window that grows begins with this length
             let window = (2.0 * doubt.cycles as f64 * doubt.longer()).ceil() as Cycles;
             let help = match window <= MAX_CYCLES {
                 true => format!("write `measure.window: {window}cycles` or more"),
@@ -63,7 +64,7 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let span = format!("{span} ({})", long(doubt.cycles, spec));
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let what = match doubt.is_of_gap() {
-        // shows the whole limit, not only the part that bursts explain, because a reader compares the gap with it
+        // shows the whole limit, not only the part that bursts explain, because a reader compares the difference in load with the limit
         true => format!(
             "{span} the network accepted {} less than the offered load. A difference of up to {} is tolerated or may \
              come from bursts, so it is unknown whether the network carries the load",
@@ -85,12 +86,12 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     Some(Warning::new(&BURSTS_UNDECIDED, path, numbers, what, help))
 }
 
-/// If its first cycles are measured, a run must last this number of decision periods of a policy. In one period the policy takes
-/// all its decisions once.
+/// Minimum length of a run that is measured from its first cycle, in decision periods of the policy. In one period the policy takes all its
+/// decisions once.
 const SETTLED: Cycles = 10;
 
-/// A window that ends with the last batch begins in cycle 0, when links are in the states that the policy gives them initially. The
-/// initial states must not last for a large part of the window.
+/// Warns if the initial states of links last for a large part of a window that begins in cycle 0. Windows that end with the last batch
+/// begin in cycle 0. The policy gives links these states at the start of the run.
 fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Refusal> {
     if spec.phases.stop != Stop::Complete || !spec.managed.contains(&true) {
         return Ok(None);
@@ -106,7 +107,7 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
             long(outcome.window, spec),
             long(period, spec)
         );
-        // twice as much, because the last packets of a batch need a part of the time that does not grow with the batch
+        // twice as much, because the last packets of a batch need time that does not grow with the batch
         let times = (2.0 * least as f64 / outcome.window.max(1) as f64).ceil();
         let own = spec.traffic.jobs.iter().any(|job| job.workload.model().has_own_demand());
         let larger = if own { "a program that runs at least" } else { "batches that are at least" };
@@ -123,7 +124,7 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
     }))
 }
 
-/// Warns of latencies that had not settled when a warm-up reached its limit.
+/// Warns about latencies that were still changing when a warm-up reached its limit.
 fn latencies(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     if outcome.decisions.settled != Some(false) {
         return None;

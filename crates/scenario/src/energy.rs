@@ -1,8 +1,9 @@
-//! The energy account: integers per channel, multiplied by prices once. The total is exactly the sum of its parts.
+//! Computes energies: multiplies the integer counts of each channel by prices, once at the end of a run. The total is exactly the sum of
+//! its parts.
 //!
-//! The unit is the yoctojoule. A price may be a fraction of a yoctojoule: for example, a price per bit that a link could carry, at
-//! 2/3 flit per cycle. The time for which an ideal link of such a rate carries flits is also a fraction of a cycle. In these cases
-//! the energy of a channel in the window is rounded once, by at most half a yoctojoule.
+//! The unit of these energies is the yoctojoule. A price may be a fraction of a yoctojoule: for example, a price per bit that a link could
+//! carry, at 2/3 flit per cycle. The time for which an ideal link of such a rate carries flits is also a fraction of a cycle. If the price
+//! or the time is a fraction, the energy of a channel in the window is rounded once, by at most half a yoctojoule.
 
 use weft_engine::outcome::ChannelCount;
 use weft_engine::power::{LinkState, Modes};
@@ -12,7 +13,7 @@ use weft_units::Refusal;
 /// Energy of channels, or of routers, over the window [yJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Energy {
-    /// Energy for the time spent in each state, independent of sent flits.
+    /// Energy for the time that a channel or router spent in each state, independent of sent flits [yJ].
     pub standing_yj: u128,
     /// Energy of the flits sent [yJ].
     pub dynamic_yj: u128,
@@ -23,7 +24,7 @@ impl Energy {
         self.standing_yj + self.dynamic_yj
     }
 
-    /// Computes the energy of one channel from its counts.
+    /// Computes the energy of one channel from its counts in the window.
     pub(crate) fn of(channel: &ChannelCount, prices: &StatePrices, modes: &Modes) -> Result<Self, Refusal> {
         let mut energy = Self::default();
         let (parts, mut rest) = (u128::from(prices.parts), 0);
@@ -45,12 +46,12 @@ impl Energy {
         Ok(energy)
     }
 
-    /// The energy of the flits of a channel if it had been on in every cycle.
+    /// The energy that a channel would have used for its flits if it had been on in every cycle.
     pub(crate) fn always_on(channel: &ChannelCount, prices: &StatePrices) -> Self {
         Self::on_for(channel.cycles.iter().sum::<u64>().into(), channel, prices)
     }
 
-    /// The energy if the channel had been on only while it carried a flit.
+    /// The energy that a channel would have used if it had been on only while it carried a flit.
     pub(crate) fn ideal(channel: &ChannelCount, prices: &StatePrices, rate: Rate) -> Self {
         Self::on_for(carrying(channel, rate), channel, prices)
     }
@@ -65,7 +66,7 @@ impl Energy {
     }
 }
 
-/// A time in cycles, exact: `parts / of`.
+/// An exact time in cycles: `parts / of`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
     parts: u128,
@@ -75,9 +76,10 @@ pub(crate) struct Span {
 impl Span {
     pub const NONE: Self = Self { parts: 0, of: 1 };
 
-    /// The energy at `price / per` per cycle; it is rounded once.
+    /// The energy for this time at `price / per` per cycle, rounded once.
     pub fn cost(self, price: u128, per: u32) -> u128 {
-        // quotient and remainder separately, because 16 bits of a rate and 64 bits of a count may not fit together with the price
+        // computes quotient and remainder separately, because the product of the price, a rate of 16 bits and a count of 64 bits could
+        // overflow
         let of = u128::from(self.of) * u128::from(per);
         price / of * self.parts + rounded(price % of * self.parts, of)
     }
@@ -98,8 +100,8 @@ fn rounded(value: u128, divisor: u128) -> u128 {
     (value + divisor / 2) / divisor
 }
 
-/// The part of the window in which a channel carried a flit. Flits are counted when they leave for the link, so a full channel may
-/// count a few more flits than the time allows.
+/// The time in the window in which a channel carried a flit. A flit is counted when it leaves for the link. The count of a full channel can
+/// therefore be a few flits too high for the window.
 pub(crate) fn carrying(channel: &ChannelCount, rate: Rate) -> Span {
     let (window, flits) = (channel.cycles.iter().sum::<u64>(), channel.flits.iter().sum::<u64>());
     let parts = u128::from(flits) * u128::from(rate.cycles());
@@ -111,7 +113,7 @@ pub(crate) fn on_cycles(channel: &ChannelCount) -> Span {
     Span::from(channel.cycles.iter().sum::<u64>() - channel.cycles[LinkState::Off])
 }
 
-/// Sum over routers of their cycles: all cycles, and the cycles in which a router was asleep.
+/// Sums over routers: the number of all their cycles, and of the cycles in which they were asleep.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RouterCycles {
     pub all: u128,
@@ -119,7 +121,7 @@ pub(crate) struct RouterCycles {
 }
 
 impl RouterCycles {
-    /// Static energy of routers [yJ].
+    /// Static energy of the routers in these cycles [yJ].
     pub fn cost_yj(self, price: &RouterPrice) -> u128 {
         (self.all - self.asleep) * price.static_yj_per_cycle
             + self.asleep * price.asleep_yj_per_cycle.unwrap_or(price.static_yj_per_cycle)
@@ -129,7 +131,7 @@ impl RouterCycles {
 /// Energy of routers over the window, without their links [yJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RouterEnergy {
-    /// Static energy of the routers, awake or asleep [yJ].
+    /// Static energy of the routers, both awake and asleep [yJ].
     pub static_yj: u128,
     /// Energy of the ports that were on [yJ].
     pub ports_yj: u128,
@@ -138,8 +140,8 @@ pub(crate) struct RouterEnergy {
 }
 
 impl RouterEnergy {
-    /// Computes the energy of routers from the channels that leave them. Each such channel is a port, and the flits sent on it have
-    /// crossed the router. `static_yj` is the static energy; `on` gives the time that a port was on.
+    /// Computes the energy of routers from the channels that leave them. Each of these channels is a port, and the flits sent on it have
+    /// crossed the router. `static_yj` is the static energy; `on` returns the time in which a port was on.
     pub fn of<'a>(
         leaving: impl Iterator<Item = &'a ChannelCount>,
         static_yj: u128,

@@ -1,6 +1,6 @@
-//! Events at given times (phases, faults, links that a policy switches off, batches), compared with the measured window. Weft
-//! refuses an event that can never happen, and warns of an event that is not measured. The message shows both times, because the
-//! likely cause is a wrong unit (us instead of ms).
+//! Checks that events at given times (phases, faults, links that a policy switches off, batches) are inside the measured window. Weft
+//! refuses an event that can never happen, and warns about an event that is not measured. The message shows both times, because the likely
+//! cause is a wrong unit (us instead of ms).
 
 use crate::config::Scenario;
 use crate::warnings::{Warning, long, named, place};
@@ -30,7 +30,7 @@ weft_units::codes! {
         helps: "Write a smaller batch or a longer window.";
 }
 
-/// The last cycle in which the measured window can end, plus 1.
+/// The first cycle after the latest possible measured window.
 pub(crate) fn window_end(spec: &Spec) -> Cycles {
     let phases = &spec.phases;
     let longest = match phases.stop {
@@ -40,7 +40,7 @@ pub(crate) fn window_end(spec: &Spec) -> Cycles {
     phases.warmup.saturating_add(longest)
 }
 
-/// The measured window, as far as it is known before the run; and the end of the drain.
+/// The measured window, as far as it is known before the run, and the end of the drain.
 struct Frame {
     start: Cycles,
     end: Cycles,
@@ -54,14 +54,14 @@ impl Frame {
     }
 }
 
-/// An event that begins at a certain time.
+/// An event that begins at a time given in the scenario.
 struct Event {
     path: String,
     what: &'static str,
     at: Cycles,
 }
 
-/// Phases, faults, and the times at which a policy switches links off, each once. Jobs share the phases of `traffic`.
+/// All phases, faults, and times at which a policy switches links off, each listed once. Jobs without phases use the phases of `traffic`.
 fn events(scenario: &Scenario, spec: &Spec) -> Result<Vec<Event>, Refusal> {
     let mut events: Vec<Event> = Vec::new();
     for (j, job) in spec.traffic.jobs.iter().enumerate() {
@@ -73,7 +73,7 @@ fn events(scenario: &Scenario, spec: &Spec) -> Result<Vec<Event>, Refusal> {
             }
         }
     }
-    // random faults have no place in the scenario, and end with the window
+    // random faults are left out, because no key of the scenario lists them and they end with the window
     let faults = spec.faults.iter().take(scenario.faults.len()).enumerate();
     events.extend(faults.map(|(k, fault)| Event {
         path: format!("faults.{k}.at"),
@@ -106,7 +106,7 @@ pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
     }
 }
 
-/// Warns of events outside of the window, and of events only partly in it.
+/// Warns about events outside the window, and about events that are only partly in it.
 pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let frame = Frame::of(spec)?;
     let late =
@@ -149,7 +149,7 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>,
     Ok(warnings)
 }
 
-/// Warns of an event that is over before the window begins.
+/// Warns about an event that is over before the window begins.
 fn early(path: String, what: &str, until: Cycles, frame: &Frame, spec: &Spec) -> Warning {
     let what = format!(
         "{what} at {}, but the window starts at {}{}, so nothing before that time is measured",
@@ -162,11 +162,11 @@ fn early(path: String, what: &str, until: Cycles, frame: &Frame, spec: &Spec) ->
     Warning::new(&BEFORE_WINDOW, path, numbers, what, help)
 }
 
-/// Warns of a batch that is sent before the window begins, or that is not yet sent when the window ends.
+/// Warns about a batch that is sent before the window begins, or that is not yet sent when the window ends.
 fn batch(scenario: &Scenario, spec: &Spec, (j, job): (usize, &Job), frame: &Frame) -> Option<Warning> {
     let packets = job.batch.as_ref()?;
     if job.phases.len() > 1 || job.workload != WorkloadConfig::default() {
-        return None; // the sending rate depends on more than the load
+        return None; // no warning, because the sending rate depends on more than the load
     }
     let times = packets.iter().zip(&job.phases[0].load).filter(|(_, load)| **load > 0.0);
     let longest = times.map(|(&n, load)| f64::from(n) * job.packets.mean() / load).fold(0.0, f64::max);

@@ -1,5 +1,5 @@
-//! From a file and `--set` arguments to points: applies overrides and sweeps, and checks the points. Nothing runs before all points
-//! have been checked.
+//! Converts a scenario file and `--set` arguments to points: applies overrides and sweeps, and checks the points. Weft checks all points
+//! before the first point runs.
 
 use crate::config::{Scenario, one_nanosecond};
 use crate::diagnostic::{Diagnostic, Source, Span};
@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use weft_units::{Duration, Refusal, Time, file::Files};
 
-/// Largest number of points of one file.
+/// Maximum number of points of one file.
 const MAX_POINTS: usize = 100_000;
 
 /// Reads a scenario file, in UTF-8.
@@ -43,14 +43,14 @@ pub fn read(file: &Path) -> Result<String, Diagnostic> {
     })
 }
 
-/// Parses, overrides, expands and checks all points of a file, before anything runs.
+/// Parses a scenario file, applies overrides and sweeps, and checks all points before the first point runs.
 ///
 /// Files that the scenario names are read relative to the folder of `file_name`.
 pub fn expand(file_name: &str, text: &str, sets: &[(String, String)]) -> Result<Vec<Point>, Diagnostic> {
     expand_with(file_name, text, sets, Vec::new())
 }
 
-/// Does the work of [`expand`], but takes files in `attached` from there.
+/// Does the same as [`expand`], but takes the content of files that are in `attached` from there.
 pub fn expand_with(
     file_name: &str,
     text: &str,
@@ -91,7 +91,7 @@ pub fn expand_with(
     Ok(points)
 }
 
-/// Refuses equal values of an axis (after they are read), because they would give two curves of the same runs.
+/// Refuses a sweep with two equal values (after they are read), because they would give two curves of the same runs.
 fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
     let mut stride = points.len();
     for axis in axes {
@@ -115,7 +115,7 @@ fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// A value of a sweep in its written form. For a mapping or a list, its number.
+/// A value of a sweep in the form in which the user wrote it. A mapping or a list is written as the number of the value.
 fn written(nodes: &[Node], row: usize) -> String {
     let Node { kind, span, .. } = &nodes[row];
     match kind {
@@ -124,7 +124,7 @@ fn written(nodes: &[Node], row: usize) -> String {
     }
 }
 
-/// Removes a top-level key from the tree, and returns its entries.
+/// Removes a top-level key (`sweep` or `zip`) from the tree, and returns its entries.
 fn take(root: &mut Node, key: &str) -> Result<Vec<Entry>, Diagnostic> {
     let Kind::Mapping(entries) = &mut root.kind else { return Ok(Vec::new()) };
     let Some(at) = entries.iter().position(|entry| entry.key == key) else { return Ok(Vec::new()) };
@@ -132,7 +132,7 @@ fn take(root: &mut Node, key: &str) -> Result<Vec<Entry>, Diagnostic> {
     swept(key, entries.remove(at).value, &help)
 }
 
-/// The entries of the value of `sweep` or `zip`. An absent value has none.
+/// The entries of the value of `sweep` or `zip`. A missing value has no entries.
 fn swept(key: &str, value: Node, help: &str) -> Result<Vec<Entry>, Diagnostic> {
     match value.kind {
         Kind::Mapping(axes) => Ok(axes),
@@ -144,7 +144,8 @@ fn swept(key: &str, value: Node, help: &str) -> Result<Vec<Entry>, Diagnostic> {
     }
 }
 
-/// Applies one `--set path=value`. A set on a swept path replaces the sweep over it. `null` removes the value.
+/// Applies one `--set path=value` to the scenario. If the scenario sweeps the path, the value replaces the sweep. The value `null` removes
+/// the key.
 fn set(
     root: &mut Node,
     sweep: &mut Vec<Entry>,
@@ -174,13 +175,13 @@ fn set(
     if removes { target.remove(root) } else { target.place(root, node) }
 }
 
-/// The path of a `--set path=value`, as written on the command line.
+/// The text of a `--set path=value` as a source for error messages.
 fn span_of_set(path: &str, value: &str) -> Span {
     let source = Arc::new(Source { name: "--set".to_owned(), text: format!("{path}={value}"), is_file: false });
     Span { source, range: 0..path.len() }
 }
 
-/// Refuses a `--set path=value` below a path that a `--set` before or after it sweeps. The sweep would replace the value at each point.
+/// Refuses a `--set path=value` if another `--set` sweeps a path that contains this path. The sweep would replace the value in each point.
 fn refuse_below_sweep<'a>(
     mut swept: impl Iterator<Item = &'a Entry>,
     path: &str,
@@ -195,7 +196,7 @@ fn refuse_below_sweep<'a>(
     })
 }
 
-/// Paths that change together, each with its values.
+/// An axis of the sweep: paths that change together, each with its values.
 struct Axis {
     columns: Vec<Entry>,
     length: usize,
@@ -272,12 +273,12 @@ fn values(entry: &Entry) -> Result<&[Node], Diagnostic> {
     }
 }
 
-/// Largest number of values that a remedy lists.
+/// Maximum number of values that a remedy lists.
 const LISTED: f64 = 50.0;
-/// Names under which users of other tools write the begin, the end and the step of a range.
+/// Keys with which users of other tools write the begin, the end and the step of a range.
 const RANGE: [&[&str]; 3] = [&["from", "start", "begin"], &["to", "stop", "end"], &["step", "by"]];
 
-/// The values of a mapping that is meant as a range: `range: [0.1, 0.5, 0.1]`, or a key each for begin, end and step.
+/// The values of a mapping that the user wrote as a range: `range: [0.1, 0.5, 0.1]`, or three keys for begin, end and step.
 fn steps(parts: &[Entry]) -> Option<String> {
     let numbers: Vec<&Node> = match parts {
         [Entry { key, value: Node { kind: Kind::Sequence(values), .. }, .. }] if key == "range" => {
@@ -295,13 +296,13 @@ fn steps(parts: &[Entry]) -> Option<String> {
     };
     let &[from, to, step] = numbers.iter().map(number).collect::<Option<Vec<f64>>>()?.as_slice() else { return None };
     let count = ((to - from) / step + 1e-9).floor();
-    // rounding removes the errors of the sum in binary
+    // rounding removes the errors of binary fractions from the sum
     let value = |place: u32| ((from + f64::from(place) * step) * 1e9).round() / 1e9;
     (step > 0.0 && (1.0..LISTED).contains(&count))
         .then(|| (0..=count as u32).map(|place| value(place).to_string()).collect::<Vec<_>>().join(", "))
 }
 
-/// The point with number `index` in the product of the axes. The first axis changes slowest.
+/// The point with number `index` in the sweep, which combines all values of all axes. The values of the first axis change slowest.
 fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<Point, Diagnostic> {
     let mut tree = root.clone();
     let mut coordinates = Vec::new();
@@ -342,12 +343,12 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
     Ok(Point::new(coordinates, (scenario, resolved), inputs, warnings, Arc::new(tree)))
 }
 
-/// Deserialises a checked tree of a scenario; an error is shown at its value.
+/// Converts a checked tree to the type of a scenario; an error is shown at the value that caused it.
 pub(crate) fn typed<T: DeserializeOwned>(tree: &Node) -> Result<T, Diagnostic> {
     typed_as(tree, Schema::root())
 }
 
-/// Deserialises a checked tree, which `schema` describes.
+/// Converts a checked tree to a type that `schema` describes.
 pub(crate) fn typed_as<T: DeserializeOwned>(tree: &Node, root: Schema) -> Result<T, Diagnostic> {
     use serde_path_to_error::Segment;
     serde_path_to_error::deserialize(tree.value()).map_err(|error| {
@@ -366,7 +367,7 @@ pub(crate) fn typed_as<T: DeserializeOwned>(tree: &Node, root: Schema) -> Result
         let (mut schema, mut about) = (Some(root), "");
         for name in path.split('.') {
             schema = schema.and_then(|schema| schema.child(name));
-            // the expected type of an element is in the description of the list
+            // an element of a list has no description, so the description of the list gives its type
             let above = if name.parse::<usize>().is_ok() { about } else { "" };
             about = schema.and_then(|schema| schema.description()).unwrap_or(above);
         }
@@ -376,7 +377,7 @@ pub(crate) fn typed_as<T: DeserializeOwned>(tree: &Node, root: Schema) -> Result
             Some(part) => format!("write {part}: {about}"),
             None => several.unwrap_or_else(|| if help.is_empty() { about } else { help }.to_owned()),
         };
-        // the key has no description
+        // this branch is for keys without a description
         let help = match what.strip_prefix("expected ").and_then(|what| what.split_once(", found ")) {
             Some((expected, _)) if help.is_empty() => format!("write {expected}"),
             _ => help,
@@ -385,15 +386,15 @@ pub(crate) fn typed_as<T: DeserializeOwned>(tree: &Node, root: Schema) -> Result
     })
 }
 
-/// Converts a percentage such as "1%" to a number, if a number is expected.
+/// Converts a percentage such as "1%" to a number, for an error at a key that expects a number.
 fn part_of_percent(what: &str, found: &Node) -> Option<f64> {
     let Kind::Scalar(Value::String(text)) = &found.kind else { return None };
     let percent: f64 = text.strip_suffix('%')?.trim_end().parse().ok().filter(|percent: &f64| percent.is_finite())?;
-    // divides by 100: 1 / 100 is 0.01, but 7 * 0.01 is not 0.07
+    // divides by 100 instead of multiplying by 0.01: 1 / 100 is exactly 0.01, but 7 * 0.01 is not 0.07
     what.ends_with(", expected f64").then_some(percent / 100.0)
 }
 
-/// A type error in words, without names of types: the expected value and the found value.
+/// Rewords a type error without names of Rust types: the expected value and the found value.
 fn in_words(what: &str, found: Option<&Node>) -> String {
     let rest = what.strip_prefix("invalid type: ").or_else(|| what.strip_prefix("invalid value: "));
     let Some((read, expected)) = rest.and_then(|rest| rest.split_once(", expected ")) else { return what.to_owned() };
@@ -412,8 +413,8 @@ fn in_words(what: &str, found: Option<&Node>) -> String {
     format!("expected {words}, found {found}")
 }
 
-/// Shows a refusal at the place where its path was written: in the file, in a sweep, or on the command line. A note gives the other
-/// `coordinates` of the point, because the values may be refused only in combination.
+/// Creates the error for a refusal, and shows the place where its path was written: in the file, in a sweep, or on the command line. A note
+/// lists the other `coordinates` of the point, because the error can come from a combination of values.
 pub(crate) fn explain(tree: &Node, coordinates: &[(String, Value)], refusal: &Refusal) -> Diagnostic {
     let path = refusal.path.as_str();
     let mut notes = Vec::new();
@@ -450,8 +451,8 @@ pub(crate) fn explain(tree: &Node, coordinates: &[(String, Value)], refusal: &Re
     Diagnostic::at(found.span, path, &refusal.what, &refusal.help, &notes)
 }
 
-/// The refused value as a number of cycles, if the user wrote it as a time in seconds. The engine, which knows only cycles, may
-/// have refused it. `None` if the refusal shows the value in its written form.
+/// The refused value as a number of cycles, if the user wrote it as a time in seconds, for the error message. The engine knows only cycles,
+/// so a refusal by the engine shows cycles. `None` if the refusal shows the value in its written form.
 fn in_cycles(tree: &Node, found: &path::Found, refusal: &Refusal) -> Option<String> {
     let text = |node: &Node| if let Kind::Scalar(Value::String(text)) = &node.kind { Some(text.clone()) } else { None };
     let written = text(found.node).filter(|written| found.whole && !refusal.what.contains(written.as_str()))?;

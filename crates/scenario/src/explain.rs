@@ -1,4 +1,4 @@
-//! Facts of a network and the paths of its packets, for `weft explain`.
+//! Properties of a network and the paths of its packets, for `weft explain`.
 
 use crate::routers;
 use serde_json::{Map, Value, json};
@@ -18,8 +18,8 @@ pub(crate) fn topology(name: &str, spec: &Spec) -> Value {
     Value::Object(facts)
 }
 
-/// The links with two directions of different classes: the two classes, and the number of links. Each of these links counts in both
-/// classes.
+/// For the links whose two directions have different classes: the two classes, and the number of such links. Each of these links is counted
+/// in both classes.
 pub(crate) fn two_classes(graph: &Graph) -> Value {
     graph
         .links_of_two_classes()
@@ -38,9 +38,9 @@ pub(crate) fn network_facts(name: &str, graph: &Graph) -> Map<String, Value> {
     let facts = json!({
         "topology": name,
         "routers": graph.routers(),
-        // named parts of the network, such as leaf routers
+        // the layers are named sets of routers, such as leaf routers
         "layers": parts.collect::<Vec<_>>(),
-        // physical rings, each of which visits every router once
+        // each physical ring visits every router once
         "rings": graph.structure().rings.len(),
         "terminals": graph.terminals(),
         // number of trunks of parallel links, by the number of links in a trunk
@@ -63,7 +63,7 @@ pub(crate) fn network_facts(name: &str, graph: &Graph) -> Map<String, Value> {
     if let Value::Object(facts) = facts { facts } else { Map::new() }
 }
 
-/// The paths between two terminals.
+/// The paths between two terminals, as JSON.
 pub(crate) fn routing(spec: &Spec, explained: &Explanation) -> Value {
     routers::rename(json!(explained), &spec.graph)
 }

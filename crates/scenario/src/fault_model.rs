@@ -1,4 +1,4 @@
-//! The rules for faults that the scenario does not list: random faults, and the time until the network reacts to a fault.
+//! The scenario keys for random faults, and for the time until the network reacts to a fault.
 
 use crate::assemble::Clock;
 use crate::events;
@@ -15,7 +15,7 @@ use weft_units::{Cycles, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultModel {
-    /// Links or routers that fail at random, in addition to those in `faults`.
+    /// Links or routers that fail at random, in addition to the faults listed in `faults`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub random: Option<RandomFaults>,
     /// A share of the links that fails, such as `{share: 1%, class: level2, seed: 7}`.
@@ -24,13 +24,14 @@ pub struct FaultModel {
     /// A share of the routers that fails, such as `{share: 5%}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routers: Option<FaultShare>,
-    /// Time from a fault, or a return, until all routers have new tables, for routings with tables (table, shortest_path, ecmp).
-    /// Until then heads at a broken link wait. The first tables take account of the links and routers that are broken from the
-    /// start (`at: 0cycles`) [time].
+    /// Time from a fault or a return until all routers have new tables [time]. The delay applies to routings with tables (table,
+    /// shortest_path, ecmp). During this time the heads of packets wait at a broken link. The first tables already avoid the links and
+    /// routers that are broken from the start (`at: 0cycles`).
     #[serde(default = "ten_microseconds")]
     pub rebuild_delay: Time,
-    /// For a packet that chooses its hop in every step and has lost its escape: time that it waits before it is dropped [time]. If
-    /// the escape is a ring: the same for any packet that waits this long in one place while some part is broken.
+    /// Time that a packet waits before it is dropped [time]. The time applies to a packet that chooses its hop in every step and has lost
+    /// its escape path. If the escape path is a ring, the time applies to all packets that wait in one place while a link or router is
+    /// broken.
     #[serde(default = "one_microsecond")]
     pub patience: Time,
 }
@@ -55,51 +56,51 @@ fn one_microsecond() -> Time {
     Time::Femtoseconds(1_000_000_000)
 }
 
-/// Links or routers that fail at random, and return. The times between events have an exponential distribution.
+/// Links or routers that fail at random, and return. The times between faults and returns have an exponential distribution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomFaults {
-    /// The parts that fail.
+    /// The parts that can fail: links or routers.
     pub of: Parts,
-    /// Mean time to the next fault of each part [time], from the begin of the run (or from `from`), or from its last return.
+    /// Mean time until each part fails [time], counted from the beginning of the run (or from `from`), or from the last return of the part.
     pub mtbf: Time,
-    /// Mean time from a fault to the return [time].
+    /// Mean time from a fault to the return of the failed part [time].
     pub mttr: Time,
-    /// Nothing fails at random before this time [time]. Default: the begin of the run. The part of the window before this time
-    /// shows the network without faults.
+    /// Time before which no part fails at random [time]. Default: the beginning of the run. The part of the window before this time shows
+    /// the network without faults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Time>,
-    /// Seed of these faults. Default: the seed of the scenario. Each link or router has a separate random stream.
+    /// Seed of the random faults. Default: the seed of the scenario. Each link or router has a separate random stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
-/// The kind of parts that fail.
+/// The kind of parts that fail at random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Parts {
-    /// Links between routers; parallel links fail together.
+    /// Links between routers fail. Parallel links fail together.
     Links,
-    /// Routers with all their links.
+    /// Routers fail, with all their links.
     Routers,
 }
 
-/// Largest number of random faults of a run.
+/// Maximum number of random faults in a run.
 const MOST: f64 = 5000.0;
-/// A remedy names a time to the next fault that gives at least this mean number of faults in a run.
+/// If a run has no fault, the remedy names an `mtbf` with which the mean number of faults in the run is at least this number.
 const FEWEST: f64 = 3.0;
-/// A remedy names a repair time that is this fraction of the time between two faults: 1 / `SHARE`.
+/// If a run has no fault, the remedy names a repair time that is at most the time between two faults divided by `SHARE`.
 const SHARE: f64 = 20.0;
-/// Purpose of the random streams.
+/// Purpose in the address of the random streams for faults.
 const FAILURES: u64 = 0x6661_696c;
 
-/// Times that let something fail at random in a run.
+/// Settings with which at least one random fault happens in a run, for a remedy.
 pub(crate) struct Enough {
-    /// Mean time to a fault.
+    /// Mean time until a part fails.
     pub mtbf: Cycles,
-    /// Mean time to a return, if it must be shorter than the written time.
+    /// Mean time until a part returns, if it must be shorter than the time in the scenario.
     pub mttr: Option<Cycles>,
-    /// Mean number of faults of a run.
+    /// Mean number of faults in the run with these settings.
     pub expected: f64,
 }
 
@@ -113,7 +114,8 @@ impl FaultModel {
 }
 
 impl RandomFaults {
-    /// The random faults until the window ends. Links and routers named in `faults` fail only at the times given there.
+    /// Draws the random faults until the window ends. Links and routers that are named in `faults` fail only at the times given there, so
+    /// they are not drawn.
     pub(crate) fn draw(&self, spec: &Spec, clock: &Clock) -> Result<Vec<Fault>, Refusal> {
         let [up, down] = self.means(clock)?;
         let parts: Vec<Part> = self.parts(spec).into_iter().filter(|&part| !is_named(&spec.faults, part)).collect();
@@ -148,7 +150,7 @@ impl RandomFaults {
         Ok(faults)
     }
 
-    /// The cycle from which on parts may fail. `end`: the cycle in which the window ends.
+    /// The first cycle in which parts can fail at random. `end`: the cycle in which the window ends.
     fn begin(&self, clock: &Clock, end: Cycles, spec: &Spec) -> Result<Cycles, Refusal> {
         let path = "fault_model.random.from";
         let Some(from) = self.from else { return Ok(0) };
@@ -164,7 +166,7 @@ impl RandomFaults {
         Err(Refusal::new(path, what, format!("write less than {end}cycles, or a longer measure.window")))
     }
 
-    /// Number and name of the parts that may fail, and the mean number of faults of a run.
+    /// Number and kind of the parts that can fail at random, as text, and the mean number of faults in the run.
     pub(crate) fn expected(&self, spec: &Spec, clock: &Clock) -> Result<(String, f64), Refusal> {
         let [up, down] = self.means(clock)?;
         let (count, cycles) = self.exposed(spec, clock)?;
@@ -177,7 +179,7 @@ impl RandomFaults {
         Ok((format!("{count} {name}"), count as f64 * cycles as f64 / (up as f64 + down as f64)))
     }
 
-    /// An `mtbf` with which some part fails in the run, with a shorter `mttr` if necessary, and the resulting mean number of
+    /// An `mtbf` with which at least one part fails in the run, with a shorter `mttr` if necessary, and the resulting mean number of
     /// faults. `None` if the run is too short for any fault.
     pub(crate) fn enough(&self, spec: &Spec, clock: &Clock) -> Result<Option<Enough>, Refusal> {
         let [_, down] = self.means(clock)?;
@@ -185,7 +187,7 @@ impl RandomFaults {
         let mut expected = FEWEST;
         loop {
             let each = count as f64 * cycles as f64 / expected;
-            // if a repair lasts as long as the run or longer, nothing can fail in the remaining time
+            // if a repair lasted as long as the run or longer, no other fault could happen in the remaining time
             let shorter = down as f64 > each / SHARE;
             let mttr = if shorter { (each / SHARE).floor() } else { down as f64 } as Cycles;
             let mtbf = (each - mttr as f64).floor() as Cycles;
@@ -200,14 +202,14 @@ impl RandomFaults {
         }
     }
 
-    /// Number of parts that may fail, and number of cycles of the run in which they may.
+    /// Number of parts that can fail at random, and number of cycles of the run in which they can fail.
     fn exposed(&self, spec: &Spec, clock: &Clock) -> Result<(usize, Cycles), Refusal> {
         let end = events::window_end(spec);
         let count = self.parts(spec).into_iter().filter(|&part| !is_named(&spec.faults, part)).count();
         Ok((count, end - self.begin(clock, end, spec)?))
     }
 
-    /// Mean times to a fault and to a return, in cycles.
+    /// Mean times until a fault and until a return [cycles].
     fn means(&self, clock: &Clock) -> Result<[u64; 2], Refusal> {
         let cycles = |time: Time, key: &str| {
             let path = format!("fault_model.random.{key}");
@@ -228,7 +230,7 @@ impl RandomFaults {
         Err(Refusal::new("fault_model.random.mtbf", what, format!("write more than {down}cycles, or a shorter mttr")))
     }
 
-    /// All parts that may fail, each once.
+    /// All parts that can fail at random, each listed once.
     fn parts(&self, spec: &Spec) -> Vec<Part> {
         match self.of {
             Parts::Routers => (0..spec.graph.routers()).map(Part::Router).collect(),
@@ -243,7 +245,7 @@ impl RandomFaults {
     }
 }
 
-/// Whether one of the faults concerns the part, or a part that it touches.
+/// True if one of the faults concerns this part, a link of this router, or a router at an end of this link.
 pub(crate) fn is_named(faults: &[Fault], part: Part) -> bool {
     let of_router = |part: Part| matches!(part, Part::Router(_));
     faults.iter().any(|fault| match of_router(fault.what) || of_router(part) {

@@ -1,4 +1,5 @@
-//! A share of the links or routers fails. The failing parts are drawn once, from a separate seed.
+//! The scenario keys with which a share of the links or routers fails. The failing links or routers are drawn once at random, with a
+//! separate seed.
 
 use crate::assemble::Clock;
 use crate::diagnostic::suggestion;
@@ -12,36 +13,37 @@ use weft_engine::spec::{Fault, Part};
 use weft_traffic::{below, stream};
 use weft_units::{Refusal, Share, Time};
 
-/// A share of the links or routers that fails. The same seed draws the same parts, and a larger share adds parts to these.
+/// A share of the links or routers that fails. With the same seed, the same share draws the same parts, and a larger share contains the
+/// parts of a smaller share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultShare {
-    /// Share of the links or routers that fail [percent], rounded to the nearest whole number of them. Parallel links between two
-    /// routers fail together, and count as one.
+    /// Share of the links or routers that fails [percent], rounded to the nearest whole number of links or routers. Parallel links between
+    /// two routers fail together, and count as one.
     pub share: Share,
-    /// Only links of this class. Default: links between routers of every class.
+    /// Link class: only links of this class fail. Default: links between routers of all classes can fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Seed of the draw. Default: the seed of the scenario.
+    /// Seed with which the failing parts are drawn. Default: the seed of the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Time of the failure [time]. Default: the parts are broken from the start, and the first tables of a routing take account of it.
+    /// Time of the failure [time]. Default: the parts are broken from the start, and the first tables of a routing avoid them.
     #[serde(default = "from_the_start")]
     pub at: Time,
-    /// Time at which the parts work again [time]. Default: never.
+    /// Time at which the failed parts work again [time]. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
 }
 
-/// The kind of parts that a share draws.
+/// The links or routers that a share has drawn.
 struct Drawn {
     failing: Vec<Part>,
     candidates: usize,
-    /// Number of links of the parts that fail, and of all candidates; parallel links count separately.
+    /// Two numbers of links: the links among the failing parts, and the links among all candidates. Parallel links count separately.
     links: [usize; 2],
 }
 
-/// Purpose of the random stream.
+/// Purpose in the address of the random stream that draws failing parts.
 const DRAW: u64 = 0x7368_6172;
 
 fn from_the_start() -> Time {
@@ -49,23 +51,24 @@ fn from_the_start() -> Time {
 }
 
 impl FaultModel {
-    /// The shares that fail, each with its key. Routers come first, because their links fail with them.
+    /// The shares of routers and links that fail, each with its key. Routers come first, because their links fail together with them.
     fn shares(&self) -> impl Iterator<Item = (Parts, &'static str, &FaultShare)> {
         let routers = self.routers.iter().map(|share| (Parts::Routers, "routers", share));
         routers.chain(self.links.iter().map(|share| (Parts::Links, "links", share)))
     }
 
-    /// Whether a share of the links or routers fails.
+    /// True if the scenario has a share of links or routers that fails.
     pub(crate) fn has_shares(&self) -> bool {
         self.shares().next().is_some()
     }
 
-    /// The faults of the shares. `named`: the faults in `faults`; their parts fail only at the times given there.
+    /// Draws the faults of the shares. `named`: the faults in `faults`. The parts in this list fail only at the times given there, so they
+    /// are not drawn.
     pub(crate) fn draw_shares(&self, named: &[Fault], spec: &Spec, clock: &Clock) -> Result<Vec<Fault>, Refusal> {
         let drawn = self.drawn(named, spec)?.into_iter().map(|(key, share, drawn)| {
             let cycles = |time: Time, name: &str| clock.cycles(time, &format!("fault_model.{key}.{name}"));
             let until = share.until.map(|until| cycles(until, "until")).transpose()?;
-            // cycle 1 is the first cycle in which a link can carry a flit
+            // at least cycle 1, which is the first cycle in which a link can carry a flit
             let at = cycles(share.at, "at")?.max(1);
             if let Some(until) = until.filter(|&until| until <= at) {
                 let what = format!("the faults end in cycle {until}, but these {key} fail in cycle {at}");
@@ -77,7 +80,7 @@ impl FaultModel {
         Ok(drawn.collect::<Result<Vec<_>, Refusal>>()?.into_iter().flatten().collect())
     }
 
-    /// For each share: the names of the parts that fail, and the number of all parts. `weft check` lists them.
+    /// For each share: the names of the parts that fail, and the number of all candidates. `weft check` prints these lists.
     pub(crate) fn listed_shares(&self, named: &[Fault], spec: &Spec) -> Result<Vec<Value>, Refusal> {
         let drawn = self.drawn(named, spec)?.into_iter().map(|(key, share, drawn)| {
             let names = |part: &Part| match part.routers()[..] {
@@ -138,7 +141,7 @@ impl FaultShare {
         Ok(Drawn { links: [count_links(&parts, spec), of_all], failing: parts, candidates })
     }
 
-    /// All links or routers that may fail. Parallel links count once.
+    /// All links or routers from which a share draws the failing ones. Parallel links count as one candidate.
     fn candidates(&self, of: Parts, spec: &Spec, path: &str) -> Result<Vec<Part>, Refusal> {
         let class = self.class.as_ref().map(|name| {
             let classes = spec.graph.class_names();
@@ -169,8 +172,8 @@ impl FaultShare {
     }
 }
 
-/// Number of links of these parts, with parallel links counted separately; 0 for routers. The counted parts are all of one class,
-/// or of any class.
+/// Number of links among these parts, with parallel links counted separately; 0 for routers. Either all these parts are links of the same
+/// class, or the class does not matter.
 fn count_links(parts: &[Part], spec: &Spec) -> usize {
     let class = parts.first().and_then(|&part| match part {
         Part::LinkOfClass(_, class) => Some(class),

@@ -1,4 +1,4 @@
-//! The faults of a scenario: links and routers that fail during the run.
+//! The scenario key `faults`: links and routers that fail at given times during the run.
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
@@ -12,31 +12,32 @@ use weft_engine::spec::{Fault, Member, Part};
 use weft_topology::{Graph, RouterName};
 use weft_units::{Refusal, Time};
 
-/// A link or a router that fails, and may return.
+/// A link or a router that fails, and can return.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultConfig {
-    /// The two routers of the link that fails: numbers, or ids in a graph file.
+    /// The two routers of the link that fails: their numbers, or their ids in a graph file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<[RouterName; 2]>,
     /// Link class: among the links between these routers, only those of this class fail. Default: links of all classes fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Number, from 0, of the only parallel link that fails. Links of a trunk are numbered in the order of `channels`.
+    /// Number of a parallel link, from 0. Only this link of the trunk fails. The links of a trunk are numbered in the order of the table
+    /// `channels`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<u16>,
     /// The router that fails, instead of a link: its number, or its id in a graph file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<RouterName>,
-    /// Time of the failure [time]. 0: the part is broken from the start, and the first tables of a routing take account of it.
+    /// Time of the failure [time]. With 0, the part is broken from the start, and the first tables of a routing avoid it.
     pub at: Time,
-    /// Time at which the part works again [time]. Default: never.
+    /// Time at which the link or router works again [time]. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
 }
 
 impl FaultConfig {
-    /// Fault number `k` of the scenario, in cycles and for this network.
+    /// Converts fault number `k` of the scenario to cycles, and to links and routers of this network.
     pub(crate) fn spec(&self, k: usize, clock: &Clock, graph: &Graph) -> Result<Fault, Refusal> {
         let cycles = |time: Time, key: &str| clock.cycles(time, &format!("faults.{k}.{key}"));
         let find = |name: &RouterName, key: &str| routers::find(graph, name, &format!("faults.{k}.{key}"));
@@ -74,12 +75,12 @@ impl FaultConfig {
             }
         };
         let until = self.until.map(|until| cycles(until, "until")).transpose()?;
-        // cycle 1 is the first cycle in which a link can carry a flit
+        // at least cycle 1, which is the first cycle in which a link can carry a flit
         Ok(Fault { what, at: cycles(self.at, "at")?.max(1), until })
     }
 }
 
-/// The number of a link class that fault `k` names.
+/// The number of the link class that fault `k` names.
 fn number(class: &str, classes: &[String], k: usize) -> Result<u8, Refusal> {
     let number = classes.iter().position(|name| name == class);
     number.map(|number| number as u8).ok_or_else(|| {
@@ -90,7 +91,7 @@ fn number(class: &str, classes: &[String], k: usize) -> Result<u8, Refusal> {
 }
 
 impl Scenario {
-    /// Refuses faults that are impossible, and links that have no price while they are broken.
+    /// Refuses faults that are impossible, and a run whose links have no price while they are broken.
     pub(crate) fn check_faults(&self, spec: &Spec) -> Result<(), Refusal> {
         spec.check_faults().map_err(|refusal| Refusal { path: self.place_of_fault(refusal.path), ..refusal })?;
         let unpriced = |&class: &usize| spec.prices[class].of(LinkState::Off).is_none();
@@ -106,7 +107,7 @@ impl Scenario {
         Err(Refusal::new(path, what, "add `off: {static: ..., per_bit: ...}`, or leave faults out"))
     }
 
-    /// The place of a fault in the file; a drawn fault has no place of its own.
+    /// The path of the scenario key that caused a fault. A fault drawn at random has no key in `faults`.
     pub(crate) fn place_of_fault(&self, path: String) -> String {
         let number = path.strip_prefix("faults.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
         if number.is_none_or(|k| k < self.faults.len()) && !(self.faults.is_empty() && path == "faults") {

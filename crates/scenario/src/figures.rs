@@ -1,5 +1,5 @@
-//! Figures of the catalogue: medians over its rows. A row is a number in `assets/catalogue.json` with its source and the figures
-//! for which it is used.
+//! Computes the figures of the hardware catalogue, which are medians over its rows. Each row is a number in `assets/catalogue.json` with
+//! its source and the figures for which it is used.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 const ROWS: &str = include_str!("../assets/catalogue.json");
 
-/// A number of the catalogue, with its source.
+/// A number in the catalogue, with its source.
 #[derive(Debug, Deserialize)]
 struct Row {
     row: u32,
@@ -27,12 +27,12 @@ struct Row {
     used_for: Vec<String>,
 }
 
-/// A median over rows, with the least and the greatest value.
+/// A figure of the catalogue: a median over rows, with the smallest and the largest value.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figure {
     /// Name of the figure, such as `box per port`.
     pub figure: String,
-    /// `None` for a figure that applies to every speed.
+    /// Speed of the ports to which the figure applies; `None` for a figure that applies to every speed.
     pub speed_gbps: Option<u32>,
     unit: &'static str,
     pub median: f64,
@@ -42,8 +42,8 @@ pub(crate) struct Figure {
 }
 
 impl Row {
-    /// The figures to which the row contributes: name, unit and value. A rated power is the typical power or, if the source gives
-    /// no typical power, the highest.
+    /// The values that the row adds to figures: name of the figure, unit and value. If the row gives a rated power, its value is the
+    /// typical power. If the source gives no typical power, it is the highest power.
     fn figures(&self) -> Vec<(String, &'static str, f64)> {
         let ports = self.ports.unwrap_or(1.0);
         let draws = self.power_w_typical.or(self.power_w_max);
@@ -73,28 +73,28 @@ impl Row {
                         _ => found.extend(of(&format!("{kind} price"), "USD", each)),
                     }
                 }
-                _ => {} // a price in another currency
+                _ => {} // prices in other currencies than dollars are not used
             }
         }
         found
     }
 }
 
-/// The unchanged rows of the file.
+/// The rows of the catalogue's file, unchanged.
 pub(crate) fn raw() -> Value {
     serde_json::from_str(ROWS).unwrap_or_default()
 }
 
-/// Values with the numbers of their rows.
+/// Values from which a median is computed, each with the number of its row.
 type Values = Vec<(f64, u32)>;
 
-/// All figures, each by its name and speed.
+/// All figures of the catalogue, one for each name and speed.
 pub(crate) fn figures() -> Vec<Figure> {
     let rows: Vec<Row> = serde_json::from_str(ROWS).unwrap_or_default();
     let mut all: BTreeMap<(Option<u32>, String), (&'static str, Values)> = BTreeMap::new();
     for row in &rows {
         for (name, unit, value) in row.figures() {
-            // shares and energies per bit were measured at one speed, and are used for all speeds
+            // shares and energies per bit were measured at only one speed, so their figures apply to all speeds
             let speed = Some(row.speed_gbps).filter(|_| !["idle share", "energy per bit"].contains(&name.as_str()));
             all.entry((speed, name)).or_insert((unit, Vec::new())).1.push((value, row.row));
         }

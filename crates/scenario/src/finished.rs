@@ -28,25 +28,25 @@ use weft_engine::spec::Job;
 use weft_topology::Graph;
 use weft_units::{InputFile, Refusal, fj_text};
 
-/// The results of a run.
+/// The results of a run of one point.
 #[derive(Debug, Clone)]
 pub struct Finished {
-    /// Flat object with units in the names of the keys. Absent numbers are null.
+    /// Results by name: a flat object with units in the names of the keys. A number that does not exist in this run is null.
     pub summary: Value,
     pub channels: Channels,
-    /// The tables of the recordings and the table of the groups, by name.
+    /// The tables of the recordings, and the table of the groups, each with its name.
     pub recorded: Vec<(&'static str, Table)>,
-    /// The recorded lives of the packets that were watched; not saved.
+    /// The journeys of the watched packets, which are not saved.
     pub journeys: Value,
-    /// The wait-for cycle in words, if the network stalled.
+    /// A text that lists the packets or jobs that wait, if the network stalled.
     pub stalled: Option<String>,
     pub(crate) scenario_yaml: String,
-    /// Files that the scenario names, saved next to it.
+    /// The input files that the scenario names, which are saved next to the scenario.
     pub(crate) inputs: Vec<InputFile>,
 }
 
 impl Finished {
-    /// Applies prices to an outcome and summarises it.
+    /// Applies prices to the outcome of a run, and computes the summary.
     pub fn new(point: &Point, spec: &Spec, outcome: &Outcome) -> Result<Self, Refusal> {
         let classes: Vec<Arc<str>> = spec.graph.class_names().iter().map(|name| name.as_str().into()).collect();
         let row = |count: &weft_engine::outcome::ChannelCount| {
@@ -114,14 +114,14 @@ impl Finished {
     }
 }
 
-/// The packets or jobs that wait in a stalled network, as keys of the summary.
+/// The packets or jobs that wait in a stalled network, as fields of the summary.
 fn of_stall(stall: &Stall, graph: &Graph) -> [(String, Value); 3] {
     let wait_for = stall.wait_for.iter().map(|each| waiting(each, graph)).collect();
     [("stall_packets", json!(stall.packets)), ("stall_wait_for", wait_for), ("stall_halted", json!(stall.halted))]
         .map(|(key, value)| (key.to_owned(), value))
 }
 
-/// The packets or jobs that wait in a stalled network, in words.
+/// The packets or jobs that wait in a stalled network, as text.
 fn stalled(stall: &Stall, graph: &Graph) -> String {
     let mut lines = Vec::new();
     if !stall.wait_for.is_empty() {
@@ -139,15 +139,15 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The load in `traffic`; if there is none, the mean over the terminals of all jobs when the run starts. Jobs with batches are left
-/// out if there are other jobs, because they send as fast as they can until their batch is sent.
+/// The load in `traffic`. If the scenario has none, the mean load over the terminals of all jobs at the start of the run. If some jobs have
+/// no batch, jobs with batches are left out, because they send as fast as they can until their batch is sent.
 pub(crate) fn named_load(scenario: &Scenario, spec: &Spec) -> Option<f64> {
     scenario.traffic.load.or_else(|| {
         let jobs = &spec.traffic.jobs;
         let lasting = jobs.iter().any(|job| job.batch.is_none());
         let counted = jobs.iter().filter(|job| !lasting || job.batch.is_none());
         let counted = counted.filter(|job| !job.workload.model().has_own_demand());
-        // jobs of different classes may share terminals
+        // jobs of different message classes can use the same terminal, so their loads are added per terminal
         let mut loads = BTreeMap::new();
         for (terminal, load) in counted.flat_map(|job| job.terminals.iter().zip(&job.phases[0].load)) {
             *loads.entry(terminal).or_insert(0.0) += load;
@@ -156,13 +156,13 @@ pub(crate) fn named_load(scenario: &Scenario, spec: &Spec) -> Option<f64> {
     })
 }
 
-/// Whether every job sends a batch as fast as its terminals can. The run then has no load: its result is a time.
+/// True if every job sends a batch as fast as its terminals can. A run of such jobs has no load, because its result is a time.
 fn at_full_speed(scenario: &Scenario, spec: &Spec) -> bool {
     let full = |job: &Job| job.batch.is_some() && job.phases[0].load.iter().all(|load| *load >= 1.0);
     scenario.traffic.load.is_none() && spec.traffic.jobs.iter().all(full)
 }
 
-/// A number, written without a decimal point if it is whole.
+/// A number as JSON, written without a decimal point if it is whole.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 { json!(value as u64) } else { json!(value) }
 }
@@ -189,7 +189,7 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
     }))
 }
 
-/// Loads in flits per terminal of a job and cycle of the window.
+/// The loads of the run, in flits per terminal of a job and cycle of the window.
 fn loads(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let slots = outcome.window as f64 * f64::from(spec.traffic.members());
     let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
@@ -210,7 +210,7 @@ fn loads(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// Factors from cycles and flits to seconds and bits.
+/// Fields with which a reader converts cycles to seconds, and flits to bits.
 fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let seconds = |cycles: u64| (spec.cycle_fs * u128::from(cycles)) as f64 / 1e15;
     let bits = u128::from(outcome.accepted_flits) * u128::from(point.scenario.flit.0);
@@ -218,12 +218,13 @@ fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
         "cycle_seconds": seconds(1),
         "flit_bits": point.scenario.flit.0,
         "window_seconds": seconds(outcome.window),
-        // a number that JSON readers cannot represent exactly as a whole number is rounded
+        // a number too large for the integers of JSON readers is rounded
         "accepted_bits": u64::try_from(bits).map_or_else(|_| json!(bits as f64), |bits| json!(bits)),
     }))
 }
 
-/// The time to solution of jobs that end by themselves, and the product of energy and this time. Null if a job has not ended.
+/// The time until all jobs have ended (time to solution), and the product of energy and this time. The fields are null if a job has not
+/// ended, or never ends by itself.
 fn solution(spec: &Spec, outcome: &Outcome, energy_j: Option<&Value>) -> Map<String, Value> {
     let end = |job: &JobOutcome| match job.progress {
         Progress::Ended(cycle) => Some(cycle),
@@ -236,7 +237,7 @@ fn solution(spec: &Spec, outcome: &Outcome, energy_j: Option<&Value>) -> Map<Str
     object(json!({ "solution_seconds": seconds, "energy_delay_js": delay }))
 }
 
-/// Control packets of the power policy; null if it sends none.
+/// Fields with the control packets of the power policy; null if the policy sends no control packets.
 fn control(outcome: &Outcome) -> Map<String, Value> {
     let count = outcome.control.as_ref();
     let packets = count.map(|count| count.packets.iter().sum::<u64>());
@@ -249,7 +250,7 @@ fn control(outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// Counts of marks, notifications and limited flows; only with congestion control.
+/// Fields with the counts of marks, notifications and limited flows; empty without congestion control.
 fn congestion(outcome: &Outcome) -> Map<String, Value> {
     let Some(congestion) = &outcome.congestion else { return Map::new() };
     let flows = congestion.limited.len();
@@ -266,7 +267,7 @@ fn congestion(outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// Counts of queues set aside for congested outputs; only with a scheme that sets queues aside.
+/// Fields with the counts of queues set aside for congested outputs; empty if the queueing scheme sets no queues aside.
 fn set_aside(outcome: &Outcome) -> Map<String, Value> {
     let Some(SetAside { counts, lines, .. }) = &outcome.set_aside else { return Map::new() };
     object(json!({
@@ -279,7 +280,8 @@ fn set_aside(outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// For each table with a limit: whether it contains all rows up to the end of the run. Null if the table was not requested.
+/// For each table with a maximum number of rows: true if it contains all rows up to the end of the run. Null if the scenario did not
+/// request the table.
 fn completeness(outcome: &Outcome) -> Map<String, Value> {
     let bounded = RecordingConfig::tables().filter(|(_, info)| info.bounded);
     let complete =
@@ -287,7 +289,7 @@ fn completeness(outcome: &Outcome) -> Map<String, Value> {
     bounded.map(|(name, _)| (format!("{name}_complete"), json!(complete(name)))).collect()
 }
 
-/// The rows of short tables. Null if a table was not requested.
+/// The rows of the short tables that the summary contains. Null if the scenario did not request the table.
 fn short_tables(outcome: &Outcome) -> Map<String, Value> {
     let short = RecordingConfig::tables().filter(|(_, info)| info.in_summary);
     let rows = |name: &str| {
@@ -300,7 +302,7 @@ fn short_tables(outcome: &Outcome) -> Map<String, Value> {
     short.map(|(name, _)| (name.to_owned(), json!(rows(name)))).collect()
 }
 
-/// A cell of a table. Exact energies are text, as elsewhere in the summary. A cell without a number is null.
+/// The JSON value of a cell of a table. Exact energies are text, as elsewhere in the summary. A cell without a number is null.
 fn cell(column: &Column, row: usize) -> Value {
     match column {
         Column::MaybeNumbers(cells) | Column::Routers(cells) => json!(cells[row]),
@@ -331,14 +333,14 @@ fn packets(outcome: &Outcome) -> Map<String, Value> {
     fields
 }
 
-/// Cycle in which the last batch or program was complete. Null if some batch or program was not complete, or if there was none.
+/// Cycle in which the last batch or program ended. Null if a batch or program did not end, or if the run had no batch or program.
 fn completion(outcome: &Outcome) -> Option<u64> {
     let ending = |job: &&JobOutcome| job.batch.is_some() || job.progress.ends();
     let last: Option<Vec<_>> = outcome.jobs.iter().filter(ending).map(completed).collect();
     last?.into_iter().max()
 }
 
-/// Cycle in which a job that ends by itself was complete.
+/// Cycle in which a batch or program of a job ended; `None` for other jobs.
 fn completed(job: &JobOutcome) -> Option<u64> {
     match job.progress {
         Progress::Ended(cycle) => Some(cycle),
@@ -347,8 +349,8 @@ fn completed(job: &JobOutcome) -> Option<u64> {
     }
 }
 
-/// Fairness of injection during the window: Jain's index, and the least and the greatest value of a terminal, over the terminals
-/// that should send.
+/// Fairness of injection during the window: Jain's index, and the smallest and the largest load of a terminal. Only terminals that should
+/// send are counted.
 fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let mut sends = vec![false; spec.graph.terminals() as usize];
     for job in &spec.traffic.jobs {
@@ -364,7 +366,7 @@ fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// A job: loads in flits per terminal of the job and cycle of the window.
+/// The results of a job, with loads in flits per terminal of the job and cycle of the window.
 fn job_summary(job: &JobOutcome, outcome: &Outcome, shares: Map<String, Value>) -> Value {
     let slots = outcome.window as f64 * f64::from(job.terminals);
     let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
@@ -389,7 +391,7 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome, shares: Map<String, Value>) 
     fields.extend(shares);
     let own = &job.packets;
     fields.extend(latency("packet_latency", &own.sums, &own.batches, |s| s.latency, &own.latency));
-    // for a single job, the histogram is that of the point
+    // if the point has only one job, its histogram is the histogram of the point
     if outcome.jobs.len() > 1 {
         fields.insert("latency_histogram".to_owned(), json!(pairs(&job.packets.latency)));
     }
@@ -399,7 +401,7 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome, shares: Map<String, Value>) 
     Value::Object(fields)
 }
 
-/// A message class: loads in flits per terminal of its jobs and cycle of the window, replies included.
+/// The results of a message class, replies included, with loads in flits per terminal of its jobs and cycle of the window.
 fn class_summary(number: usize, class: &ClassOutcome, spec: &Spec, outcome: &Outcome) -> Value {
     let sends = |job: &&Job| spec.classes_of(job).iter().any(|&class| usize::from(class) == number);
     let jobs: Vec<_> = spec.traffic.jobs.iter().filter(sends).map(|job| &job.name).collect();
@@ -420,7 +422,7 @@ fn class_summary(number: usize, class: &ClassOutcome, spec: &Spec, outcome: &Out
     Value::Object(fields)
 }
 
-/// A packet of a stalled network, and the resource that it waits for.
+/// The JSON of a packet in a stalled network, and of the resource that the packet waits for.
 fn waiting(waiting: &Waiting, graph: &Graph) -> Value {
     let queue = |q: &Queue| json!({ "router": routers::value(graph, q.router), "port": q.port, "vc": q.vc });
     let output = match waiting.cause {

@@ -1,11 +1,12 @@
-//! `grain`: the same scenario with a coarse flit, as in packet-level simulators.
+//! `grain`: converts a scenario to the same scenario with coarse flits (grains), as in packet-level simulators.
 //!
-//! A grain moves as a unit. The flit becomes as large as the grain, and a cycle becomes as long as a link needs for a grain.
-//! Bandwidths, bytes of buffers, times of events and prices of bits stay the same. Times become whole numbers of the longer cycle.
-//! The scenario is converted after every default has been written out, so defaults keep their meaning.
+//! All bits of a grain move together. In the coarse scenario a flit is as large as the grain, and a cycle is as long as a link needs for a
+//! grain. Bandwidths, bytes of buffers, times of events and prices of bits keep their values. All times are rounded to whole numbers of the
+//! longer cycle. The conversion happens after every default has been filled in, so defaults have the same values as without a grain.
 //!
-//! Three things change. A link together with the router before it takes a whole number of cycles, at least one. So short links
-//! become longer. A packet of one grain has no body flits that block other packets. A buffer holds a whole number of grains.
+//! Three properties of the network change. First, the time of a link plus the router before it is rounded to a whole number of cycles, at
+//! least one. The first change makes short links longer. Second, a packet of one grain has no body flits, so it cannot block other packets
+//! with them. Third, a buffer holds a whole number of grains.
 
 use crate::assemble::Clock;
 use crate::config::{Link, Scenario};
@@ -17,15 +18,15 @@ use weft_programs::amounts::Bytes;
 use weft_units::{Bits, Cycles, Flits, Refusal, Time, gcd};
 
 const PATH: &str = "grain";
-/// Sections with times that are not times of the run.
+/// Sections that the conversion skips, because their times are not times in the run.
 const APART: [&str; 4] = ["cycle", "flit", "bill", "name"];
 
-/// The conversion of a scenario with a grain.
+/// The units to which a scenario with a grain is converted.
 struct Coarse {
     grain: Bits,
     flit: Bits,
     fine: Clock,
-    /// Number of fine cycles in a coarse cycle.
+    /// Number of cycles of the original scenario in a coarse cycle.
     ratio: u64,
     cycle_fs: u128,
 }
@@ -50,19 +51,19 @@ impl Coarse {
         time.femtoseconds(self.fine.cycle_fs)
     }
 
-    /// The nearest whole number of cycles to a time; at least `least`.
+    /// Rounds a time to the nearest whole number of cycles, at least `least`.
     fn nearest(&self, fs: u128, least: u128) -> Time {
         let cycles = fs.saturating_add(self.cycle_fs / 2) / self.cycle_fs;
         Time::Femtoseconds(cycles.max(least).saturating_mul(self.cycle_fs))
     }
 
-    /// Converts a time. A time above 0 does not become 0.
+    /// Converts a time to coarse cycles. A time above 0 becomes at least one cycle.
     fn time(&self, time: Time) -> Time {
         let fs = self.fs(time);
         self.nearest(fs, u128::from(fs > 0))
     }
 
-    /// The length of packets, which must be a whole number of grains.
+    /// Converts the length of a packet; refuses lengths that are not a whole number of grains.
     fn length(&self, flits: Flits, path: &str) -> Result<Flits, Refusal> {
         let (bits, ratio) = (u64::from(flits.0) * self.flit.0, self.ratio);
         if u64::from(flits.0).is_multiple_of(ratio) {
@@ -123,7 +124,7 @@ impl Coarse {
                     let converted = match path.split('.').next() {
                         Some("traffic") => self.length(flits, path)?,
                         Some("links" | "router") => self.buffer(flits, path)?,
-                        // thresholds are rounded to the nearest grain
+                        // thresholds in flits are rounded to the nearest grain
                         _ => Flits(((u64::from(flits.0) + self.ratio / 2) / self.ratio) as u32),
                     };
                     *text = converted.to_string();
@@ -134,15 +135,16 @@ impl Coarse {
         Ok(())
     }
 
-    /// The times of links and routers. A link and the router before it are rounded together, and so are the two delays of a credit.
-    /// A grain arrives as a whole with its first flit. A grain is delivered in the cycle in which its last flit would be. `delay`:
-    /// the delay of routers.
+    /// Converts the times of links and routers. The time of a link and of the router before it are added and then rounded, and so are the
+    /// two delays of a credit. All flits of a grain arrive with its first flit. A grain is delivered in the cycle in which its last flit
+    /// would be delivered. `delay`: the delay of routers.
     fn of_hops(&self, fine: &Scenario, delay: Time, coarse: &mut Map<String, Value>) {
         let delay = self.fs(delay);
         for (class, link) in &fine.links {
             let Link { latency, credit_latency, .. } = link;
             let (Some(latency), Some(credit)) = (*latency, *credit_latency) else { continue };
-            // compared with other links, a packet crosses two terminal links but only one more router
+            // a path crosses two terminal links, but only one more router than links between routers, so each terminal link gets half of a
+            // router's delay
             let before = if class == "terminal" { delay / 2 } else { delay };
             let latency = self.nearest(self.fs(latency) + before, 1);
             let credit = self.nearest(self.fs(credit) + self.fs(fine.router.credit_delay), 1);
@@ -159,13 +161,13 @@ impl Coarse {
     }
 }
 
-/// A number of bits in words; in bytes if it is a whole number of bytes.
+/// A number of bits as text, written in bytes if it is a whole number of bytes.
 fn size(bits: u64) -> String {
     if bits.is_multiple_of(8) { Bytes(bits / 8).to_string() } else { Bits(bits).to_string() }
 }
 
 impl Scenario {
-    /// The scenario with its grain as its flit, after every default was written out. `None` if the scenario has no grain. `delay`:
+    /// The scenario with the grain as its flit; call this after every default was filled in. `None` if the scenario has no grain. `delay`:
     /// delay of the scenario's routers \[cycles\].
     pub(crate) fn coarse(&self, delay: Cycles) -> Result<Option<Self>, Refusal> {
         let Some(grain) = self.grain else { return Ok(None) };
@@ -182,8 +184,8 @@ impl Scenario {
     }
 }
 
-/// Converts a remedy of the coarse scenario. The user writes flits and cycles of the fine scenario, so the remedy says how many of
-/// them make a grain.
+/// Adapts a remedy of the coarse scenario to the units of the user. The user writes flits and cycles of the original scenario, so the
+/// remedy states how many of them are a grain.
 fn in_grains(fine: &Scenario, help: &str) -> String {
     let Some(grain) = fine.grain else { return help.to_owned() };
     let each = grain.0 / fine.flit.0.max(1);
@@ -193,7 +195,7 @@ fn in_grains(fine: &Scenario, help: &str) -> String {
     )
 }
 
-/// Converts a refusal of the coarse scenario.
+/// Adapts a refusal of the coarse scenario to the units of the user.
 pub(crate) fn explained(fine: &Scenario, Refusal { path, what, help }: Refusal) -> Refusal {
     Refusal { help: in_grains(fine, &help), path, what }
 }
@@ -205,7 +207,7 @@ weft_units::codes! {
         helps: "Compare with a run without `grain`, on a smaller network if this run takes too long.";
 }
 
-/// Converts remarks on the coarse scenario. Remedies without a number of flits or cycles stay as they are.
+/// Adapts warnings about the coarse scenario to the units of the user. Remedies without a number of flits or cycles do not change.
 pub(crate) fn reworded(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> {
     let of_grains = |warning: Warning| {
         let help = if counts(&warning.help) { in_grains(fine, &warning.help) } else { warning.help };
@@ -214,16 +216,16 @@ pub(crate) fn reworded(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> 
     warnings.into_iter().map(of_grains).collect()
 }
 
-/// Whether a remedy contains a number of flits or cycles, such as `400cycles`.
+/// True if a remedy contains a number of flits or cycles, such as `400cycles`.
 fn counts(help: &str) -> bool {
     let follows_number = |(at, _): (usize, &str)| help[..at].trim_end().ends_with(|c: char| c.is_ascii_digit());
     ["cycle", "flit"].iter().any(|unit| help.match_indices(unit).any(follows_number))
 }
 
-/// The warning that lists the changes by the grain of a scenario. `delay`: delay of the scenario's routers \[cycles\]. `coarse`:
-/// the scenario that runs.
+/// The warning that lists the effects of the grain on a scenario. `delay`: delay of the scenario's routers \[cycles\]. `coarse`: the
+/// scenario with coarse flits, which the engine runs.
 pub(crate) fn warning(fine: &Scenario, delay: Cycles, coarse: &Spec) -> Option<Warning> {
-    // the delay as the user wrote it, unless the number of ports adds to it
+    // shows the delay as the user wrote it, unless the number of ports increases it
     let delay = if fine.router.delay_per_doubling == Time::Cycles(0) { fine.router.delay } else { Time::Cycles(delay) };
     let grain = fine.grain?;
     let classes = coarse.graph.class_names().iter().zip(&coarse.links);

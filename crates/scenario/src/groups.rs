@@ -1,6 +1,6 @@
-//! Accounts of groups: trunks, routers or cabinets, each with the channels and routers in its bill. Each channel is in exactly one
-//! bill, that of the place where it begins, and each router is in one bill. So the groups and the rest add up exactly to the bill
-//! of the run.
+//! Energy accounts of groups: trunks, routers or cabinets, each with the energy of its channels and routers. Each channel belongs to
+//! exactly one account, that of the place where it begins, and each router belongs to one account. So the sum over the groups and the parts
+//! without a group is exactly the bill of the run.
 
 use crate::channels::{Channel, Channels};
 use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
@@ -18,48 +18,49 @@ use weft_engine::spec::{ChannelEnds, channel_ends};
 use weft_topology::Graph;
 use weft_units::{Refusal, fj_f64};
 
-/// Name of the row for all parts without a group.
+/// Name of the row for all channels and routers without a group.
 const NO_GROUP: &str = "(in no group)";
 const PATH: &str = "power.groups";
 
-/// Parts of the network with an account each.
+/// Groups of links or routers for which Weft writes separate accounts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Groups {
-    /// The kind of a group.
+    /// Kind of the groups: trunks, routers or cabinets.
     pub by: By,
-    /// With `by: cabinet`: number of routers of a cabinet. The first cabinet has the first N routers, and so on; the last may have fewer.
+    /// With `by: cabinet`: number of routers in each cabinet. The first cabinet contains the first N routers, the second the next N, and so
+    /// on; the last cabinet can have fewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub routers_per_cabinet: Option<u32>,
-    /// With `by: cabinet`: cabinets by name, each with its routers: names, and ranges [first, last] of numbers, both included.
-    /// Routers that are in no named cabinet are in no group.
+    /// With `by: cabinet`: the cabinets by name, each with a list of its routers. The list contains names, and ranges [first, last] of
+    /// numbers, both included. Routers that no cabinet lists are in no group.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cabinets: BTreeMap<String, Vec<RouterSet>>,
 }
 
-/// The kind of a group.
+/// Kind of the groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// All links between two routers, both directions; routers and terminal links are in no group.
+    /// A group is a trunk: all links between two routers, both directions. Routers and terminal links are in no group.
     Trunk,
-    /// A router, with the channels that it and its terminals send on.
+    /// A group is a router with the channels on which it and its terminals send.
     Router,
-    /// The routers of a cabinet, with the channels that they and their terminals send on.
+    /// A group is a cabinet: its routers, with the channels on which they and their terminals send.
     Cabinet,
 }
 
 /// The groups of a network.
 pub(crate) struct Grouping {
     names: Vec<Arc<str>>,
-    /// For each channel, in the order of the table of channels, and for each router: its group.
+    /// The group of each channel, in the order of the table of channels. The next field has the group of each router.
     channels: Vec<Option<usize>>,
     routers: Vec<Option<usize>>,
 }
 
 impl Groups {
-    /// The groups of this network. Refuses groups that do not fit the network.
+    /// Assigns the channels and routers of this network to groups. Refuses groups that do not fit the network.
     pub(crate) fn on(&self, graph: &Graph) -> Result<Grouping, Refusal> {
         let named = !self.cabinets.is_empty();
         let key = if named { "cabinets" } else { "routers_per_cabinet" };
@@ -98,7 +99,7 @@ impl Groups {
     }
 }
 
-/// A group for each pair of neighbouring routers.
+/// Makes a group of each pair of neighbouring routers.
 fn trunks(graph: &Graph) -> Result<Grouping, Refusal> {
     let ends = channel_ends(graph);
     let pair = |ends: &ChannelEnds| ends.from.zip(ends.to).map(|(from, to)| (from.min(to), from.max(to)));
@@ -116,7 +117,7 @@ fn trunks(graph: &Graph) -> Result<Grouping, Refusal> {
     })
 }
 
-/// Groups of routers, by name.
+/// Makes groups of the named sets of routers.
 fn cabinets(named: impl Iterator<Item = (String, Vec<u32>)>, graph: &Graph) -> Grouping {
     let mut routers = vec![None; graph.routers() as usize];
     let mut names: Vec<Arc<str>> = Vec::new();
@@ -129,7 +130,8 @@ fn cabinets(named: impl Iterator<Item = (String, Vec<u32>)>, graph: &Graph) -> G
     Grouping { channels: channel_ends(graph).into_iter().map(of).collect(), routers, names }
 }
 
-/// The routers of each cabinet. Refuses cabinets without routers, cabinets with unknown routers, and cabinets that share a router.
+/// The routers of each cabinet that the scenario lists. Refuses cabinets without routers, cabinets with unknown routers, and cabinets that
+/// share a router.
 fn check_cabinets(named: &BTreeMap<String, Vec<RouterSet>>, graph: &Graph) -> Result<Vec<(String, Vec<u32>)>, Refusal> {
     let path = format!("{PATH}.cabinets");
     let mut cabinets = Vec::with_capacity(named.len());
@@ -176,9 +178,9 @@ fn check_cabinets(named: &BTreeMap<String, Vec<RouterSet>>, graph: &Graph) -> Re
     Ok(cabinets)
 }
 
-/// The sets of channels whose common sleep a run counts (bundles). First come the sets of the routers: all channels that leave or
-/// reach the router. Then come the sets of the groups: the group's channels, and all channels that leave or reach its routers.
-/// `None` if the scenario requests no groups.
+/// Sets of channels (bundles) for which the run counts the cycles in which all channels of the set sleep. The first sets belong to the
+/// routers: all channels that leave or reach the router. Further sets belong to the groups: the channels of the group, and all channels
+/// that leave or reach its routers. `grouping` is `None` if the scenario requests no groups.
 pub(crate) fn bundles(spec: &Spec, grouping: Option<&Grouping>) -> Vec<Vec<u32>> {
     if grouping.is_none() && !routers_sleep(spec) {
         return Vec::new();
@@ -200,22 +202,23 @@ pub(crate) fn bundles(spec: &Spec, grouping: Option<&Grouping>) -> Vec<Vec<u32>>
     bundles
 }
 
-/// Whether sleeping routers have a separate price.
+/// True if sleeping routers have a separate price.
 fn routers_sleep(spec: &Spec) -> bool {
     spec.router_price.is_some_and(|price| price.asleep_yj_per_cycle.is_some())
 }
 
-/// For each router, the number of cycles that it was asleep, taken from those of all bundles. Empty if the run did not count them.
+/// For each router, the number of cycles that it was asleep. `asleep` contains the numbers of all bundles, first those of the routers.
+/// Empty if the run did not count these cycles.
 pub(crate) fn of_routers<'a>(asleep: &'a [u64], spec: &Spec) -> &'a [u64] {
     asleep.get(..spec.graph.routers() as usize).unwrap_or_default()
 }
 
-/// Sum over routers of the cycles in which they slept.
+/// Sum over routers of the cycles in which they were asleep.
 pub(crate) fn routers_asleep(asleep: &[u64], spec: &Spec) -> u128 {
     of_routers(asleep, spec).iter().copied().map(u128::from).sum()
 }
 
-/// The account of a group.
+/// The sums over the channels and routers of a group.
 #[derive(Debug, Clone, Copy, Default)]
 struct Account {
     channels: u64,
@@ -230,12 +233,12 @@ struct Account {
 }
 
 impl Grouping {
-    /// Number of groups, plus one for the rest.
+    /// Number of groups, plus one for the parts without a group.
     fn len(&self) -> usize {
         self.names.len() + 1
     }
 
-    /// The group of a channel. The last group is the rest.
+    /// The index of a channel's group. Channels without a group have the last index.
     fn channel(&self, row: usize) -> usize {
         self.channels[row].unwrap_or(self.names.len())
     }
@@ -244,8 +247,8 @@ impl Grouping {
         self.routers[router].unwrap_or(self.names.len())
     }
 
-    /// The table of groups, with a row for each group. If some parts have no group, the last row is for them. `asleep`: sleep of
-    /// all bundles [cycles].
+    /// The table of groups, with one row per group. If some channels or routers have no group, the last row contains their sums. `asleep`:
+    /// cycles in which each bundle was asleep.
     pub fn table(&self, channels: &Channels, asleep: &[u64], spec: &Spec) -> Table {
         let window = channels.window;
         let accounts = self.accounts(channels, asleep, spec);

@@ -1,4 +1,4 @@
-//! Hints of `weft check` about settings that limit the load of the network, or have no effect in it.
+//! Hints that `weft check` prints about settings that limit the load of the network, or have no effect in it.
 
 use crate::warnings::{Warning, long};
 use weft_engine::spec::Job;
@@ -37,7 +37,8 @@ weft_units::codes! {
         helps: "Write buffers that hold the flits of a round trip on the longest link.";
 }
 
-/// The round trip of a credit, per link class [cycles]. If the opposite channels are of several classes, it is the longest one.
+/// The round trip time of a credit on each link class [cycles]. If the opposite channels belong to several classes, the longest of their
+/// times.
 pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
     let longest = |(class, back): (usize, Vec<u8>)| {
         back.into_iter().map(|back| spec.credit_round_trip(class, back.into())).max().unwrap_or(0)
@@ -45,9 +46,8 @@ pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
     spec.ways_back().into_iter().enumerate().map(longest).collect()
 }
 
-/// Hints about small buffers of links between routers. Small buffers may fail to keep the links busy, or to let an adaptive routing
-/// detect a full link behind them. Also hints about a warm-up that may take very long, and the routing's hints about its
-/// parameters.
+/// All hints about a scenario. Some hints concern buffers of links between routers that are too small to keep the links busy, or that hide
+/// a full link from an adaptive routing. Further hints concern a warm-up that could take very long, and parameters of the routing.
 pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     let round_trips = round_trips(spec);
     let used = spec.graph.links_by_class();
@@ -71,7 +71,7 @@ pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     hints
 }
 
-/// Hints that numbers are computed for the whole network, although some links never carry a flit.
+/// Hints that predictions count all links of the network, although some links are broken from the start and never carry a flit.
 fn broken_links(spec: &Spec, implied: &Implied) -> Option<Warning> {
     let all = spec.graph.links().count();
     implied.broken_links.map(|broken| {
@@ -90,7 +90,8 @@ fn broken_links(spec: &Spec, implied: &Implied) -> Option<Warning> {
     })
 }
 
-/// Hints that a routing counts flits and credits in flight as a queue, on links on which their number exceeds its threshold.
+/// Hints that a routing counts flits and credits in flight as a queue. The difference matters on links with more flits and credits in
+/// flight than the threshold of the routing.
 fn phantom(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
     let (threshold, bound) = (implied.bias_of_used_credits?, implied.channel_load_bound?);
     let load = spec.traffic.loads(spec.graph.terminals()).into_iter().fold(0.0, f64::max);
@@ -117,10 +118,10 @@ fn phantom(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Opt
     })
 }
 
-/// A hint is given if a warm-up may last this many times as long as the window.
+/// Weft gives the hint about a long warm-up if its limit is this many times as long as the window.
 const PATIENCE: u64 = 50;
 
-/// Hints at a warm-up that ends by itself, but may take much longer than the window.
+/// Hints that an automatic warm-up could take much longer than the window.
 fn long_warmup(spec: &Spec) -> Option<Warning> {
     let (limit, window) = (spec.phases.warmup, spec.phases.window);
     (spec.phases.auto_warmup && limit > window.saturating_mul(PATIENCE)).then(|| {
@@ -138,9 +139,10 @@ fn long_warmup(spec: &Spec) -> Option<Warning> {
     })
 }
 
-/// Hints about requests and replies on the same VCs: the reason why they never wait for each other here, and the cases in which they might.
+/// Hints about requests and replies on the same VCs. The hints give the reason why requests and replies never wait for each other in this
+/// run, and the cases in which they could.
 fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
-    // jobs with finite buffers have been checked, or the user has allowed a run that may stall
+    // excludes jobs with finite buffers, because another check has covered them, or the user has allowed a run that can stall
     let unproved = |job: &Job| job.workload.model().reply_flits().is_some() && !job.workload.model().keeps_requests();
     let shares = |job: &Job| unproved(job) && spec.vcs_are_shared(job);
     (implied.has_replies && spec.traffic.jobs.iter().any(shares)).then(|| {
@@ -165,7 +167,7 @@ fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
     })
 }
 
-/// Hints that a VC is empty while it waits for credits.
+/// Hints that a VC sends nothing while it waits for credits, because its buffer does not cover the round trip of a credit.
 fn starved(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
     let (link, name) = (&spec.links[class], &spec.graph.class_names()[class]);
     let (buffer, needed) = (u64::from(link.buffer), link.rate.most_flits_in(round_trip));
@@ -191,7 +193,8 @@ fn starved(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Opt
     })
 }
 
-/// Hints at slow detection: an adaptive routing detects that a link further along is full only when the buffers before it are full.
+/// Hints about slow detection of congestion: an adaptive routing detects that a later link is full only when the buffers before it are
+/// full.
 fn blind(spec: &Spec, implied: &Implied, (class, slow): (usize, usize), round_trip: u64) -> Option<Warning> {
     let (link, names) = (&spec.links[class], spec.graph.class_names());
     let room = u64::from(implied.vcs_of_class[class]) * u64::from(link.buffer);

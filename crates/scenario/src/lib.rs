@@ -1,9 +1,9 @@
-//! From a strict YAML file to runs and their results.
+//! Converts a strict YAML file to runs, and runs to results.
 //!
-//! `expand` reads a file. The text becomes a tree with places in the text (`tree`). Overrides and sweeps change the tree (`expand`,
-//! `path`). Keys and names are checked against the JSON Schema of the types (`schema`). The typed scenario (`config`) is converted
-//! to the input of the engine (`assemble`). Every error is shown at its place in the file (`diagnostic`). `Point::run` returns a
-//! `Finished`: a flat summary and a table of channels, with exact energies (`energy`).
+//! `expand` reads a file. The text becomes a tree whose values have their places in the text (`tree`). Overrides and sweeps change the tree
+//! (`expand`, `path`). Weft checks keys and names against the JSON Schema of the types (`schema`). The tree becomes a typed scenario
+//! (`config`), which is converted to the input of the engine (`assemble`). Every error is shown at its place in the file (`diagnostic`).
+//! `Point::run` returns a `Finished`: a flat summary and a table of channels, with exact energies (`energy`).
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 #![allow(rustdoc::broken_intra_doc_links, reason = "units stand in brackets, and the schema shows the same text")]
@@ -95,11 +95,11 @@ pub use warnings::Warning;
 pub use weft_units::file::convert_with;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
-/// Version of the result model, the meaning of results. The version is a part of the hash, so results of another version are never
-/// used for this one.
+/// Version of the result model. The version increases when the meaning or the numbers of results change. The hash of a point contains the
+/// version, so results of another version are never reused.
 ///
-/// Version 29: the recovery after a failure counts packets that were lost in the bin in which the part failed. Under the collective table
-/// `nccl` the segments of a tree or a chain have the chunk sizes of NCCL's protocols. In earlier versions each had 1 MiB.
+/// Version 29: the recovery after a failure counts packets that were lost in the same time bin as the failure. Under the collective table
+/// `nccl` the segments of a tree or a chain have the chunk sizes of NCCL's protocols. In earlier versions each segment had 1 MiB.
 ///
 /// Version 28: a run that `measure.stop.complete.max_window` ends before its batches or programs are complete ends as
 /// `not_complete`. In earlier versions such a run ended as `saturated`. Results have `ranks` and `ended_ranks` for programs.
@@ -107,49 +107,52 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// Version 27: `dragonfly_ugal` with `queues: global` read the wrong queues if routers of a group have different numbers of ports.
 /// Trunks of escape rings make such groups.
 ///
-/// Version 26: under `stop: confidence` the last phase of a load ends with the window. If the window grew, its accepted load, power, energy
-/// and offered load were wrong. A drain ends in the same cycle in any number of blocks (`cycles_total`, `flit_hops`). A drain does not wait
-/// for packets of the warm-up whose heads have left their terminals. Lives of watched packets are right with `input_speedup` on slow links,
-/// and in several blocks with queues at terminals. Links of `idle_timeout` that change when enough flits wait could change late, if heads
-/// request outputs some cycles after they have arrived. A trace keeps messages that arrived before their receives were cancelled.
+/// Version 26: under `stop: confidence` the last phase of a load ends with the window. In earlier versions, if the window grew, the
+/// accepted load, power, energy and offered load of this phase were wrong. A drain ends in the same cycle with any number of blocks
+/// (`cycles_total`, `flit_hops`). A drain does not wait for packets of the warm-up whose heads have left their terminals. Lives of watched
+/// packets are right with `input_speedup` on slow links, and in several blocks with queues at terminals. Links of `idle_timeout` that
+/// change state when enough flits wait could change late in earlier versions, if heads request outputs some cycles after they have arrived.
+/// A trace keeps messages that arrived before the program cancelled their receives.
 ///
-/// Version 25: if several packets are delivered in one cycle, a node with several interfaces takes them in the order of its
-/// terminals. In earlier versions the order followed the work of the loop, so a run without shortcuts could have other numbers.
-/// Programs with rails or planes may change.
+/// Version 25: if several packets are delivered in one cycle, a node with several interfaces processes them in the order of its terminals.
+/// In earlier versions the order depended on the loop, so a run without shortcuts could have other numbers. Results of programs with rails
+/// or planes can change.
 ///
 /// Version 24: under `recn` a queue set aside also notifies its senders of a congested output that is farther away. Numbers of such runs
 /// change, and `set_aside_unserved_heads` counts the heads of queues set aside as well. In the summary the share of a queue's terminals
 /// in use is `queue_utilisation`; it was `utilisation`.
 ///
-/// Version 23: with arrivals other than a file there is no bounded slowdown without `slowdown_bound` (the bound was 10 s). A program that
-/// would be submitted after the end of the run does not count in the queue. `easy` counts all nodes that become free in the same cycle. A
-/// computation of a queue is scaled to the length in the file, to within a cycle. The name of a program in `rank_states.parquet` has its
-/// number in `schedule.parquet`.
+/// Version 23: with arrivals other than a file there is no bounded slowdown without `slowdown_bound` (in earlier versions the bound was 10
+/// s). A program that would be submitted after the end of the run does not count in the queue. `easy` counts all nodes that become free in
+/// the same cycle. A computation of a queued program is scaled to the length in the file, to within a cycle. The name of a program in
+/// `rank_states.parquet` contains its number in `schedule.parquet`.
 ///
-/// Version 22: a program of `scheduler` begins at the scheduling pass at which it starts; next to programs that sent, it could begin later.
-/// `schedule.parquet` has waits, slowdowns and energies, and `utilisation.parquet` is new. Version 21: `most_bytes` of `nekbone`,
-/// `multigrid` and `hilo` counts the bytes that ranks send in collectives. Version 20: with several queues at a terminal, a window ends
-/// with its programs or batches. In earlier versions the window lasted until `max_window`. Version 19: `transfer_cycles` of a rank counts
-/// each transfer that ends while it waits. The count includes the rendezvous messages that the rank sends. The transfer of a rendezvous
-/// begins with the receive. The summary has the time to solution. Version 18: an automatic warm-up, and a window that ends by confidence,
-/// test each message class. The keys `queue_memory_cycles`, `latency_growth_share` and `queues_settled` also cover each message class. In
-/// earlier versions, these tests used the mean over all packets.
+/// Version 22: a program of `scheduler` begins at the scheduling pass at which it starts. In earlier versions it could begin later, if
+/// other programs sent. `schedule.parquet` has waits, slowdowns and energies, and `utilisation.parquet` is new. Version 21: `most_bytes` of
+/// `nekbone`, `multigrid` and `hilo` counts the bytes that ranks send in collectives. Version 20: with several queues at a terminal, a
+/// window ends with its programs or batches. In earlier versions the window lasted until `max_window`. Version 19: `transfer_cycles` of a
+/// rank counts each transfer that ends while it waits. The count includes the rendezvous messages that the rank sends. The transfer of a
+/// rendezvous message begins with the receive. The summary contains the time to solution. Version 18: an automatic warm-up, and a window
+/// that ends by confidence, test each message class. The keys `queue_memory_cycles`, `latency_growth_share` and `queues_settled` also cover
+/// each message class. In earlier versions, these tests used the mean over all packets.
 ///
-/// Version 17: a flit that a terminal sends on a link in a slower mode takes its whole time on the link. Version 16: the allocator
-/// `three_stage` skips outputs at which no more flits may wait for their link. Version 15: the bound of paths takes account of buffers that
-/// are shorter than the round trip of a credit (before, only of bandwidths). Version 14: a reply that waits for its turnaround does not
-/// count as queued. `queueing_mean_cycles`, `queues_settled`, `saturated` and backlogs leave such replies out. In `recovery`, a bin without
-/// packets never counts as recovered. Version 13: the first tables of a routing take account of parts that are broken from the start
-/// (before, such tables came after `rebuild_delay`). Version 12: energies are exact, even if a price is not a whole number of femtojoules
-/// per cycle or flit (before, it was rounded to one), and tables have them as decimals. Ideal links of more than one flit per cycle draw
-/// power for parts of a cycle. Tables, lives of packets and stalls name a router of a graph file by its id (before, by its position in the
-/// file). Version 9: under a policy that repeats itself, `saturated` is judged over whole periods, and is null if there is none. A load
-/// next to batches is also judged with `stop: complete`. `queues_settled` ignores the time that packets wait for sleeping links, and loads
-/// that follow the network. Version 8: for loads that burst, `saturated` is judged by the offered flits (before, it was false unless the
-/// drain failed), and is null if they do not decide it. Phases are judged in the same way. Version 7: `dragonfly_ugal` over an intermediate
-/// group counts the hops that a packet makes, up to 5 (before, up to 6), so its numbers change. Version 6 adds dropped packets and records
-/// of control packets. Agents answer before they send requests, and have another shadow link as soon as one drains. `warmup: auto` waits
-/// for latencies over the periods of a policy. Version 5 adds the power state, control packets and faults. `history_window` counts the
-/// flits that the link has taken, not those that have crossed the switch, so numbers of runs with that sensor change. Version 4 adds keys
-/// to 3 (times, bits, references of energy, mean powers, states of links over time) and does not change numbers.
+/// Version 17: a flit that a terminal sends on a link in a slower mode occupies the link for its whole time. Version 16: the allocator
+/// `three_stage` skips outputs at which no more flits can wait for their link. Version 15: the bound of paths also counts buffers that are
+/// shorter than the round trip of a credit (in earlier versions only bandwidths). Version 14: a reply that waits for its turnaround does
+/// not count as queued. `queueing_mean_cycles`, `queues_settled`, `saturated` and backlogs exclude these replies. In `recovery`, a bin
+/// without packets never counts as recovered. Version 13: the first tables of a routing avoid parts that are broken from the start (in
+/// earlier versions such tables came after `rebuild_delay`). Version 12: energies are exact, even if a price is not a whole number of
+/// femtojoules per cycle or flit. In earlier versions the price was rounded. Tables contain energies as decimals. Ideal links that carry
+/// more than one flit per cycle can draw power for a part of a cycle. Tables, journeys of packets and stalls name a router of a graph file
+/// by its id (in earlier versions by its position in the file). Version 9: under a policy with a period, `saturated` is judged over whole
+/// periods, and is null if the window has no whole period. If some jobs have batches, the load of the other jobs is also judged with `stop:
+/// complete`. `queues_settled` ignores the time that packets wait for sleeping links, and ignores loads that adapt to the network. Version
+/// 8: for loads with bursts, `saturated` is judged by the offered flits, and is null if they do not decide it. In earlier versions it was
+/// false unless the drain failed. Phases are judged in the same way. Version 7: `dragonfly_ugal` over an intermediate group counts the hops
+/// that a packet makes, up to 5. In earlier versions it counted up to 6, so its numbers change. Version 6 adds dropped packets and records
+/// of control packets. Agents of policies answer before they send requests, and have another shadow link as soon as one shadow link drains.
+/// `warmup: auto` tests whether latencies have settled over the periods of a policy. Version 5 adds the power state, control packets and
+/// faults. `history_window` counts the flits that have left on the link, instead of the flits that have crossed the switch. Numbers of runs
+/// with that sensor change. Version 4 adds keys to version 3 (times, bits, references of energy, mean powers, states of links over time)
+/// and does not change numbers.
 pub const RESULT_MODEL_VERSION: u32 = 29;

@@ -1,8 +1,8 @@
 //! `link_speed`: the nominal speed of a link, which determines the cycle and the flit.
 //!
-//! A channel carries a flit per cycle, so speed * cycle = flit. Missing values of `cycle` and `flit` are written into the tree of
-//! the scenario. The resolved scenario contains all three values, and they must agree. The hardware of `power.catalogue` has this
-//! speed unless it names another.
+//! A channel carries one flit per cycle, so speed * cycle = flit. If the scenario gives a speed, Weft writes missing values of `cycle` and
+//! `flit` into the tree of the scenario. The resolved scenario contains all three values, and Weft refuses values that do not agree.
+//! `power.catalogue` uses ports of this speed unless it names another speed.
 
 use crate::config::{Scenario, one_nanosecond};
 use crate::diagnostic::Diagnostic;
@@ -16,7 +16,7 @@ use weft_units::{Bandwidth, Bits, Refusal, Time, gcd};
 const PATH: &str = "link_speed";
 const FEMTOSECONDS_PER_SECOND: u128 = 1_000_000_000_000_000;
 
-/// If the scenario names a speed, writes the cycle, the flit or both into its tree.
+/// If the scenario names a link speed, writes the cycle, the flit or both into its tree.
 pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
     let Some(Ok(Bandwidth::BitsPerSecond(speed @ 1..))) = read(tree, PATH) else { return Ok(()) };
     fill_catalogue(tree, Bandwidth::BitsPerSecond(speed));
@@ -31,7 +31,7 @@ pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
             let Time::Femtoseconds(femtoseconds) = cycle else { return Ok(()) };
             flit_of(speed, femtoseconds).map(|flit| vec![("cycle", cycle.to_string()), ("flit", flit.to_string())])
         }
-        // both are written, or one of them cannot be read: the check of the scenario reports it
+        // if the scenario has both keys, or one of them cannot be read, the check of the scenario reports errors
         _ => Ok(Vec::new()),
     };
     let made = made.map_err(|refusal| explain(tree, &[], &refusal))?;
@@ -44,7 +44,7 @@ pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Writes the speed of the ports into `power.catalogue`, if it is left out.
+/// Writes the link speed into `power.catalogue` as the speed of its ports, unless the scenario names one.
 fn fill_catalogue(tree: &mut Node, speed: Bandwidth) {
     let Some(catalogue) = tree.child_mut("power").and_then(|power| power.child_mut("catalogue")) else { return };
     let (span, is_named) = (catalogue.span.clone(), catalogue.child_mut("speed").is_some());
@@ -55,7 +55,7 @@ fn fill_catalogue(tree: &mut Node, speed: Bandwidth) {
     }
 }
 
-/// The quantity under a key. `None` if the key is not written, and an error if the value is not such a quantity.
+/// Reads the quantity under a key. `None` if the key is missing, and an error if the value is not a quantity of this type.
 fn read<T: FromStr>(tree: &mut Node, key: &str) -> Option<Result<T, ()>> {
     let node = tree.child_mut(key)?;
     Some(match &node.kind {
@@ -83,7 +83,7 @@ fn flit_of(speed: u128, cycle: u128) -> Result<Bits, Refusal> {
     })
 }
 
-/// The time in which a link carries a flit. `speed`: bandwidth [bits per second].
+/// The time that a link needs for a flit. `speed`: bandwidth [bits per second].
 fn cycle_of(speed: u128, flit: Bits) -> Result<Time, Refusal> {
     let time = u128::from(flit.0) * FEMTOSECONDS_PER_SECOND;
     if speed > 0 && flit.0 > 0 && time.is_multiple_of(speed) {
@@ -96,15 +96,15 @@ fn cycle_of(speed: u128, flit: Bits) -> Result<Time, Refusal> {
     Err(Refusal::new(PATH, what, format!("write a `flit` that is a multiple of {}", least(speed))))
 }
 
-/// The smallest flit that a link of this speed carries in a whole number of femtoseconds.
+/// The smallest flit for which a link of this speed needs a whole number of femtoseconds.
 fn least(speed: u128) -> String {
     let bits = speed / gcd(speed, FEMTOSECONDS_PER_SECOND).max(1);
     u64::try_from(bits).map_or_else(|_| format!("{bits}b"), |bits| Bits(bits.max(1)).to_string())
 }
 
 impl Scenario {
-    /// Rewrites the refusal of a link that is faster than the default flit per default cycle: the help begins with the speed that
-    /// fits. Any other refusal is unchanged.
+    /// Rewrites the refusal of a link that is faster than one default flit per default cycle: the help then begins with the fitting
+    /// `link_speed`. Any other refusal is returned unchanged.
     pub(crate) fn with_fitting_speed<'a>(&self, tree: &Node, refusal: &'a Refusal) -> Cow<'a, Refusal> {
         let names: Vec<_> = refusal.path.split('.').collect();
         let ["links", class, "bandwidth"] = names.as_slice() else { return Cow::Borrowed(refusal) };
@@ -134,7 +134,7 @@ impl Scenario {
         }
     }
 
-    /// Refuses a speed if a link at this speed carries another number of bits per cycle than a flit has.
+    /// Refuses a link speed if the number of bits that it carries per cycle differs from the size of a flit.
     pub(crate) fn check_link_speed(&self, cycle_fs: u128) -> Result<(), Refusal> {
         let Some(speed) = self.link_speed else { return Ok(()) };
         let Bandwidth::BitsPerSecond(bits @ 1..) = speed else {

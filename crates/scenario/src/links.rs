@@ -1,4 +1,4 @@
-//! Link classes: writes out every field of every class, and checks the fields against the packet and the router.
+//! Link classes: fills in every field of every class, and checks the fields against the packet and the router.
 
 use crate::assemble::Clock;
 use crate::config::{FlowControl, Link, Scenario};
@@ -11,7 +11,7 @@ use weft_engine::spec::{LinkClass, Rate, RouterSpec};
 use weft_topology::{Facts, Graph};
 use weft_units::{Bandwidth, Flits, Refusal, Time};
 
-/// The default properties of a class, for fields that neither the class nor `links.default` sets.
+/// The default properties of a link class, for fields that neither the class nor `links.default` sets.
 const LINK: Link = Link {
     latency: Some(Time::Cycles(10)),
     credit_latency: None,
@@ -25,17 +25,17 @@ const LINK: Link = Link {
 /// Latency of terminal links if neither `links.terminal` nor `links.default` sets it.
 const TERMINAL_LATENCY: Time = Time::Cycles(1);
 
-/// The places at which values of link classes are stated outside of the scenario.
+/// For values of link classes that come from a graph file instead of the scenario: the places that state them.
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
-    /// For a class and a key: the file of the network that states its value.
+    /// For a class and a key: name of the graph file that states the value.
     stated: BTreeMap<(String, &'static str), String>,
-    /// Warnings about these values.
+    /// Warnings about values from the graph file.
     pub warnings: Vec<Warning>,
 }
 
 impl Origins {
-    /// The path of a key of a class, and the words that introduce a refusal of its value.
+    /// The path of a class's key for a refusal, and the words with which the refusal of its value begins.
     fn place(&self, class: &str, key: &'static str) -> (String, String) {
         match self.stated.get(&(class.to_owned(), key)) {
             Some(path) => (path.clone(), format!("the {key} of `{class}` links in the file: ")),
@@ -43,7 +43,8 @@ impl Origins {
         }
     }
 
-    /// A refusal of the value of a key, at the place at which it is stated. `round`: a step of `attributes` that repairs the value.
+    /// Creates a refusal of a key's value, at the place that states the value: the scenario or the graph file. `round`: a rounding step for
+    /// `attributes` with which the value becomes valid.
     fn refuse(&self, class: &str, key: &'static str, refusal: Refusal, round: Option<String>) -> Refusal {
         match self.place(class, key) {
             (_, lead) if lead.is_empty() => refusal,
@@ -59,7 +60,7 @@ impl Origins {
         }
     }
 
-    /// Refuses a link that takes no time together with the router before it.
+    /// Creates the refusal of a link that takes no time together with the router before it.
     fn refuse_no_time(&self, class: &str) -> Refusal {
         let (path, lead) = self.place(class, "latency");
         let what = "router.delay + latency is 0 + 0 cycles, so a flit would cross the network in 0 cycles";
@@ -74,7 +75,7 @@ impl Origins {
 }
 
 impl Scenario {
-    /// Writes out every field of every class.
+    /// Fills in every field of every link class.
     pub(crate) fn resolve_links(&mut self, graph: &Graph, clock: &Clock) -> Result<Origins, Refusal> {
         let classes = graph.class_names();
         let mut origins = Origins::default();
@@ -118,7 +119,7 @@ impl Scenario {
                 origins.stated.insert((class.clone(), "bandwidth"), file.clone());
                 own.bandwidth = facts.bandwidth;
             }
-            // If a class sets its latency but no credit latency, its credits are as slow as its own flits, not as slow as the default.
+            // If a class sets its latency but no credit latency, its credits have this latency instead of the default latency.
             let credit_latency = own.credit_latency.or(own.latency);
             let own = Link { credit_latency, ..own }.or(&written).or(&LINK);
             let credit_latency = own.credit_latency.or(own.latency);
@@ -131,7 +132,7 @@ impl Scenario {
         Ok(origins)
     }
 
-    /// A class, with times in cycles and sizes in flits.
+    /// Converts a link class to times in cycles and sizes in flits.
     pub(crate) fn link_class(&self, class: &str, clock: &Clock, origins: &Origins) -> Result<LinkClass, Refusal> {
         let path = |key: &str| format!("links.{class}.{key}");
         let Link { latency, credit_latency, vcs, buffer, port_buffer, split, bandwidth } =
@@ -144,7 +145,7 @@ impl Scenario {
             let help = "write `port_buffer`, or leave `split` out";
             return Err(Refusal::new(path("split"), "there is no `port_buffer` to divide", help));
         }
-        // the memory of a port is divided later, when its lanes are known
+        // a placeholder: the memory of a port is divided later, when the lanes of its class are known
         let buffer = if port_buffer.is_some() { Some(Flits(1)) } else { buffer };
         let latency = latency.unwrap_or(Time::Cycles(0));
         let vcs = vcs.unwrap_or(0);
@@ -161,7 +162,7 @@ impl Scenario {
         }
         let (latency_path, _) = origins.place(class, "latency");
         let whole = clock.cycles(latency, &latency_path);
-        // a latency that is too long stays too long
+        // the remedy suggests rounding only if the latency is not too long, because a latency that is too long stays too long
         let round = clock.limit(latency, &latency_path).is_ok().then(|| "1cycle".to_owned());
         let bandwidth = bandwidth.unwrap_or(Bandwidth::ONE_FLIT);
         let rate = self.rate(bandwidth, clock, &path("bandwidth"));
@@ -174,7 +175,7 @@ impl Scenario {
         })
     }
 
-    /// The finest step of at most two digits to which a bandwidth can be rounded, if the result is a rate.
+    /// The finest step of at most two digits to which a bandwidth can be rounded, if the engine can represent the rounded rate.
     fn step(&self, bandwidth: Bandwidth, clock: &Clock) -> Option<String> {
         let Bandwidth::BitsPerSecond(bits) = bandwidth else { return None };
         let highest = 10u128.pow(bits.checked_ilog10()?);
@@ -184,14 +185,14 @@ impl Scenario {
         mending.next().map(|step| Bandwidth::BitsPerSecond(step).to_string())
     }
 
-    /// A bandwidth in flits per cycle.
+    /// Converts a bandwidth to flits per cycle.
     fn rate(&self, bandwidth: Bandwidth, clock: &Clock, path: &str) -> Result<Rate, Refusal> {
         let (flits, cycles) = bandwidth.flits_in_cycles(self.flit.0, clock.cycle_fs, path)?;
         Rate::new(flits, cycles, path)
     }
 
-    /// Under virtual cut-through the longest packet must fit into every buffer. The remedies include further needs of the routing,
-    /// such as room for a second packet, so that the next check does not refuse them.
+    /// Under virtual cut-through the longest packet must fit into every buffer. The remedies also include other needs of the routing, such
+    /// as space for a second packet, so that the next check does not refuse the remedy.
     pub(crate) fn check_packet(&self, spec: &Spec) -> Result<(), Refusal> {
         let (packet, classes) = (spec.traffic.longest(), spec.graph.class_names());
         let small = |(_, (link, _)): &(usize, (&LinkClass, &String))| link.buffer < packet;
@@ -206,7 +207,7 @@ impl Scenario {
             link.buffer
         );
         let (least, worms) = spec.least_buffers()?;
-        // a buffer that holds two of the longest packets accepts packets of half its own size
+        // a buffer that must have space for two of the longest packets accepts packets of half its size
         let fits = |(link, least): (&LinkClass, &u32)| link.buffer / (least / packet).max(1);
         let most = Flits(spec.links.iter().zip(&least).map(fits).min().unwrap_or(0));
         let room = least.iter().copied().max().unwrap_or(packet);
@@ -232,9 +233,9 @@ impl Scenario {
 }
 
 impl Link {
-    /// Takes keys that are not set from `one`, a class of single links. The bandwidth is that of `links` such links. `one` has
-    /// already been resolved, because classes are in alphabetical order and the name of the sum begins with the name of the class
-    /// of `one`.
+    /// Takes keys that are not set from `one`, the class of the single links that are added up to this link. The bandwidth is that of
+    /// `links` single links. `one` has already been resolved, because classes are in alphabetical order and the name of this class begins
+    /// with the name of `one`.
     fn or_sum(self, one: &Self, links: u32) -> Self {
         let bandwidth = one.bandwidth.map(|bandwidth| bandwidth.times(links));
         let credit_latency = self.credit_latency.or(self.latency);
@@ -246,7 +247,7 @@ impl Link {
             latency: self.latency.or(other.latency),
             credit_latency: self.credit_latency.or(other.credit_latency),
             vcs: self.vcs.or(other.vcs),
-            // a class that sets one of the two keys does not inherit the other
+            // a class that sets `buffer` or `port_buffer` does not inherit the other key
             buffer: self.buffer.or(other.buffer.filter(|_| self.port_buffer.is_none())),
             port_buffer: self.port_buffer.or(other.port_buffer.filter(|_| self.buffer.is_none())),
             split: self.split.or(other.split.filter(|_| self.buffer.is_none())),
@@ -255,7 +256,7 @@ impl Link {
     }
 }
 
-/// Refuses delays with which a flit takes less than a cycle from router to router.
+/// Refuses delays with which a flit needs less than a cycle from one router to the next.
 pub(crate) fn check_delays(
     router: &RouterSpec,
     links: &[LinkClass],
@@ -280,7 +281,7 @@ weft_units::codes! {
         helps: "Nothing, if the difference is small compared with the latencies. A shorter `cycle` makes it smaller.";
 }
 
-/// Warns of a class that a graph file names, but the scenario does not.
+/// Warns about a link class in a graph file that has no section in the scenario's `links`.
 fn without_section(class: &str, number: usize, graph: &Graph) -> Warning {
     let is_sum = |facts: &Facts| facts.sum_of.as_ref().filter(|sum| sum.class == class).map(|sum| sum.links as usize);
     let by_class = graph.links_by_class();
@@ -297,7 +298,7 @@ fn without_section(class: &str, number: usize, graph: &Graph) -> Warning {
     Warning::new(&LINK_CLASS_WITHOUT_SECTION, format!("links.{class}"), [("links", links as f64)], what, help)
 }
 
-/// Latencies of a file that were rounded to whole cycles.
+/// Counts latencies of a graph file that were rounded to whole cycles, for a warning.
 #[derive(Debug, Default)]
 struct Rounded {
     classes: u32,

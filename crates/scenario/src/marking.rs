@@ -1,5 +1,5 @@
-//! Compares the queue length at which congestion control marks packets with the memory in which packets can wait. `weft check`
-//! prints both, and warns of marks that come late or never.
+//! Compares the queue length at which congestion control marks packets with the memory in which packets can wait. `weft check` prints both,
+//! and warns if packets are marked late or never.
 
 use crate::warnings::Warning;
 use serde_json::{Map, Value, json};
@@ -41,7 +41,7 @@ weft_units::codes! {
         helps: "Let the marking probability rise faster, or give ports more memory.";
 }
 
-/// Warns of marks that begin late, or stay rare.
+/// Warns if congestion control begins to mark packets late, or marks few packets.
 pub(crate) fn warnings(spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let Some(Marking { first, ports, most, highest }) = weft_engine::marking(spec)? else { return Ok(Vec::new()) };
     let path = format!("congestion_control.{}", spec.congestion.name());

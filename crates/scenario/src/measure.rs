@@ -1,4 +1,4 @@
-//! The keys of `measure`: times of the measurement, and the end of a run.
+//! The keys of `measure`: the times of the measurement, and the condition that ends a run.
 
 use crate::assemble::Clock;
 use crate::diagnostic::nearest;
@@ -14,38 +14,38 @@ use weft_engine::spec::{Job, Phases, Stop, TrafficSpec};
 use weft_engine::usual_limit;
 use weft_units::{Cycles, Duration, Refusal, Time};
 
-/// Warm-up, measured window, drain.
+/// The parts of a run: warm-up, measured window, drain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", deny_unknown_fields, default)]
 pub struct Measure {
-    /// Time before the measurement [time], or `auto`: until the latencies have settled (MSER on 12 or more means over 500 cycles
-    /// each). Under a policy that switches links, the share of links that draw power must settle as well. The share of links is
-    /// judged by 6 or more means, each over the time in which the policy takes all its decisions once. Default: `auto` under a
-    /// policy that switches links, unless the load changes or ends at given times or something fails. Otherwise 10000cycles; no
-    /// warm-up with `stop: complete`.
+    /// Time before the measurement [time], or `auto`: until the latencies have settled (MSER on 12 or more means over 500 cycles each).
+    /// Under a policy that switches links, the share of links that draw power must settle as well. Weft judges this share by 6 or more
+    /// means, each over the time in which the policy takes all its decisions once. Default: `auto` under a policy that switches links,
+    /// unless the load changes or ends at given times, or links or routers fail. Default in all other cases: 10000cycles; no warm-up with
+    /// `stop: complete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
-    /// The longest warm-up, if `warmup` is `auto` [time]. Default: 5 times the window, but at least 20000cycles. The limit is also
-    /// at least 30 times the time in which a policy that switches links takes all its decisions once.
+    /// Maximum length of the warm-up, if `warmup` is `auto` [time]. Default: 5 times the window, but at least 20000cycles. Under a policy
+    /// that switches links, the default is also at least 30 times the time in which the policy takes all its decisions once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_limit: Option<Time>,
     /// Length of the measured window [time]. Energy and loads are measured in the window.
     pub window: Time,
-    /// Condition for the end of the window. Default: its length. If a job runs a program: `complete` with a longest window of
-    /// 100000000000cycles.
+    /// Condition for the end of the window. Default: the window ends after `window`. If a job runs a program, the default is `complete`
+    /// with a longest window of 100000000000cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopConfig>,
-    /// The longest drain [time]. The drain is the time after the window in which the packets of the window are delivered. Default:
-    /// 10 times the window.
+    /// Maximum length of the drain [time]. The drain is the time after the window in which the packets of the window are delivered.
+    /// Default: 10 times the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_limit: Option<Time>,
-    /// Number of parts into which the window is divided for the confidence interval, 2 to 1000. With `stop: complete`, the
-    /// `max_window` is divided.
+    /// Number of parts into which the window is divided for the confidence interval, 2 to 1000. With `stop: complete`, Weft divides
+    /// `max_window` instead.
     #[schemars(range(min = 2, max = 1000))]
     pub batches: u32,
     /// The network counts as stalled if nothing moves for this time while packets wait [time].
     pub stall_limit: Time,
-    /// The requested tables of the run, each under the key of its name.
+    /// The tables that the run records, each under the key of its name.
     #[serde(skip)]
     #[schemars(!skip, flatten)]
     pub recordings: Recordings,
@@ -67,7 +67,8 @@ impl<'de> Deserialize<'de> for Measure {
     }
 }
 
-/// Reads the keys of recordings separately from the others, so that an error is shown at its key. `#[serde(flatten)]` would lose the place.
+/// Reads the keys of recordings separately from the others, so that an error is shown at its key. `#[serde(flatten)]` would not keep the
+/// place of the error.
 struct Keys;
 
 impl<'de> Visitor<'de> for Keys {
@@ -84,18 +85,18 @@ impl<'de> Visitor<'de> for Keys {
     }
 }
 
-/// A time, or `auto`.
+/// A length of the warm-up, or `auto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warmup {
     Auto,
     For(Time),
 }
 
-/// Condition that ends the window before or after its time.
+/// Condition that ends the window earlier or later than after `window`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum StopConfig {
-    /// The window grows by whole batches until the mean packet latency is known well enough.
+    /// The window grows by whole batches until the confidence interval of the mean packet latency is small enough.
     Confidence(Confidence),
     /// The window ends when all batches of packets are delivered and all programs have ended. The window is extended to the next
     /// multiple of 32 cycles.
@@ -109,17 +110,17 @@ pub struct Confidence {
     /// Half the width of the 95 % confidence interval of the mean packet latency, as a fraction of the mean; above 0, at most 1.
     #[schemars(range(max = 1.0))]
     pub half_width: f64,
-    /// The longest window [time]. Default: 10 times `measure.window`.
+    /// Maximum length of the window [time]. Default: 10 times `measure.window`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_window: Option<Time>,
 }
 
-/// End with the delivery of all batches.
+/// End of the window with the delivery of all batches and the end of all programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Complete {
-    /// The longest window [time]. A run that takes longer is cut off, and has no time of completion. The window ends with the last
-    /// delivery. The window is extended to the next multiple of 32 cycles.
+    /// Maximum length of the window [time]. A run that takes longer ends incomplete, and has no time of completion. The window ends with
+    /// the last delivery. The window is extended to the next multiple of 32 cycles.
     #[serde(default = "a_million_cycles")]
     pub max_window: Time,
 }
@@ -182,17 +183,17 @@ impl Default for Measure {
     }
 }
 
-/// The default longest window if some job runs until its workload has ended: 100 s of cycles of 1 ns.
+/// The default of `max_window` if a job runs until its workload has ended: 100 s with cycles of 1 ns.
 const LONGEST_PROGRAM: Cycles = 100_000_000_000;
 const MAX_BATCHES: u32 = 1000;
-/// Largest number of parts of a window that grows; each part has separate sums for each job.
+/// Maximum number of batches of a window that grows; each batch has separate sums for each job.
 const MAX_GROWN: u64 = 100_000;
-/// The warm-up if the scenario gives none and it cannot end by itself.
+/// The default warm-up if the warm-up cannot end by itself.
 const USUAL_WARMUP: Cycles = 10_000;
 
 impl Measure {
-    /// Writes out the defaults that depend on other keys, and on the decision period of a policy that switches links. `steady`:
-    /// whether a warm-up can end by itself. `own_demand`: whether some job runs until its workload has ended.
+    /// Fills in the defaults that depend on other keys, and on the decision period of a policy that switches links. `steady`: true if a
+    /// warm-up can end by itself. `own_demand`: true if a job runs until its workload has ended.
     pub(crate) fn resolve(&mut self, clock: &Clock, period: Option<Cycles>, (steady, own_demand): (bool, bool)) {
         if own_demand {
             self.stop.get_or_insert(StopConfig::Complete(Complete { max_window: Time::Cycles(LONGEST_PROGRAM) }));
@@ -205,7 +206,7 @@ impl Measure {
         let warmup = *self.warmup.get_or_insert(usual);
         if warmup == Warmup::Auto {
             let long = times(self.window, 5);
-            // `phases` refuses a window that is not a whole number of cycles
+            // the function `phases` refuses a window that is not a whole number of cycles
             let least = usual_limit(period);
             let is_short = clock.cycles(long, "measure.window").is_ok_and(|cycles| cycles < least);
             self.warmup_limit.get_or_insert(if is_short { Time::Cycles(least) } else { long });
@@ -216,7 +217,7 @@ impl Measure {
         self.drain_limit.get_or_insert(times(self.window, 10));
     }
 
-    /// Phases of a run; `self` has been resolved.
+    /// The phases of a run in cycles, after `resolve` has filled in the defaults.
     pub(crate) fn phases(&self, traffic: &TrafficSpec, clock: &Clock) -> Result<Phases, Refusal> {
         let window = clock.duration(self.window, "measure.window")?;
         if !(2..=MAX_BATCHES).contains(&self.batches) {

@@ -1,4 +1,4 @@
-//! The modes of links that a scenario names, in addition to the states that every run has.
+//! The link modes that a scenario defines, in addition to the states that every run has.
 
 use crate::config::PowerConfig;
 use crate::prices::Prices;
@@ -10,18 +10,17 @@ use weft_engine::power::{Mode, Modes, modes};
 use weft_engine::spec::Rate;
 use weft_units::{Fraction, Refusal};
 
-/// A mode of links.
+/// A link mode that the scenario defines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModeConfig {
     /// Name of the mode in prices, policies, columns and plots: lower-case letters, digits and `_`.
     pub name: String,
-    /// Share of its link class's bandwidth at which a channel carries traffic in this mode. Examples are 1/12 (1 of 12 lanes) and
-    /// 200/400 (200 of 400 Gb/s). Default: 1.
+    /// Bandwidth of a channel in this mode, as a share of the bandwidth of its link class. Examples are 1/12 (1 of 12 lanes) and 200/400
+    /// (200 of 400 Gb/s). Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Fraction>,
-    /// Whether a channel carries traffic in this mode. A mode that carries no traffic is a kind of sleep, with its own price.
-    /// Default: true.
+    /// True if a channel carries traffic in this mode. A mode without traffic is a kind of sleep, with a separate price. Default: true.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub carries: bool,
 }
@@ -32,7 +31,7 @@ fn yes() -> bool {
 
 const PATH: &str = "power.modes";
 
-/// The table of modes of a run. `named`: the modes of the scenario; `None`: `half` and `quarter`.
+/// The table of link modes of a run. `named`: the modes in the scenario. `None` means the default modes `half` and `quarter`.
 pub(crate) fn table(named: Option<&[ModeConfig]>) -> Result<Modes, Refusal> {
     let Some(named) = named else { return Ok(Modes::default()) };
     let modes = named.iter().enumerate().map(|(place, mode)| mode.mode(place)).collect::<Result<Vec<_>, _>>()?;
@@ -64,13 +63,13 @@ impl ModeConfig {
     }
 }
 
-/// A share of the bandwidth, in the form that a scenario uses.
+/// A share of the bandwidth, written as in a scenario.
 fn share(rate: Rate) -> String {
     Fraction { parts: rate.flits().into(), of: rate.cycles().into() }.to_string()
 }
 
-/// The modes of the links that the policy switches, with rates and prices; empty if the policy switches no links. Link classes with
-/// their own prices have separate rows.
+/// The modes of the links that the policy switches, with rates and prices; empty if the policy switches no links. If a link class has
+/// separate prices, the table has separate rows for it.
 pub(crate) fn facts(power: &PowerConfig, spec: &Spec) -> Result<Value, Refusal> {
     let states = spec.states()?;
     let managed = spec.graph.class_names().iter().zip(&spec.managed).filter(|&(_, &managed)| managed);

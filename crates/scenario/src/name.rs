@@ -1,11 +1,11 @@
-//! Checks the names that a scenario gives, which are used in tables, titles and names of folders.
+//! Checks the names in a scenario, which Weft uses in tables, titles and names of folders.
 
 use weft_units::Refusal;
 
-/// Longest name [characters].
+/// Maximum length of a name [characters].
 const LONGEST: usize = 100;
 
-/// Refuses a name that cannot be shown in a line.
+/// Refuses a name that is too long or does not fit in one line of text.
 pub(crate) fn check_line(path: &str, name: &str) -> Result<(), Refusal> {
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     let refuse = |what: String, help: &str| Err(Refusal::new(path, what, help));
@@ -22,7 +22,7 @@ pub(crate) fn check_line(path: &str, name: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Checks a name with [`check_line`], and refuses paths, because the results of a scenario are in a folder of its name.
+/// Checks a name with [`check_line`] and refuses paths, because Weft saves the results of a scenario in a folder with this name.
 pub(crate) fn check(path: &str, name: &str) -> Result<(), Refusal> {
     check_line(path, name)?;
     if name.contains(['/', '\\']) || name.starts_with('.') {

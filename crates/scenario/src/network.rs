@@ -1,11 +1,11 @@
-//! The network of a point as data for a drawing: positions of its routers, and its number of channels.
+//! Data for a drawing of a point's network: the positions of its routers, and the number of its channels.
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_engine::spec::LinkClass;
 use weft_topology::{Graph, Grid, Levels, Line, Peer, Structure};
 
-/// The positions of the routers, and the number of channels. Channels are counted as in the table of channels.
+/// The positions of the routers, and the number of channels. Channels are counted as in the table of channels: two per link.
 pub(crate) fn network(name: &str, spec: &Spec) -> Value {
     let graph = &*spec.graph;
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
@@ -13,18 +13,18 @@ pub(crate) fn network(name: &str, spec: &Spec) -> Value {
     let mut network = Map::from_iter([("topology".to_owned(), json!(name))]);
     network.extend(places(graph));
     network.insert("router_count".to_owned(), json!(graph.routers()));
-    // link classes between routers
+    // bandwidths of the link classes between routers
     network.insert("bandwidths".to_owned(), Value::Object(between_routers(spec).collect()));
-    // each terminal sends on one channel and receives on another
+    // each terminal sends on one channel and receives on another, so it adds two channels
     network.insert("channels".to_owned(), json!(between + 2 * graph.terminals() as usize));
     Value::Object(network)
 }
 
-/// `routers` has the coordinates of each router. On a grid (or in crossed layers, which are drawn as one) these are its digits, the
-/// lowest dimension first. For groups, the coordinates are the router's group and its index in the group. For levels, the
-/// coordinates are the router's level (0: leaves) and its index in the level. Without such an order, the coordinates are empty.
-/// `levels` is the level of each router, also in groups. `complete` says whether each router of the grid has one link to every
-/// other router of its lines.
+/// Positions of routers for a drawing: `routers` contains the coordinates of each router. On a grid (or in crossed layers, which are drawn
+/// as one grid) the coordinates are the digits of the router number, the lowest dimension first. For groups, the coordinates are the
+/// router's group and its index in the group. For levels, the coordinates are the router's level (0: leaves) and its index in the level. In
+/// a network without such an order, the coordinates are empty. `levels` contains the level of each router, also in networks of groups.
+/// `complete` is true if each router of the grid has one link to every other router of its lines.
 pub(crate) fn places(graph: &Graph) -> Map<String, Value> {
     let structure = graph.structure();
     let (widths, levels) = (structure.widths(), structure.levels.as_ref());
@@ -55,7 +55,7 @@ fn between_routers(spec: &Spec) -> impl Iterator<Item = (String, Value)> + '_ {
     spec.graph.class_names().iter().zip(&spec.links).skip(1).map(rate)
 }
 
-/// Level of each router, and its number among the routers of the level.
+/// For each router, its level and its index among the routers of the level.
 fn places_on(levels: &Levels) -> Vec<Vec<u32>> {
     let mut next = vec![0; levels.count as usize];
     let place = |&level: &u32| {

@@ -1,4 +1,4 @@
-//! Lengths of packets in the form that a scenario uses: `4flits`, or `{mix: [{size: 1flit, weight: 3}, {size: 5flits, weight: 1}]}`.
+//! Lengths of packets as a scenario gives them: `4flits`, or `{mix: [{size: 1flit, weight: 3}, {size: 5flits, weight: 1}]}`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer};
@@ -7,39 +7,40 @@ use std::fmt::Formatter;
 use weft_traffic::Lengths;
 use weft_units::{Flits, Refusal};
 
-/// The longest packet [flits], because lengths and credits are 16-bit numbers.
+/// Maximum length of a packet [flits]; lengths and credits are 16-bit numbers.
 const LONGEST: u32 = u16::MAX as u32;
 
 /// Length of packets [flits].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum PacketConfig {
-    /// All packets have this length.
+    /// All packets have the same length.
     One(Flits),
-    /// Every packet has one of several lengths.
+    /// Several lengths; each packet has one of them.
     Several(Several),
 }
 
-/// Packets of several lengths.
+/// Several lengths of packets, with weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Several {
-    /// The lengths. Each packet draws one length by weight, independent of its destination.
+    /// The lengths and their weights. Each packet gets one of these lengths at random by weight, independent of its destination.
     pub mix: Vec<Size>,
 }
 
-/// A length of packets.
+/// A possible length of packets, with its weight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Size {
     /// Length of these packets [flits], 1 to 65535.
     pub size: Flits,
-    /// Weight of these packets, above 0. The share of these packets is this weight divided by the sum of all weights.
+    /// Weight of this length, above 0. The share of packets with this length is its weight divided by the sum of all weights.
     pub weight: f64,
 }
 
 impl PacketConfig {
-    /// The lengths. Errors are refused at `path`. A single length is checked with the job.
+    /// Converts the lengths to the type of the engine. A refusal names the key at `path`. The function does not check a single length,
+    /// because the check of the job does that.
     pub(crate) fn lengths(&self, path: &str) -> Result<Lengths, Refusal> {
         let mix = match self {
             Self::One(flits) => return Ok(Lengths::one(flits.0)),
@@ -84,7 +85,7 @@ impl PacketConfig {
         mix.iter().map(|one| one.weight / sum * f64::from(one.size.0)).sum()
     }
 
-    /// Whether `flits` is the length of some packets.
+    /// True if some packets have the length `flits`.
     pub(crate) fn has(&self, flits: u32) -> bool {
         match self {
             Self::One(one) => one.0 == flits,

@@ -1,4 +1,5 @@
-//! Dotted paths: puts a value at a path, and finds the value at a path. Also checks keys and names of models.
+//! Functions for dotted paths: set the value at a path, and find the value at a path. The functions also check keys and names of models
+//! against the schema.
 
 use crate::diagnostic::{Diagnostic, Span, nearest, suggestion};
 use crate::schema::{self, Schema, View};
@@ -6,7 +7,7 @@ use crate::tree::{Entry, Kind, Node};
 use crate::yaml;
 use serde_json::Value;
 
-/// A path as the user wrote it, and its place for errors.
+/// A path as the user wrote it, and its place in the source for error messages.
 pub(crate) struct Target<'a> {
     pub path: &'a str,
     pub span: &'a Span,
@@ -17,7 +18,7 @@ impl Target<'_> {
         Diagnostic::at(self.span, self.path, what, help, &[])
     }
 
-    /// Puts `value` at the path below `root`. Creates the missing mappings on the way.
+    /// Sets `value` at the path below `root`. Creates the mappings of the path that do not exist yet.
     pub fn place(&self, root: &mut Node, value: Node) -> Result<(), Diagnostic> {
         let (mut node, mut schema, mut done) = (root, Schema::root(), String::new());
         for name in self.path.split('.') {
@@ -34,7 +35,7 @@ impl Target<'_> {
         Ok(())
     }
 
-    /// Removes the value at the path below `root`, so that its default applies. An absent value is no error.
+    /// Removes the value at the path below `root`, so that its default applies. A missing value is not an error.
     pub fn remove(&self, root: &mut Node) -> Result<(), Diagnostic> {
         let (mut schema, mut done) = (Schema::root(), String::new());
         for name in self.path.split('.') {
@@ -69,7 +70,7 @@ impl Target<'_> {
         self.refuse(&format!("{place} has no `{name}`"), &help)
     }
 
-    /// An element of a list. The number after the last element adds an element.
+    /// An element of a list, found by its index. The index after the last element adds an element.
     fn item<'n>(&self, node: &'n mut Node, index: &str, done: &str) -> Result<&'n mut Node, Diagnostic> {
         if node.is_nothing() {
             node.kind = Kind::Sequence(Vec::new());
@@ -111,7 +112,7 @@ impl Target<'_> {
                 let what = format!("`{done}` is `{other}` in this scenario, so it has no `{name}`");
                 Err(self.refuse(&what, &format!("choose `{done}: {name}` first, or set the whole value of `{done}`")))
             }
-            // a bare name means `{name: {}}`, and gets its parameters here
+            // a model's name alone means `{name: {}}`, so it becomes a mapping to which parameters can be added
             Some(_) if matches!(node.kind, Kind::Scalar(_)) => {
                 node.kind = Kind::Mapping(Vec::new());
                 self.entry(node, name)
@@ -144,11 +145,11 @@ pub(crate) fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The value at a path; if there is none, the nearest value above it.
+/// The value at a path. If the path does not exist, the nearest value above it.
 pub(crate) struct Found<'n> {
     pub span: &'n Span,
     pub swept: Option<&'n str>,
-    /// Whether the whole path exists in the document.
+    /// True if the whole path exists in the document.
     pub whole: bool,
     pub node: &'n Node,
 }
@@ -167,10 +168,10 @@ pub(crate) fn find<'n>(root: &'n Node, path: &str) -> Found<'n> {
                 Some(item) => (item, &item.span),
                 None => return found,
             },
-            // a bare name means `{name: {}}`
+            // a model's name alone means `{name: {}}`, so it has no values below it
             Kind::Scalar(_) => return found,
         };
-        // a mapping is shown at its key, because its own span is that of its first entry
+        // errors in a mapping are shown at its key, because the span of a mapping is only that of its first entry
         found.span = if matches!(value.kind, Kind::Mapping(_)) { key_span } else { &value.span };
         found.swept = value.swept.as_deref().or(found.swept);
         found.whole = names.peek().is_none();
@@ -183,7 +184,7 @@ pub(crate) fn find<'n>(root: &'n Node, path: &str) -> Found<'n> {
 pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &str) -> Result<(), Diagnostic> {
     let notes = node.swept.as_deref().map(sweep_note).into_iter().collect::<Vec<_>>();
     match schema.view() {
-        // with `--set`, `null` leaves out an optional section that has required keys; a section that is merely empty lacks these keys
+        // `--set` with `null` removes an optional section with required keys; an empty section lacks these keys, so it is refused
         View::Keys { required, .. } if !required.is_empty() && schema.is_optional() && node.is_null() => Ok(()),
         View::Keys { .. } | View::Map(_) if schema.is_map_or_value() && !matches!(node.kind, Kind::Mapping(_)) => {
             Ok(())
@@ -214,7 +215,7 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
     }
 }
 
-/// Checks a mapping with these keys: each key is known, each value is valid, and no required key is missing.
+/// Checks a mapping with a fixed set of keys: each key is known, each value is valid, and no required key is missing.
 fn check_keys(
     (node, key_span): (&mut Node, &Span),
     (keys, required): (&[(&'static str, Schema)], &[&'static str]),
@@ -241,7 +242,7 @@ fn check_keys(
     })
 }
 
-/// Checks the elements of a list. An absent value counts as an empty list.
+/// Checks the elements of a list. A missing value counts as an empty list.
 fn check_items(
     node: &mut Node,
     (list, element): (&Schema, &Schema),
@@ -268,7 +269,7 @@ fn check_items(
     }
 }
 
-/// The entries of a node that must be a mapping. An absent value counts as an empty mapping.
+/// The entries of a node, which must be a mapping. A missing value counts as an empty mapping.
 fn entries<'n>(node: &'n mut Node, path: &str, kind: &str, valid: &[&str]) -> Result<&'n mut Vec<Entry>, Diagnostic> {
     let describe = node.describe();
     if matches!(node.kind, Kind::Scalar(Value::Null)) {
@@ -323,8 +324,8 @@ fn check_model(
     check(&mut entry.value, &entry.key_span, schema, &join(path, &entry.key))
 }
 
-/// The help line of an unknown key of the section at `path`. The line names a key of an enclosing section, or the section to which
-/// a key of this name belongs, or the nearest name. The rest of the line lists all keys.
+/// The help line of the error for an unknown key in the section at `path`. The line suggests a key of an enclosing section, or the section
+/// that has a key of this name, or the nearest name. The rest of the line lists all keys.
 fn elsewhere(name: &str, path: &str, what: &str, valid: &[&str]) -> String {
     let around = || schema::near(name, path).map(|other| format!("did you mean `{other}`?"));
     let here = nearest(name, valid.iter().copied());
@@ -334,7 +335,7 @@ fn elsewhere(name: &str, path: &str, what: &str, valid: &[&str]) -> String {
     }
 }
 
-/// The right section for a key of this name, if `parent` is the wrong section.
+/// The help line with the right section for a key of this name, if `parent` is the wrong section.
 fn belongs(name: &str, parent: &str) -> Option<String> {
     let places = schema::places(name);
     let known = places.is_empty() || places.iter().any(|place| place == parent);
@@ -347,7 +348,7 @@ fn belongs(name: &str, parent: &str) -> Option<String> {
     })
 }
 
-/// The help line if a list is in the place of a model that takes this list as a parameter: `{list: [0, 5, 9]}`.
+/// The help line if the user wrote a list instead of a model that has this list as a parameter: `{list: [0, 5, 9]}`.
 fn model_of_list(node: &Node, models: &[(&'static str, Schema)], path: &str) -> Option<String> {
     let Kind::Sequence(items) = &node.kind else { return None };
     let takes = |(name, schema): &&(&'static str, Schema)| {
@@ -358,7 +359,7 @@ fn model_of_list(node: &Node, models: &[(&'static str, Schema)], path: &str) -> 
     (!takers.is_empty()).then(|| format!("write {}", takers.join(" or ")))
 }
 
-/// The help line if a list of values is in the place of one value. `None` if the key takes no value of this kind.
+/// The help line if the user wrote a list of values instead of one value. `None` if the key takes no value of this kind.
 pub(crate) fn instead_of_list(node: &Node, schema: &Schema, path: &str) -> Option<String> {
     let Kind::Sequence(items) = &node.kind else { return None };
     let alone = |item: &Node| check(&mut item.clone(), &item.span, schema, path).is_ok();

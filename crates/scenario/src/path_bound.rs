@@ -1,10 +1,10 @@
-//! The load at which the fullest channel of a network is full, if the paths of its packets alone determine it.
+//! Computes the load at which the fullest channel of a network is full, for networks in which packet paths alone determine this load.
 //!
 //! # Source
-//! The formulas are those of `queues`. Let a queue carry r flits per cycle. The queue is offered the share s of r. The variance of
-//! the offered flits is v flits per cycle. The mean wait of the queue is v / (2 r (1 - s)) cycles. The queue's relaxation time,
-//! after which its first state has no effect, is v / (r (1 - s)^2) cycles. A shorter run cannot distinguish the load from the
-//! capacity: one standard deviation of the offered flits equals their difference.
+//! The formulas are the same as in `queues`. Let a queue serve r flits per cycle. The offered load of the queue is s r, which is a share s
+//! of this rate. The variance of the offered flits is v flits per cycle. The mean wait of the queue is v / (2 r (1 - s)) cycles. The
+//! relaxation time of the queue is v / (r (1 - s)^2) cycles; after this time its initial state has no effect. A shorter run cannot
+//! distinguish the offered load from the capacity: one standard deviation of the offered flits equals their difference.
 
 use crate::queues::variance;
 use serde_json::{Map, Value, json};
@@ -12,11 +12,11 @@ use weft_engine::Spec;
 use weft_engine::outcome::{Buffers, Outcome};
 use weft_units::Refusal;
 
-/// Keys of the summary for the fullest channel:
+/// The keys of the summary that describe the fullest channel:
 /// - the load at which the channel is full, in units of `offered_load`;
-/// - the channel's mean load as a share of its capacity, and whether this share is below 1 by more than a standard deviation;
-/// - the buffers that limit the channel below its bandwidth, and the number of flits per VC that would be enough;
-/// - the same for all link classes whose buffers fill a channel more than the bandwidth fills any link.
+/// - the channel's mean load as a share of its capacity, and true if this share is below 1 by more than a standard deviation;
+/// - the buffers that reduce the channel's throughput below its bandwidth, and the number of flits per VC that would be enough;
+/// - the same for every link class whose buffers limit its channels more than the bandwidth limits any link.
 pub(crate) fn path_bound(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value>, Refusal> {
     let loads = spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
     let (sum, count) = (loads.sum::<f64>(), f64::from(spec.traffic.members()));

@@ -1,5 +1,5 @@
-//! Compares spans of time with the period of a policy that repeats itself. Energy, latency and loads of a part of a period depend
-//! on which part it is.
+//! Compares the window and the phases with the period of a policy that repeats its actions. If a window contains only a part of a period,
+//! its energy, latency and loads depend on which part this is.
 
 use crate::events::window_end;
 use crate::warnings::{Warning, long};
@@ -17,26 +17,26 @@ weft_units::codes! {
         helps: "Write a `measure.window` that is a multiple of the period, or batches that last 100 periods.";
 }
 
-/// The remainder may be at most 1 / `PARTS` of a span.
+/// A time counts as whole periods if the remainder is at most 1 / `PARTS` of the time.
 const PARTS: Cycles = 100;
 
-/// True if a number of cycles is a whole number of periods, up to 1 % of them.
+/// True if this number of cycles is a whole number of periods, with a tolerance of 1 % of the cycles.
 pub(crate) fn is_whole(cycles: Cycles, period: Cycles) -> bool {
     cycles >= period && (cycles % period).saturating_mul(PARTS) <= cycles
 }
 
-/// True if a number of cycles is a whole number of periods of the policy; `None` if it does not repeat itself.
+/// True if this number of cycles is a whole number of periods of the policy; `None` if the policy has no period.
 pub(crate) fn whole(cycles: Cycles, spec: &Spec) -> Result<Option<bool>, Refusal> {
     Ok(spec.schedule()?.period.map(|period| is_whole(cycles, period)))
 }
 
-/// The number of cycles, rounded up to whole periods.
+/// Rounds a number of cycles up to whole periods.
 fn rounded_up(cycles: Cycles, period: Cycles) -> Cycles {
     cycles.div_ceil(period).max(1).saturating_mul(period)
 }
 
-/// Warns of a window that will not consist of whole periods, or of such phases in it. For a window that ends with the last batch,
-/// this is known only after the run.
+/// Warns, before the run, about a window that will not consist of whole periods, or whose phases will not. For a window that ends with the
+/// last batch, this is known only after the run (see `measured`).
 pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let Some(period) = spec.schedule()?.period else { return Ok(None) };
     let (window, batches) = (spec.phases.window, Cycles::from(spec.phases.batches));
@@ -48,7 +48,7 @@ pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
             let help = format!("write `measure.window: {enough}cycles`");
             of_span("measure.window", "a window", [window, period, enough], spec, "", help)
         }),
-        // the window grows by whole batches
+        // a window with `stop: confidence` grows by whole batches
         Stop::Confidence { window: most, .. } => {
             let whole = |cycles: Cycles| cycles.is_multiple_of(period);
             (!whole(window) || !whole(window.div_ceil(batches))).then(|| {
@@ -62,7 +62,8 @@ pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
     })
 }
 
-/// `name`: the name of the span. `enough`: a span that is long enough. `rest`: the end of the message.
+/// The warning about a time that is not whole periods. `name`: the name of this time, such as the window. `enough`: a time that consists of
+/// whole periods. `rest`: the end of the message.
 fn of_span(
     path: &str,
     name: &str,
@@ -87,8 +88,8 @@ fn of_span(
     Warning::new(&PART_OF_POLICY_PERIOD, path, numbers, what, help)
 }
 
-/// Warns of phases of a load that do not consist of whole periods, as far as they are in the window. Proposes phases that consist
-/// of whole periods.
+/// Warns about phases in the window that do not consist of whole periods of the policy. The warning proposes phases that consist of whole
+/// periods.
 fn of_phases(spec: &Spec, period: Cycles) -> Option<Warning> {
     let (begin, end) = (spec.phases.warmup, window_end(spec));
     let starts: Vec<Cycles> = std::iter::once(0).chain(spec.traffic.changes()).collect();
@@ -113,7 +114,7 @@ fn of_phases(spec: &Spec, period: Cycles) -> Option<Warning> {
     Some(of_span("traffic.phases", &name, [to - from, period, rounded_up(to - from, period)], spec, "", help))
 }
 
-/// Warns of a window that ended with the last batch, and did not consist of whole periods.
+/// Warns, after the run, about a window that ended with the last batch and did not consist of whole periods.
 pub(crate) fn measured(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Refusal> {
     let Some(period) = spec.schedule()?.period.filter(|_| spec.phases.stop == Stop::Complete) else { return Ok(None) };
     Ok((!is_whole(outcome.window, period)).then(|| {

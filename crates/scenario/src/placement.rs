@@ -1,4 +1,4 @@
-//! Placement of jobs: the terminals of each job, in the order of its ranks.
+//! Placement of jobs: assigns terminals to each job, in the order of the job's ranks.
 
 use crate::routers;
 use schemars::JsonSchema;
@@ -8,10 +8,10 @@ use weft_topology::{Graph, Peer, RouterName};
 use weft_traffic::{below, stream};
 use weft_units::Refusal;
 
-/// Purpose of the random streams that place jobs.
+/// Purpose in the address of the random streams that place jobs.
 const PLACES: u64 = 0x706c_6163;
 
-/// The terminals of a job.
+/// The terminals that a job uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Placement {
@@ -19,16 +19,16 @@ pub enum Placement {
     Range([u32; 2]),
     /// The terminals in this list, in this order.
     List(Vec<u32>),
-    /// All terminals of these routers, router by router: numbers, or ids of a graph file.
+    /// All terminals of these routers, router by router. Routers are given by number, or by id in a graph file.
     Routers(Vec<RouterName>),
-    /// Random terminals, in random order, from those that no range and no list names.
+    /// Terminals drawn at random, in random order, from those that no range and no list names.
     Random(Count),
-    /// All terminals that belong to no other job of the message class.
+    /// All terminals that no other job of the same message class uses.
     #[schemars(extend("x-also" = ["all", "others"]))]
     Rest(Rest),
 }
 
-/// A number of terminals.
+/// A number of terminals to draw.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Count {
@@ -36,12 +36,13 @@ pub struct Count {
     pub count: u32,
 }
 
-/// The remaining terminals; no parameters.
+/// The remaining terminals. The placement `rest` has no parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rest {}
 
-/// The terminals of all jobs (name, placement and message class). Jobs of different classes may share terminals.
+/// The terminals of each job; a job is given by its name, placement and message class. Jobs of different message classes can use the same
+/// terminals.
 pub(crate) fn place(jobs: &[(&str, &Placement, u8)], graph: &Graph, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
     let mut places = vec![Vec::new(); jobs.len()];
     let classes: BTreeSet<u8> = jobs.iter().map(|&(.., class)| class).collect();
@@ -56,8 +57,8 @@ pub(crate) fn place(jobs: &[(&str, &Placement, u8)], graph: &Graph, seed: u64) -
     Ok(places)
 }
 
-/// The terminals of the jobs of a class (number, name and placement). First come named terminals, then random ones in the order of
-/// the jobs, and then the rest. A later check refuses terminals that are named twice.
+/// The terminals of the jobs of one message class; a job is given by its number, name and placement. Named terminals are assigned first,
+/// then random terminals in the order of the jobs, and then the rest. A later check refuses terminals that are named twice.
 fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
     let terminals = graph.terminals();
     let path = |j: usize| format!("traffic.jobs.{j}.terminals");
@@ -76,7 +77,7 @@ fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> 
             Placement::Random(_) | Placement::Rest(_) => continue,
         };
         for &t in &places[k] {
-            // a later check refuses a terminal that does not exist, with the name of the job
+            // a later check refuses a terminal that does not exist, and names the job
             if let Some(free) = free.get_mut(t as usize) {
                 *free = false;
             }
@@ -117,7 +118,7 @@ fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> 
     Ok(places)
 }
 
-/// The terminals of routers. Refuses routers that do not exist, and routers without terminals.
+/// The terminals of the named routers. Refuses routers that do not exist, and routers without terminals.
 fn of_routers(names: &[RouterName], graph: &Graph, path: &str) -> Result<Vec<u32>, Refusal> {
     let mut terminals = Vec::new();
     for (k, name) in names.iter().enumerate() {
@@ -156,7 +157,7 @@ mod tests {
             ];
             let jobs: Vec<_> = placements.iter().map(|placement| ("a job", placement, 0)).collect();
             let places = place(&jobs, &graph, seed).expect("20 are enough");
-            // 20 terminals minus 4 of the range, 2 of the list and 5 + 4 drawn ones
+            // the job with the remaining terminals gets 5: 20 terminals minus 4 of the range, 2 of the list and 5 + 4 drawn ones
             assert_eq!(places.iter().map(Vec::len).collect::<Vec<_>>(), [5, 4, 5, 2, 4]);
             let mut all: Vec<_> = places.concat();
             all.sort_unstable();

@@ -1,4 +1,4 @@
-//! A point, one run of a file: its resolved scenario, its hash, and its methods.
+//! A point of a sweep, which is one run: its resolved scenario, its hash, and its methods.
 
 use crate::config::Scenario;
 use crate::designs::Design;
@@ -19,23 +19,23 @@ use weft_engine::spec::{Execution, Watched};
 use weft_engine::{Outcome, Progress, Spec};
 use weft_units::{InputFile, Refusal};
 
-/// A scenario with every default filled in.
+/// A point of a sweep: a scenario with every default filled in.
 #[derive(Debug, Clone)]
 pub struct Point {
-    /// Swept paths, and the values that they have here, in their written form.
+    /// The paths that the sweep varies, and their values in this point, as the user wrote them.
     pub coordinates: Vec<(String, Value)>,
     pub scenario: Scenario,
-    /// If the scenario has a `grain`: the scenario as written, with every default written out. With a grain, `scenario` is the
-    /// converted scenario, which runs.
+    /// Only for a scenario with a `grain`: the scenario in the user's units, with every default filled in. With a grain, `scenario` is the
+    /// converted scenario, which the engine runs.
     written: Option<Scenario>,
-    /// The scenario as written, as JSON, with every default written out.
+    /// The scenario in the user's units, as JSON, with every default filled in.
     pub resolved: Value,
-    /// 16 hexadecimal digits, computed from the version of the result model and `resolved` without its bill, because no result
-    /// depends on the bill. The hash is the name of the result folder.
+    /// Identifies the results: 16 hexadecimal digits, computed from the version of the result model and from `resolved` without its bill.
+    /// Results do not depend on the bill. The hash is the name of the result folder.
     pub hash: String,
-    /// Files that the scenario names.
+    /// The files that the scenario names, with their contents.
     pub inputs: Vec<InputFile>,
-    /// The reasons for which the results would mislead, although the scenario can run. The results contain them.
+    /// The reasons why the results could mislead, although the scenario can run. Weft saves the warnings with the results.
     pub warnings: Vec<Warning>,
     tree: Arc<Node>,
 }
@@ -53,24 +53,24 @@ impl Point {
         Self { coordinates, scenario, written, resolved, hash, inputs, warnings, tree }
     }
 
-    /// The scenario as the user wrote it, with every default written out.
+    /// The scenario in the user's units, with every default filled in.
     pub(crate) fn as_written(&self) -> &Scenario {
         self.written.as_ref().unwrap_or(&self.scenario)
     }
 
-    /// The input of the engine.
+    /// The scenario as the input of the engine.
     pub fn spec(&self) -> Result<weft_engine::Spec, Diagnostic> {
         self.scenario.spec().map_err(|refusal| self.explain(&refusal))
     }
 
-    /// Refuses a scenario whose routing, VCs or policy cannot run on its network. This check takes less time than [`Point::imply`].
+    /// Refuses a scenario whose routing, VCs or policy do not work on its network. The check takes less time than [`Point::imply`].
     pub fn check_network(&self) -> Result<(), Diagnostic> {
         weft_engine::check(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }
 
-    /// The times at which new tables come. `None` unless the scenario can run, its routing computes tables after each fault, and
-    /// every pair still has a path. The check, which builds the routing, comes last, because most routings have no new tables, and
-    /// some take long to build.
+    /// The times at which routers get new routing tables after faults. `None` unless the scenario can run, its routing computes new tables
+    /// after each fault, and every pair of terminals still has a path. The function checks the paths last, because this check builds the
+    /// routing, which can take long, and most routings have no new tables.
     pub fn rebuilds(&self) -> Result<Option<weft_engine::Rebuilds>, Diagnostic> {
         let spec = self.spec()?;
         let rebuilds = weft_engine::rebuilds(&spec);
@@ -80,28 +80,28 @@ impl Point {
         Ok(rebuilds)
     }
 
-    /// Load of the busiest terminal as a share of the capacity of the paths after the last fault, under a routing with new tables
-    /// ([`Point::rebuilds`]). `None` if no terminal sends in the first phase.
+    /// Load of the busiest terminal as a share of the capacity of the paths after the last fault. The function applies to a routing with
+    /// new tables ([`Point::rebuilds`]). `None` if no terminal sends in the first phase.
     pub fn load_share_after_faults(&self) -> Result<Option<f64>, Diagnostic> {
         let spec = weft_engine::after_faults(&self.spec()?);
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
         Ok(implied.channel_load_bound.map(|bound| highest_load(&spec) / bound))
     }
 
-    /// The resolved scenario as the text of a file that expands to this point again.
+    /// The resolved scenario as the text of a scenario file, from which `expand` makes this point again.
     pub fn resolved_yaml(&self) -> String {
         yaml::write(&self.resolved)
     }
 
-    /// The resolved scenario as in [`Point::resolved_yaml`], for the folder of the results. The bill is left out, because it may
-    /// change while the results do not.
+    /// The resolved scenario as in [`Point::resolved_yaml`], for the folder of the results. The text does not contain the bill, because the
+    /// bill can change while the results stay the same.
     pub(crate) fn kept_yaml(&self) -> String {
         yaml::write(&without_bill(&self.resolved))
     }
 
-    /// The bounds and latencies that follow from the scenario before it runs. Refuses a scenario that cannot run. Numbers that
-    /// follow from paths are null if no terminal sends in the first phase. `sampled` is null if all paths were followed. If not,
-    /// `sampled` gives the number of paths that were followed, and the possible error of these numbers.
+    /// The bounds and latencies that Weft can compute from the scenario before it runs. Refuses a scenario that cannot run. Numbers that
+    /// depend on paths are null if no terminal sends in the first phase. `sampled` is null if Weft followed the paths of all pairs of
+    /// terminals. If Weft followed only a sample, `sampled` contains the number of followed paths and the possible error of the numbers.
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
@@ -151,14 +151,14 @@ impl Point {
         }))
     }
 
-    /// Memory of a run [bytes]: at most, with all buffers full; and at its load, while queues are short.
+    /// Estimated memory of a run [bytes]: the maximum, with all buffers full, and the amount at its load while queues are short.
     pub fn memory(&self, how: Execution) -> Result<Value, Diagnostic> {
         let memory = weft_engine::memory(&self.spec()?, how);
         Ok(json!({ "most_bytes": memory.most(), "at_load_bytes": memory.at_load() }))
     }
 
-    /// Measures how evenly this number of threads shares the flit-hops in the first `cycles` cycles of a run. `imbalance` is the
-    /// excess of the busiest thread over the mean, as a share of the mean; `null` if no flit moved.
+    /// Runs the first `cycles` cycles, and measures how evenly the flit-hops are divided among this number of threads. `imbalance` is the
+    /// number of flit-hops by which the busiest thread exceeds the mean, as a share of the mean. `imbalance` is `null` if no flit moved.
     pub fn work(&self, threads: usize, cycles: u64) -> Result<Value, Diagnostic> {
         let counted = Shares::counted(&self.spec()?, threads, cycles);
         let shares = counted.map_err(|refusal| self.explain(&refusal))?;
@@ -169,15 +169,16 @@ impl Point {
         }))
     }
 
-    /// Approximate number of cycles after the window until all packets of the window have been delivered.
+    /// Approximate length of the drain [cycles]: the time after the window until all packets of the window have been delivered.
     pub fn drain_cycles(&self) -> Result<u64, Diagnostic> {
         Ok(weft_engine::drain_cycles(&self.spec()?))
     }
 
-    /// The load under which a bill names this point. `None` if only a run can determine it (jobs that send batches).
+    /// The load with which the profile of a bill refers to this point. `None` for jobs that send batches, because only a run can determine
+    /// their load.
     pub fn load(&self) -> Result<Option<f64>, Diagnostic> {
         match self.scenario.traffic.load {
-            Some(load) => Ok(Some(load)), // the spec need not be built for this
+            Some(load) => Ok(Some(load)), // returns early, because this case does not need the spec
             None => Ok(named_load(&self.scenario, &self.spec()?)),
         }
     }
@@ -192,32 +193,33 @@ impl Point {
         Ok(1 + self.spec()?.traffic.changes().len())
     }
 
-    /// A refusal from code that compares the points of a sweep, shown at the place at which its path was written.
+    /// Converts a refusal by code that compares points of a sweep to an error. The error shows the place where the path was written.
     pub fn refusal(&self, path: &str, what: &str, help: &str) -> Diagnostic {
         explain(&self.tree, &[], &Refusal::new(path, what, help))
     }
 
-    /// Facts of the network: degrees, distances, bisection, links.
+    /// Properties of the network: degrees, distances, bisection, links.
     pub fn explain_topology(&self) -> Result<Value, Diagnostic> {
         Ok(crate::explain::topology(self.scenario.topology.name(), &self.spec()?))
     }
 
-    /// The network as a design of this name, for analyses that need no run.
+    /// The network as a design with this name, for analyses that need no run.
     pub fn design(&self, name: &str) -> Result<Design, Diagnostic> {
         Ok(Design::of(name.to_owned(), &self.scenario.topology, self.spec()?.graph))
     }
 
-    /// The network as data for a drawing of it.
+    /// The network as data for a drawing.
     pub fn network(&self) -> Result<Value, Diagnostic> {
         Ok(crate::network::network(self.scenario.topology.name(), &self.spec()?))
     }
 
-    /// Flits per cycle that each router (row) offers to each router (column) in the first phases of the traffic.
+    /// Flits per cycle that the terminals of each router (row) offer to the terminals of each router (column), in the first phases of the
+    /// traffic.
     pub fn traffic_matrix(&self) -> Result<Vec<Vec<f64>>, Diagnostic> {
         weft_engine::demand(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }
 
-    /// The paths between two terminals. Refuses a routing that cannot run, and terminals that do not exist.
+    /// The paths of packets between two terminals. Refuses a routing that cannot run, and terminals that do not exist.
     pub fn explain_routing(&self, from: u32, to: u32) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let explained = weft_engine::explain(&spec, from, to).map_err(|refusal| match refusal.path.as_str() {
@@ -232,7 +234,7 @@ impl Point {
         self.run_watching(how, Watched::Nobody, progress)
     }
 
-    /// Runs the scenario, and also records the lives of some packets. The other results do not change.
+    /// Runs the scenario, and also records the journeys of some packets. The recording does not change the other results.
     pub fn run_watching(
         &self,
         how: Execution,
@@ -272,14 +274,14 @@ impl Point {
 }
 
 fn hash(resolved: &Value) -> String {
-    // The keys are sorted: the hash covers the content of the scenario, not the order of the fields in our types.
+    // The keys are sorted, so that the hash does not depend on the order of the fields in Weft's types.
     let mut hashed = json!({ "result_model": RESULT_MODEL_VERSION, "scenario": without_bill(resolved) });
     hashed.sort_all_objects();
     let digest = Sha256::digest(hashed.to_string());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The part of a resolved scenario on which results depend.
+/// Removes the bill from a resolved scenario, because results do not depend on it.
 fn without_bill(resolved: &Value) -> Value {
     let mut kept = resolved.clone();
     if let Value::Object(keys) = &mut kept {
@@ -293,9 +295,9 @@ fn bandwidths(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     spec.links.iter().map(|link| json!(link.rate.per_cycle()))
 }
 
-/// Largest number of flits per cycle that one VC of each link class can carry, at most that of the channel. This limit is the
-/// buffer of the VC divided by the round trip of a credit. In one round trip a flit crosses the link and the next router before its
-/// buffer place is free again.
+/// Maximum number of flits per cycle that one VC of each link class can carry, at most the bandwidth of the channel. The maximum is the
+/// buffer of the VC divided by the round trip time of a credit. In each round trip, a flit crosses the link and the next router before its
+/// buffer slot is free again.
 fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     let limit = |(link, cycles): (&weft_engine::spec::LinkClass, u64)| {
         json!((f64::from(link.buffer) / cycles as f64).min(link.rate.per_cycle()))
@@ -303,7 +305,7 @@ fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     spec.links.iter().zip(hints::round_trips(spec)).map(limit)
 }
 
-/// The message classes, with the number of VCs that each may use, by link class.
+/// The message classes, each with the number of VCs that it can use on each link class.
 fn message_classes(spec: &Spec, vcs: &[Vec<u8>]) -> Vec<Value> {
     let of = |(class, vcs): (&MessageClass, &Vec<u8>)| {
         let vcs = spec.graph.class_names().iter().zip(vcs).map(|(link, vcs)| (link.clone(), json!(vcs)));
@@ -312,7 +314,7 @@ fn message_classes(spec: &Spec, vcs: &[Vec<u8>]) -> Vec<Value> {
     spec.classes.iter().zip(vcs).map(of).collect()
 }
 
-/// For each job with replies: whether requests and replies can wait for each other in a cycle.
+/// For each job with replies: true if requests and replies can wait for each other in a cycle.
 fn protocols(spec: &Spec) -> Vec<Value> {
     let of = |protocol: Protocol| {
         json!({
@@ -326,13 +328,14 @@ fn protocols(spec: &Spec) -> Vec<Value> {
     spec.protocols().into_iter().map(of).collect()
 }
 
-/// For each job: the times of network interfaces; null if its workload has none.
+/// For each job, the times that network interfaces add to its messages; null if its workload has no such times.
 fn interface_times(spec: &Spec) -> Vec<Value> {
     let units = (spec.cycle_fs, spec.flit_bits);
     spec.traffic.jobs.iter().map(|job| job.workload.model().interface_times(units)).collect()
 }
 
-/// The load of the terminal that sends most when the run begins [flits/terminal/cycle]. The channel-load bound limits this load.
+/// The load of the terminal that sends most at the start of the run [flits/terminal/cycle]. The channel-load bound is a limit for this
+/// load.
 fn highest_load(spec: &Spec) -> f64 {
     spec.traffic.loads(spec.graph.terminals()).into_iter().fold(0.0, f64::max)
 }

@@ -1,4 +1,4 @@
-//! Divides the memory of an input port among its queues, and makes the table of lanes that `weft check` prints.
+//! Divides the memory of an input port among its queues, and computes the table of lanes that `weft check` prints.
 
 use crate::config::{FlowControl, Scenario};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -14,11 +14,11 @@ pub enum PortMemory {
     Bits(Bits),
 }
 
-/// Number of equal parts into which the memory of a port is divided.
+/// Rule that determines the number of equal parts into which the memory of a port is divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Split {
-    /// A part for each queue of the queueing scheme, in each VC class of the routing, whether or not packets reach it.
+    /// A part for each queue of the queueing scheme in each VC class of the routing, including queues that packets never reach.
     #[default]
     Nominal,
     /// A part for each queue that packets reach on links of the class.
@@ -26,7 +26,7 @@ pub enum Split {
 }
 
 impl PortMemory {
-    /// Number of whole flits for which the memory has room.
+    /// Number of whole flits that fit into the memory.
     fn flits(self, flit: Bits) -> u64 {
         match self {
             Self::Flits(flits) => flits.0.into(),
@@ -34,7 +34,7 @@ impl PortMemory {
         }
     }
 
-    /// A memory of `flits` flits, in the unit of this one.
+    /// A memory of `flits` flits as text, in the unit of this memory.
     fn like(self, flits: u64, flit: Bits) -> String {
         match self {
             Self::Flits(_) => format!("{flits}flits"),
@@ -46,11 +46,11 @@ impl PortMemory {
     }
 }
 
-/// The division of a port of a link class.
+/// The division of the memory of a port of a link class.
 struct Parts {
-    /// Number of parts of the port's memory.
+    /// Number of parts into which the port's memory is divided.
     parts: u64,
-    /// Largest number of VCs of a lane.
+    /// Maximum number of VCs of a lane.
     vcs_of_lane: u64,
 }
 
@@ -62,7 +62,7 @@ impl Parts {
         let reached = if link == 0 { u64::from(lanes.from_terminals) } else { all }.max(1);
         let nominal = u64::from(spec.queueing.model().parts(&spec.graph, counts.len().max(1) as u32));
         if lanes.ideal.is_some() {
-            // each destination has a part, independent of the number of VCs
+            // each destination has a part, so the number of VCs does not matter
             return Self { parts: nominal * sets, vcs_of_lane: 1 };
         }
         let parts = match split {
@@ -78,7 +78,7 @@ impl Parts {
 }
 
 impl Scenario {
-    /// Divides the memory of ports, if it is given for whole ports.
+    /// Sets the buffers of VCs for link classes whose memory is given per port (`port_buffer`).
     pub(crate) fn split_ports(&self, spec: &mut Spec) -> Result<(), Refusal> {
         let names = spec.graph.class_names().to_vec();
         let given: Vec<(usize, PortMemory, Split)> = (0..)
@@ -122,7 +122,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// Lanes and the memory of ports by link class, for `weft check`. Null without a scheme and without `port_buffer`.
+    /// The lanes and the memory of ports of each link class, which `weft check` prints. Null for a scenario without a queueing scheme and
+    /// without `port_buffer`.
     pub(crate) fn lane_facts(&self, spec: &Spec) -> Result<Value, Refusal> {
         let divides = self.links.values().any(|link| link.port_buffer.is_some());
         if spec.queueing.is_usual() && !divides {
@@ -134,7 +135,7 @@ impl Scenario {
             let given = self.links.get(name);
             let memory = given.and_then(|given| given.port_buffer);
             let parts = Parts::of(spec, &lanes, k, given.and_then(|given| given.split).unwrap_or_default());
-            // an ideal map has a queue per destination in each VC class, and no router has this much memory
+            // in an ideal scheme each VC class has a queue per destination, and no real router has memory for all these queues
             let pieces = lanes.ideal.map_or(u64::from(link.vcs), |_| parts.pieces());
             let facts = json!({
                 "lanes": lanes.by_class[k],
@@ -186,7 +187,7 @@ impl JsonSchema for PortMemory {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            // the text ends like a number of flits, because a coarser grain converts both
+            // the pattern ends like the pattern of a number of flits, so that the conversion to a coarser grain finds both
             "pattern": r"^[0-9]+(\.[0-9]+)?( ?(b|[KM]?B|[KM]iB)| ?flits?)$",
             "examples": ["64KiB", "512flits"]
         })

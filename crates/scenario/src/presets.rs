@@ -1,5 +1,5 @@
-//! `router.preset`: the switch of a published paper. Missing keys are written into the tree of the scenario, so the resolved
-//! scenario contains them all.
+//! `router.preset`: parameters of a switch from a published paper. Weft writes the keys that the scenario leaves out into its tree, so the
+//! resolved scenario contains all keys.
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::expand::explain;
@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use weft_units::Refusal;
 
-/// A switch that a paper describes.
+/// A switch whose parameters a paper gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Preset {
     /// F. J. Andujar et al., "Energy efficient torus networks with on/off links", JPDC 130, 2019, Section 3.1. A clock of 625 MHz, flits of
-    /// 16 bytes, 4 VCs of 256 flits, virtual cut-through and three-stage allocation. The crossbar delivers a flit per cycle and port. A hop
-    /// takes about 50 ns, of which the allocator takes ceil(log2 ports) cycles (Table 2). The paper gives no further details of the hop. So
-    /// it is our choice that the remaining time is 28 cycles, 1 of them for the link. Packets in the paper have 8 flits: write
+    /// 16 bytes, 4 VCs of 256 flits, virtual cut-through and three-stage allocation. The crossbar delivers one flit per cycle and port. A
+    /// hop takes about 50 ns, of which the allocator takes ceil(log2 ports) cycles (Table 2). The paper does not divide the rest of the
+    /// hop's time. Weft sets this rest to 28 cycles, 1 cycle of them for the link. Packets in the paper have 8 flits: write
     /// `traffic.packet: 8flits`.
     #[serde(rename = "torus_2019")]
     Torus2019,
 }
 
 impl Preset {
-    /// The keys of a scenario to which the preset gives values.
+    /// The keys of a scenario that the preset sets, with their values.
     fn keys(self) -> Value {
         match self {
             Self::Torus2019 => json!({
@@ -41,11 +41,11 @@ impl Preset {
     }
 }
 
-/// Writes the keys of a preset that the scenario leaves out into the tree of the scenario.
+/// If the scenario names a preset, writes the keys that the scenario leaves out into its tree.
 pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
     let Some(node) = tree.child_mut("router").and_then(|router| router.child_mut("preset")) else { return Ok(()) };
     let span = node.span.clone();
-    // the check of the scenario reports a name that is not a preset
+    // a name that is not a preset is reported later, by the check of the scenario
     let Ok(preset) = serde_json::from_value::<Preset>(node.value()) else { return Ok(()) };
     let Value::Object(keys) = preset.keys() else { return Ok(()) };
     if tree.child_mut("link_speed").is_some() {
@@ -65,7 +65,7 @@ pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Adds missing keys to a mapping, at all depths.
+/// Adds missing keys to a mapping and to the mappings in it.
 fn merge(node: &mut Node, keys: &Map<String, Value>, span: &Span) {
     for (key, value) in keys {
         match (node.child_mut(key), value) {
@@ -83,7 +83,7 @@ fn merge(node: &mut Node, keys: &Map<String, Value>, span: &Span) {
     }
 }
 
-/// Whether the mapping is a model's name with its parameters, which a preset replaces as a whole.
+/// True if the mapping is a model's name with its parameters. The preset sets such a mapping only as a whole.
 fn is_model(keys: &Map<String, Value>) -> bool {
     keys.len() == 1 && keys.values().all(|value| matches!(value, Value::Object(own) if own.is_empty()))
 }

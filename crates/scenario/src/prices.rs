@@ -1,14 +1,16 @@
-//! The price of a channel: static energy by mode, plus energy per sent bit. The price of a router: static energy (a different one
-//! while all its ports are off), energy per port that is on, and energy per crossing bit.
+//! The price of a channel consists of static energy for each mode, and energy per sent bit. The price of a router consists of static
+//! energy, energy per port that is on, and energy per crossing bit. The static energy can have another value while all ports of the router
+//! are off.
 //!
 //! # Source
-//! Default: the TCEP paper's link (ISCA 2018). The link takes 31.25 pJ/bit at full rate; 23.44 pJ/bit of this are also drawn
-//! without traffic. Waking, draining and shadow count as on. At half and at a quarter of the bandwidth the price is 0.69 and 0.54
-//! of this. Prices of slower modes are on the line from full power to 42 % at 1/16 of the rate (Abts et al., ISCA 2010). Routers
-//! are free.
+//! The default prices are those of the TCEP paper's link (ISCA 2018). A link in the paper uses 31.25 pJ/bit at full rate, of which it draws
+//! 23.44 pJ/bit also without traffic. A link that is waking, draining or in `shadow` has the price of `on`. At half and at a quarter of the
+//! bandwidth both parts of the price are 0.69 and 0.54 of those in the mode `on`. Prices of slower modes follow a straight line from full
+//! power to 42 % of it at 1/16 of the rate (Abts et al., ISCA 2010). Routers have no price by default.
 //! # Guarantees
-//! Prices are exact: whole yoctojoules (10^-24 J) per cycle or per flit. A price may be a fraction: a static price per bit that the
-//! link could carry, if its rate is not a whole number of flits per cycle. The denominator of the price is that of the rate.
+//! Weft computes with exact prices: whole yoctojoules (10^-24 J) per cycle or per flit. A price can be a fraction of a yoctojoule. The case
+//! is a static price per bit that the link could carry, at a rate that is not whole flits per cycle. The denominator of such a price is
+//! that of the rate.
 
 use crate::diagnostic::suggestion;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -20,10 +22,10 @@ use weft_engine::power::{LinkState, Modes, PolicyConfig};
 use weft_engine::spec::{self, Rate, StatePrice, StatePrices};
 use weft_units::{EnergyPerBit, Power, Refusal, Standing};
 
-/// Prices by the name of the mode. A link cannot enter a mode without a price.
+/// Prices of a channel, by the name of the mode. A link cannot enter a mode without a price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prices(
-    /// First the modes of every run, in their order; then the others in the order in which they were written.
+    /// First the modes that every run has, in their order, and then the other modes in the order of the scenario.
     Vec<(String, Price)>,
 );
 
@@ -70,12 +72,12 @@ impl JsonSchema for Prices {
     }
 }
 
-/// The price of a channel in one state.
+/// The price of a channel in one mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Static power of the channel: a power ("0.342W"), or an energy per bit ("23.44pJ/bit"). The bits are those that it could
-    /// carry at its full bandwidth, whatever the state.
+    /// Static power of the channel: a power ("0.342W"), or an energy per bit ("23.44pJ/bit"). The energy applies to the bits that the
+    /// channel could carry at its full bandwidth, in every state.
     #[serde(rename = "static")]
     pub standing: Standing,
     /// Energy per sent bit, in addition to the static power.
@@ -100,7 +102,7 @@ impl Default for Prices {
 }
 
 impl Prices {
-    /// Prices by the names of modes.
+    /// Creates a table of prices from names of modes and their prices.
     pub fn of<'a>(prices: impl IntoIterator<Item = (&'a str, Price)>) -> Self {
         Self(prices.into_iter().map(|(name, price)| (name.to_owned(), price)).collect())
     }
@@ -110,7 +112,8 @@ impl Prices {
         self.0.iter().find(|(other, _)| other == name).map(|(_, price)| price)
     }
 
-    /// Refuses prices of modes that the run does not have, and two prices for one mode. The default table may have additional modes.
+    /// Refuses prices of modes that the run does not have, and a second price for the same mode. The default table can contain modes that
+    /// the run does not have.
     pub(crate) fn check_names(&self, modes: &Modes, path: &str) -> Result<(), Refusal> {
         let Some((name, _)) = self.0.iter().find(|(name, _)| modes.find(name).is_none()) else { return Ok(()) };
         if *self == Self::default() {
@@ -122,7 +125,7 @@ impl Prices {
         Err(Refusal::new(format!("{path}.{name}"), format!("no mode has the name `{name}`"), help))
     }
 
-    /// Exact prices of all links per mode. Refuses a mode that the policy can enter but that has no price.
+    /// Exact prices of links in each mode. Refuses a table without a price for a mode that the policy can enter.
     pub(crate) fn exact(&self, policy: &PolicyConfig, modes: &Modes, per: &Per) -> Result<StatePrices, Refusal> {
         let states = policy.states(modes)?;
         let open = self.unpriced(&states, modes);
@@ -132,7 +135,7 @@ impl Prices {
         let what =
             format!("the policy `{}` can put a link into {}, which {}", policy.name(), named(&open), lack(&open));
         let help = match (*self == Self::default(), Self::default().unpriced(&states, modes).is_empty()) {
-            // written prices replace the whole default table
+            // prices in the scenario replace the whole default table, so they must contain every mode that the policy uses
             (true, _) => {
                 let needed =
                     std::iter::once(LinkState::On).chain(states.iter().copied().filter(|s| *s != LinkState::On));
@@ -148,7 +151,8 @@ impl Prices {
         Err(Refusal::new("power.prices", what, help))
     }
 
-    /// Exact prices of a link class per mode. If `policy` does not manage the links of the class (`None`), they stay on.
+    /// Exact prices of the links of one class in each mode. `policy` is `None` if the policy does not manage these links, which then stay
+    /// on.
     pub(crate) fn of_class(
         &self,
         class: &str,
@@ -170,7 +174,7 @@ impl Prices {
         Err(Refusal::new(path, what, help))
     }
 
-    /// States without a price, among `on` and the states in `entered`.
+    /// The names of the states that have no price, among `on` and the states in `entered`.
     pub(crate) fn unpriced<'a>(&self, entered: &[LinkState], modes: &'a Modes) -> Vec<&'a str> {
         let entered = std::iter::once(&LinkState::On).chain(entered.iter().filter(|&&state| state != LinkState::On));
         entered.map(|&state| modes.name(state)).filter(|name| self.price(name).is_none()).collect()
@@ -188,7 +192,7 @@ impl Prices {
     }
 }
 
-/// A list of states for a sentence.
+/// The names of states as text for a message.
 pub(crate) fn named(states: &[&str]) -> String {
     let quoted = states.iter().map(|state| format!("`{state}`")).collect::<Vec<_>>().join(", ");
     if states.len() == 1 { format!("the state {quoted}") } else { format!("the states {quoted}") }
@@ -198,15 +202,15 @@ fn lack(states: &[&str]) -> &'static str {
     if states.len() == 1 { "has no price" } else { "have no price" }
 }
 
-/// The remedy for states without a price.
+/// The remedy that lists the prices to add.
 fn added(states: &[&str]) -> String {
     let entry = |state: &&str| format!("`{state}: {{static: ..., per_bit: ...}}`");
     format!("add {}", states.iter().map(entry).collect::<Vec<_>>().join(" and "))
 }
 
 impl Price {
-    /// The static energy of [`Rate::cycles`] cycles at full bandwidth [yJ] and this number of cycles; otherwise the energy of one
-    /// cycle, and 1.
+    /// The static energy of [`Rate::cycles`] cycles at full bandwidth [yJ], and this number of cycles. For a price that is a power, the
+    /// energy of one cycle, and 1.
     fn standing(&self, per: &Per) -> Option<(u128, u32)> {
         match self.standing {
             Standing::Power(power) => Some((per_cycle(power, per.cycle_fs)?, 1)),
@@ -217,12 +221,12 @@ impl Price {
         }
     }
 
-    /// Whether the static energy per cycle is not a whole number of yoctojoules.
+    /// True if the static energy per cycle is not a whole number of yoctojoules.
     fn is_fraction(&self, per: &Per) -> bool {
         self.standing(per).is_some_and(|(energy, cycles)| energy % u128::from(cycles) != 0)
     }
 
-    /// `parts`: the denominator of the static energy.
+    /// Converts this price to the type of the engine. `parts`: the denominator of the static energy.
     fn exact(&self, per: &Per, parts: u32, path: &str) -> Result<StatePrice, Refusal> {
         let standing = self.standing(per).and_then(|(energy, cycles)| match cycles == parts {
             true => Some(energy),
@@ -236,7 +240,7 @@ impl Price {
     }
 }
 
-/// Factors that convert prices to energies per cycle and flit.
+/// Factors that convert prices to energies per cycle and per flit.
 pub(crate) struct Per {
     pub flit_bits: u64,
     pub cycle_fs: u128,
@@ -244,20 +248,19 @@ pub(crate) struct Per {
     pub rate: Rate,
 }
 
-/// The price of every router, without its links.
+/// The price of a router, without the prices of its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RouterPrice {
     /// Power of a router, independent of its traffic [power].
     #[serde(rename = "static")]
     pub standing: Power,
-    /// Power of a router in every cycle in which all its ports are off, instead of `static` [power]. The ports are the channels
-    /// that leave the router and reach it, including those of terminals. Default: the value of `static`, as for a router that never
-    /// sleeps.
+    /// Power of a router in each cycle in which all its ports are off, instead of `static` [power]. The ports are the channels that leave
+    /// the router and reach it, including those of terminals. Default: the value of `static`, as for a router that never sleeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asleep: Option<Power>,
-    /// Power of each port to a link or a terminal [power]. The power counts in every cycle in which the channel that leaves the
-    /// router at this port is not off.
+    /// Power of each port to a link or a terminal [power]. The power is counted in each cycle in which the channel that leaves the router
+    /// at this port is not off.
     pub per_port: Power,
     /// Energy per bit that crosses the router [energy per bit].
     pub per_bit: EnergyPerBit,
@@ -287,12 +290,12 @@ fn too_large(path: &str) -> Refusal {
     Refusal::new(path, what, "write a smaller price, a smaller flit or a shorter cycle")
 }
 
-/// nW * fs = 10^-24 J = 1 yJ.
+/// A power times a time, in yoctojoules: nW * fs = 10^-24 J = 1 yJ.
 fn per_cycle(power: Power, cycle_fs: u128) -> Option<u128> {
     u128::from(power.0).checked_mul(cycle_fs)
 }
 
-/// Prices are in aJ/bit, and an attojoule is 10^6 yJ.
+/// An energy per bit times a number of bits, in yoctojoules: prices are in aJ/bit, and 1 aJ is 10^6 yJ.
 fn per_flit(price: EnergyPerBit, flit_bits: u64) -> Option<u128> {
     (u128::from(price.0) * u128::from(flit_bits)).checked_mul(1_000_000)
 }

@@ -1,4 +1,4 @@
-//! Files with the parameters of a program of messages.
+//! Reads files that contain the parameters of a generated program.
 
 use crate::diagnostic::{Diagnostic, Source};
 use crate::expand::{explain, typed_as};
@@ -9,7 +9,8 @@ use std::sync::Arc;
 use weft_programs::collectives::Rules;
 use weft_programs::generators::{Made, ProgramFile};
 
-/// Generates the program of a file, its arithmetic and the rules of its collectives.
+/// Generates the program that a file describes. Returns the program, the derivation of its numbers, and the rules that select algorithms
+/// for its collectives.
 pub fn make_program(file_name: &str, text: &str) -> Result<(Made, Rules), Diagnostic> {
     let source = Arc::new(Source { name: file_name.to_owned(), text: text.to_owned(), is_file: true });
     let mut root = tree::parse(&source, 0..text.len())?;

@@ -1,40 +1,42 @@
-//! Time that packets wait in queues, and whether a run was long enough for queues of this length.
+//! Computes the time that packets wait in queues, and checks whether the run was long enough for queues of this length to settle.
 //!
 //! # Source
-//! The relaxation time of a single queue near its capacity: D. P. Gaver, "Diffusion approximations and models for certain
-//! congestion problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt, "Transient behavior of regulated Brownian motion", Adv.
-//! Appl. Probability 19, 1987. Let the input of a queue have a variance of v flits per cycle, and let packets wait in it for w
-//! cycles on average. Then its initial state fades by a factor e in 8 w^2 / v cycles. For a channel of c flits per cycle this takes
-//! 8 c w^2 / v cycles. In this formula v is still that of a channel of one flit per cycle.
+//! The relaxation time of a single queue near its capacity: D. P. Gaver, "Diffusion approximations and models for certain congestion
+//! problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt, "Transient behavior of regulated Brownian motion", Adv. Appl. Probability
+//! 19, 1987. Let the input of a queue have a variance of v flits per cycle, and let packets wait w cycles in it on average. The effect of
+//! the queue's initial state falls by a factor e in 8 w^2 / v cycles. For a channel of c flits per cycle, it falls by this factor in 8 c
+//! w^2 / v cycles. In the formula with c, v is still the variance at a channel of one flit per cycle.
 //!
 //! # Guarantees
-//! If the load equals the capacity, a queue grows, and its wait after t cycles is sqrt(2 v t / pi) cycles. So a growing queue never
-//! counts as settled: 4 w^2 / v is 2.5 t. A queue may be left over from a time in which links woke. This queue does not count as
-//! settled either, if it drains more slowly at this load than the run lasts.
+//! If the load equals the capacity, a queue grows, and the mean wait after t cycles is sqrt(2 v t / pi) cycles. Weft then computes 4 w^2 /
+//! v = 2.5 t, so a growing queue never counts as settled. A queue can also remain from a time in which links were waking. If this queue
+//! needs longer to drain at this load than the run lasts, it does not count as settled either.
 //!
-//! The wait is the mean wait in the run itself. If the run was too short for its queues to grow, the wait is short, and the queues
-//! seem to fade fast. So a window with latencies that still grow (`engine/src/run/steady.rs`) does not count as settled either.
+//! Weft uses the mean wait that the run itself measured. If the run was too short for its queues to grow, this wait is short, and the
+//! queues seem to settle fast. For this reason, a window in which latencies still grow (`engine/src/run/steady.rs`) does not count as
+//! settled either.
 //!
-//! The longest wait until a link is on again, which the policy imposes on a packet, does not count as queueing. This wait is
-//! subtracted from the mean if links were switched.
+//! The time that a packet waits for a sleeping link to wake does not count as time in queues. If the policy switched links, the longest
+//! possible wait of this kind is subtracted from the mean.
 //!
-//! The time for which a workload holds a reply back does not count as queueing either. The run counts this time for each reply, and
-//! it is subtracted.
+//! The time for which a workload delays a reply (turnaround) does not count as time in queues either. The run measures this time for each
+//! reply, and Weft subtracts it.
 //!
-//! Without queues, the latency of a packet has four parts: delays, latencies, the time of heads on slow links, and the time of the
-//! other flits. The run counts the time of heads. The other P - 1 flits take (P - 1) s cycles. The slowest link of the path takes s
-//! cycles for a flit. The number of packets that cross each kind of link is estimated from the flits of the channels, by state.
+//! Without queues, the latency of a packet consists of router delays, link latencies, the time of its head on slow links, and that of its
+//! other flits. The run measures the time of heads on slow links. A packet of P flits has P - 1 flits after its head, which need (P - 1) s
+//! cycles. The factor s is the number of cycles that the slowest link of the path needs for a flit. Weft estimates the number of packets
+//! that cross each kind of link from the flits of the channels in each state.
 //!
-//! With message classes the packets of each class are also judged. The longest memory of queues counts, and the largest growth of
-//! latencies.
+//! In a scenario with message classes, Weft also judges the packets of each class. The verdict uses the longest memory of queues and the
+//! largest growth of latencies among the classes.
 //!
 //! # Not modelled
-//! The packets that cross slow links. If n of 10 flits cross links that take s cycles, the estimate assumes the same of n of 10
-//! packets. No packet is assumed to cross two of these links. So if a few packets cross several slow links each, queues are longer
-//! than the result. The difference is at most (P - 1) (s - 1) cycles for each further link. The number of packets that wait for
-//! links: if only a few do, a queue as short as that wait is not detected. The place at which packets wait. Weft spreads the
-//! waiting time evenly over the routers of a path. Weft counts the time before injection as one queue. A backlog of a few terminals
-//! appears in the mean over all terminals as a short one.
+//! Which packets cross slow links. If n of 10 flits cross links that need s cycles, the estimate assumes that n of 10 packets do the same.
+//! The estimate assumes that each packet crosses at most one of these links. If a few packets cross several slow links each, the result is
+//! therefore too short. The difference is at most (P - 1) (s - 1) cycles for each additional slow link. The number of packets that wait for
+//! sleeping links: if only a few packets wait, a queue as short as their wait is not detected. The router at which packets wait. Weft
+//! divides the waiting time evenly among the routers of a path. Weft counts the wait before injection as one queue. If only a few terminals
+//! have a long backlog, the mean over all terminals shows it as a short one.
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
@@ -42,16 +44,16 @@ use weft_engine::outcome::{ChannelCount, Ending, Outcome, PacketSums, PhaseOutco
 use weft_engine::steady::growth;
 use weft_units::{Cycles, Refusal};
 
-/// A run must last this many times w^2 / v to count as settled. The limit is half of the relaxation time, because means over many
-/// queues are known better than the length of a single queue.
+/// A run counts as settled if it lasts at least this factor times w^2 / v. The factor is half of that of the relaxation time, because a
+/// mean over many queues varies less than the length of a single queue.
 const RELAXATION: f64 = 4.0;
 
-/// The keys of the summary about queues: time in queues, the memory of these queues, the share by which latencies still grow, and
-/// the verdict. The verdict is true if the run was longer than the memory and latencies do not grow. `named_faults`: whether links
-/// or routers fail at set times.
+/// The keys of the summary about queues: time in queues, memory of the queues, the share by which latencies still grow, and the verdict.
+/// The verdict is true if the run was longer than the memory of its queues and latencies do not grow. `named_faults`: true if links or
+/// routers fail at set times.
 ///
-/// If the network changes at set times, latencies may grow for this reason. Then only the length of the run is judged. Random
-/// faults occur during the whole run, and so do the queues that they leave.
+/// Faults at set times change the network, so latencies can grow because of them. With such faults Weft judges only the length of the run.
+/// Random faults do not count here, because they and the queues that they cause occur during the whole run.
 pub(crate) fn queues(spec: &Spec, outcome: &Outcome, named_faults: bool) -> Result<Map<String, Value>, Refusal> {
     let spent = Spent {
         sums: &outcome.sums,
@@ -79,22 +81,22 @@ pub(crate) fn queues(spec: &Spec, outcome: &Outcome, named_faults: bool) -> Resu
     ]))
 }
 
-/// The longest memory of the queues in which packets of one message class wait; 0 without classes. The mean over all packets would
-/// hide a few packets that wait long.
+/// The longest memory of the queues in which packets of one message class wait; 0 without classes. A mean over all packets would hide a
+/// small number of packets that wait long.
 fn memory_of_classes(spec: &Spec, outcome: &Outcome, spent: &Spent) -> Result<f64, Refusal> {
     outcome.classes.iter().try_fold(0.0, |most: f64, class| {
-        // assumes that a packet of a class meets the same times on its path as a packet of all classes
+        // assumes that packets of this class need the same times on their paths as the packets of all classes
         let of_class = Spent { sums: &class.packets.sums, ..*spent };
         Ok(waited(spec, &of_class).map_or(Ok(0.0), |waited| memory(spec, waited, &of_class))?.max(most))
     })
 }
 
-/// The keys about queues for a phase of the load: the memory of its queues, and whether the phase had lasted longer than this
-/// memory. The time since the first cycle of the phase counts. Only a phase that began before the window is judged, because a phase
-/// that begins in it shows how its queues grow.
+/// The keys about queues for a phase of the load: the memory of its queues, and true if the phase had lasted longer than this memory. The
+/// length of the phase is counted from its first cycle. Only a phase that began before the window is judged. A phase that begins in the
+/// window shows the growth of its queues.
 pub(crate) fn of_phase(spec: &Spec, outcome: &Outcome, phase: &PhaseOutcome) -> Result<Map<String, Value>, Refusal> {
     let sums = &phase.packets.sums;
-    // the time on slow links is counted for the whole window, so each flit gets the same share of it
+    // the run counts the time on slow links only for the whole window, so each flit gets the same share of this time
     let per_flit = outcome.serial_cycles as f64 / (outcome.accepted_flits as f64).max(1.0);
     let accepted = phase.accepted_flits;
     let spent = Spent { sums, accepted, serial_cycles: per_flit * accepted as f64, channels: &phase.classes };
@@ -110,13 +112,13 @@ pub(crate) fn of_phase(spec: &Spec, outcome: &Outcome, phase: &PhaseOutcome) -> 
     ]))
 }
 
-/// Memory of queues with a given mean wait \[cycles\].
+/// Time after which the initial state of queues with this mean wait has no effect \[cycles\].
 fn memory(spec: &Spec, waited: Waited, spent: &Spent) -> Result<f64, Refusal> {
     let queue = (waited.in_one - for_links(spec, spent.channels)? as f64).max(0.0);
     Ok(RELAXATION * fastest(spec, spent) * queue.powi(2) / variance(spec)?)
 }
 
-/// The times of some packets: their latencies, the flits delivered meanwhile, and their channels.
+/// Measurements of a set of packets: their latencies, the flits delivered in the same time, and the channels that carried them.
 struct Spent<'a> {
     sums: &'a PacketSums,
     accepted: u64,
@@ -125,14 +127,14 @@ struct Spent<'a> {
     channels: &'a [ChannelCount],
 }
 
-/// Mean time of a packet in queues \[cycles\]: in all queues, and in the longest queue, as far as that is known.
+/// Mean time that a packet waits in queues \[cycles\]: in all queues, and in the longest queue, as far as known.
 #[derive(Debug, Clone, Copy)]
 struct Waited {
     in_all: f64,
     in_one: f64,
 }
 
-/// Returns `None` if nothing was delivered.
+/// Computes the mean wait in queues. Returns `None` if no packet was delivered.
 fn waited(spec: &Spec, spent: &Spent) -> Option<Waited> {
     let (sums, accepted) = (spent.sums, spent.accepted as f64);
     if sums.packets == 0 || spent.accepted == 0 {
@@ -153,7 +155,7 @@ fn waited(spec: &Spec, spent: &Spent) -> Option<Waited> {
     Some(Waited { in_all: before + within, in_one: before + within / routers })
 }
 
-/// Bandwidth of channels, and their flits, for each state in which they carried flits.
+/// For each channel and each state in which it carried flits: the bandwidth and the number of flits.
 fn carried<'a>(spec: &'a Spec, spent: &'a Spent) -> impl Iterator<Item = (f64, u64)> + 'a {
     let of_channel = move |channel: &'a ChannelCount| {
         let rate = spec.links[usize::from(channel.class)].rate.per_cycle();
@@ -166,12 +168,12 @@ fn carried<'a>(spec: &'a Spec, spent: &'a Spent) -> impl Iterator<Item = (f64, u
     spent.channels.iter().flat_map(of_channel)
 }
 
-/// Flits per cycle of the fastest link that carried flits.
+/// Bandwidth of the fastest link that carried flits [flits/cycle].
 fn fastest(spec: &Spec, spent: &Spent) -> f64 {
     carried(spec, spent).map(|(rate, _)| rate).fold(0.0, f64::max)
 }
 
-/// Number of cycles that the slowest link of a path takes for a flit, as a mean over packets; at least 1.
+/// Number of cycles that the slowest link of a path needs for a flit, as a mean over packets; at least 1.
 fn cycles_per_flit(spec: &Spec, spent: &Spent) -> f64 {
     let mut slow: Vec<_> = carried(spec, spent).filter(|&(rate, _)| rate < 1.0).collect();
     slow.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -183,7 +185,7 @@ fn cycles_per_flit(spec: &Spec, spent: &Spent) -> f64 {
     mean + rest
 }
 
-/// The longest wait of packets for a link that was off, without waits for other packets; 0 if no link was switched.
+/// The longest possible wait of a packet for a link that is off, without waits for other packets; 0 if the policy switched no link.
 fn for_links(spec: &Spec, channels: &[ChannelCount]) -> Result<Cycles, Refusal> {
     match channels.iter().any(|channel| channel.transitions > 0) {
         true => spec.policy.longest_wait(spec.cycle_fs),
@@ -191,18 +193,19 @@ fn for_links(spec: &Spec, channels: &[ChannelCount]) -> Result<Cycles, Refusal> 
     }
 }
 
-/// Whether the run measures a single load, so that a mean latency is that of a steady state.
+/// True if the run measures only one load, so that its mean latency is that of a steady state.
 fn offers_one_load(spec: &Spec) -> bool {
     keeps_its_load(spec) && spec.traffic.jobs.iter().all(|job| job.phases.len() == 1)
 }
 
-/// Whether each phase has its own load. A load that follows the network keeps its queues short, and batches end.
+/// True if the load of each phase is constant. A load that adapts to the network keeps queues short, and a batch ends, so these loads are
+/// not constant.
 fn keeps_its_load(spec: &Spec) -> bool {
     spec.traffic.jobs.iter().all(|job| job.batch.is_none() && !job.workload.model().follows_network())
 }
 
-/// Variance of the flits that are offered to a full channel \[flits^2/cycle\], if sources like the most bursty one fill it. For a
-/// given process, the sources with the least load are the most bursty.
+/// Variance of the flits that are offered to a full channel \[flits^2/cycle\], if all its sources have the largest bursts of any source.
+/// With a given injection process, the sources with the lowest load have the largest bursts.
 pub(crate) fn variance(spec: &Spec) -> Result<f64, Refusal> {
     let longest = f64::from(spec.traffic.longest());
     spec.traffic.jobs.iter().try_fold(longest, |most, job| {
@@ -210,7 +213,7 @@ pub(crate) fn variance(spec: &Spec) -> Result<f64, Refusal> {
         let Some(least) = loads.min_by(f64::total_cmp) else { return Ok(most) };
         let process = job.injection.build(least, job.packets.mean(), spec.cycle_fs, "traffic.injection")?;
         let (mean, scatter) = (job.packets.mean(), job.packets.variance());
-        // variance over mean of the flits, because both the number of packets and their lengths vary
+        // uses variance / mean of the flits, because both the number of packets and their lengths vary
         Ok((process.dispersion() * mean + scatter / mean).max(most))
     })
 }

@@ -1,5 +1,5 @@
-//! The recordings of a scenario: keys of `measure`. Each key is the name of a recording and has its parameters. The engine's
-//! registry lists the recordings. No code in this crate knows a recording.
+//! Recordings that a scenario requests with keys of `measure`. Each key is the name of a recording, and its value contains the parameters.
+//! The engine's registry lists the recordings. The code of this crate uses no name of a recording.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use weft_engine::recording::{Heading, Kind, RecordingConfig, TableInfo};
 
-/// Recordings of a family (by default the engine's), in the order of its registry, each at most once.
+/// The requested recordings of a family (by default the engine's recordings), in the order of its registry, each at most once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recordings<R = RecordingConfig>(pub Vec<R>);
 
@@ -21,11 +21,11 @@ impl<R> Default for Recordings<R> {
 }
 
 impl<R: Serialize> Recordings<R> {
-    /// The keys of these recordings and their values.
+    /// The recordings as keys and values of the scenario.
     pub(crate) fn keys(&self) -> serde_json::Result<Map<String, Value>> {
         let mut keys = Map::new();
         for recording in &self.0 {
-            // a member of a registry is a mapping with its name as the only key
+            // a recording is serialised as a mapping with its name as the only key
             if let Value::Object(key) = serde_json::to_value(recording)? {
                 keys.extend(key);
             }
@@ -40,7 +40,7 @@ impl<R: Serialize> Serialize for Recordings<R> {
     }
 }
 
-/// The schema has a key for each member of the family. A key without a value has all defaults.
+/// The schema of `measure` gets a key for each recording of the family. A key without a value requests the recording with all defaults.
 impl<R: JsonSchema> JsonSchema for Recordings<R> {
     fn inline_schema() -> bool {
         true
@@ -60,7 +60,8 @@ impl<R: JsonSchema> JsonSchema for Recordings<R> {
     }
 }
 
-/// A mapping in which some keys are recordings. Removes these keys while another type reads the others.
+/// Deserialises a mapping that contains recordings among other keys. The type keeps the keys of recordings while another type reads the
+/// other keys.
 pub(crate) struct Taking<A> {
     map: A,
     taken: Vec<RecordingConfig>,
@@ -71,7 +72,7 @@ impl<A> Taking<A> {
         Self { map, taken: Vec::new() }
     }
 
-    /// The removed entries, in the order of the registry.
+    /// The recordings found in the mapping, in the order of the registry.
     pub fn recordings(mut self) -> Recordings {
         let place = |recording: &RecordingConfig| {
             RecordingConfig::names().iter().position(|name| *name == recording.name()).unwrap_or(usize::MAX)
@@ -99,7 +100,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut Taking<A> {
     }
 }
 
-/// Reads the parameters of the member with this name.
+/// Deserialises the parameters of the recording with this name.
 struct Member(&'static str);
 
 impl<'de> DeserializeSeed<'de> for Member {
@@ -111,7 +112,7 @@ impl<'de> DeserializeSeed<'de> for Member {
     }
 }
 
-/// The mapping `{name: parameters}`, in the form in which a family reads a member.
+/// The mapping `{name: parameters}`, from which a family deserialises one of its members.
 struct Tagged<D> {
     name: Option<&'static str>,
     parameters: Option<D>,
@@ -130,7 +131,7 @@ impl<'de, D: Deserializer<'de>> MapAccess<'de> for Tagged<D> {
     }
 }
 
-/// All recordings: the name, an example of the parameters, and the meaning of the tables.
+/// All recordings as JSON: name, example of the parameters, and meaning of the tables.
 pub fn recordings() -> Value {
     RecordingConfig::tables().map(|(name, info)| described(name, &info, &RecordingConfig::examples())).collect()
 }
@@ -158,7 +159,7 @@ fn described(name: &str, info: &TableInfo, examples: &[RecordingConfig]) -> Valu
     })
 }
 
-/// Parameters as YAML in one line.
+/// Parameters of a recording as YAML in one line.
 fn in_a_line(value: &Value) -> String {
     match value {
         Value::Object(keys) => {

@@ -1,15 +1,15 @@
-//! The effect of faults on delivered packets: before, during and after them, and the recovery time.
+//! The effect of faults on the delivery of packets: before, during and after the faults, and the recovery time.
 //!
 //! # Source
 //! None: the usual questions about a network that loses a link.
 //! # Guarantees
-//! Packets are assigned to the cycle in the window in which they are delivered or dropped, whenever they were created. So a packet
-//! that a fault delays does not count as slow before the fault. *Before* is the window up to its first failure. *During* is all
-//! later cycles in which some part is broken. *After* is all later cycles in which the whole network works. The three parts
-//! together are the window. `baseline.rs` judges when packets have recovered, that is, arrive as before. If no comparison is
-//! possible, the number is null, and there is a reason.
+//! Each packet is counted in the cycle of the window in which it is delivered or dropped, not in the cycle of its creation. A packet
+//! created before a fault and delayed by it therefore does not make the time before the fault look slow. *Before* is the part of the window
+//! up to its first failure. *During* consists of all later cycles in which a link or router is broken. *After* consists of all later cycles
+//! in which the whole network works. Together these three parts are the whole window. `baseline.rs` decides when packets have recovered,
+//! that is, arrive as they did before the fault. If the comparison is impossible, the recovery time is null, and the results give a reason.
 //! # Validation
-//! `scenario/tests/recovery.rs`: runs with known answers.
+//! `scenario/tests/recovery.rs` checks runs with known recovery times.
 
 mod baseline;
 
@@ -20,11 +20,11 @@ use weft_engine::Spec;
 use weft_engine::outcome::{Arrived, FaultOutcome, Outcome};
 use weft_engine::spec::{Episode, Fault, Member, Part, episodes};
 
-/// Largest number of listed episodes, and largest number of parts that an episode names.
+/// Maximum number of listed episodes, and maximum number of failed parts that an episode names.
 const LISTED: usize = 200;
 const NAMED: usize = 3;
 
-/// The keys of the summary about faults; no keys if nothing fails in the run.
+/// The keys of the summary about faults. The summary has no such keys if no part fails in the run.
 pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let Some(faults) = &outcome.faults else { return Map::new() };
     let window = (outcome.warmup, outcome.warmup + outcome.window);
@@ -58,7 +58,7 @@ pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     fields
 }
 
-/// The window before, during and after the faults: lengths and arrivals.
+/// For the parts of the window before, during and after the faults: their length, and the packets that arrived.
 fn parts(faults: &FaultOutcome, window: (u64, u64), hit: &[Episode], terminals: f64) -> Vec<Value> {
     let first = hit.first().map_or(window.1, |episode| episode.from);
     let of = |part: &str, belongs: &dyn Fn(u64, bool) -> bool, empty: String| {
@@ -92,7 +92,8 @@ fn parts(faults: &FaultOutcome, window: (u64, u64), hit: &[Episode], terminals: 
     ]
 }
 
-/// The recovery from an episode: from its begin, while parts are broken, and from its end. If the recovery is not known, the reason.
+/// Two recovery times of an episode: after its beginning, while parts are broken, and after its end. If a recovery time is unknown, the
+/// reason.
 struct Judged {
     recovery: Result<Time, String>,
     back: Result<Time, String>,
@@ -132,12 +133,12 @@ impl Judged {
     }
 }
 
-/// The first cycle after this one in which a part fails or returns.
+/// The first cycle after `cycle` in which a part fails or returns.
 fn next_change(faults: &[Fault], cycle: u64) -> Option<u64> {
     faults.iter().flat_map(|fault| [Some(fault.at), fault.until]).flatten().filter(|&change| change > cycle).min()
 }
 
-/// The longest of these times; if some are not known, the reason.
+/// The longest of these times; if some times are unknown, the reason.
 fn longest<'a>(
     times: impl Iterator<Item = &'a Result<Time, String>>,
     judge: &Result<Baseline, String>,
@@ -166,7 +167,7 @@ fn longest<'a>(
     (None, Some(format!("unknown after {unknown} of {all} {what}s ({why}){others}")))
 }
 
-/// The first episodes, each with the failed parts and the effects.
+/// The first episodes of faults in the window, each with its failed parts and their effects.
 fn episodes_of(spec: &Spec, faults: &FaultOutcome, window: (u64, u64), hit: &[Episode], judged: &[Judged]) -> Value {
     let row = |(k, (episode, judged)): (usize, (&Episode, &Judged))| {
         let during = faults.spans.iter().find(|span| span.broken && span.from == episode.from.max(window.0));
@@ -195,7 +196,7 @@ fn episodes_of(spec: &Spec, faults: &FaultOutcome, window: (u64, u64), hit: &[Ep
     hit.iter().zip(judged).take(LISTED).enumerate().map(row).collect()
 }
 
-/// The failing parts of an episode, in words.
+/// The names of the links and routers that fail in an episode, as text.
 fn failed(spec: &Spec, episode: &Episode) -> String {
     let within = |at: u64| at >= episode.from && episode.until.is_none_or(|until| at < until);
     let mut faults: Vec<_> = spec.faults.iter().filter(|fault| within(fault.at)).collect();

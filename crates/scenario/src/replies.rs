@@ -1,4 +1,4 @@
-//! Replies that a workload holds back: the drain must last longer than this time, and the warm-up should.
+//! Checks for replies that a workload delays (turnaround): the drain must be longer than this delay, and the warm-up should be.
 
 use crate::config::Scenario;
 use crate::warnings::{Warning, later, long};
@@ -14,7 +14,7 @@ weft_units::codes! {
         helps: "Write a longer `measure.warmup` or a shorter turnaround.";
 }
 
-/// The key of the turnaround of job number `j`: in the job, otherwise in `traffic`.
+/// The path of the key with the turnaround of job number `j`: in the job if it sets the key, otherwise in `traffic`.
 fn key(scenario: &Scenario, j: usize) -> String {
     let traffic = &scenario.traffic;
     let own = traffic.jobs.get(j).filter(|job| job.workload.is_some() || job.reply.is_some());
@@ -28,17 +28,17 @@ fn key(scenario: &Scenario, j: usize) -> String {
     }
 }
 
-/// The jobs that send replies in the window or in the drain, with their turnarounds [cycles].
+/// The jobs that send replies in the window or in the drain, each with its turnaround [cycles].
 fn kept_back<'a>(spec: &'a Spec, counts: impl Fn(&Job) -> bool + 'a) -> Result<Vec<(usize, Cycles)>, Refusal> {
     let jobs = spec.traffic.jobs.iter().enumerate().filter(|(_, job)| counts(job));
     let with_cycles = jobs.map(|(j, job)| Ok((j, job.turnaround(spec.cycle_fs, &format!("traffic.jobs.{j}"))?)));
     with_cycles.filter(|job| job.as_ref().is_ok_and(|&(_, cycles)| cycles > 0)).collect()
 }
 
-/// Refuses a drain that ends before the last replies may leave, because then every load would count as saturated.
+/// Refuses a drain that ends before the last replies can leave, because then every load would count as saturated.
 pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
     let limit = spec.phases.drain_limit;
-    // a window that ends with the last packet of a batch contains all replies to the batch
+    // if the window ends with the last packet of a batch, it contains all replies to the batch
     let drains = |job: &Job| job.batch.is_none() || spec.phases.stop != Stop::Complete;
     let Some((j, cycles)) = kept_back(spec, drains)?.into_iter().find(|&(_, cycles)| cycles >= limit) else {
         return Ok(());
@@ -57,7 +57,7 @@ pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
     Err(Refusal::new(key(scenario, j), what, help))
 }
 
-/// Warns of a fixed warm-up that is over before the first replies leave.
+/// Warns about a fixed warm-up that is over before the first replies leave.
 pub(crate) fn warning(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
     if phases.auto_warmup || phases.stop == Stop::Complete {

@@ -1,4 +1,4 @@
-//! Routers by name: those in a scenario, and those in results. The name of a router of a graph file is its id in the file.
+//! Names of routers in scenarios and in results. The name of a router of a graph file is its id in the file.
 
 use crate::diagnostic::suggestion;
 use schemars::JsonSchema;
@@ -12,13 +12,13 @@ use weft_engine::recording::{Column, Table};
 use weft_topology::{Graph, RouterName};
 use weft_units::Refusal;
 
-/// Largest number of names that a message lists.
+/// Maximum number of names that a message lists.
 const LISTED: usize = 12;
 
-/// Keys of results with a router as their value.
+/// Keys in the results whose values are routers.
 const KEYS: [&str; 4] = ["router", "next_router", "via_router", "queue_router"];
 
-/// A router, or all routers with numbers in a range.
+/// A set of routers in a scenario: a router, or all routers with numbers in a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum RouterSet {
@@ -42,7 +42,7 @@ impl JsonSchema for RouterSet {
 impl<'de> Deserialize<'de> for RouterSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Set;
-        /// The set with the router of this name.
+        /// Creates the set that contains only the router with this name.
         fn one<'de, T: IntoDeserializer<'de, E>, E: Error>(value: T) -> Result<RouterSet, E> {
             RouterName::deserialize(value.into_deserializer()).map(RouterSet::One)
         }
@@ -72,7 +72,7 @@ impl<'de> Deserialize<'de> for RouterSet {
 }
 
 impl RouterSet {
-    /// The routers of the set. Refuses names that the network does not have, and invalid ranges, at `path`.
+    /// The routers of the set. Refuses names that the network does not have, and invalid ranges; the refusal names `path`.
     pub(crate) fn of(&self, graph: &Graph, path: &str) -> Result<Vec<u32>, Refusal> {
         let [first, last] = match self {
             Self::One(name) => return Ok(vec![find(graph, name, path)?]),
@@ -110,7 +110,7 @@ impl RouterSet {
     }
 }
 
-/// The router with this name. Refuses a name that no router has, at `path`.
+/// Finds the router with this name. Refuses a name that no router has; the refusal names `path`.
 pub(crate) fn find(graph: &Graph, name: &RouterName, path: &str) -> Result<u32, Refusal> {
     let text = name.to_string();
     if let Some(router) = graph.router_named(&text) {
@@ -134,12 +134,12 @@ pub(crate) fn find(graph: &Graph, name: &RouterName, path: &str) -> Result<u32, 
     Err(Refusal::new(path, what, help))
 }
 
-/// The name of a router as a value in results: a number if the names of all routers are numbers, otherwise text.
+/// The name of a router as a value in results: a number if all names of routers are numbers, otherwise text.
 pub(crate) fn value(graph: &Graph, router: u32) -> Value {
     graph.router_number(router).map_or_else(|| json!(graph.router_name(router)), |number| json!(number))
 }
 
-/// Replaces the numbers of routers by their names, under all keys with a router.
+/// Replaces router numbers by router names, under all keys of results whose values are routers.
 pub(crate) fn rename(mut results: Value, graph: &Graph) -> Value {
     if graph.router_names().is_some() {
         rename_in(&mut results, graph);
@@ -163,7 +163,7 @@ fn rename_in(value: &mut Value, graph: &Graph) {
     }
 }
 
-/// The names of routers as a column of a table.
+/// A column of a table with the names of routers.
 pub(crate) fn column(graph: &Graph, routers: impl Iterator<Item = Option<u32>>) -> Column {
     match graph.routers_have_numbers() {
         true => Column::MaybeNumbers(routers.map(|router| graph.router_number(router?)).collect()),
@@ -174,7 +174,7 @@ pub(crate) fn column(graph: &Graph, routers: impl Iterator<Item = Option<u32>>) 
     }
 }
 
-/// The table with the names of its routers.
+/// Replaces the router numbers in a table by the names of the routers.
 pub(crate) fn named(table: Table, graph: &Graph) -> Table {
     let columns = table.columns.into_iter().map(|(name, cells)| match cells {
         Column::Routers(routers) => (name, column(graph, routers.into_iter())),

@@ -1,4 +1,5 @@
-//! Result folders. Folders are written next to their final place and then renamed, so that a folder is either complete or absent.
+//! Writes the folders of results. A folder is written under a temporary name and then renamed, so that the final folder is either complete
+//! or absent.
 
 use crate::finished::Finished;
 use crate::table::write;
@@ -8,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The file that is written last, so a folder that contains it is complete.
+/// The file that is written last. A folder that contains this file is complete.
 const SUMMARY: &str = "summary.json";
 
 impl Finished {
@@ -23,18 +24,18 @@ impl Finished {
         };
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         fs::create_dir_all(parent)?;
-        // Numbers of part folders: two processes, or two threads of one process, may write the same point.
+        // Counter for unique names of temporary folders: two processes, or two threads of one process, can write the same point.
         static PARTS: AtomicU64 = AtomicU64::new(0);
         let part = PARTS.fetch_add(1, Ordering::Relaxed);
         let part = parent.join(format!(".{}.{}.{part}.part", name.to_string_lossy(), std::process::id()));
         fs::create_dir_all(&part)?;
         let moved = self.write_into(&part).and_then(|()| match fs::rename(&part, folder) {
-            // another process was first with the same results
+            // another process has already saved the same results
             Err(_) if folder.join(SUMMARY).exists() => fs::remove_dir_all(&part),
             moved => moved,
         });
         if let Err(error) = moved {
-            // reports the first error; a part folder that is left over has no effect
+            // reports the first error; a temporary folder that remains has no effect
             let _ = fs::remove_dir_all(&part);
             return Err(error);
         }
@@ -66,7 +67,7 @@ impl Finished {
     }
 }
 
-/// The system error inside of an error of the table writer.
+/// Returns the system error that an error of the table writer contains.
 fn of_system(problem: ParquetError) -> io::Error {
     match problem {
         ParquetError::External(inner) => inner.downcast().map_or_else(io::Error::other, |problem| *problem),

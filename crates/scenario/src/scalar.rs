@@ -1,4 +1,4 @@
-//! The value of a scalar in a YAML document.
+//! Converts a scalar of a YAML document to its value.
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::tree::{Kind, Node};

@@ -1,4 +1,4 @@
-//! The JSON Schema of the configuration types. The schema is published, and used to check keys, names of models and paths.
+//! The JSON Schema of the configuration types. The schema is published for users. Weft also checks keys, names of models and paths with it.
 
 use crate::config::Scenario;
 use crate::diagnostic::nearest;
@@ -9,20 +9,21 @@ use weft_programs::generators::ProgramFile;
 use weft_units::InputFile;
 
 static TYPES: LazyLock<Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
-/// The schema of program files. The references of this schema also resolve in [`TYPES`], which contains the same types.
+/// The schema of files with the parameters of a program. The references of this schema also resolve in [`TYPES`], which contains the same
+/// types.
 static PROGRAM_FILE: LazyLock<Value> = LazyLock::new(|| schema_for!(ProgramFile).to_value());
 
-/// A position in the schema; references are followed.
+/// A position in the schema. References (`$ref`) are followed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Schema(&'static Value);
 
-/// The possible values at a position.
+/// The kinds of values that are possible at a position.
 pub(crate) enum View {
-    /// A mapping with these keys.
+    /// A mapping that may contain only these keys.
     Keys { keys: Vec<(&'static str, Schema)>, required: Vec<&'static str> },
-    /// A mapping with any keys.
+    /// A mapping in which any key is possible.
     Map(Schema),
-    /// A model of this list: a name alone, or a mapping from the name to its parameters.
+    /// A model from this list: its name alone, or a mapping from the name to its parameters.
     Models(Vec<(&'static str, Schema)>),
     /// A word from this list.
     Words(Vec<&'static str>),
@@ -42,22 +43,22 @@ impl Schema {
         Self(&PROGRAM_FILE)
     }
 
-    /// Whether the value may be a time.
+    /// True if the value can be a time.
     pub fn is_time(&self) -> bool {
         self.ends_in("|cycles?")
     }
 
-    /// Whether the value may be a number of flits.
+    /// True if the value can be a number of flits.
     pub fn is_flits(&self) -> bool {
         self.ends_in(" ?flits?")
     }
 
-    /// Whether times at and below this position are times of computers and not of the network. Times of computers need not be whole cycles.
+    /// True if times at and below this position are times of computers and not of the network. Times of computers need not be whole cycles.
     pub fn is_exact(&self) -> bool {
         self.0["x-exact"] == true
     }
 
-    /// Whether the pattern of the string ends in these units, possibly followed by closing brackets.
+    /// True if the pattern of the string ends in these units, possibly followed by closing brackets.
     fn ends_in(&self, units: &str) -> bool {
         let pattern = self.target().get("pattern").and_then(Value::as_str);
         pattern.is_some_and(|pattern| pattern.trim_end_matches([')', '$']).ends_with(units))
@@ -67,15 +68,15 @@ impl Schema {
         self.0.get("description").or_else(|| self.target().get("description"))?.as_str()
     }
 
-    /// Whether the value may be `null`.
+    /// True if the value can be `null`.
     pub fn is_optional(&self) -> bool {
         or_null(self.0).is_some()
     }
 
-    /// The schema itself, after following `$ref` and the "or null" of an optional field.
+    /// The schema of the value, after following `$ref` and removing the "or null" of an optional field.
     fn target(&self) -> &'static Value {
         let mut schema = self.0;
-        // types are not recursive, so a chain of references is short
+        // a limited number of references is enough, because types are not recursive
         for _ in 0..16 {
             if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
                 schema = TYPES.pointer(name.trim_start_matches('#')).unwrap_or(&Value::Null);
@@ -111,7 +112,7 @@ impl Schema {
         }
     }
 
-    /// Whether the value may be a list with this number of elements.
+    /// True if the value can be a list with this number of elements.
     pub fn takes_items(&self, count: usize) -> bool {
         let schema = self.target();
         let bound = |key: &str| schema.get(key).and_then(Value::as_u64);
@@ -119,7 +120,7 @@ impl Schema {
         schema["type"] == "array" && (least..=most).contains(&(count as u64))
     }
 
-    /// The model that a user means by `word`. Words with the meaning of a model are in the `x-also` of its schema.
+    /// The model that a user means by a different word, for a remedy. The schema of a model lists such words in `x-also`.
     pub fn model_meant_by(&self, word: &str) -> Option<&'static str> {
         let choices = self.target().get("oneOf")?.as_array()?;
         let is_meant =
@@ -127,13 +128,13 @@ impl Schema {
         choices.iter().find(is_meant).and_then(model).map(|(name, _)| name)
     }
 
-    /// Whether the value may be a mapping or a single value, such as one number for all keys.
+    /// True if the value can be a mapping or a single value, such as one number for all keys.
     pub fn is_map_or_value(&self) -> bool {
         let types = self.target()["type"].as_array();
         types.is_some_and(|types| types.iter().any(|name| name != "object" && name != "null"))
     }
 
-    /// The remedy if a list of any length belongs at this path; `None` if the value may also be something else.
+    /// The remedy if this path requires a list of any length; `None` if the value can also be something else.
     pub fn list_of(&self, path: &str) -> Option<String> {
         let schema = self.target();
         if schema["type"] != "array" || schema.get("maxItems").is_some() {
@@ -151,7 +152,7 @@ impl Schema {
         Some(format!("{near}`{path}` is a list, [{element}, ...]{about}"))
     }
 
-    /// A key in the same section as the one at this path, with a single value and almost the same name.
+    /// A key with a single value and almost the same name as the key at this path, in the same section.
     fn sibling(&self, path: &str) -> Option<String> {
         let (above, name) = path.rsplit_once('.').unwrap_or(("", path));
         let mut names = above.split('.').filter(|name| !name.is_empty());
@@ -162,7 +163,7 @@ impl Schema {
         Some(if above.is_empty() { other.to_owned() } else { format!("{above}.{other}") })
     }
 
-    /// The position of a key, a model or a list index below this position.
+    /// The position of a key, a model or a list element below this position.
     pub fn child(&self, name: &str) -> Option<Self> {
         match self.view() {
             View::Keys { keys: named, .. } | View::Models(named) => {
@@ -174,10 +175,10 @@ impl Schema {
     }
 }
 
-/// Largest number of parts of a path in the result of `places`, because patterns may contain patterns.
+/// Maximum number of parts of a path that `places` returns. The length is limited because patterns can contain patterns.
 const DEEPEST: usize = 4;
 
-/// Dotted paths of the sections and models with a key of this name; only the paths with the fewest parts.
+/// Dotted paths of the sections and models that have a key of this name. Only the paths with the fewest parts are returned.
 pub(crate) fn places(name: &str) -> Vec<String> {
     let mut found = Vec::new();
     collect(Schema::root(), &mut Vec::new(), name, &mut found);
@@ -185,8 +186,8 @@ pub(crate) fn places(name: &str) -> Vec<String> {
     found.into_iter().filter(|place| Some(place.len()) == least).map(|place| place.join(".")).collect()
 }
 
-/// Dotted path of a key with almost this name, in the sections around `path` or in a section below one of them. The innermost
-/// section is searched first.
+/// Dotted path of a key with almost this name, in the sections that contain `path` or in a section below one of them. The innermost section
+/// is searched first.
 pub(crate) fn near(name: &str, path: &str) -> Option<String> {
     let around: Vec<&str> = path.match_indices('.').map(|(end, _)| &path[..end]).collect();
     around.into_iter().rev().find_map(|section| {
@@ -211,7 +212,7 @@ fn collect(schema: Schema, place: &mut Vec<&'static str>, name: &str, found: &mu
             keys
         }
         View::Models(models) => models,
-        // among mappings with free keys, only `links` has a section for all keys
+        // among the mappings with any keys, only `links` is searched, in its section `default`
         View::Map(values) if place.last() == Some(&"links") => vec![("default", values)],
         View::Map(_) | View::Words(_) | View::Items(_) | View::Plain => Vec::new(),
     };
@@ -225,14 +226,14 @@ fn collect(schema: Schema, place: &mut Vec<&'static str>, name: &str, found: &mu
     }
 }
 
-/// The `X` in "X or null", the form that describes an optional field.
+/// The schema `X` in "X or null", the form in which the schema describes an optional field.
 fn or_null(schema: &'static Value) -> Option<&'static Value> {
     let choices = schema.get("anyOf")?.as_array()?;
     let mut others = choices.iter().filter(|choice| choice["type"] != "null");
     others.next().filter(|_| others.next().is_none())
 }
 
-/// The view of an enum: models if each choice is an object with one key, otherwise words.
+/// The possible values of an enum: models if each choice is an object with one key, otherwise words.
 fn of_choices(choices: &'static [Value]) -> View {
     let models: Option<Vec<_>> = choices.iter().map(model).collect();
     match models {
@@ -253,7 +254,7 @@ fn model(choice: &'static Value) -> Option<(&'static str, Schema)> {
     keys.iter().next().map(|(name, schema)| (name.as_str(), Schema(schema)))
 }
 
-/// The JSON Schema of a scenario file: the types, names of models without parameters, `sweep` and `zip`.
+/// The JSON Schema of a scenario file. The schema also allows names of models without parameters, `sweep` and `zip`.
 pub fn schema() -> Value {
     let mut schema = TYPES.clone();
     allow_bare_names(&mut schema);
@@ -268,7 +269,7 @@ pub fn schema() -> Value {
     schema["properties"]["sweep"] =
         lists("Dotted paths and their values. Weft runs every combination; the first path changes slowest.");
     schema["properties"]["zip"] = lists("Dotted paths and lists of equal length, whose values advance together.");
-    // a value may come from `sweep` or from the command line, so the file alone need not contain it
+    // removes required keys: a value can come from `sweep` or from the command line, so the file alone need not contain it
     for path in ["", "/$defs/Traffic"] {
         if let Some(Value::Object(section)) = schema.pointer_mut(path) {
             section.remove("required");
@@ -277,7 +278,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// Allows a model's name alone, in addition to `{name: {parameters}}`.
+/// Allows the name of a model alone, in addition to `{name: {parameters}}`.
 fn allow_bare_names(schema: &mut Value) {
     if let Some(Value::Array(choices)) = schema.get_mut("oneOf") {
         let name = |choice: &Value| choice.get("properties")?.as_object()?.keys().next().cloned();
@@ -292,7 +293,7 @@ fn allow_bare_names(schema: &mut Value) {
     }
 }
 
-/// Every model that a scenario may name: family -> list of `name` and `summary`.
+/// Every model that a scenario can name: for each family, a list of `name` and `summary`.
 pub fn models() -> Value {
     let families = [
         ("topology", family::<weft_topology::TopologyConfig>()),
@@ -309,8 +310,8 @@ pub fn models() -> Value {
     Value::Object(families.into_iter().map(|(name, models)| (name.to_owned(), models)).collect())
 }
 
-/// The examples that models provide: family -> list of configurations, in the form that a scenario uses. Some routings are for
-/// particular networks. Models that read a file are left out.
+/// The example configurations that models provide for tests: for each family, a list of configurations in the form that a scenario uses.
+/// Some example routings work only on particular networks. Models that read a file are left out.
 pub fn examples() -> Value {
     use weft_engine::{
         allocation::AllocatorConfig, congestion::CongestionConfig, power::PolicyConfig, queueing::QueueingConfig,
@@ -330,10 +331,10 @@ pub fn examples() -> Value {
     })
 }
 
-/// The first sentence of a string with several lines.
+/// The first sentence of a text with several lines.
 fn first_sentence(text: &str) -> String {
     let paragraph = text.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-    // "et al. " in brackets does not end a sentence
+    // a full stop inside brackets, as in "et al. ", does not end a sentence
     let closed = |first: &str| first.matches('(').count() == first.matches(')').count();
     let ends = paragraph.match_indices(". ").map(|(at, _)| &paragraph[..=at]);
     ends.into_iter().find(|first| closed(first)).unwrap_or(&paragraph).to_owned()
@@ -346,7 +347,7 @@ fn family<T: JsonSchema>() -> Value {
         let (name, parameters) = choice.get("properties")?.as_object()?.iter().next()?;
         let reference = parameters.get("$ref").and_then(Value::as_str).unwrap_or("#");
         let target = schema.pointer(reference.trim_start_matches('#'));
-        // the description of a variant has priority over that of a parameter type that several variants share
+        // the description of a variant has priority over the description of a parameter type that several variants share
         let text = choice.get("description").or_else(|| target?.get("description")).and_then(Value::as_str);
         let summary = text.map(first_sentence).unwrap_or_default();
         let mut fields = Map::new();

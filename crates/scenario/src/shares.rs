@@ -1,8 +1,9 @@
-//! Shares of a run's energy for the programs of a workload, as columns of the table of these programs.
+//! Divides the energy of a run among the programs of a workload; the shares are columns in the table of these programs.
 //!
-//! A program's share of the static energy is its terminals times its run time, divided by all terminals times the window. A
-//! program's share of each dynamic energy is its share of the flits: on links to terminals, on links between routers, and in
-//! routers. The shares of programs are rounded down to whole yoctojoules. The shares and the rest add up to the bill of the run.
+//! A program's share of the static energy is its terminals times its run time, divided by all terminals times the window. A program's share
+//! of each dynamic energy is its share of the flits. Three dynamic energies are divided: of links to terminals, of links between routers,
+//! and of routers. The shares of programs are rounded down to whole yoctojoules. The sum of the shares and the rest is exactly the bill of
+//! the run.
 
 use crate::bill;
 use crate::channels::{Channel, Channels};
@@ -14,7 +15,7 @@ use weft_engine::outcome::{Outcome, Usage};
 use weft_engine::recording::{Column, Table};
 use weft_units::fj_f64;
 
-/// A part of the dynamic energy, and the flits that share it.
+/// A part of the dynamic energy, and the number of flits among which it is divided.
 #[derive(Debug, Clone, Copy, Default)]
 struct Part {
     yj: u128,
@@ -36,7 +37,7 @@ impl Part {
 
 /// `part` / `whole` of an energy, rounded down; 0 if `whole` is 0.
 fn share(yj: u128, part: u128, whole: u128) -> u128 {
-    // the remainder separately, because an energy times a count does not fit into 128 bits
+    // divides the remainder separately, because the product of an energy and a count does not fit into 128 bits
     yj.checked_div(whole).map_or(0, |each| each * part + yj % whole * part / whole)
 }
 
@@ -68,7 +69,7 @@ impl Pool {
     }
 
     fn share(&self, usage: &Usage) -> Energy {
-        // a flit crosses a terminal link at each end, and one router more than links between routers
+        // a flit crosses a terminal link at each end of its path, and one router more than links between routers
         let dynamic_yj = self.terminal_links.share(2 * usage.flits)
             + self.links.share(usage.link_flits)
             + self.routers.share(usage.flits + usage.link_flits);
@@ -77,8 +78,8 @@ impl Pool {
     }
 }
 
-/// If the programs of a workload have shares, adds the columns of energies to its tables. Returns the keys of each job that has
-/// such a table.
+/// If a workload has programs that share the energy, adds the columns of their energies to its tables. Returns the fields of the summary
+/// for each job that has such a table.
 pub(crate) fn add(
     recorded: &mut [(&'static str, Table)],
     channels: &Channels,
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn shares_are_exact_where_products_have_no_room() {
-        // a megajoule in yoctojoules, 10^30, is divided into 3 x 10^13 parts
+        // divides a megajoule, which is 10^30 yoctojoules, into 3 x 10^13 parts
         let (yj, whole) = (10_u128.pow(30), 3 * 10_u128.pow(13));
         assert_eq!(share(yj, 1, whole), 33_333_333_333_333_333);
         assert_eq!(share(yj, whole, whole), yj);

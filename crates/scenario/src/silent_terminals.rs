@@ -1,4 +1,4 @@
-//! Warns of terminals that send nothing because their pattern gives them no destination.
+//! Warns about terminals that send nothing because the pattern of their job gives them no destination.
 
 use crate::config::Scenario;
 use crate::warnings::{Warning, named, place};
@@ -16,7 +16,7 @@ weft_units::codes! {
                 means over its own terminals.";
 }
 
-/// Warns of jobs in which some terminals send nothing, and others do.
+/// Warns about jobs in which some terminals send nothing and other terminals send.
 pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
     let jobs = spec
         .traffic

@@ -1,16 +1,16 @@
-//! Means, confidence intervals and percentiles of the measured packets.
+//! Computes means, confidence intervals and percentiles of the measured packets.
 
 use hdrhistogram::Histogram;
 use serde_json::{Map, Value, json};
 use weft_engine::outcome::PacketSums;
 use weft_engine::steady::confidence95;
 
-/// A sum per packet; `None` without packets.
+/// The mean of a sum over packets; `None` without packets.
 pub(crate) fn per_packet(sum: u64, packets: u64) -> Option<f64> {
     (packets > 0).then(|| sum as f64 / packets as f64)
 }
 
-/// Mean, confidence interval and percentiles of one kind of latency, as `<name>_..._cycles`.
+/// The fields of the summary for one kind of latency: mean, confidence interval and percentiles, named `<name>_..._cycles`.
 pub(crate) fn latency(
     name: &str,
     total: &PacketSums,
@@ -32,13 +32,13 @@ pub(crate) fn latency(
     fields
 }
 
-/// Recorded values, each with its number of occurrences.
+/// The recorded values of a histogram, each with its number of occurrences.
 pub(crate) fn pairs(histogram: &Histogram<u64>) -> Vec<[u64; 2]> {
     histogram.iter_recorded().map(|step| [step.value_iterated_to(), step.count_at_value()]).collect()
 }
 
-/// Jain's index of some loads, (sum)^2 / (n * sum of squares). The index is 1 if all are equal, and 1 / n if a single one has the
-/// whole load. `None` if nothing was sent.
+/// Jain's fairness index of some loads, (sum)^2 / (n * sum of squares). The index is 1 if all n loads are equal, and 1 / n if one source
+/// has the whole load. `None` if nothing was sent.
 pub(crate) fn jain(loads: &[u64]) -> Option<f64> {
     let sum: f64 = loads.iter().map(|&x| x as f64).sum();
     let squares: f64 = loads.iter().map(|&x| x as f64 * x as f64).sum();

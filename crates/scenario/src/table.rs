@@ -1,4 +1,4 @@
-//! Tables as Parquet files.
+//! Writes tables as Parquet files.
 
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use weft_engine::recording::Column;
 use weft_units::ENERGY_DECIMALS;
 
-/// Number of digits of an energy; 128 bits always hold this many.
+/// Number of decimal digits in the column type of energies; every number of 38 digits fits into 128 bits.
 const ENERGY_DIGITS: i32 = 38;
 
 /// Writes columns of equal length as a Parquet file.
@@ -21,8 +21,8 @@ pub(crate) fn write<W: Write + Send>(name: &str, columns: &[(String, Column)], o
     write_parts(name, std::iter::once(columns), out)
 }
 
-/// Writes a table as a Parquet file. Each part consists of some of its rows, and becomes a row group. All parts have the columns of
-/// the first.
+/// Writes a table as a Parquet file. Each part consists of some rows of the table, and becomes a row group of the file. All parts have the
+/// same columns as the first part.
 pub(crate) fn write_parts<C: AsRef<[(String, Column)]>, W: Write + Send>(
     name: &str,
     parts: impl Iterator<Item = C>,
@@ -107,7 +107,7 @@ fn write_cells<W: Write + Send>(
     writer.close()
 }
 
-/// Converts a count: Parquet's whole numbers are signed.
+/// Converts a count to a signed integer, because Parquet's integers are signed.
 fn whole(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

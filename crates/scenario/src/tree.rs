@@ -1,4 +1,4 @@
-//! A YAML document as a tree in which every key and value has its place in the document.
+//! A YAML document as a tree in which every key and value keeps its place in the document.
 
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::scalar;
@@ -8,31 +8,31 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Largest number of nodes of one document, including copies by aliases. A scenario has hundreds, and a malicious document may have
-/// billions.
+/// Maximum number of nodes of a document, including copies by aliases. A scenario has hundreds of nodes, but aliases in a malicious
+/// document can create billions.
 const MAX_NODES: usize = 100_000;
-/// Largest depth of nested collections.
+/// Maximum depth of nested collections.
 const MAX_DEPTH: usize = 32;
 
-/// A value with its place.
+/// A value with its place in the document.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub kind: Kind,
     pub span: Span,
-    /// The swept key that put the value here, if any.
+    /// The swept key, if the value comes from a sweep.
     pub swept: Option<String>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    /// Null, boolean, number or string.
+    /// A null, boolean, number or string.
     Scalar(Value),
     Sequence(Vec<Node>),
     /// Entries in the order of the document, with unique keys.
     Mapping(Vec<Entry>),
 }
 
-/// A key with its place, and its value.
+/// A key with its place in the document, and its value.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub key: String,
@@ -45,12 +45,12 @@ impl Node {
         Self { kind: Kind::Mapping(Vec::new()), span, swept: None }
     }
 
-    /// Whether the document has `null` or `~` here, and not an absent value.
+    /// True if the document contains `null` or `~` here; false if the value is missing.
     pub fn is_null(&self) -> bool {
         matches!(self.kind, Kind::Scalar(Value::Null)) && !self.span.range.is_empty()
     }
 
-    /// The value under a key of a mapping, or the element of a list with this number.
+    /// The value under this key of a mapping, or the element with this index of a list.
     pub fn child_mut(&mut self, name: &str) -> Option<&mut Self> {
         match &mut self.kind {
             Kind::Mapping(entries) => entries.iter_mut().find(|entry| entry.key == name).map(|entry| &mut entry.value),
@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    /// Whether the document has no value here yet.
+    /// True if the value is missing in the document.
     pub fn is_nothing(&self) -> bool {
         match &self.kind {
             Kind::Scalar(value) => value.is_null(),
@@ -79,7 +79,7 @@ impl Node {
         }
     }
 
-    /// A description for messages: "a mapping", "a list", "the text ...".
+    /// A description of the kind of value for messages: "a mapping", "a list", "the text ...".
     pub fn describe(&self) -> String {
         match &self.kind {
             Kind::Scalar(Value::Null) => "nothing".to_owned(),
@@ -91,7 +91,7 @@ impl Node {
     }
 }
 
-/// Reads one document from `range` of a source. An empty document is an empty mapping.
+/// Parses one YAML document from `range` of a source. An empty document becomes an empty mapping.
 pub(crate) fn parse(source: &Arc<Source>, range: Range<usize>) -> Result<Node, Diagnostic> {
     let whole = Span { source: source.clone(), range: range.clone() };
     let text = source.text.get(range.clone()).unwrap_or("");
@@ -121,11 +121,11 @@ pub(crate) fn parse(source: &Arc<Source>, range: Range<usize>) -> Result<Node, D
 
 struct Reader<'t> {
     source: &'t Arc<Source>,
-    /// Begin and end of the parsed range in the source.
+    /// Beginning and end of the parsed range in the source.
     base: usize,
     end: usize,
     events: Parser<'t, granit_parser::StrInput<'t>>,
-    /// Anchored nodes, and the number of nodes in each.
+    /// Nodes with a YAML anchor, and the number of nodes in each of them.
     anchors: HashMap<usize, (Node, usize)>,
     nodes: usize,
 }
@@ -195,7 +195,7 @@ impl<'t> Reader<'t> {
         };
         let size = *size;
         self.count(size, &span)?;
-        // The copy keeps the places of the original, because the user has to edit the original.
+        // The copy of an anchored node keeps the places of the original, because the user has to edit the original.
         Ok(self.anchors[&id].0.clone())
     }
 

@@ -1,5 +1,5 @@
-//! Warnings about points that can run, but with results that would mislead. `weft check` and `weft run` print them, and the results
-//! contain them.
+//! Warnings about points that can run, but whose results could mislead. `weft check` and `weft run` print the warnings, and results contain
+//! them.
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
@@ -60,11 +60,11 @@ weft_units::codes! {
 /// A warning about a point that can run: the key (dotted path), the problem with its arithmetic, and the remedy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Warning {
-    /// Code of the warning. Programs identify a warning by its code, and read its numbers.
+    /// Code of the warning, which never changes. Programs identify a warning by this code, and read its numbers.
     pub code: &'static Code,
     pub severity: Severity,
     pub path: String,
-    /// The numbers in the sentences `what` and `help`, by name with the unit last, so that programs need not parse the sentences.
+    /// The numbers in the sentences `what` and `help`, so that programs need not parse the sentences. Each name ends with the unit.
     pub numbers: BTreeMap<Cow<'static, str>, f64>,
     pub what: String,
     pub help: String,
@@ -117,7 +117,8 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     Ok(warnings)
 }
 
-/// Warns of random faults if none occurs in the run. Another seed helps only if some faults are expected.
+/// Warns if the scenario requests random faults, but none happens in the run. The warning proposes more faults instead of another seed,
+/// because another seed helps only if some faults are expected.
 fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let Some(random) = scenario.fault_model.as_ref().and_then(|model| model.random.as_ref()) else { return Ok(None) };
     let clock = Clock { cycle_fs: spec.cycle_fs };
@@ -145,18 +146,18 @@ fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, 
     Ok(Some(Warning::new(&NO_RANDOM_FAULT, "fault_model.random.mtbf", numbers, what, help)))
 }
 
-/// Writes a mean number of events with two digits.
+/// Writes a mean number of events with two decimals, or with two significant digits if it is below 0.01.
 fn few(mean: f64) -> String {
     if mean >= 0.01 { format!("{mean:.2}") } else { format!("{mean:.1e}") }
 }
 
-/// Writes a number of cycles, and the time that they take.
+/// Writes a number of cycles, followed by the time that they take.
 pub(crate) fn long(cycles: Cycles, spec: &Spec) -> String {
     let time = Time::Femtoseconds(u128::from(cycles).saturating_mul(spec.cycle_fs));
     format!("{cycles} {} ({time})", if cycles == 1 { "cycle" } else { "cycles" })
 }
 
-/// The path at which a key of job number `j` is written: in the job, otherwise in `traffic`.
+/// The path at which the user wrote a key of job number `j`: in the job if it sets the key, otherwise in `traffic`.
 pub(crate) fn place(scenario: &Scenario, j: usize, key: &str) -> String {
     let own = scenario.traffic.jobs.get(j).is_some_and(|job| match key {
         "load" => job.load.is_some(),
@@ -167,7 +168,7 @@ pub(crate) fn place(scenario: &Scenario, j: usize, key: &str) -> String {
     if own { format!("traffic.jobs.{j}.{key}") } else { format!("traffic.{key}") }
 }
 
-/// A job, in words.
+/// The name of a job for a message.
 pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
     match scenario.traffic.jobs.is_empty() {
         true => "the traffic".to_owned(),
@@ -175,8 +176,8 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
     }
 }
 
-/// The end of the remedy "write a warm-up that is longer by `cycles`". The remedy moves phases and faults so that they stay at the
-/// same place in the window. `None` if there are no phases and faults.
+/// The end of the remedy "write a warm-up that is longer by `cycles`", which names the phases and faults to move. Phases and faults must
+/// move by the same time as the window, so that they stay in the same place of it. `None` if the scenario has no phases and no faults.
 pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<String> {
     let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];
     let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
@@ -186,7 +187,7 @@ pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<
     })
 }
 
-/// Warns of a fixed warm-up in which a policy that switches links cannot settle.
+/// Warns about a fixed warm-up that is too short for a policy that switches links to settle.
 fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
     if phases.auto_warmup || phases.stop == Stop::Complete || !spec.managed.contains(&true) {
@@ -202,7 +203,7 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
             long(period, spec),
             spec.policy.name()
         );
-        // a repeating load must begin in the same part of its period as before
+        // a load with a period must begin in the same part of its period as before
         let several = match repeats {
             Some(period) => phases.warmup.saturating_add(period.saturating_mul(2)),
             None => period.saturating_mul(10),
@@ -222,7 +223,7 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
     }))
 }
 
-/// Warns of a policy that switches links but manages none.
+/// Warns about a policy that can switch links but manages no link.
 fn nothing_managed(spec: &Spec) -> Option<Warning> {
     let mut classes = spec.graph.links_by_class().into_iter().zip(&spec.managed).skip(1);
     if !spec.switches_links() || classes.any(|((_, links), &managed)| managed && links > 0) {
@@ -238,14 +239,14 @@ fn nothing_managed(spec: &Spec) -> Option<Warning> {
     Some(Warning::new(&NOTHING_MANAGED, "power.manages", [], what, help))
 }
 
-/// Whether the policy puts links in the state `off`.
+/// True if the policy puts links in the state `off`.
 fn goes_off(spec: &Spec) -> bool {
     spec.states().is_ok_and(|states| states.contains(&LinkState::Off))
 }
 
-/// Warns if a managed link costs more in a mode for saving energy than while it is on, as if two lines of prices were exchanged.
+/// Warns if a managed link costs more in a mode for saving energy than in the state `on`. The user has probably exchanged two prices.
 fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
-    // the prices of a class have a common denominator
+    // all prices of a class have the same denominator, so their numerators can be compared
     let fixed = |class: usize, state: LinkState| spec.prices[class].of(state).map(|price| price.static_parts_per_cycle);
     let saves = |state: &LinkState| matches!(state, LinkState::Off | LinkState::Named(_));
     let states: Vec<LinkState> = spec.states().unwrap_or_default().into_iter().filter(saves).collect();
@@ -266,7 +267,7 @@ fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
     warnings
 }
 
-/// `prices`: static energy per cycle in the mode, and while the link is on [1 / `parts` of a yJ].
+/// `prices`: static energy per cycle in the mode and in the state `on` [1 / `parts` of a yJ].
 fn dear_mode(path: String, mode: &str, prices: (u128, u128), parts: u32) -> Warning {
     let [cost, on] = [prices.0, prices.1].map(|price| price / u128::from(parts));
     let what = format!(
@@ -284,7 +285,7 @@ fn dear_mode(path: String, mode: &str, prices: (u128, u128), parts: u32) -> Warn
     )
 }
 
-/// Warns of a price of sleeping routers that saves nothing: it is higher than the price of awake routers, or no router ever sleeps.
+/// Warns about a price of sleeping routers that saves nothing: it is higher than the price of awake routers, or no router ever sleeps.
 fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
     let price = spec.router_price?;
     let (awake, asleep) = (price.static_yj_per_cycle, price.asleep_yj_per_cycle?);
@@ -318,7 +319,7 @@ fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
     })
 }
 
-/// Warns of a window in which too few packets are created.
+/// Warns about a window in which too few packets are created for reliable means.
 fn few_packets(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
     let length = events::window_end(spec).saturating_sub(phases.warmup);
@@ -350,7 +351,7 @@ fn few_packets(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refu
     }))
 }
 
-/// Whether the scenario may be measured for this time. Times, tables and sums of energy have limits.
+/// True if a window of this length does not exceed the limits of the simulator. Times, tables and sums of energy have such limits.
 fn can_last(scenario: &Scenario, cycles: f64) -> bool {
     let time = Time::Cycles(cycles as Cycles);
     let mut longer = scenario.clone();
@@ -371,7 +372,7 @@ fn created(job: &Job, start: Cycles, end: Cycles) -> f64 {
     job.phases.iter().zip(ends).map(of_phase).sum()
 }
 
-/// Warns of jobs that offer no load in the window.
+/// Warns about jobs that offer no load in the window.
 fn silent(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let (start, end) = (spec.earliest_window()?, events::window_end(spec));
     let jobs = spec.traffic.jobs.iter().enumerate().filter(|(_, job)| !job.workload.model().has_own_demand());

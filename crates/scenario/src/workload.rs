@@ -1,4 +1,4 @@
-//! The keys of `traffic`, and their conversion to jobs.
+//! The keys of `traffic`, and their conversion to jobs of the engine.
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
@@ -17,46 +17,46 @@ use weft_units::{Flits, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
-    /// Traffic pattern: the destinations of the packets of each source. With `jobs`: the pattern of jobs without their own pattern.
+    /// Traffic pattern: the destinations of the packets of each source. With `jobs`, it is the pattern of the jobs that set no pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternConfig>,
-    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], 0 to 1. With `jobs`: the load of jobs
-    /// without their own load. Default for batches: 1.
+    /// Offered load as a fraction of the injection bandwidth [flits/cycle per terminal], 0 to 1. With `jobs`, it is the load of the jobs
+    /// that set no load. Default for batches: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
-    /// Terminals with another load.
+    /// Ranges of terminals with a different load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loads: Vec<TerminalLoad>,
-    /// Packet length [flits], 1 to 65535, or several lengths by weight. With `jobs`: the length in jobs without their own length.
+    /// Packet length [flits], 1 to 65535, or several lengths by weight. With `jobs`, it is the length in the jobs that set no length.
     #[serde(default = "one_flit")]
     pub packet: PacketConfig,
-    /// Injection process: the times at which sources create packets. Default: bernoulli. A source then creates a packet in every
-    /// cycle with the same probability.
+    /// Injection process: the times at which sources create packets. Default: bernoulli. With `bernoulli`, a source creates a packet in
+    /// every cycle with the same probability.
     #[serde(default, skip_serializing_if = "is_default")]
     pub injection: InjectionConfig,
-    /// Patterns and loads from later times on, sorted by their starts.
+    /// Changes of the pattern or the load at later times, sorted by their starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
-    /// Number of packets after which sources stop.
+    /// Number of packets after which sources stop (batch).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
-    /// Workload: the packets of terminals, and their times. Default: `open_loop`.
+    /// Workload: the rule that determines which packets terminals send, and when. Default: `open_loop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadConfig>,
     /// Packets are requests, which their destinations answer. `reply` is short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
-    /// Message class of the packets: a name under `classes`. With `jobs`: the class of jobs without their own class.
+    /// Message class of the packets: a name under `classes`. With `jobs`, it is the class of the jobs that set no class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Jobs with separate results. Terminals without a job are silent. Jobs of the same message class must have disjoint sets of
-    /// terminals. Default: one job, the whole machine.
+    /// Jobs, each with its terminals and with separate results. Terminals without a job send nothing. Jobs of the same message class must
+    /// have disjoint sets of terminals. Default: one job on all terminals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobConfig>,
 }
 
-/// The load of a range of terminals.
+/// A range of terminals with a different load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TerminalLoad {
@@ -67,22 +67,22 @@ pub struct TerminalLoad {
     pub load: f64,
 }
 
-/// Another pattern or load from a certain time on.
+/// A change of the pattern or the load at a certain time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// Start of the phase [time], counted from the start of the run, including the warm-up.
     pub from: Time,
-    /// Traffic pattern of the phase. Default: the pattern of the phase before.
+    /// Traffic pattern of the phase. Default: the pattern of the previous phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternConfig>,
-    /// Offered load of every terminal [flits/cycle], 0 to 1. Default: the load in the phase before.
+    /// Offered load of every terminal [flits/cycle], 0 to 1. Default: the load of the previous phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
 }
 
-/// Number of packets of a batch. Terminals that the pattern leaves silent send no packets.
+/// Number of packets of a batch. Terminals to which the pattern gives no destination send no packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum BatchSize {
@@ -96,13 +96,13 @@ pub enum BatchSize {
     PerJob(u32),
 }
 
-/// A job: terminals that send to each other. A key that is left out has its value from `traffic`.
+/// A job: terminals that send to each other. If a job does not set a key, the value of the key in `traffic` applies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobConfig {
     /// Name of the job in tables.
     pub name: String,
-    /// Terminals on which the job runs. Patterns number the terminals of the job from 0 on, in this order, without routers or groups.
+    /// Terminals on which the job runs. Patterns number these terminals from 0 in this order, and do not use routers or groups.
     pub terminals: Placement,
     /// Traffic pattern: the destinations of the packets of each source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,19 +117,19 @@ pub struct JobConfig {
     /// Injection process: the times at which sources create packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injection: Option<InjectionConfig>,
-    /// Patterns and loads from later times on, sorted by their starts.
+    /// Changes of the pattern or the load at later times, sorted by their starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
-    /// Number of packets after which sources stop.
+    /// Number of packets after which sources stop (batch).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchSize>,
-    /// Workload: the packets of terminals, and their times. Default: `open_loop`.
+    /// Workload: the rule that determines which packets terminals send, and when. Default: `open_loop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadConfig>,
     /// Packets are requests, which their destinations answer. `reply` is short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
-    /// Message class of the job's packets: a name under `classes`. Jobs of different classes may share terminals.
+    /// Message class of the job's packets: a name under `classes`. Jobs of different classes can use the same terminals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
 }
@@ -142,13 +142,13 @@ fn is_default(injection: &InjectionConfig) -> bool {
     *injection == InjectionConfig::default()
 }
 
-/// A job, with the values that it takes from `traffic` filled in.
+/// A job of the scenario, in which keys that the job does not set have the values of `traffic`.
 struct Plan<'a> {
-    /// The dotted paths for messages: the job's path for keys that the job sets, and the path of `traffic` for other keys.
+    /// The dotted paths for messages: the path of the job for keys that the job sets, and the path of `traffic` for other keys.
     path: String,
     name: &'a str,
     terminals: Vec<u32>,
-    /// The nodes of the job. Each node has a terminal in each plane of the network.
+    /// The nodes on which the job runs. Each node has a terminal in each plane of the network.
     population: Population,
     planes: u32,
     pattern: Option<(&'a PatternConfig, String)>,
@@ -156,14 +156,14 @@ struct Plan<'a> {
     packet: (&'a PacketConfig, String),
     injection: (&'a InjectionConfig, String),
     phases: (&'a [Phase], String),
-    /// The path of loads of ranges of terminals, if this job contains such ranges.
+    /// If a range of terminals with a different load overlaps this job, the path of `traffic.loads`.
     loads: Option<String>,
     batch: Option<(BatchSize, String)>,
     workload: Asked<'a>,
     class: u8,
 }
 
-/// The workload that a scenario requests, in one of the two possible forms, and the section that requests it.
+/// The workload that a scenario requests with the key `workload` or `reply`, and the section that contains the key.
 enum Asked<'a> {
     Nothing,
     Workload(&'a WorkloadConfig, String),
@@ -193,7 +193,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// A refusal of the workload of the job at `path`, at the key that the user wrote.
+    /// Changes a refusal of the workload of the job at `path`, so that it names the key that the user wrote.
     fn placed(&self, refusal: Refusal, path: &str) -> Refusal {
         let in_job = format!("{path}.workload.{}", self.config().name());
         let written = match self {
@@ -206,7 +206,7 @@ impl<'a> Asked<'a> {
 }
 
 impl Scenario {
-    /// Whether the workload of some job determines by itself what its terminals send.
+    /// True if a job's workload determines what its terminals send, without a pattern or a load.
     pub(crate) fn has_own_demand(&self) -> bool {
         let own = |workload: &Option<WorkloadConfig>| workload.as_ref().is_some_and(|own| own.model().has_own_demand());
         let inherits = |job: &JobConfig| job.workload.is_none() && job.reply.is_none();
@@ -215,7 +215,8 @@ impl Scenario {
         own(&self.traffic.workload) && inherited || jobs.iter().any(|job| own(&job.workload))
     }
 
-    /// The jobs, checked against the network. `terminal`: the bandwidth of the links to terminals.
+    /// Converts the jobs of the scenario to jobs of the engine, and checks them against the network. `terminal`: the bandwidth of the links
+    /// to terminals.
     pub(crate) fn traffic_spec(&self, graph: &Graph, clock: &Clock, terminal: Rate) -> Result<TrafficSpec, Refusal> {
         let traffic = &self.traffic;
         let plans = if traffic.jobs.is_empty() { vec![self.whole_machine(graph)?] } else { self.plans(graph)? };
@@ -265,7 +266,7 @@ impl Scenario {
         let jobs = traffic.jobs.iter().enumerate();
         let places = jobs.map(|(j, job)| Ok((&*job.name, &job.terminals, self.class_of_job(j)?)));
         let places = places.collect::<Result<Vec<_>, Refusal>>()?;
-        // the indices are those of a plane, because a node has a terminal in each plane
+        // the indices are the nodes of one plane, because a node has a terminal in each plane
         let places = place(&places, graph.plane(), self.seed)?;
         refuse_missing_nodes(&places, graph)?;
         let places = places.into_iter();
@@ -286,7 +287,7 @@ impl Scenario {
         self.class_number(own.or(ours), &path)
     }
 
-    /// A refusal of the workload of a job, at the key that the user wrote.
+    /// Changes a refusal of a job's workload, so that it names the key that the user wrote.
     pub(crate) fn at_workload(&self, refusal: Refusal) -> Refusal {
         let traffic = &self.traffic;
         let jobs = traffic.jobs.iter().enumerate();
@@ -339,7 +340,7 @@ impl Scenario {
         })
     }
 
-    /// Applies the loads of ranges of terminals, from the start of the run until a phase gives another load.
+    /// Applies the loads of ranges of terminals; they are valid from the start of the run until a phase sets another load.
     fn change_loads(&self, jobs: &mut [spec::Job], plans: &[Plan], graph: &Graph, most: f64) -> Result<(), Refusal> {
         for (i, some) in self.traffic.loads.iter().enumerate() {
             check_load(&format!("traffic.loads.{i}.load"), some.load, most)?;
@@ -362,7 +363,7 @@ impl Scenario {
 }
 
 impl Plan<'_> {
-    /// The job. The terminals of the job inject at most `most` flits per cycle.
+    /// Converts the job to the type of the engine. The terminals of the job inject at most `most` flits per cycle each.
     fn job(&self, clock: &Clock, most: f64) -> Result<spec::Job, Refusal> {
         if self.workload.config().model().has_own_demand() {
             return self.job_of_own_demand();
@@ -426,8 +427,8 @@ impl Plan<'_> {
         })
     }
 
-    /// A job whose workload determines by itself what its terminals send. Keys of the job that would have no effect are refused.
-    /// Keys of `traffic` are allowed, because they may be for other jobs.
+    /// Converts a job whose workload determines what its terminals send, without a pattern or a load. Refuses keys of the job that would
+    /// have no effect. Keys of `traffic` without effect on this job are allowed, because they can be for other jobs.
     fn job_of_own_demand(&self) -> Result<spec::Job, Refusal> {
         let own = |path: &str| path.starts_with(&format!("{}.", self.path));
         let keys = [
@@ -448,7 +449,7 @@ impl Plan<'_> {
             return Err(Refusal::new(path, what, format!("leave `{key}` out")));
         }
         let ranks = self.terminals.len();
-        // sources are never called, so all loads are 0
+        // the engine never calls sources of such a job, so all its loads are 0
         let population = Population::of(ranks.max(2) as u32);
         let pattern = Arc::new(PatternConfig::default().build(&population, "traffic.pattern")?);
         Ok(spec::Job {
@@ -487,7 +488,7 @@ impl Plan<'_> {
         Refusal::new(format!("{}.{key}", self.path), what, format!("write `{example}`"))
     }
 
-    /// Number of packets of every rank.
+    /// Number of packets in the batch of each rank.
     fn batch_of(&self, size: BatchSize, path: &str, phases: &[spec::LoadPhase]) -> Result<Vec<u32>, Refusal> {
         let (key, packets) = match size {
             BatchSize::PerTerminal(n) => ("per_terminal", n),
@@ -523,7 +524,8 @@ impl Plan<'_> {
     }
 }
 
-/// Applies the pattern's relative loads. A pattern may load its sources unequally, or leave some silent.
+/// Multiplies the load of each source by the relative load that its pattern gives it. A pattern can give its sources different loads, or
+/// leave some sources silent.
 fn follow_patterns(job: &mut spec::Job) {
     for phase in &mut job.phases {
         let pattern = &phase.pattern;
@@ -531,8 +533,8 @@ fn follow_patterns(job: &mut spec::Job) {
     }
 }
 
-/// With planes, refuses nodes that do not exist. (Without planes a node is a terminal, and `TrafficSpec::check` refuses terminals
-/// that do not exist.)
+/// Refuses nodes that do not exist, in a network with planes. (Without planes a node is a terminal, and `TrafficSpec::check` refuses
+/// terminals that do not exist.)
 fn refuse_missing_nodes(places: &[Vec<u32>], graph: &Graph) -> Result<(), Refusal> {
     let nodes = graph.plane().terminals();
     for (j, places) in places.iter().enumerate().filter(|_| graph.planes() > 1) {
@@ -544,7 +546,7 @@ fn refuse_missing_nodes(places: &[Vec<u32>], graph: &Graph) -> Result<(), Refusa
     Ok(())
 }
 
-/// Writes a number without hundreds of zeros.
+/// Writes a number without long rows of zeros.
 fn written(number: f64) -> String {
     if number.abs() < 1e9 { number.to_string() } else { format!("{number:e}") }
 }

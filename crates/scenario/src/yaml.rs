@@ -1,11 +1,11 @@
-//! Writes a resolved scenario as YAML that is read back as the same value.
+//! Writes a resolved scenario as YAML. A reader gets the same values from this text.
 
 use serde_json::Value;
 
-/// Collections that fit into this many characters are written on one line.
+/// Maximum length of a collection that is written on one line [characters].
 const FLOW_WIDTH: usize = 90;
 
-/// The value as a block of YAML lines.
+/// A value as a block of YAML lines.
 pub(crate) fn write(value: &Value) -> String {
     let mut out = String::new();
     block(value, 0, &mut out);
@@ -23,8 +23,8 @@ fn block(value: &Value, indent: usize, out: &mut String) {
         out.push_str(&" ".repeat(indent));
         out.push_str(&text(key));
         out.push(':');
-        // the top level is clearest with one key per line below each section; at deeper levels, collections that fit are written on
-        // one line
+        // at the top level, each key below a section has its own line, which is clearest; at deeper levels, short collections are written
+        // on one line
         let nested = matches!(value, Value::Object(inner) if inner.values().any(is_collection));
         let long = line.chars().count() + indent > FLOW_WIDTH;
         match value {
@@ -45,7 +45,7 @@ fn is_collection(value: &Value) -> bool {
     matches!(value, Value::Object(inner) if !inner.is_empty())
 }
 
-/// The value on one line, in the form that a scenario uses.
+/// A value as YAML on one line, in the form that a scenario uses.
 pub(crate) fn flow(value: &Value) -> String {
     match value {
         Value::String(string) => text(string),
@@ -61,13 +61,13 @@ pub(crate) fn flow(value: &Value) -> String {
 
 /// Writes a string without quotes if every YAML reader reads it as the same string, otherwise in double quotes.
 fn text(string: &str) -> String {
-    // YAML 1.1 readers read these as booleans and nulls
+    // YAML 1.1 readers would read these words as booleans or nulls, so they need quotes
     let taken = ["true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf", "infinity"];
     let quantity =
         string.starts_with(|c: char| c.is_ascii_digit()) && string.ends_with(|c: char| c.is_ascii_alphabetic());
     let word = string.starts_with(|c: char| c.is_ascii_alphabetic());
     let plain = string.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-'));
-    // "1e5b" is not a number, "0x1f" and "1e5" are
+    // "1e5b" does not need quotes because it is not a number; "0x1f" and "1e5" are numbers
     let number_like = string.starts_with("0x") || string.starts_with("0o") || string.parse::<f64>().is_ok();
     match (word || quantity) && plain && !number_like && !taken.contains(&string.to_lowercase().as_str()) {
         true => string.to_owned(),

@@ -1,4 +1,4 @@
-//! Every bad input gives one error with its place, the arithmetic and the remedy. Snapshots keep the output.
+//! Every bad input causes one error with its place, the arithmetic and the remedy. Snapshots contain the expected messages.
 
 use crate::refusal::*;
 use weft_engine::routing::RoutingConfig;
@@ -6,7 +6,7 @@ use weft_scenario::expand;
 use weft_topology::TopologyConfig;
 use weft_traffic::PatternConfig;
 
-/// The error with `(all names)` in place of the list of all names of a family.
+/// Replaces the list of all names of a family in an error message by `(all names)`, so that a new model does not change the snapshots.
 fn listed(error: String, names: &[&str]) -> String {
     error.replace(&names.join(", "), "(all names)")
 }
@@ -609,10 +609,10 @@ fn a_range_in_a_sweep_is_refused_with_its_values() {
     for (written, listed) in [
         ("{from: 0.05, to: 0.2, step: 0.05}", "[0.05, 0.1, 0.15, 0.2]"),
         ("{start: 1, step: 2, stop: 6}", "[1, 3, 5]"),
-        // no ranges
+        // these values are not ranges, so the remedy proposes only a list
         ("{widths: [8, 8, 8]}", "[{widths: [8, 8, 8]}]"),
         ("{a: 4, b: 8, c: 2}", "[{a: 4, b: 8, c: 2}]"),
-        // no step, or too many values to list
+        // the range has no step, or too many values for a remedy
         ("{from: 0.1, to: 0.2}", "[{from: 0.1, to: 0.2}]"),
         ("{range: [0, 1, 0.001]}", "[{range: [0, 1, 0.001]}]"),
     ] {

@@ -1,9 +1,9 @@
-//! Errors about SLaC on networks and in scenarios where it cannot run.
+//! Errors about the power policy SLaC in networks and scenarios where it cannot run.
 
 use crate::refusal::GOOD;
 use weft_scenario::expand;
 
-/// The error for the good scenario with another routing, another policy and other widths of the network.
+/// The error for the good scenario with this routing, this policy and these widths of the network.
 fn refused_on(widths: &str, routing: &str, power: &str) -> String {
     let text = GOOD
         .replace("widths: [4, 4]", widths)
@@ -30,7 +30,7 @@ fn parameters_without_sense_are_named_with_the_remedy() {
     let with = |parameters: &str| refused_with("slac", &format!("{{policy: {{slac: {parameters}}}}}"));
     check(&with("{low: 0.8}"), &["power.policy.slac.high", "0.75 is not above low, 0.8", "write more than 0.8"]);
     check(&with("{high: 75}"), &["power.policy.slac.high", "75 is not a share", "at most 1"]);
-    // a cycle is 1.6 ns
+    // 1ns is 0.625 cycles, because a cycle is 1.6 ns
     check(&with("{wake_per_link: 1ns}"), &["power.policy.slac.wake_per_link", "0.625 cycles", "write 1.6ns"]);
     check(&with("{averaging: 0cycles}"), &["power.policy.slac.averaging", "write at least 1 cycle"]);
 }

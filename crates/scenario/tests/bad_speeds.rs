@@ -1,11 +1,11 @@
-//! Bad input about speeds and modes: each gives one error at its place, with the arithmetic, and a remedy that works.
+//! Bad input about speeds and modes: each causes one error at its place, with the arithmetic, and with a remedy that works.
 
 use crate::refusal::GOOD;
 use weft_scenario::expand;
 
 type Sets<'a> = &'a [(&'a str, &'a str)];
 
-/// The output of `weft check` for the good scenario with these settings; `None` if there is no error.
+/// The error of `weft check` for the good scenario with these settings; `None` if there is no error.
 fn said(sets: Sets) -> Option<String> {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     match expand("bad.yaml", GOOD, &sets) {
@@ -14,7 +14,7 @@ fn said(sets: Sets) -> Option<String> {
     }
 }
 
-/// Checks that these settings are refused with these words, and accepted with each of the remedies.
+/// Checks that these settings are refused with these words, and that each remedy makes the scenario acceptable.
 #[track_caller]
 fn check(bad: Sets, words: &[&str], remedies: &[Sets]) {
     let message = said(bad).expect("refused");
@@ -26,7 +26,7 @@ fn check(bad: Sets, words: &[&str], remedies: &[Sets]) {
 }
 
 const BANDWIDTH: &str = "links.default.bandwidth";
-/// The bandwidth of the links of one dimension, not of the links of terminals.
+/// Path of the bandwidth of links in dimension 0; the key does not change links of terminals.
 const DIM0: &str = "links.dim0.bandwidth";
 
 #[test]
@@ -39,7 +39,7 @@ fn a_rate_of_nothing_is_refused() {
 
 #[test]
 fn a_rate_above_what_feeds_the_link_is_refused() {
-    // the crossbar gives an output as many flits per cycle as its speedup; 90 Gb/s are 3 flits of 48 bits in 1.6 ns
+    // the crossbar gives an output up to `speedup` flits per cycle; 90 Gb/s are 3 flits of 48 bits in a cycle of 1.6 ns
     let words =
         ["3 flits per cycle", "at most 2 flits per cycle to an output (router.speedup)", "router.speedup: 3 or more"];
     for class in ["links.dim0.bandwidth", "links.dim1.bandwidth"] {
@@ -47,7 +47,7 @@ fn a_rate_above_what_feeds_the_link_is_refused() {
             check(&[(class, fast)], &words, &[&[(class, "2flits/cycle")], &[("router.speedup", "3")]]);
         }
     }
-    // a terminal never sends more than a flit per cycle
+    // a terminal sends at most one flit per cycle
     let words = ["links.terminal.bandwidth", "2 flits per cycle", "at most 1 flit per cycle", "at most 1flit/cycle"];
     check(
         &[("links.terminal.bandwidth", "60Gb/s")],
@@ -70,7 +70,7 @@ fn a_rate_whose_pattern_hardly_repeats_is_refused() {
     check(&[(BANDWIDTH, "10.00001Gb/s")], &words, &[&[(BANDWIDTH, "1/3flits/cycle")]]);
 }
 
-/// The rate that a help text proposes, in the form that a scenario uses.
+/// The rate that a help text proposes, written as in a scenario.
 fn proposed(message: &str) -> &str {
     let (_, rest) = message.split_once("such as ").expect("a proposal");
     rest.split([',', '\n']).next().expect("a rate")
@@ -78,7 +78,7 @@ fn proposed(message: &str) -> &str {
 
 #[test]
 fn a_rounder_rate_is_near_what_was_asked_and_works() {
-    // numerators and denominators just above 2^16, over the whole range of rates
+    // fractions with numerators and denominators just above 2^16, at very different rates
     for (flits, cycles) in
         [(3, 65_537), (7, 458_751), (65_537, 3), (99_989, 99_991), (65_537, 65_539), (200_003, 131_101)]
     {
@@ -89,21 +89,21 @@ fn a_rounder_rate_is_near_what_was_asked_and_works() {
         let error = (part as f64 / whole as f64) / (f64::from(flits) / f64::from(cycles)) - 1.0;
         assert!(error.abs() <= 1e-3, "{near} for {flits}/{cycles}: {error}");
         let now = said(&[(DIM0, near)]);
-        // a link faster than the speedup of the switch is refused for that reason, and no longer for its period
+        // the remaining error is that the link is faster than the speedup of the switch, and no longer its period
         assert!(now.as_ref().is_none_or(|message| flits > cycles && message.contains("router.speedup")), "{now:?}");
     }
 }
 
 #[test]
 fn a_rate_far_below_all_that_can_be_simulated_has_no_near_one() {
-    // 100 kb/s of 30 Gb/s, one flit in 300,000 cycles: 4.6 times slower than one in 65,536
+    // 100 kb/s of 30 Gb/s are one flit in 300,000 cycles, 4.6 times slower than the limit of one in 65,536
     let words = ["1 flits in 300000 cycles is slower than 1 flit in 65536 cycles", "write 1/65536flits/cycle or more"];
     let slowest: Sets = &[(DIM0, "1/65536flits/cycle")];
     check(&[(DIM0, "100kb/s")], &words, &[slowest, &[("flit", "9b")], &[("cycle", "8ns")]]);
     assert!(!said(&[(DIM0, "100kb/s")]).expect("refused").contains("simpler"));
 }
 
-/// Prices of these states.
+/// A table of prices for these states, as YAML.
 fn prices(states: &[&str]) -> String {
     let each = states.iter().map(|state| format!("{state}: {{static: 1W, per_bit: 1pJ/bit}}"));
     format!("{{{}}}", each.collect::<Vec<_>>().join(", "))

@@ -1,9 +1,9 @@
-//! Refusals about times show the value as the user wrote it, and its number of cycles.
+//! Refusals of times show the time as the user wrote it, and its number of cycles.
 
 use crate::refusal::GOOD;
 use weft_scenario::expand;
 
-/// The error of the good scenario, in which a cycle is 1.6 ns, after an edit and with additional lines.
+/// The error for the good scenario, whose cycle is 1.6 ns, after an edit and with additional lines.
 fn refused(edit: (&str, &str), more: &str) -> String {
     let text = GOOD.replace(edit.0, edit.1) + more;
     match expand("bad.yaml", &text, &[]) {
@@ -28,7 +28,7 @@ fn a_model_shows_times_with_their_cycles() {
     let error = refused(("", ""), &timetable("{from: 96ns, until: 48ns}"));
     let what = "48ns (30 cycles of 1.6ns) is not later than from, 96ns (60 cycles of 1.6ns)";
     check(&error, &["power.policy.timetable.off.0.until", what, "write 208ns (130 cycles of 1.6ns) for the next"]);
-    // a user who writes cycles gets messages in cycles
+    // if the user writes times in cycles, messages contain only cycles
     let error = refused(("", ""), &timetable("{from: 60cycles, until: 30cycles}"));
     check(&error, &["30 cycles is not later than from, 60 cycles", "write 130 cycles for the next period"]);
     let window = refused(("", ""), "measure: {window: 8ns}\n");
@@ -42,7 +42,7 @@ fn what_the_engine_refuses_in_cycles_is_reported_as_it_was_written() {
     let warmup = "measure: {warmup: auto, warmup_limit: 8us}\n";
     let what = "a warm-up of at most 5000 cycles can't end by itself";
     check(&refused(("", ""), warmup), &[what, "note: 8us is 5000 cycles of 1.6ns"]);
-    // if no time was written in seconds, the message adds nothing
+    // if no time was written in seconds, the message contains no conversion
     let error = refused(("latency: 10cycles", "latency: 1250000cycles"), "");
     assert!(error.contains(".latency: 1250000 cycles") && !error.contains("1.6ns is"), "{error}");
     assert!(!error.contains("cycles of"), "{error}");
@@ -64,7 +64,7 @@ fn a_limit_or_a_mean_that_is_no_whole_number_of_cycles_is_rounded_up() {
         let text = GOOD.to_owned() + more;
         expand("a.yaml", &text, &[]).unwrap_or_else(|error| panic!("{}", error.text)).remove(0)
     };
-    // 20.0001 ms are 12,500,062.5 cycles of 1.6 ns
+    // 20.0001 ms are 12,500,062.5 cycles of 1.6 ns, which a limit rounds up
     let phases = |measure: &str| point(measure).spec().expect("sound").phases;
     assert_eq!(phases("measure: {drain_limit: 20.0001ms}\n").drain_limit, 12_500_063);
     assert_eq!(phases("measure: {stall_limit: 20.0001ms}\n").stall_limit, 12_500_063);
@@ -72,6 +72,6 @@ fn a_limit_or_a_mean_that_is_no_whole_number_of_cycles_is_rounded_up() {
     let grown = "measure: {stop: {confidence: {half_width: 0.02, max_window: 20.0001ms}}}\n";
     assert_eq!(phases(grown).stop, weft_engine::spec::Stop::Confidence { share: 0.02, window: 12_500_063 });
     point("fault_model: {patience: 1.7ns, random: {of: links, mtbf: 100.0001us, mttr: 1.0001us}}\n");
-    // lengths are measured, so they must be exact
+    // a window of this length is refused, because measured times must be a whole number of cycles
     check(&refused(("", ""), "measure: {window: 20.0001ms}\n"), &["measure.window: 20.0001ms is 12500062.5 cycles"]);
 }

@@ -1,11 +1,11 @@
-//! Prices of the catalogue: every figure is the median of its rows, and a network's bill uses the figures.
+//! Prices from the hardware catalogue: every figure is the median of its rows, and the bill of a network uses the figures.
 
 use crate::refusal::refused_in;
 use serde_json::{Value, json};
 use weft_engine::spec::Execution;
 use weft_scenario::{Finished, catalogue, catalogue_power, expand};
 
-/// A fat tree of 16 switches and 16 terminals; 400 bits in a nanosecond are 400 Gb/s.
+/// A fat tree of 16 switches and 16 terminals; flits of 400 bits in cycles of 1 ns give 400 Gb/s.
 const TREE: &str = "
 cycle: 1ns
 flit: 400b
@@ -52,14 +52,14 @@ fn every_row_has_a_source_and_every_figure_its_rows() {
 fn a_figure_is_the_median_of_what_its_sources_print() {
     let all = catalogue();
     let median = |name: &str, gbps| figure(&all, name, gbps)["median"].as_f64().expect("a number");
-    // 400 Gb/s without optics: 747 and 640 W over 64 ports, 265 W over 32, 1066 W over 128: 11.67, 10, 8.28, 8.33 W per port
+    // boxes of 400 Gb/s without optics draw 747 and 640 W (64 ports), 265 W (32) and 1066 W (128): 11.67, 10, 8.28, 8.33 W per port
     assert!((median("box per port", Some(400)) - (10.0 + 1066.0 / 128.0) / 2.0).abs() < 1e-12);
-    // 9, 11 and, as a rated value, 12 W
+    // the rows have 9 W, 11 W and, as a rated value, 12 W
     assert_eq!(median("dr end", Some(400)), 11.0);
-    // 3.2, 8.6, 9.0, 11, 12.1 and 21.5 pJ/bit
+    // the rows have 3.2, 8.6, 9.0, 11, 12.1 and 21.5 pJ/bit
     assert_eq!(median("energy per bit", None), 10.0);
     assert_eq!(median("port", Some(400)), 1.82);
-    // 0.834, 0.844, 0.873, 0.879
+    // the rows have 0.834, 0.844, 0.873 and 0.879
     assert!((median("idle share", None) - (0.844 + 0.873) / 2.0).abs() < 1e-12);
 }
 
@@ -69,9 +69,9 @@ fn a_network_draws_what_its_boxes_ports_modules_and_bits_do() {
     let s = &finished.summary;
     let watts = |key: &str| s[key].as_f64().expect("a number");
     let (box_w, idle, port, bit) = ((10.0 + 1066.0 / 128.0) / 2.0, (0.844 + 0.873) / 2.0, 1.82, 10.0);
-    // 20 routers of 4 ports, each of which is wired: 32 links between routers, 16 to terminals
+    // 20 routers have 4 ports each, and every port has a cable: 32 links between routers, 16 to terminals
     let boxes = 20.0 * 4.0 * (idle * box_w - port) + (2.0 * 32.0 + 16.0) * port;
-    // an end of a cable draws 11 W between routers, and 0.1 W on passive copper
+    // an end of a cable between routers draws 11 W, and an end of a passive copper cable to a terminal draws 0.1 W
     let modules = 2.0 * 32.0 * 11.0 + 2.0 * 16.0 * 0.1;
     let leaving = finished.channels.rows.iter().map(|row| &row.count).filter(|count| count.from.is_some());
     let flits: u64 = leaving.flat_map(|count| &count.flits).sum();
@@ -90,7 +90,7 @@ fn a_link_that_sleeps_saves_its_ports_but_not_its_modules() {
     let nothing = ("traffic.load", "0");
     let (on, asleep) = (run(&[nothing]).summary, run(&[nothing, idle]).summary);
     let saved = on["power_mean_w"].as_f64().expect("watts") - asleep["power_mean_w"].as_f64().expect("watts");
-    // both ends of 32 links are off during the whole window
+    // both ports of 32 links are off during the whole window
     assert!((saved - 64.0 * 1.82).abs() < 1e-6, "{saved}");
 }
 
@@ -98,7 +98,7 @@ fn a_link_that_sleeps_saves_its_ports_but_not_its_modules() {
 fn routers_that_are_parts_of_nodes_are_not_priced_as_switches() {
     let nodes = ("power.catalogue", "{speed: 400Gb/s, cables: dac, routers: nodes}");
     let s = run(&[nodes]).summary;
-    // both ends of 32 + 16 passive cables
+    // only the ends of 32 + 16 passive cables draw power
     assert!((s["power_mean_w"].as_f64().expect("watts") - 2.0 * 48.0 * 0.1).abs() < 1e-9);
     assert!(s["prices_from"].as_str().is_some_and(|from| from.ends_with("routers are parts of nodes")));
 }
@@ -129,7 +129,7 @@ fn hardware_that_no_source_names_is_refused_and_the_remedies_work() {
     point(&[("power.router_price", "{static: 50W}"), ("power.catalogue", "null")]);
 }
 
-/// No source gives the power of a port or a module at a fraction of its rate.
+/// No source gives the power of a port or a module at a fraction of its rate, so a policy that lowers rates is refused.
 #[test]
 fn a_policy_that_lowers_rates_has_no_prices_in_the_catalogue() {
     let cases =
@@ -142,7 +142,7 @@ fn a_policy_that_lowers_rates_has_no_prices_in_the_catalogue() {
     }
     point(&[("power.policy", "always_on")]);
     point(&[("power.policy", "rate_ladder"), ("power.catalogue", "null")]);
-    // policies that switch links on and off have prices
+    // the remedy works: policies that switch links on and off have prices
     point(&[("power.policy", "{idle_timeout: {idle: 20cycles, transition: 10cycles}}")]);
 }
 

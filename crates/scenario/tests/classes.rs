@@ -1,4 +1,4 @@
-//! Message classes and queues of network interfaces in a scenario: each mistake gives one error with its place, and its remedy works.
+//! Message classes and queues of network interfaces in a scenario: each mistake causes one error with its place, and its remedy works.
 
 use weft_scenario::{Diagnostic, Point, expand};
 
@@ -40,7 +40,7 @@ fn checked(text: &str, sets: &[(&str, &str)]) -> Result<Point, Box<Diagnostic>> 
     Ok(point)
 }
 
-/// Settings that are refused, the key and the words of the refusal, and settings that follow the remedy.
+/// A test case: settings that are refused, the key and the words of the refusal, and settings that follow the remedy.
 type Refused<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 const REFUSED: &[Refused<'_>] = &[
@@ -176,7 +176,7 @@ fn results_have_a_row_for_each_class() {
     let how = weft_engine::spec::Execution::new(1, 1);
     let summary = point.run(how, &()).unwrap().summary;
     let classes = summary["message_classes"].as_array().unwrap();
-    // classes are sorted by name, whatever the order of the jobs
+    // results list classes sorted by name, independent of the order of the jobs
     assert_eq!((&classes[0]["message_class"], &classes[1]["message_class"]), (&"bulk".into(), &"control".into()));
     for (class, job) in [(0, 1), (1, 0)] {
         let job = &summary["jobs"][job];
@@ -184,7 +184,7 @@ fn results_have_a_row_for_each_class() {
             assert_eq!(classes[class][key], job[key], "{key}: each class has one job on all terminals");
         }
     }
-    // both jobs run on all 9 terminals
+    // both jobs run on all 9 terminals, so the loads of the classes add up to the load of the run
     let sum = classes.iter().map(|class| class["accepted_load"].as_f64().unwrap()).sum::<f64>();
     assert!((sum - summary["accepted_load"].as_f64().unwrap()).abs() < 4.0 * 9.0 / 9000.0);
 }

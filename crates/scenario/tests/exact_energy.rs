@@ -17,7 +17,7 @@ fn run(text: &str, sets: &[(&str, &str)]) -> Finished {
     point.run(Execution::new(1, 0), &()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An exact energy of a summary [yJ].
+/// An exact energy in a summary [yJ].
 fn yj(summary: &Value, key: &str) -> u128 {
     let text = summary[key].as_str().unwrap_or_else(|| panic!("no {key}"));
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
@@ -25,7 +25,7 @@ fn yj(summary: &Value, key: &str) -> u128 {
     number(whole) * YJ_PER_FJ + number(&format!("{decimals:0<9}"))
 }
 
-/// A link of 1 Gflit/s between two routers with a terminal each: 6 channels.
+/// Two routers with a terminal each, joined by a link of 1 Gflit/s: 6 channels.
 const PAIR: &str = "
 cycle: 1ns
 flit: 100b
@@ -41,13 +41,13 @@ measure: {warmup: 100cycles, window: 10000cycles}
 
 #[test]
 fn a_price_below_a_femtojoule_per_cycle_is_billed_as_it_is() {
-    // 6 channels for 10 us: in earlier versions, 0.4 uW was billed as 0, 0.5 as 1 and 1.5 as 2
+    // 6 channels for 10 us; earlier versions rounded prices, so they billed 0.4 uW as 0, 0.5 as 1 and 1.5 as 2
     for (power, fj) in [("1mW", "60000000"), ("0.5uW", "30000"), ("0.4uW", "24000"), ("1.5uW", "90000"), ("1nW", "60")]
     {
         let s = run(PAIR, &[("power.prices.on.static", power)]).summary;
         assert_eq!(s["energy_static_fj"], fj, "{power}");
     }
-    // case 31b of the reports: 6 * 0.5 uW * 100 us
+    // 6 channels * 0.5 uW * 100 us, which is case 31b of the reports
     let sets = [("power.prices.on.static", "0.5uW"), ("measure.window", "100000cycles")];
     let s = run(PAIR, &sets).summary;
     assert_eq!(s["energy_static_fj"], "300000");
@@ -58,7 +58,7 @@ fn a_price_below_a_femtojoule_per_cycle_is_billed_as_it_is() {
 fn a_price_below_a_femtojoule_per_flit_is_billed_as_it_is() {
     let finished = run(PAIR, &[("power.prices.on.per_bit", "0.001fJ/bit")]);
     let flits: u64 = finished.channels.rows.iter().flat_map(|row| &row.count.flits).sum();
-    // 100 b * 0.001 fJ = 0.1 fJ
+    // a flit costs 100 b * 0.001 fJ/b = 0.1 fJ
     assert_eq!(yj(&finished.summary, "energy_dynamic_fj"), u128::from(flits) * 100_000_000);
     assert!(flits > 0);
 }
@@ -79,9 +79,9 @@ measure: {warmup: 1000cycles, window: 20000cycles}
 ";
     let finished = run(text, &[]);
     let s = &finished.summary;
-    // 48 + 32 channels * 0.9 uW * 10 us; in earlier versions, 0.45 fJ per cycle was billed as 0
+    // 48 + 32 channels * 0.9 uW * 10 us; earlier versions billed 0.45 fJ per cycle as 0
     assert_eq!(s["energy_static_fj"], "720000");
-    // 32 b * 0.04 fJ = 1.28 fJ per flit, which earlier versions billed as 1
+    // a flit costs 32 b * 0.04 fJ/b = 1.28 fJ, which earlier versions billed as 1
     let flits: u64 = finished.channels.rows.iter().flat_map(|row| &row.count.flits).sum();
     assert_eq!(flits, 147_792);
     assert_eq!(s["energy_dynamic_fj"], "189173.76");
@@ -106,7 +106,7 @@ measure: {warmup: 1000cycles, window: 20000cycles}
 
 #[test]
 fn an_ideal_link_of_many_flits_per_cycle_draws_power_for_parts_of_a_cycle() {
-    // 2 flits per cycle: a flit takes half a cycle of 1 ns, which costs 1 fJ at 2 uW
+    // at 2 flits per cycle, a flit takes half a cycle of 1 ns, in which 2 uW use 1 fJ
     let prices = "{\"on\": {static: 2uW, per_bit: 0fJ/bit}}";
     let free = "{terminal: {\"on\": {static: 0W, per_bit: 0fJ/bit}}}";
     let mut odd = 0;
@@ -123,7 +123,7 @@ fn an_ideal_link_of_many_flits_per_cycle_draws_power_for_parts_of_a_cycle() {
 
 #[test]
 fn energies_beyond_what_a_table_holds_are_refused_and_the_remedy_works() {
-    // 6 channels of 10^10 W consume 6 * 10^14 J in 10^4 s
+    // 6 channels of 10^10 W use 6 * 10^14 J in 10^4 s, which is more than the limit
     let sets = [("cycle", "1s"), ("power.prices.on.static", "10000000000W")];
     let text = |window: &str| PAIR.replace("10000cycles", window);
     let refused = |window: &str| {
@@ -137,17 +137,17 @@ fn energies_beyond_what_a_table_holds_are_refused_and_the_remedy_works() {
     refused("1000cycles").expect("6 * 10^10 W * 10^3 s < 10^14 J");
 }
 
-/// Numbers of a scenario: prices in their smallest units, and the factors that convert them to energies.
+/// The random numbers of a scenario: prices in their smallest units, and the factors that convert them to energies.
 #[derive(Debug, Clone)]
 struct Numbers {
     on_nw: u64,
     off_nw: u64,
-    /// Static price per bit that a channel could carry [aJ]; if it is set, the channel has no price as a power.
+    /// Static price per bit that a channel could carry [aJ]; if it is set, the static price of the channel is not a power.
     on_aj: Option<u64>,
     per_bit_aj: u64,
     cycle_fs: u64,
     flit_bits: u64,
-    /// A number of flits in a number of cycles.
+    /// Bandwidth of a channel: a number of flits in a number of cycles.
     rate: (u32, u32),
     router_nw: u64,
     asleep_nw: u64,
@@ -181,7 +181,7 @@ impl Numbers {
         )
     }
 
-    /// A copy with all prices times a thousand.
+    /// A copy in which all prices are a thousand times higher.
     fn dearer(&self) -> Self {
         let times = |price: u64| price * 1000;
         Self {
@@ -227,7 +227,7 @@ impl Numbers {
         run(&text, &[])
     }
 
-    /// Exact static energy of a channel [yJ], as a numerator and a denominator.
+    /// Exact static energy of a channel [yJ], as numerator and denominator.
     fn standing(&self, cycles: &PerMode, rate: (u32, u32)) -> (u128, u128) {
         let off = u128::from(cycles[LinkState::Off]);
         let on = cycles.iter().map(|&cycles| u128::from(cycles)).sum::<u128>() - off;
@@ -254,7 +254,7 @@ proptest! {
         for row in &finished.channels.rows {
             let rate = if &*row.link_class == "dim0" { numbers.rate } else { (1, 1) };
             let (exact, of) = numbers.standing(&row.count.cycles, rate);
-            // the energy is rounded once, and only if it is not a whole number of yoctojoules
+            // the energy is rounded once, but not if it is a whole number of yoctojoules
             prop_assert!((row.energy.standing_yj * of).abs_diff(exact) * 2 <= of);
             if exact % of == 0 {
                 prop_assert_eq!(row.energy.standing_yj, exact / of);
@@ -282,7 +282,7 @@ proptest! {
         for (cheap, dear) in cheap.channels.rows.iter().zip(&dear.channels.rows) {
             prop_assert_eq!(&cheap.count, &dear.count);
             prop_assert_eq!(cheap.energy.dynamic_yj * 1000, dear.energy.dynamic_yj);
-            // the cheaper energy may be rounded by half a yoctojoule, here a thousand times, and the dearer one by another half
+            // rounding changes the lower energy by up to half a yoctojoule, here times a thousand, and the higher energy by another half
             prop_assert!((cheap.energy.standing_yj * 1000).abs_diff(dear.energy.standing_yj) <= 501);
             if numbers.on_aj.is_none() {
                 prop_assert_eq!(cheap.energy.standing_yj * 1000, dear.energy.standing_yj);

@@ -1,4 +1,4 @@
-//! Links and routers that fail: the keys of a scenario, and the refusals.
+//! Tests of links and routers that fail: the keys of a scenario, and the refusals.
 
 use weft_engine::spec::{Fault, Part};
 use weft_scenario::expand;
@@ -36,7 +36,7 @@ fn times_become_cycles() {
 
 #[test]
 fn default_times_that_are_no_whole_cycles_are_refused_only_where_something_fails() {
-    // flits of 32 bytes at 100 Gb/s: 10 us are 3906.25 cycles
+    // flits of 32 bytes at 100 Gb/s take 2.56 ns, so 10 us are 3906.25 cycles
     let fails = GOOD.replacen("cycle: 2ns", "cycle: 2.56ns", 1);
     let sound = &fails[..fails.find("faults:").expect("faults")];
     assert!(expand("faults.yaml", sound, &[]).is_ok());
@@ -61,7 +61,7 @@ fn a_link_may_be_named_by_its_class_too() {
     let wire = |class| Part::LinkOfClass([0, 1], class);
     let both = of("faults: [{link: [0, 1], class: ring_local, at: 10us}, {link: [0, 1], class: local, at: 10us}]");
     assert_eq!(both.iter().map(|fault| fault.what).collect::<Vec<_>>(), [wire(3), wire(1)], "at one time");
-    // a named part does not also fail at random, and neither does an adjacent part
+    // a part in `faults` does not also fail at random, and neither does a part next to it
     let more = of(
         "faults: [{link: [1, 0], class: ring_local, at: 10us}]\nfault_model: {random: {of: links, mtbf: 50us, mttr: 5us}}",
     );
@@ -74,14 +74,14 @@ fn a_routing_that_looks_at_links_needs_a_policy_that_replaces_those_that_fail() 
     let what = "faults: pal needs to know the links that are on in its subnetworks, but static does not replace \
                 links that fail";
     assert!(text.contains(what) && text.contains("set power.policy: always_on or tcep"), "{text}");
-    // both remedies work: under a policy that never switches links off, pal takes another link by itself
+    // both remedies work: under a policy that never switches links off, the routing pal reroutes packets without help
     for policy in ["always_on", "tcep"] {
         let good = GOOD.replace("{policy: tcep}", &format!("{{policy: {policy}}}"));
         assert!(expand("faults.yaml", &good, &[]).is_ok(), "{policy}");
     }
     let text = refused("{policy: tcep}", "{policy: {tcep: {rotate_hub: 2}}}");
     assert!(text.contains("rotate_hub: 2, but with faults the policy moves hubs by itself"), "{text}");
-    // every other routing works with faults under every policy; the remedy also works
+    // the remedy also works: every other routing works with faults under every policy
     for (routing, policy) in [
         ("dimension_order", "always_on"),
         ("minimal_adaptive", "{idle_timeout: {idle: 1us, transition: 100ns}}"),
@@ -95,7 +95,7 @@ fn a_routing_that_looks_at_links_needs_a_policy_that_replaces_those_that_fail() 
     }
 }
 
-/// The scenario with a routing that uses tables, and with random faults instead of a list.
+/// The scenario with a routing that uses tables, and with random faults instead of listed faults.
 fn random(keys: &str) -> String {
     let begin = GOOD.find("faults:").expect("faults");
     let text = GOOD[..begin].replace("routing: pal", "routing: shortest_path").replace("tcep", "always_on");
@@ -111,7 +111,7 @@ fn random_faults_follow_from_the_seed() {
     let some = faults("random: {of: links, mtbf: 500us, mttr: 20us}");
     assert_eq!(some, faults("random: {of: links, mtbf: 500us, mttr: 20us, seed: 1}"));
     assert_ne!(some, faults("random: {of: links, mtbf: 500us, mttr: 20us, seed: 2}"));
-    // 3 x 4 routers: 4 * 3 + 3 * 6 = 30 links, and each is broken about once in 520 of 100 us
+    // 3 x 4 routers have 4 * 3 + 3 * 6 = 30 links. Each link fails about once in 520 us, in a run of 100 us
     assert!((1..16).contains(&some.len()), "{some:?}");
     for fault in &some {
         assert!(fault.at >= 1 && fault.at < 50_000 && fault.until.is_some_and(|until| until > fault.at), "{fault:?}");
@@ -162,7 +162,7 @@ fn random_faults_of_which_none_falls_into_the_run_name_a_time_with_which_one_doe
         let (_, rest) = help.split_once(&format!("`{key}: "))?;
         rest.split_once('`').map(|(time, _)| time.to_owned())
     };
-    // 30 links * 100 us / 1 h; with a repair of minutes, the repair time must also be shorter
+    // 30 links * 100 us / 1 h is the mean number of faults; if a repair takes minutes, the remedy also shortens the repair time
     for (mttr, own) in [("2us", true), ("4min", false)] {
         let warning = warned("1h", mttr).expect("nothing fails");
         assert!(warning.what.contains("30 links with a mean time to a fault of 3600s have "), "{}", warning.what);
@@ -172,7 +172,7 @@ fn random_faults_of_which_none_falls_into_the_run_name_a_time_with_which_one_doe
         assert_eq!(repair.is_none(), own, "{}", warning.help);
         assert!(warned(&mtbf, repair.as_deref().unwrap_or(mttr)).is_none(), "{}", warning.help);
     }
-    // for a time that no run can reach, the message names the longest possible time
+    // if no run can reach this time, the message names the longest possible time
     let text = expand("faults.yaml", &random("random: {of: links, mtbf: 365d, mttr: 4h}"), &[]).expect_err("long").text;
     assert!(text.contains("fault_model.random.mtbf: 31536000s is 15768000000000000 cycles, more than 2^48"), "{text}");
     let longest = "281474976710656cycles";
@@ -242,7 +242,7 @@ fn times_of_a_link_follow_each_other() {
 fn a_router_fails_where_its_neighbours_see_it_and_nobody_waits_for_what_is_lost() {
     let text = refused("router: 5", "router: 12");
     assert!(text.contains("faults.2.router: there is no router 12; the network has 12 routers"), "{text}");
-    // only the links along dimension 1 are managed, and only their fault remains
+    // the policy manages only links in dimension 1, and only faults of these links remain
     let only = GOOD.replace("  - {link: [0, 2], at: 500cycles}\n", "");
     let text = expand("faults.yaml", &only.replace("{policy: tcep}", "{policy: tcep, manages: dim1}"), &[]);
     let text = text.expect_err("dim0 fails, too").text;
@@ -255,7 +255,7 @@ fn a_router_fails_where_its_neighbours_see_it_and_nobody_waits_for_what_is_lost(
     );
     assert!(text.contains("this fault loses packets, and job a would wait for their replies"), "{text}");
     assert!(text.contains("leave `outstanding` out, or let links fail instead of routers"), "{text}");
-    // each remedy works, and batches also end with lost packets
+    // each remedy works, and a batch is complete even if packets are lost
     let job = |keys: &str| {
         format!("traffic: {{jobs: [{{name: a, terminals: {{range: [0, 11]}}, pattern: uniform, {keys}}}]}}")
     };
@@ -295,12 +295,12 @@ fn some_router_stays() {
 
 #[test]
 fn every_pair_keeps_a_way_for_ever() {
-    // of the routers 0, 1 and 2 in a row, only one is between the other two
+    // the routers 0, 1 and 2 are in a row. Only router 0 could replace the link from 1 to 2, but its link to 2 also fails
     let text = refused("{link: [1, 4], at: 10us, until: 30us}", "{link: [1, 2], at: 10us}");
     assert!(text.contains("no other router permanently keeps links to both routers 1 and 2"), "{text}");
 }
 
-/// A tree of 4 pods: 16 links in each class, routers 0 to 7 below, 8 to 15 in the middle, 16 to 19 on top.
+/// Draws shares in a tree of 4 pods. Each class has 16 links; routers 0 to 7 are below, 8 to 15 in the middle, 16 to 19 on top.
 fn shares(faults: &str) -> Result<(Vec<Fault>, serde_json::Value), String> {
     let text = format!(
         "topology: {{fat_tree: {{k: 4}}}}\nrouting: {{up_down: {{ascent: adaptive}}}}\n\
@@ -318,24 +318,24 @@ fn a_share_of_the_links_fails_the_same_for_one_seed() {
             shares(&format!("fault_model: {{links: {{share: {share}, class: level2, seed: {seed}}}}}")).expect("good");
         let ends: Vec<Vec<u32>> = faults.iter().map(|fault| fault.what.routers()).collect();
         assert!(faults.iter().all(|fault| matches!(fault.what, Part::LinkOfClass(_, 2)) && fault.at == 1));
-        // `weft check` lists them
+        // `weft check` lists the links that fail
         let names: Vec<String> = ends.iter().map(|ends| format!("{}-{}", ends[0], ends[1])).collect();
         assert_eq!((&listed[0]["failing"], &listed[0]["candidates"]), (&names.into(), &16.into()));
         ends
     };
-    // 25 % of 16 links are 4 links, and 19 % are 3.04
+    // 25 % of 16 links are 4 links, and 19 % are 3.04 links
     let four = of("25%", 7);
     assert_eq!((four.len(), of("19%", 7).len()), (4, 3));
     assert_eq!(four, of("25%", 7));
     assert_ne!(four, of("25%", 8));
     assert!(of("19%", 7).iter().all(|link| four.contains(link)), "a larger share fails what a smaller one does");
     assert!(four.iter().all(|ends| (8..16).contains(&ends[0]) && (16..20).contains(&ends[1])), "{four:?}");
-    // without its own seed, a share uses that of the scenario
+    // a share without its own seed uses the seed of the scenario
     let (own, _) = shares("seed: 7\nfault_model: {links: {share: 25%, class: level2}}").expect("good");
     assert_eq!(own.iter().map(|fault| fault.what.routers()).collect::<Vec<_>>(), four);
 }
 
-/// Two links join a leaf and each router above it, and they fail together.
+/// Two parallel links join a leaf and each router above it. Parallel links of this tree fail together.
 #[test]
 fn a_listed_share_counts_the_links_beside_the_pairs_of_routers() {
     let links = |key: &str| {
@@ -348,7 +348,7 @@ fn a_listed_share_counts_the_links_beside_the_pairs_of_routers() {
         let listed = points[0].imply().expect("good")["fault_shares"][0].clone();
         (listed["failing"].as_array().expect("a list").len(), listed["candidates"].clone(), listed["links"].clone())
     };
-    // 5 % and 13 % of 16 pairs are 0.8 and 2.08 pairs
+    // 5 % and 13 % of 16 pairs of routers are 0.8 and 2.08 pairs
     for class in ["", ", class: level1"] {
         assert_eq!(links(&format!("{{links: {{share: 5%{class}}}}}")), (1, 16.into(), [2, 32].as_slice().into()));
         assert_eq!(links(&format!("{{links: {{share: 13%{class}}}}}")), (2, 16.into(), [4, 32].as_slice().into()));
@@ -364,7 +364,7 @@ fn named_faults_and_failed_routers_are_not_drawn_again() {
          faults: [{link: [0, 8], at: 0cycles}]",
     )
     .expect("good");
-    // 10 % of the 18 routers that the named link does not touch are 1.8 routers
+    // the link named in `faults` touches 2 routers; 10 % of the other 18 routers are 1.8 routers
     assert_eq!((&listed[0]["of"], &listed[0]["candidates"]), (&"routers".into(), &18.into()));
     let failed: Vec<u32> = listed[0]["failing"]
         .as_array()
@@ -400,9 +400,9 @@ fn shares_that_can_not_be_drawn_are_refused_with_a_remedy_that_works() {
     assert!(routers.contains("a router fails together with all its links"), "{routers}");
 }
 
-/// A ring of 4 routers with a broken link from 0 to 1 is the line 1, 2, 3, 0 from the start. The distances of its 6 pairs are 1, 1,
-/// 1, 2, 2 and 3 hops, 10 / 6 on average. Packets of 2 terminals to 2 of 3 other terminals cross its middle link: 4/3 flits per
-/// cycle at a load of 1. In the whole ring 4 pairs are 1 hop apart and 2 pairs are 2 hops apart: 8 / 6 hops.
+/// A ring of 4 routers whose link from 0 to 1 is broken from the start is the line 1, 2, 3, 0. The distances of its 6 pairs are 1, 1, 1, 2,
+/// 2 and 3 hops, 10 / 6 on average. Packets of 2 terminals to 2 of 3 other terminals cross the middle link of the line: 4/3 flits per cycle
+/// at a load of 1. In the whole ring 4 pairs are 1 hop apart and 2 pairs are 2 hops apart: the mean is 8 / 6 hops.
 #[test]
 fn bounds_are_those_of_the_network_that_is_left_or_say_that_they_are_not() {
     let implied = |routing: &str, faults: &str| {
@@ -425,7 +425,7 @@ fn bounds_are_those_of_the_network_that_is_left_or_say_that_they_are_not() {
     assert!((number(&line, "mean_hops") - 10.0 / 6.0).abs() < 1e-9, "{line}");
     assert!((number(&line, "channel_load_bound") - 3.0 / 4.0).abs() < 1e-9, "{line}");
     assert_eq!(reason_of(&line), None);
-    // a fault later in the run has no effect at the start
+    // a fault later in the run does not change the bounds at the start
     let ring = implied("shortest_path", "{link: [0, 1], at: 15us}");
     assert!((number(&ring, "mean_hops") - 8.0 / 6.0).abs() < 1e-9, "{ring}");
     assert_eq!(reason_of(&ring), None);

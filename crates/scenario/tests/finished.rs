@@ -1,4 +1,4 @@
-//! The summary and the table of channels, for an outcome made by hand.
+//! Tests of the summary and the table of channels, for an outcome written by hand.
 
 use hdrhistogram::Histogram;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -15,7 +15,7 @@ use weft_engine::{Outcome, Spec};
 use weft_scenario::{Finished, Point, expand};
 use weft_units::fj_text;
 
-/// Two routers with one terminal each. Flits have 10 bits. Prices: on = 2 fJ per cycle and 10 fJ per flit; off = 0.
+/// A network of two routers with one terminal each. Flits have 10 bits. Prices: on = 2 fJ per cycle and 10 fJ per flit; off = 0.
 const FILE: &str = "\
 name: by hand
 flit: 10b
@@ -41,7 +41,7 @@ fn channel(from: Option<u32>, to: Option<u32>, class: u8, off: u64, flits: u64) 
     ChannelCount { from, from_port: 1, to, to_port: 1, class, cycles, flits, transitions: u64::from(off > 0) }
 }
 
-/// Sums of packets of one flit and one hop.
+/// Sums over packets of one flit that cross one link between routers.
 fn sums(packets: u64, latency: u64) -> PacketSums {
     PacketSums {
         packets,
@@ -126,7 +126,7 @@ fn outcome(ending: Ending) -> Outcome {
     }
 }
 
-/// A table of two rows.
+/// A table of two rows that has a column of every type.
 fn every_kind_of_cell() -> Table {
     Table::whole([
         ("counts", Column::Counts(vec![1, u64::MAX])),
@@ -142,7 +142,7 @@ fn finished(ending: Ending) -> Finished {
     Finished::new(&point, &point.spec().expect("sound"), &outcome(ending)).expect("priced")
 }
 
-/// The last warning in the results of an outcome, in one line, and the result for `saturated`.
+/// The last warning in the results of an outcome, as one line, and the value of `saturated`.
 fn doubt(outcome: &Outcome) -> (String, Option<bool>) {
     let point = point();
     let summary = Finished::new(&point, &point.spec().expect("sound"), outcome).expect("priced").summary;
@@ -155,7 +155,7 @@ fn doubt(outcome: &Outcome) -> (String, Option<bool>) {
 fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
     let open =
         |chance, gap| Saturation::Unknown(Doubt::Bursts(Bursts { cycles: 50, chance, gap, limit: 0.03 + chance }));
-    // 40 % of variation falls to 20 % in 4 times the window; the missing 1 % is for flits that arrive after it
+    // a variation of 40 % falls to 20 % in 4 times the window; the missing 1 % are flits that arrive after the window
     let whole = Outcome { saturated: open(0.4, 0.0), ..outcome(Ending::Drained) };
     let (text, saturated) = doubt(&whole);
     assert_eq!(saturated, None);
@@ -165,7 +165,7 @@ fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
     let (text, _) = doubt(&Outcome { saturated: open(0.1, 0.052), ..outcome(Ending::Drained) });
     let what = "accepted 5.2 % less than the offered load. A difference of up to 13.0 % is tolerated";
     assert!(text.contains(what), "{text}");
-    // 10 % falls to 2 % in 25 times the window, which decides the question for any gap
+    // a variation of 10 % falls to 2 % in 25 times the window, which is enough to judge any gap
     assert!(text.contains("write `measure.window: 2525cycles` or more"), "{text}");
     let phase = PhaseOutcome {
         start: 70,
@@ -192,7 +192,7 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!(s["offered_load"], 0.5);
     assert_eq!(s["accepted_load"], 0.4);
     assert_eq!(s["packet_latency_mean_cycles"], 30.0);
-    // Two batches with means 20 and 40: s^2 = 200, t(1) = 12.706, sqrt(200 / 2) = 10.
+    // Two batches have the means 20 and 40: s^2 = 200, t(1) = 12.706, sqrt(200 / 2) = 10.
     assert!((s["packet_latency_ci95_cycles"].as_f64().expect("a number") - 127.06).abs() < 1e-9);
     assert_eq!(s["packet_latency_p50_cycles"], 20);
     assert_eq!((&s["packet_latency_min_cycles"], &s["packet_latency_p90_cycles"]), (&20.into(), &50.into()));
@@ -200,20 +200,21 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!(s["latency_histogram"], json!([[20, 2], [30, 1], [50, 1]]));
     assert_eq!(s["hops_mean"], 1.0);
     assert_eq!((&s["missing_packets"], &s["dropped_packets"]), (&1.into(), &0.into()));
-    // Static: (100 + 100 + 75 + 0) * 2 fJ; dynamic: 120 * 10 fJ.
+    // Static energy: (100 + 100 + 75 + 0) * 2 fJ; dynamic energy: 120 * 10 fJ.
     assert_eq!(s["energy_static_fj"], "550");
     assert_eq!(s["energy_dynamic_fj"], "1200");
     assert_eq!(s["energy_total_fj"], "1750");
-    // All four channels on for 100 cycles, at 2 fJ per cycle; ideal links on for one cycle per flit. The flits cost the same in both cases.
+    // Always-on: all four channels for 100 cycles at 2 fJ per cycle. Ideal: one cycle at 2 fJ for each flit. The flits cost the same in
+    // both cases.
     assert_eq!(s["energy_always_on_fj"], (4 * 100 * 2 + 1200).to_string());
     assert_eq!(s["energy_ideal_fj"], (120 * 2 + 1200).to_string());
-    // Between routers: 75 cycles on, and 40 flits, on two channels of 100 cycles each.
+    // The channels between routers are on for 75 of 2 * 100 cycles, and carry 40 flits.
     let fj = |key: &str| (s[key].as_f64().expect("a number") * 1e15).round();
     assert_eq!(fj("energy_network_j"), 75.0 * 2.0 + 400.0);
     assert_eq!(fj("energy_network_always_on_j"), 200.0 * 2.0 + 400.0);
     assert_eq!((fj("energy_network_ideal_j"), fj("energy_managed_ideal_j")), (40.0 * 2.0 + 400.0, 480.0));
     assert_eq!(fj("energy_managed_always_on_j"), 800.0);
-    // A cycle is 1 ns: 1750 fJ in 100 ns.
+    // A cycle is 1 ns, so the mean power is 1750 fJ in 100 ns.
     assert_eq!((s["cycle_seconds"].as_f64(), s["window_seconds"].as_f64()), (Some(1e-9), Some(1e-7)));
     let near = |key: &str, value: f64| {
         let number = s[key].as_f64().expect("a number");
@@ -226,14 +227,14 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     near("energy_network_ideal_per_bit_pj", 0.48 / 800.0);
     assert_eq!(s["accepted_bits"], 800);
     assert_eq!((&s["link_states_complete"], &s["control_packets_complete"]), (&false.into(), &true.into()));
-    // 80 flits of 10 bits were delivered: 1750 fJ / 800 b.
+    // 80 flits of 10 bits were delivered, so the energy per bit is 1750 fJ / 800 b.
     assert!((s["energy_per_bit_pj"].as_f64().expect("a number") - 1.75 / 800.0).abs() < 1e-15);
     assert_eq!(s["links_on_share"], 0.375);
     assert_eq!(s["links_off_share"], 0.625);
     assert_eq!((&s["links_on_mean"], &s["power_settled"]), (&0.375.into(), &serde_json::Value::Null));
     assert_eq!(s["link_transitions"], 2);
     assert_eq!(s["link_classes"][1]["utilisation_max"], 0.4);
-    // In this outcome only one terminal has an injection channel: 40 flits in 100 cycles.
+    // Only one terminal has an injection channel in the outcome written by hand; this channel carries 40 flits in 100 cycles.
     assert_eq!((s["source_fairness_jain"].as_f64(), s["source_load_min"].as_f64()), (Some(1.0), Some(0.4)));
     assert_eq!((s["completion_cycles"].as_u64(), s["warmup_settled"].as_bool()), (Some(77), None));
     let job = &s["jobs"][0];
@@ -244,9 +245,9 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
 
 #[test]
 fn queues_settle_if_the_run_is_longer_than_they_remember() {
-    // A packet of one flit over one hop takes 2 routers of 1 cycle, links of 1 + 10 + 1 cycles, and 1 cycle of ejection. In the
-    // outcome by hand, 80 flits are accepted and 40 cross each kind of channel. The result is (40 + 40) * 1 + 40 * 10 cycles over
-    // 80 flits.
+    // A packet of one flit over one hop takes 2 routers of 1 cycle, links of 1 + 10 + 1 cycles, and ejection of 1 cycle. In the outcome
+    // written by hand, 80 flits are accepted and 40 flits cross each kind of channel. The mean time on links is therefore (40 + 40) * 1 +
+    // 40 * 10 cycles over 80 flits.
     let empty = 2.0 + 6.0 + 1.0;
     let mut point = point();
     point.scenario.traffic.batch = None;
@@ -262,10 +263,10 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     let summary_of = |before, network, warmup| summary_after(before, network, warmup, 0);
     let s = summary_of(0, 29, 300);
     assert_eq!(s["queueing_mean_cycles"], 29.0 - empty);
-    // 20 cycles in the queues of two routers, so 10 cycles in each: 4 * 10^2 for packets of one flit
+    // 20 cycles in the queues of two routers are 10 cycles in each queue: the memory is 4 * 10^2 for packets of one flit
     assert_eq!((&s["queue_memory_cycles"], &s["queues_settled"]), (&400.0.into(), &true.into()), "400 cycles were run");
     assert_eq!(summary_of(0, 29, 299)["queues_settled"], false);
-    // the run was long enough for this wait, but its latency still grows: means of batches are 10, 20, ... 100 cycles
+    // the run was long enough for this wait, but latencies still grow: the means of the batches are 10, 20, ... 100 cycles
     let mut growing = outcome(Ending::Drained);
     let batch = |k: u64| PacketSums { packets: 10, latency: 100 * k, ..PacketSums::default() };
     (growing.warmup, growing.batches) = (1000, (1..=10).map(batch).collect());
@@ -273,10 +274,10 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     assert_eq!(s["queues_settled"], false);
     assert_eq!(s["latency_growth_share"], 80.0 / 30.0 - 1.0);
     assert!(summary_of(0, 29, 300)["latency_growth_share"].is_null());
-    // there is one queue before injection
+    // before injection a packet waits in only one queue
     assert_eq!(summary_of(100, 9, 0)["queue_memory_cycles"], 40_000.0);
     assert_eq!(summary_of(0, 9, 0)["queue_memory_cycles"], 0.0);
-    // if links were switched, a packet may have waited for two transitions of 5 cycles
+    // if links were switched, a packet can have waited for two transitions of 5 cycles each
     assert_eq!(summary_after(100, 9, 0, 1)["queue_memory_cycles"], 4.0 * 90.0 * 90.0);
     assert_eq!(summary_after(5, 9, 0, 1)["queue_memory_cycles"], 0.0);
     let saturated = Finished::new(&point, &spec, &outcome(Ending::Saturated)).expect("priced").summary;
@@ -293,8 +294,8 @@ fn a_load_is_below_the_bound_of_its_paths_by_more_than_chance() {
         let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
         (s["path_bound_load"].as_f64(), s["below_path_bound"].as_bool())
     };
-    // 0.5 are offered, so the channel is full at 0.5 / 0.8. The variance for packets of one flit is 1 flit^2/cycle, so the 50 flits
-    // of the channel in 100 cycles vary by the square root of 50, which is 14 %
+    // The offered load is 0.5, so the channel would be full at 0.5 / 0.8. The variance of packets of one flit is 1 flit^2/cycle. So the 50
+    // flits of the channel in 100 cycles vary by sqrt(50), which is 14 %
     assert_eq!(bound_of(0, 0.8), (Some(0.625), Some(true)));
     assert_eq!(bound_of(0, 0.87).1, Some(false), "1 - (1 / 50)^(1/2) = 0.8586");
     assert_eq!(bound_of(900, 0.87).1, Some(true), "1 - (1 / 500)^(1/2) = 0.9553");
@@ -305,7 +306,7 @@ fn a_load_is_below_the_bound_of_its_paths_by_more_than_chance() {
 
 #[test]
 fn time_on_slow_links_is_no_queue() {
-    // alone on its path, each packet has the latency without queues: 4 flits over at most 2 or 3 links between routers
+    // each packet is alone on its path, so its latency is that without queues: 4 flits over at most 2 or 3 links between routers
     let cases: [&[(&str, &str)]; 5] = [
         &[("links.default.bandwidth", "0.25flits/cycle")],
         &[("links.terminal.bandwidth", "0.5flits/cycle")],
@@ -333,7 +334,7 @@ fn queues_at_slow_links_are_reported_beside_the_time_that_these_take() {
     let mut point = expand("hand.yaml", &file, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
     point.scenario.traffic.batch = None;
     let mut spec = point.spec().expect("sound");
-    // 4 packets of 3 flits, which take 29 cycles each; the heads of 80 / 3 packets took 80 cycles on slow links, which is 3 cycles each
+    // 4 packets of 3 flits take 29 cycles each; the heads of 80 / 3 packets took 80 cycles on slow links, 3 cycles each
     let summary_of = |spec: &Spec, state: LinkState| {
         let mut outcome = outcome(Ending::Drained);
         (outcome.sums.latency, outcome.sums.network_latency, outcome.sums.flits) = (4 * 29, 4 * 29, 4 * 3);
@@ -345,9 +346,9 @@ fn queues_at_slow_links_are_reported_beside_the_time_that_these_take() {
         });
         Finished::new(&point, spec, &outcome).expect("priced").summary
     };
-    let within = 29.0 - (2.0 + 6.0 + 1.0) - 3.0; // as above, minus the time of the heads
-    // Half of the flits cross links between routers, which take 4 cycles for a flit, and all flits cross terminal links. Fast links
-    // save no time, but the memory of a queue at them is shorter
+    let within = 29.0 - (2.0 + 6.0 + 1.0) - 3.0; // as above, without the time of the heads on slow links
+    // Half of the flits cross links between routers, which need 4 cycles for a flit, and all flits cross terminal links. Fast links do not
+    // shorten this time, but they shorten the memory of a queue at them
     for (class, rate, each, fastest) in [(1, (1, 4), 2.5, 1.0), (0, (1, 4), 4.0, 1.0), (1, (2, 1), 1.0, 2.0)] {
         spec.links.iter_mut().for_each(|link| link.rate = Rate::ONE);
         spec.links[class].rate = Rate::new(rate.0, rate.1, "links").expect("a rate");
@@ -356,7 +357,7 @@ fn queues_at_slow_links_are_reported_beside_the_time_that_these_take() {
         assert_eq!(s["queueing_mean_cycles"], queue);
         assert_eq!(s["queue_memory_cycles"], f64::ceil(4.0 * fastest * (queue / 2.0).powi(2)), "{rate:?}");
     }
-    // in a mode with half its bandwidth, a link takes twice the time
+    // in the mode `half`, a link needs twice the time for a flit
     spec.links[1].rate = Rate::ONE;
     assert_eq!(summary_of(&spec, spec.modes.find("half").expect("a mode"))["queueing_mean_cycles"], within - 2.0 * 1.5);
 }
@@ -368,7 +369,7 @@ fn a_link_draws_power_in_every_state_but_off() {
     outcome.channels[2].cycles = [50, 0, 10, 25, 15, 0, 0].into();
     outcome.decisions = Decisions { settled: Some(true), power_settled: Some(false), confident: None };
     let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
-    // two managed channels of 100 cycles each: one is off for 25 cycles, and the other is always off
+    // two managed channels for 100 cycles each: one channel is off for 25 cycles, and the other is always off
     assert_eq!((&s["links_on_mean"], &s["links_on_share"]), (&0.375.into(), &0.25.into()));
     assert_eq!((&s["warmup_settled"], &s["power_settled"]), (&true.into(), &false.into()));
     outcome.channels.truncate(2);
@@ -380,7 +381,7 @@ fn a_link_draws_power_in_every_state_but_off() {
 fn bits_beyond_64_bits_are_rounded_and_do_not_wrap() {
     let mut point = point();
     let spec = point.spec().expect("sound");
-    // checked after the prices, which would not fit either
+    // this limit is checked after the prices, which would be too large for their type as well
     point.scenario.flit.0 = 9_000_000_000_000_000_000;
     let s = Finished::new(&point, &spec, &outcome(Ending::Drained)).expect("priced").summary;
     let flits = outcome(Ending::Drained).accepted_flits as f64;
@@ -427,7 +428,7 @@ fn a_stall_is_reported_in_words() {
     );
 }
 
-/// The rows of a Parquet file.
+/// Reads the rows of a Parquet file.
 fn rows(name: &str, bytes: Vec<u8>) -> Vec<Row> {
     let file = std::env::temp_dir().join(format!("weft-{name}-{}.parquet", std::process::id()));
     std::fs::write(&file, bytes).expect("a temporary file");
@@ -451,7 +452,7 @@ fn tables_of_recordings_read_back() {
     let row = |row: usize| -> Vec<Field> { rows[row].get_column_iter().map(|(_, field)| field.clone()).collect() };
     let text = |word: &str| Field::Str(word.to_owned());
     assert_eq!(row(0), [Field::Long(1), Field::Null, Field::Int(3), Field::Double(0.5), text("dim0")]);
-    // the largest whole number in Parquet
+    // a larger count becomes the largest integer in Parquet
     assert_eq!(row(1), [Field::Long(i64::MAX), Field::Long(7), Field::Null, Field::Double(-2.0), text("")]);
     assert_eq!(cell(&rows, 1, "maybe_counts"), Field::Long(7));
 }
@@ -504,7 +505,7 @@ fn a_folder_is_complete_or_absent_and_never_rewritten() {
     std::fs::write(folder.join("channels.parquet"), b"kept").expect("written");
     finished(Ending::Saturated).save(&folder).expect("left alone");
     assert_eq!(std::fs::read(folder.join("channels.parquet")).expect("read"), b"kept");
-    // the part folder of a killed run is not a result, and does not disturb other runs
+    // the temporary folder of a killed run is not a result, and does not affect other runs
     let unfinished = base.join("results").join("unfinished");
     std::fs::create_dir_all(&unfinished).expect("made");
     finished(Ending::Drained).save(&unfinished).expect("an empty folder is taken over");

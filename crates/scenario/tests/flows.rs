@@ -1,5 +1,5 @@
-//! Flows and queues of a hot spot. The classes of flows add up exactly to the run, for any number of blocks. Queues fill from the
-//! hot destination outward.
+//! Tests of the recordings of flows and queues, in a network with a hot spot. The sum over the classes of flows is exactly the number of
+//! the run, for any number of blocks. Queues fill from the hot destination outward.
 
 use serde_json::Value;
 use weft_engine::recording::{Column, Table};
@@ -8,7 +8,7 @@ use weft_scenario::{Channel, Finished, Point, expand};
 
 const ONE: Execution = Execution::new(1, 1);
 
-/// A dragonfly with different prices of links for each class, a hot spot, and packets of several lengths.
+/// A dragonfly with a hot spot, with different prices for each link class, and with packets of several lengths.
 const HOT: &str = "\
 topology: {dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}
 routing: dragonfly_minimal
@@ -68,14 +68,14 @@ fn number(summary: &Value, key: &str) -> f64 {
     summary[key].as_f64().unwrap_or_else(|| panic!("{key}: {}", summary[key]))
 }
 
-/// Flits on channels of a run, by whether their ends are routers (`true`) or not, and flits on the channels that terminals send on.
+/// The number of flits on the channels for which `keep` is true.
 fn sent(finished: &Finished, keep: fn(&weft_engine::outcome::ChannelCount) -> bool) -> u64 {
     finished.channels.rows.iter().filter(|row| keep(&row.count)).map(|row| row.count.flits.iter().sum::<u64>()).sum()
 }
 
 #[test]
 fn classes_add_up_to_the_run_and_its_channels() {
-    // packets cross the ends of the window in all states, so their flits are counted one by one
+    // packets cross the beginning and the end of the window in all states, so the table must count flits, not packets
     for set in
         [&[][..], &[("router.flow_control", "wormhole"), ("traffic.packet", "40flits")], &[("traffic.packet", "1flit")]]
     {
@@ -89,7 +89,7 @@ fn classes_add_up_to_the_run_and_its_channels() {
         assert!(between > 0 && counts(flows, "link_flits").iter().filter(|&&flits| flits > 0).count() == 3, "{set:?}");
         let dynamic: u128 = finished.channels.rows.iter().map(|row| row.energy.dynamic_yj).sum();
         assert_eq!(energies(flows, "energy_links_dynamic_fj").iter().sum::<u128>(), dynamic, "{set:?}");
-        // means weighted by packets
+        // each mean is weighted by the packets of its class
         let mean = |name: &str| {
             let of = floats(flows, name).iter().zip(counts(flows, "packets")).filter(|&(_, &packets)| packets > 0);
             of.map(|(mean, &packets)| mean * packets as f64).sum::<f64>() / sum("packets") as f64
@@ -98,7 +98,7 @@ fn classes_add_up_to_the_run_and_its_channels() {
             assert!((mean(name) / number(summary, name) - 1.0).abs() < 1e-12, "{set:?}: {name}");
         }
         if set == [("traffic.packet", "1flit")] {
-            // whole packets are whole flits, because no packet is accepted in part
+            // the loads add up exactly, because only whole packets are accepted
             let accepted: f64 = floats(flows, "accepted_load").iter().sum();
             assert!((accepted - number(summary, "accepted_load")).abs() < 1e-12, "{set:?}");
         }
@@ -107,21 +107,21 @@ fn classes_add_up_to_the_run_and_its_channels() {
 
 #[test]
 fn classes_are_those_of_source_and_destination() {
-    // 72 terminals: 18 sources, 54 others, and one of the others is the target. Packets of the sources are hot. Packets of the
-    // others to the target are stray. Each of the 53 others except the target sends 1/71 of its packets to the target.
+    // The network has 72 terminals: 18 sources of the hot spot and 54 other terminals, of which one is the target. Packets from the sources
+    // to the target are `hot`. Packets from the other terminals to the target are `stray`. Each of the 53 other terminals except the target
+    // sends 1/71 of its packets to the target.
     let finished = run(
         &point(HOT, &[("traffic.load", "0.02"), ("measure.window", "40000cycles"), ("traffic.packet", "1flit")]),
         ONE,
     );
     let flows = table(&finished, "flows");
-    // a packet that fits `hot` or `stray` is in no later class: `rest` contains the packets that sources send to terminals other
-    // than the target
+    // each packet is in the first class that fits; so `rest` contains only the packets that sources send to terminals other than the target
     assert_eq!(counts(flows, "sources"), [18, 54, 54, 18]);
     let packets: Vec<f64> = counts(flows, "packets").iter().map(|&packets| packets as f64).collect();
     let offered = 40_000.0 * 0.02;
     let expected = [18.0 * offered, 53.0 / 71.0 * offered, (53.0 * 70.0 / 71.0 + 1.0) * offered, 0.0];
     for (found, expected) in packets.iter().zip(expected) {
-        // Poisson counts, within 5 standard deviations
+        // packet counts have a Poisson distribution; the limit is 5 standard deviations
         assert!((found - expected).abs() <= 5.0 * expected.sqrt(), "{packets:?}");
     }
     assert_eq!(packets[3], 0.0, "no source sends to anybody but the target");
@@ -132,7 +132,7 @@ fn tables_do_not_depend_on_the_blocks() {
     let point = point(HOT, &[]);
     let one = run(&point, ONE);
     for how in [Execution::new(1, 5), Execution::new(2, 9), ONE.plain()] {
-        // compared as text, in which the mean of no packets equals itself
+        // compares the tables as text, because a mean of no packets is NaN, which does not equal itself
         assert_eq!(format!("{:?}", run(&point, how).recorded), format!("{:?}", one.recorded), "{how:?}");
     }
 }
@@ -149,13 +149,13 @@ fn replies_belong_to_the_flow_from_the_server() {
         sent(&finished, |count| count.from.is_none()),
         "requests and replies"
     );
-    // the target answers the sources; these packets are neither from sources nor from others to the target
+    // the target answers the sources; its replies are neither packets from sources nor packets to the target
     assert!(counts(flows, "packets")[2] > 0 && counts(flows, "packets")[0] > 0);
 }
 
 #[test]
 fn flits_of_packets_that_are_dropped_count_on_the_channels_that_they_crossed() {
-    // a link fails in the window and returns: packets that were about to cross it are dropped, and some had crossed in part
+    // a link fails in the window and returns: packets that were about to cross it are dropped, also packets that had crossed it in part
     let text = "\
 topology: {torus: {widths: [4, 4], terminals_per_router: 2}}
 routing: dimension_order
@@ -185,7 +185,7 @@ measure: {warmup: 0cycles, window: 4000cycles, flows: {classes: [{name: to_first
     let flows = table(&finished, "flows");
     let Some(Column::Texts(names)) = flows.column("flow") else { panic!("names") };
     assert_eq!(names.iter().map(|name| &**name).collect::<Vec<_>>(), ["to_first", "others", "control"]);
-    // each control packet is one flit on each link that it crosses
+    // each control packet counts as one flit on each link that it crosses
     assert_eq!(counts(flows, "link_flits")[2], finished.summary["control_flit_hops"].as_u64().expect("a count"));
     let dynamic: u128 = finished.channels.rows.iter().map(|row| row.energy.dynamic_yj).sum();
     assert_eq!(energies(flows, "energy_links_dynamic_fj").iter().sum::<u128>(), dynamic);
@@ -194,10 +194,10 @@ measure: {warmup: 0cycles, window: 4000cycles, flows: {classes: [{name: to_first
 
 #[test]
 fn queues_fill_from_the_hot_destination_on() {
-    // A line of 5 routers with 2 terminals each. The 9 other terminals send 0.12 each to terminal 0, which accepts 1 of 1.08, so
-    // the port at router 0 fills. A channel toward router 0 carries at most 8 * 0.12 = 0.96, so the ports further back fill only
-    // because the port before is full. Flits on the link and credits in flight occupy places in the buffer, so the test counts half
-    // of it as full.
+    // A line of 5 routers with 2 terminals each. The 9 other terminals send 0.12 each to terminal 0. Terminal 0 accepts 1 of these 1.08
+    // flits per cycle, so the port at router 0 fills. A channel toward router 0 carries at most 8 * 0.12 = 0.96, so the ports farther away
+    // fill only because the next port is full. Flits on the link and credits in flight occupy buffer slots, so the test counts a buffer as
+    // full if half of it is used.
     let text = "\
 topology: {mesh: {widths: [5], terminals_per_router: 2}}
 routing: dimension_order

@@ -1,11 +1,11 @@
-//! A coarse flit: times, buffers and packets are converted, and the energy stays. Remedies work.
+//! Tests of coarse flits: times, buffers and packets are converted, and the energy stays the same. The remedies in messages work.
 
 use crate::refusal::refused_in;
 use weft_engine::Spec;
 use weft_engine::spec::Execution;
 use weft_scenario::{Point, expand};
 
-/// A flit of 64 B takes 1 ns. A packet, and a grain, of 4 KiB has 64 such flits. A link and the router before it take 30 + 2 ns.
+/// A flit of 64 B takes 1 ns. A packet, and a grain, of 4 KiB has 64 such flits. A link and the router before it take 30 + 2 ns together.
 const TORUS: &str = "
 link_speed: 512Gb/s
 flit: 64B
@@ -34,18 +34,18 @@ fn spec(sets: &[(&str, &str)]) -> Spec {
 fn times_become_whole_cycles_of_the_grain_and_buffers_whole_grains() {
     let spec = spec(&[("grain", "4KiB")]);
     assert_eq!(spec.cycle_fs, 64_000_000);
-    // (160 + 2) / 64 = 2.5 -> 3; terminal links: (63 + 1) / 64 = 1
+    // links between routers: (160 + 2) / 64 = 2.5 -> 3; terminal links: (63 + 1) / 64 = 1
     let latencies: Vec<_> = spec.links.iter().map(|link| (link.latency, link.credit_latency)).collect();
     assert_eq!(latencies, [(1, 1), (3, 3), (3, 3)]);
     assert_eq!(spec.links[1].buffer, 15, "1,000 flits hold 15 grains of 64");
-    // the last flit of a grain arrives 63 ns after the first: (1 + 63) / 64
+    // the last flit of a grain arrives 63 ns after the first flit, so ejection takes (1 + 63) / 64 cycles
     assert_eq!((spec.router.delay, spec.router.credit_delay, spec.router.ejection_delay), (0, 0, 1));
     assert_eq!((spec.phases.warmup, spec.phases.window), (300, 3000));
     let policy = format!("{:?}", spec.policy);
     assert!(policy.contains("512000000") && policy.contains("128000000"), "500 ns -> 8, 100 ns -> 2 cycles: {policy}");
 }
 
-/// The saved scenario and its hash are those that the user wrote.
+/// The saved scenario and its hash have the units that the user wrote.
 #[test]
 fn the_scenario_is_kept_as_it_was_written() {
     let (fine, coarse) = (point(&[]), point(&[("grain", "4KiB")]));
@@ -55,7 +55,8 @@ fn the_scenario_is_kept_as_it_was_written() {
     assert_eq!((&again[0].hash, again[0].spec().unwrap().cycle_fs), (&coarse.hash, 64_000_000));
 }
 
-/// Each packet crosses as many links as in the fine run. Latencies differ by the rounding of hops, and energy differs by chance.
+/// Each packet crosses the same number of links as in the run with fine flits. Latencies differ because the times of hops are rounded, and
+/// energy differs by random variation.
 #[test]
 fn latency_and_energy_are_those_of_the_fine_flits_but_for_rounding() {
     let run = |grain: &[(&str, &str)]| {
@@ -67,9 +68,9 @@ fn latency_and_energy_are_those_of_the_fine_flits_but_for_rounding() {
         (ns, number("energy_per_bit_pj"), number("accepted_load"))
     };
     let (fine, coarse) = (run(&[]), run(&[("grain", "4KiB")]));
-    // the nearest whole number: 2 terminal links, 2 routers, a link: 2 * 63 + 2 * 2 + 160 + 1 + 63 = 354 -> (1 + 3 + 1 + 1) * 64 = 384
+    // nearest whole number, for 2 terminal links, 2 routers and a link: 2 * 63 + 2 * 2 + 160 + 1 + 63 = 354 -> (1 + 3 + 1 + 1) * 64 = 384
     assert_eq!((fine.0.round(), coarse.0.round()), (354.0, 384.0));
-    // links are always on, so the power is the same, and the energy per bit follows from the time per delivered bit
+    // links are always on, so both runs have the same power, and the energy per bit depends only on the delivered bits per time
     let power = |(_, energy, accepted): (f64, f64, f64)| energy * accepted;
     assert!((power(coarse) / power(fine) - 1.0).abs() < 0.01, "{fine:?} {coarse:?}");
 }

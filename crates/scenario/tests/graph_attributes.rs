@@ -1,17 +1,17 @@
-//! Attributes of graph files in a scenario: classes, bandwidths, latencies and hosts, and the warnings and refusals about them.
+//! Tests of attributes in graph files: classes, bandwidths, latencies and hosts, with their warnings and refusals.
 
 use std::collections::BTreeMap;
 use weft_scenario::{Diagnostic, Point, expand_with};
 use weft_units::{Bandwidth, Time};
 
-/// A file of tests/data/graphs.
+/// The content of a file in tests/data/graphs.
 macro_rules! file {
     ($name:literal) => {
         include_str!(concat!("../../../tests/data/graphs/", $name))
     };
 }
 
-/// The point of a scenario with this topology and these links, for a file `net.json` or `net.graphml`.
+/// Creates the point of a scenario with this topology and these links, for a file `net.json` or `net.graphml`.
 fn point(file: &str, topology: &str, links: &str) -> Result<Point, Diagnostic> {
     let name = if file.trim_start().starts_with('<') { "net.graphml" } else { "net.json" };
     let text = format!(
@@ -23,7 +23,7 @@ fn point(file: &str, topology: &str, links: &str) -> Result<Point, Diagnostic> {
         .map(|mut points| points.remove(0))
 }
 
-/// The codes of the warnings, with their numbers.
+/// The codes of the warnings of a point, with their numbers.
 fn codes(point: &Point) -> Vec<(&str, BTreeMap<String, f64>)> {
     let numbers = |warning: &weft_scenario::Warning| {
         warning.numbers.iter().map(|(name, value)| (name.to_string(), *value)).collect()
@@ -35,7 +35,7 @@ fn numbers(of: &[(&str, f64)]) -> BTreeMap<String, f64> {
     of.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
 }
 
-/// Latency and bandwidth of each class.
+/// Latency and bandwidth of each link class of a point.
 fn links(point: &Point) -> BTreeMap<&str, (Option<Time>, Option<Bandwidth>)> {
     point.scenario.links.iter().map(|(class, link)| (class.as_str(), (link.latency, link.bandwidth))).collect()
 }
@@ -52,7 +52,7 @@ const LINKS: &str = "default: {latency: 20ns, vcs: 4, buffer: 512flits}, termina
 
 #[test]
 fn bandwidths_that_nothing_reads_are_named() {
-    // 53 of the 53 edges have a bandwidth
+    // all 53 edges of the file have a bandwidth, but the scenario does not use it
     let edges = file!("noclass.graphml").matches("<edge ").count() as f64;
     let bare = point(file!("noclass.graphml"), "", LINKS).expect("a point");
     let racks = file!("noclass.graphml").matches(">R").count() as f64;
@@ -60,7 +60,7 @@ fn bandwidths_that_nothing_reads_are_named() {
     assert_eq!(codes(&bare)[0], ("graph_attributes_unused", unused));
     let help = &bare.warnings[0].help;
     assert!(help.contains("attributes: {bandwidth: {from: bandwidth, unit: UNIT}}"), "{help}");
-    // the remedy works, with the unit of the file
+    // the remedy works if its unit is the unit of the file
     let used =
         point(file!("noclass.graphml"), ", attributes: {bandwidth: {from: bandwidth, unit: Gb/s}}", LINKS).unwrap();
     let read = links(&used);
@@ -75,7 +75,7 @@ fn a_misspelt_attribute_is_refused_at_its_file() {
     let refused = point(file!("typo.graphml"), "", links).expect_err("`terminal`");
     assert_eq!((refused.path.as_str(), refused.line), ("topology.graph.file", Some(3)));
     assert!(refused.what.ends_with("did you mean `terminals`?"), "{refused}");
-    // one leaf of twelve writes `terminal`
+    // one of twelve leaves spells the attribute `terminal`, so its 8 terminals are missing
     let terminals = |topology: &str| {
         let point = point(file!("typo.graphml"), topology, links).expect("a point");
         point.spec().expect("a spec").graph.terminals()
@@ -99,7 +99,7 @@ fn hosts_of_a_file_are_terminals_with_the_speed_of_their_links() {
     let mapped = ", attributes: {bandwidth: {from: capacity}}";
     let bare = "default: {latency: 20ns, vcs: 4, buffer: 512flits}";
     let found = point(file!("servers.graphml"), mapped, bare).expect("a point");
-    // 12 leaves, 5 spines, 96 servers
+    // the network has 12 leaves, 5 spines and 96 servers
     let counts = |point: &Point| {
         let graph = point.spec().expect("a spec").graph;
         (graph.routers(), graph.terminals())
@@ -116,7 +116,7 @@ fn hosts_of_a_file_are_terminals_with_the_speed_of_their_links() {
     assert_eq!(links(&own)["terminal"].1, speed("50Gb/s"), "the scenario wins");
 }
 
-/// A graph of two routers joined by a link with these attributes.
+/// A graph file with two routers, joined by a link with these attributes.
 fn pair(attributes: &str) -> String {
     format!(
         r#"{{"nodes": [{{"id": 0, "terminals": 1}}, {{"id": 1, "terminals": 1}}], "edges": [{{"source": 0, "target": 1, {attributes}}}]}}"#
@@ -125,7 +125,7 @@ fn pair(attributes: &str) -> String {
 
 #[test]
 fn lengths_are_rounded_up_to_cycles_and_times_are_not() {
-    // 3.3 m x 5 ns/m = 16.5 ns, which are 17 cycles of 1 ns
+    // 3.3 m x 5 ns/m = 16.5 ns, rounded up to 17 cycles of 1 ns
     let length = ", attributes: {latency: {from: d, unit: m}}";
     let cable = point(&pair(r#""d": 3.3"#), length, LINKS).expect("a point");
     assert_eq!(links(&cable)["link_16500ps"].0, time("17ns"));
@@ -145,13 +145,13 @@ fn lengths_are_rounded_up_to_cycles_and_times_are_not() {
     );
     let rounded = point(&pair(r#""d": 0.0165"#), &us(", round: 1cycle"), LINKS).expect("the first remedy");
     assert_eq!(links(&rounded)["link_16500ps"].0, time("17ns"));
-    // 300,000 s are 3 * 10^14 cycles, more than 2^48 = 2.8 * 10^14, so rounding cannot help
+    // 300,000 s are 3 * 10^14 cycles, more than the limit 2^48 = 2.8 * 10^14, so rounding cannot help
     let long = point(&pair(r#""d": 3e11"#), &us(""), LINKS).expect_err("too long");
     assert!(long.what.contains("more than 2^48") && long.help.starts_with("write `links.link_"), "{long}");
     let own = format!("{LINKS}, link_16500ps: {{latency: 16ns}}");
     let own = point(&pair(r#""d": 0.0165"#), &us(""), &own).expect("the second remedy");
     assert_eq!(links(&own)["link_16500ps"].0, time("16ns"));
-    // rounded to a multiple of 5 ns, and of 10 cycles
+    // the latency is rounded to a multiple of 5 ns, and of 10 cycles
     assert_eq!(
         links(&point(&pair(r#""d": 3.3"#), ", attributes: {latency: {from: d, unit: m, round: 5ns}}", LINKS).unwrap())
             ["link_20ns"]
@@ -178,7 +178,7 @@ fn a_value_of_the_file_that_no_link_can_have_is_refused_at_the_file() {
         refused.what.starts_with("the bandwidth of `link_7777777700b_5ns` links in the file: 77777777 flits in"),
         "{refused}"
     );
-    // two digits of 7.7777777 Gb/s
+    // the remedy keeps two digits of 7.7777777 Gb/s
     assert!(refused.help.starts_with("write `round: 100Mb/s` in `attributes.bandwidth`, or"), "{refused}");
     let rounded = mapped.replace("unit: Gb/s", "unit: Gb/s, round: 100Mb/s");
     let rounded = point(&pair(r#""d": 1, "c": 7.7777777"#), &rounded, LINKS).expect("the remedy");
@@ -186,7 +186,7 @@ fn a_value_of_the_file_that_no_link_can_have_is_refused_at_the_file() {
     // no step makes a link of 20 b/s fast enough for cycles of 1 ns: 20 b/s x 1 ns / 400 bits is 1 flit in 2e10 cycles
     let slow = point(&pair(r#""d": 1, "c": 0.00000002"#), mapped, LINKS).expect_err("too slow");
     assert!(slow.help.starts_with("write `links.link_20b_5ns.bandwidth`"), "{slow}");
-    // a link of length 0 after a router without a delay
+    // refused: a link of length 0 after a router without a delay takes no time
     let text = "topology: {graph: {file: net.json, attributes: {latency: {from: d, unit: m}}}}\nrouter: {delay: 0cycles}\n\
                 routing: shortest_path\ntraffic: {pattern: uniform, packet: 1flit, load: 0.1}\n";
     let no_time = |text: &str| {
@@ -199,7 +199,7 @@ fn a_value_of_the_file_that_no_link_can_have_is_refused_at_the_file() {
     assert!(no_time(&format!("{text}links: {{link_0fs: {{latency: 1cycle}}}}\n")).is_ok(), "the remedy");
 }
 
-/// Two routers joined by cables of 100 and of 400 Gb/s. `first` is the first line of the scenario.
+/// A scenario with two routers, joined by cables of 100 and of 400 Gb/s. `first` is the first line of the scenario, which sets the units.
 fn two_speeds(first: &str) -> Result<Point, Diagnostic> {
     let file = r#"{"nodes": [{"id": 0, "terminals": 1}, {"id": 1, "terminals": 1}, {"id": 2, "terminals": 1}],
         "links": [{"source": 0, "target": 1, "c": 100}, {"source": 1, "target": 2, "c": 400}]}"#;
@@ -218,7 +218,7 @@ fn links_faster_than_the_default_flit_are_offered_their_speed_first() {
     let message = help("");
     assert!(message.contains("help: write `link_speed: 400Gb/s`, the speed of the fastest link"), "{message}");
     assert_eq!(two_speeds("link_speed: 400Gb/s").unwrap().check_network(), Ok(()));
-    // a cycle or a flit that the user has chosen is kept
+    // the remedy keeps a cycle or a flit that the user has chosen
     for written in ["cycle: 1ns", "flit: 48b", "link_speed: 100Gb/s"] {
         let message = help(written);
         assert!(

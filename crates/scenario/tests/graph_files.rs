@@ -1,9 +1,9 @@
-//! Scenarios with the network of a graph file: runs with known answers, and refusals.
+//! Tests of scenarios with the network of a graph file: runs with known results, and refusals.
 
 use weft_engine::spec::Execution;
 use weft_scenario::{Diagnostic, Finished, Point, expand_with};
 
-/// A scenario of one network, with these keys at the end.
+/// The points of a scenario for a network in this file, with the keys `more` at the end.
 pub fn points(file: &str, text: &str, more: &str) -> Result<Vec<Point>, Diagnostic> {
     let scenario = format!(
         "topology: {{graph: {{file: {file}}}}}\nlinks: {{default: {{latency: 1cycle, vcs: 4, buffer: 64flits}}}}\n\
@@ -26,13 +26,13 @@ pub fn refused(file: &str, text: &str, more: &str) -> Diagnostic {
     points(file, text, more).expect_err("the scenario is bad")
 }
 
-/// The zero-load latency on a network [cycles].
+/// The zero-load latency on the network in this file [cycles].
 fn zero_load(file: &str, text: &str, more: &str) -> f64 {
     let spec = point(file, text, more).spec().expect("good");
     weft_engine::imply(&spec).expect("good").zero_load_latency.expect("a latency")
 }
 
-/// 2 routers with 2 terminals each, and this number of links between the two routers.
+/// A graph file: 2 routers with 2 terminals each, and this number of links between the two routers.
 fn pair(links: usize) -> String {
     let link = |key| format!(r#"{{"source": 0, "target": 1, "key": {key}}}"#);
     let links: Vec<String> = (0..links).map(link).collect();
@@ -43,7 +43,7 @@ fn pair(links: usize) -> String {
 #[test]
 fn parallel_links_of_a_file_carry_together_what_they_can() {
     // A terminal sends 2 of 3 packets to the other router. At load 0.9 the 2 terminals send 2 * 0.9 * 2/3 = 1.2 flits
-    // per cycle over the links. A single link does not carry this; each of 4 links carries 0.3.
+    // per cycle over the links. A single link cannot carry this load; each of 4 links carries 0.3.
     let load = "sweep: {traffic.load: [0.9]}";
     let one = run("pair.json", &pair(1), load);
     assert_eq!(one.summary["saturated"], true, "{:#}", one.summary);
@@ -52,7 +52,7 @@ fn parallel_links_of_a_file_carry_together_what_they_can() {
     let rows = four.channels.rows.iter().filter(|row| &*row.link_class == "link");
     let used: Vec<f64> = rows.map(|row| row.count.flits.iter().sum::<u64>() as f64 / 4000.0).collect();
     assert_eq!(used.len(), 8);
-    // 0.3 * 4000 = 1200 flits scatter by about sqrt(1200): 15 % are 5 standard deviations
+    // the 0.3 * 4000 = 1200 flits of a link vary by about sqrt(1200); 15 % are 5 standard deviations
     assert!(used.iter().all(|used| (used - 0.3).abs() < 0.3 * 0.15), "{used:?}");
 }
 
@@ -62,13 +62,13 @@ fn parallel_links_of_a_file_may_add_up() {
     let point = point("pair.json", &pair(4), sum);
     assert_eq!(point.resolved["links"]["link_x4"]["bandwidth"], "4flits/cycle");
     assert_eq!(point.spec().expect("good").graph.links_by_class()[1..], [("link".into(), 0), ("link_x4".into(), 1)]);
-    // as above, 1.2 flits per cycle cross the link in each direction
+    // as above, the joined link carries 1.2 flits per cycle in each direction
     let finished = run("pair.json", &pair(4), sum);
     assert_eq!(finished.summary["saturated"], false, "{:#}", finished.summary);
     let rows = finished.channels.rows.iter().filter(|row| &*row.link_class == "link_x4");
     let used: Vec<f64> = rows.map(|row| row.count.flits.iter().sum::<u64>() as f64 / 4000.0).collect();
     assert!(used.len() == 2 && used.iter().all(|used| (used - 1.2).abs() < 1.2 * 0.075), "{used:?}");
-    // a key for one link also applies to the sum, and a section with the sum's own name has priority
+    // a key for the single links also applies to the joined link, but the section of the joined link has priority
     let keys = "sweep: {topology.graph.parallel_links: [sum], links.link.latency: [7cycles], \
                 links.link_x4.bandwidth: [1flit/cycle]}";
     let links = self::point("pair.json", &pair(4), keys).resolved["links"]["link_x4"].clone();
@@ -84,7 +84,7 @@ fn a_latency_that_is_stated_one_way_holds_one_way_and_is_reported_with_its_credi
     let zero_load = |text: &str| zero_load("sym.anynet", text, "");
     let (one_way, short) = (zero_load(text), zero_load("router 0 node 0 router 1 1\nrouter 1 node 1\n"));
     let long = zero_load(&format!("{text}router 1 router 0 15\n"));
-    // a channel of 15 cycles instead of 1 cycle adds 15 - 1, for half of the packets or for all packets
+    // a channel of 15 cycles instead of 1 cycle adds 15 - 1 cycles to half of the packets, or to all packets
     assert_eq!((one_way - short, long - short), (7.0, 14.0));
     let credits_and_warnings = |more: &str| {
         let point = point("sym.anynet", text, more);
@@ -104,7 +104,7 @@ fn a_latency_that_is_stated_one_way_holds_one_way_and_is_reported_with_its_credi
     assert_eq!(of_class(credits), names(15, 1));
     let warning =
         warnings.iter().find(|warning| warning.code.name == "anynet_credits_unlike_booksim").expect("a warning");
-    // the remedy works: a credit takes the same time as its flit
+    // the remedy works: a credit then takes the same time as its flit
     let keys = "links.latency1.credit_latency to the latency of latency15, and links.latency15.credit_latency to the latency of latency1";
     assert!(warning.help.contains(keys), "{}", warning.help);
     let (credits, _) = credits_and_warnings(
@@ -137,7 +137,7 @@ fn a_router_with_too_many_ports_is_refused_with_their_number() {
 
 #[test]
 fn a_hub_of_300_ports_runs() {
-    // as in the Topology Zoo: GraphML, a hub with 299 neighbours, and a terminal on each router
+    // a network like those in the Topology Zoo: GraphML, a hub with 299 neighbours, and a terminal on each router
     let nodes: String = (0..300).map(|node| format!(r#"<node id="{node}"/>"#)).collect();
     let links: String = (1..300).map(|leaf| format!(r#"<edge source="0" target="{leaf}"/>"#)).collect();
     let text = format!(
@@ -146,7 +146,7 @@ fn a_hub_of_300_ports_runs() {
     let keys = "sweep: {topology.graph.terminals_per_router: [1]}";
     // Seen from a leaf, 298 routers are 2 links away, and the hub is 1 link away. Seen from the hub, all routers are 1 link away.
     let links = (299.0 * (298.0 * 2.0 + 1.0) + 299.0) / (300.0 * 299.0);
-    // each link with its router adds the same time as the only link between two routers
+    // the zero-load latency is that of a network with one link, plus the time of the additional links and routers
     let [none, one] = ["router 0 node 0 node 1", "router 0 node 0 router 1\nrouter 1 node 1"]
         .map(|text| zero_load("few.anynet", text, ""));
     let expected = none + links * (one - none);
@@ -154,8 +154,7 @@ fn a_hub_of_300_ports_runs() {
     assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
     let finished = run("hub.graphml", &text, keys);
     assert_eq!(finished.summary["saturated"], false, "{:#}", finished.summary);
-    // 300 terminals send 0.05 flits in each of 4000 cycles: 60,000 flits, which vary by about sqrt(60,000) = 245; 2 % are 5
-    // standard deviations
+    // 300 terminals send 0.05 flits in each of 4000 cycles: 60,000 flits, which vary by sqrt(60,000) = 245; 2 % are 5 standard deviations
     let accepted = finished.summary["accepted_load"].as_f64().expect("a load");
     assert!((accepted - 0.05).abs() < 0.05 * 0.02, "{accepted}");
 }

@@ -1,4 +1,5 @@
-//! Sleeping routers and accounts of groups: on idle trees they equal values by hand, and under load they add up exactly to the femtojoule.
+//! Tests of sleeping routers and of accounts of groups. On idle trees they equal values computed by hand, and under load they add up
+//! exactly.
 
 use crate::refusal::refused_in;
 use serde_json::Value;
@@ -7,8 +8,8 @@ use weft_engine::spec::Execution;
 use weft_scenario::{Finished, Point, expand};
 use weft_units::fj_text;
 
-/// A tree with leaves 0 and 1, which have two terminals each, and spines 2 and 3; 4 links join them. A flit has 10 bits and a cycle
-/// lasts 1 ns, so a microwatt is a femtojoule per cycle.
+/// A tree: leaves 0 and 1 with two terminals each, and spines 2 and 3; 4 links join leaves and spines. A flit has 10 bits and a cycle lasts
+/// 1 ns, so a microwatt is a femtojoule per cycle.
 const TREE: &str = "\
 flit: 10b
 topology: {k_ary_n_tree: {k: 2, n: 2}}
@@ -44,7 +45,7 @@ fn groups(finished: &Finished) -> &Table {
     &finished.recorded.iter().find(|(name, _)| *name == "groups").expect("groups were asked for").1
 }
 
-/// The whole numbers of a column: counts, or energies [fJ].
+/// The integers in a column of a table: counts, or energies [fJ].
 fn counts(table: &Table, name: &str) -> Vec<u64> {
     match table.column(name) {
         Some(Column::Counts(cells)) => cells.clone(),
@@ -63,15 +64,15 @@ fn names(table: &Table) -> Vec<&str> {
 #[test]
 fn routers_of_an_idle_tree_pay_for_sleep_from_the_cycle_in_which_their_links_are_off() {
     let s = run_in(0, &[IDLE]).summary;
-    // The window is cycles 10 to 2010. Links are idle for 20 cycles and down after 10 more, so the spines sleep from cycle 30 on,
-    // 1980 cycles each. The terminals keep the leaves awake
+    // The window lasts from cycle 10 to cycle 2010. Links are idle for 20 cycles and off 10 cycles later, so each spine sleeps from cycle
+    // 30 on, 1980 cycles. The links to terminals stay on, so the leaves never sleep
     assert_eq!(fj(&s, "energy_routers_static_fj"), 2 * 2000 * 1000 + 2 * (20 * 1000 + 1980 * 100));
     assert_eq!(s["routers_asleep_share"].as_f64(), Some(2.0 * 1980.0 / (4.0 * 2000.0)));
-    // 4 ports to terminals are always on, and 8 ports to routers are on for 20 cycles
+    // the 4 ports to terminals are always on, and the 8 ports to routers are on for 20 cycles
     assert_eq!(fj(&s, "energy_routers_ports_fj"), (4 * 2000 + 8 * 20) * 30);
     let parts = ["static", "ports", "dynamic"].map(|part| fj(&s, &format!("energy_routers_{part}_fj")));
     assert_eq!(fj(&s, "energy_routers_fj"), parts.iter().sum::<u128>());
-    // always on: routers are awake in every cycle; ideal: without flits all routers are asleep
+    // always-on: routers are awake in every cycle; ideal: all routers are asleep, because no flit crosses them
     let links = |key: &str| fj(&s, key) - fj(&run_in(0, &[IDLE, ("power.router_price", "null")]).summary, key);
     assert_eq!(links("energy_always_on_fj"), 4 * 2000 * 1000 + 12 * 2000 * 30);
     assert_eq!(links("energy_ideal_fj"), 4 * 2000 * 100);
@@ -120,7 +121,7 @@ fn the_accounts_of_groups_add_up_to_the_bill_in_any_number_of_blocks() {
         let rows = &finished.channels.rows;
         assert_eq!(sum("flits"), rows.iter().map(|row| u128::from(row.count.flits.iter().sum::<u64>())).sum());
         assert!(sum("flits") > 0);
-        // a router draws 900 fJ less in each cycle of sleep
+        // a sleeping router draws 900 fJ less in each cycle
         let saved = 4 * 2000 * 1000 - fj(s, "energy_routers_static_fj");
         assert_eq!(saved, 900 * sum("routers_asleep_cycles"), "{by}");
         for blocks in [2, 4] {
@@ -137,7 +138,7 @@ fn the_accounts_of_groups_add_up_to_the_bill_in_any_number_of_blocks() {
 fn a_group_sleeps_while_all_that_leaves_or_reaches_it_is_off() {
     let table = |by: &str| run_in(0, &[IDLE, ("power.groups", by)]);
     let column_of = |finished: &Finished, column: &str| counts(groups(finished), column);
-    // by hand: links are off from cycle 30 to 2010, which is 1980 cycles; links of terminals are never off
+    // computed by hand: links between routers are off from cycle 30 to 2010, which is 1980 cycles; links of terminals are never off
     let trunks = table("{by: trunk}");
     assert_eq!(names(groups(&trunks)), ["0-2", "0-3", "1-2", "1-3", "(in no group)"]);
     assert_eq!(column_of(&trunks, "channels"), [2, 2, 2, 2, 8]);
@@ -147,7 +148,7 @@ fn a_group_sleeps_while_all_that_leaves_or_reaches_it_is_off() {
     assert_eq!(column_of(&trunks, "energy_fj")[0], 2 * (20 * 7 + 1980));
     let routers = table("{by: router}");
     assert_eq!(names(groups(&routers)), ["0", "1", "2", "3"]);
-    // a leaf sends on 4 channels, and its two terminals send on one each
+    // a leaf sends on 4 channels, and its two terminals send on one channel each
     assert_eq!(column_of(&routers, "channels"), [6, 6, 2, 2]);
     assert_eq!(column_of(&routers, "asleep_cycles"), [0, 0, 1980, 1980]);
     assert_eq!(column_of(&routers, "routers_asleep_cycles"), [0, 0, 1980, 1980]);
@@ -160,7 +161,7 @@ fn a_group_sleeps_while_all_that_leaves_or_reaches_it_is_off() {
     assert_eq!(shares, &[0.0, 0.99, 0.0]);
     let sizes = run_in(0, &[IDLE, ("power.groups", "{by: cabinet, routers_per_cabinet: 3}")]);
     assert_eq!(names(groups(&sizes)), ["0-2", "3-3"]);
-    // the sleep of routers is counted even without a price
+    // the run counts the sleep of routers even if sleep has no price
     let free = run_in(0, &[IDLE, ("power.groups", "{by: router}"), ("power.router_price", "null")]);
     assert_eq!(column_of(&free, "routers_asleep_cycles"), [0, 0, 1980, 1980]);
     assert_eq!(column_of(&free, "energy_routers_fj"), [0; 4]);
@@ -236,7 +237,7 @@ fn groups_that_do_not_go_with_the_network_are_refused_and_the_remedies_work() {
     let sets = [lone, ("routing", "minimal"), ("power.groups", "{by: trunk}")];
     let message = refused_in("groups.yaml", TREE, &sets);
     assert!(message.contains("no link between two routers") && message.contains("write `by: router`"), "{message}");
-    // the remedies work
+    // checks that the remedies work
     point(&[lone, ("routing", "minimal"), ("power.groups", "{by: router}")]);
     for by in [
         "{by: cabinet, routers_per_cabinet: 4}",
@@ -258,7 +259,7 @@ fn a_price_of_sleep_that_saves_nothing_is_reported() {
     assert_eq!(warnings_of(&[("power.router_price.asleep", "1mW")]), [""; 0]);
     let dear = warnings_of(&[("power.router_price.asleep", "2mW")]).concat();
     assert!(dear.contains("uses 2000 fJ per cycle") && dear.contains("awake router, 1000 fJ"), "{dear}");
-    // no link goes off, or links go to a mode other than `off`, or every router has terminals
+    // in these cases no router sleeps: no link goes off, links go to a mode other than `off`, or every router has terminals
     let quarter = "{idle_timeout: {idle: 20cycles, transition: 10cycles, to: quarter}}";
     let prices = ("power.prices", "null");
     for (sets, class) in [

@@ -1,4 +1,4 @@
-//! Latencies that the scenario does not give: those of terminal links, and those of links with a length in the file.
+//! Tests of latencies that the scenario does not give: of terminal links, and of links whose length is in a graph file.
 
 use serde_json::Value;
 use weft_scenario::{expand, expand_with};
@@ -21,7 +21,7 @@ fn terminal_links_are_short_unless_someone_says_otherwise() {
         let point = &expand("a.yaml", &format!("{base}{links}\n"), &[]).expect("sound")[0];
         assert_eq!(latency(&point.resolved, "terminal"), terminal, "{links}");
         assert_eq!(latency(&point.resolved, "dim0"), other, "{links}");
-        // the written-out scenario means the same
+        // the scenario with all defaults filled in is the same point
         let again = &expand("b.yaml", &point.resolved_yaml(), &[]).expect("sound")[0];
         assert_eq!(again.hash, point.hash, "{links}");
     }

@@ -1,4 +1,4 @@
-//! No time overflows the arithmetic: more than 2^48 cycles are refused at their key, and 2^48 cycles cause no overflow.
+//! Tests that no time overflows the arithmetic: a key with more than 2^48 cycles is refused, and 2^48 cycles cause no overflow.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ fn tried(text: &str, sets: &[(String, String)]) -> Result<Point, String> {
     Ok(point)
 }
 
-/// Every routing on a few small networks that it fits, with every recording.
+/// Scenarios of every routing on a few small networks on which it works, with every recording.
 fn networks() -> Vec<String> {
     let recordings = RecordingConfig::examples();
     let recordings: BTreeMap<&str, Value> = recordings
@@ -48,7 +48,7 @@ fn written(config: &impl serde::Serialize) -> String {
     serde_json::to_string(config).expect("a configuration")
 }
 
-/// Keys with times, in addition to those of the models.
+/// Scenario keys with times that do not belong to models.
 const OTHERS: [&str; 4] = [
     "faults: [{link: [0, 1], at: 20cycles, until: 90cycles}]\nfault_model: {rebuild_delay: 10cycles, patience: 10cycles}\n",
     "fault_model: {links: {share: 20%, at: 20cycles, until: 90cycles}}\n",
@@ -56,7 +56,7 @@ const OTHERS: [&str; 4] = [
     "measure: {warmup: auto, warmup_limit: 90000cycles, stop: {confidence: {half_width: 0.5, max_window: 90000cycles}}}\n",
 ];
 
-/// Points that write every key with a time. A model with times is in the first network that it fits.
+/// Points that together set every key with a time. Each model with times is tested in the first network on which it works.
 fn points() -> Vec<Point> {
     let networks = networks();
     let examples = weft_scenario::examples();
@@ -67,10 +67,10 @@ fn points() -> Vec<Point> {
     let mut points: Vec<Point> = timed
         .map(|(family, config)| {
             let set = (family.clone(), config.to_string());
-            // a workload with its own demand accepts neither a pattern nor a load
+            // a workload that determines what terminals send accepts neither a pattern nor a load
             let nothing = ["traffic.pattern", "traffic.load"].map(|key| (key.to_owned(), "null".to_owned()));
             let alone: Vec<_> = nothing.into_iter().chain([set.clone()]).collect();
-            // a scheme that sets queues aside needs as many VCs as queues
+            // a queueing scheme that sets queues aside needs one VC per queue
             let few = ["2", "4"].map(|vcs| [set.clone(), ("links.default.vcs".to_owned(), vcs.to_owned())]);
             let fits = |text: &String| {
                 let ways = [std::slice::from_ref(&set), &alone, &few[0], &few[1]];
@@ -110,20 +110,20 @@ fn a_time_of_any_length_runs_or_is_refused_at_its_key() {
         }
     }
     let mut wrong = Vec::new();
-    // each link class of a resolved file has its own times, so the default is not used
+    // each link class of a resolved scenario sets its times, so the default is not used
     for (path, text) in known.iter().filter(|(path, _)| !path.starts_with("links.default.")) {
         let set = |time: Time| tried(text, &[(path.clone(), time.to_string())]);
         match set(Time::Cycles(10u64.pow(18))) {
             Err(error) if error.starts_with(&format!("error: {path}: ")) => {}
             Err(error) => wrong.push(format!("{path}: {error}")),
-            // this time is only a divisor, and no run waits for it
+            // this time is only a divisor, so the run never waits for it
             Ok(_) if path.ends_with(".slowdown_bound") => {}
             Ok(_) => wrong.push(format!("{path}: 10^18 cycles pass")),
         }
-        // the longest accepted time; a run would not end if it were a time of the measurement
+        // runs the longest accepted time, except for times of the measurement, with which the run would not end
         if let Ok(point) = set(Time::Cycles(MAX_CYCLES))
             && !path.starts_with("measure.")
-            // a scheduler makes a pass once per period, so a program of 2^48 cycles has too many passes
+            // excludes the scheduler, which makes a pass once per period, so a program of 2^48 cycles has too many passes
             && !path.contains(".scheduler.traces.")
         {
             let _ = point.run(Execution::new(1, 1), &());

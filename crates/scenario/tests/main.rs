@@ -1,5 +1,5 @@
-//! The tests of scenarios are one program, so that they are linked once. A file in this folder is a module below; shared helper
-//! functions are in `refusal`.
+//! All tests of scenarios are one program, so that the linker runs only once. Each file in this folder is a module of this program; helper
+//! functions that several modules use are in `refusal`.
 
 #![allow(clippy::result_large_err, reason = "an error ends a test: its size costs nothing")]
 
@@ -41,7 +41,7 @@ mod turnaround;
 mod warned;
 mod zero_load;
 
-/// Without a line here, a file of this folder would never run.
+/// Without a `mod` line for it, a test file of this folder would never run.
 #[test]
 fn every_file_of_this_folder_is_a_module_here() {
     let here = include_str!("main.rs");

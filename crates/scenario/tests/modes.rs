@@ -1,4 +1,4 @@
-//! Named modes: exact energies, columns, and refusals with remedies that work.
+//! Tests of link modes that a scenario defines: exact energies, columns, and refusals with remedies that work.
 
 use serde_json::json;
 use weft_engine::power::LinkState;
@@ -8,7 +8,7 @@ use weft_scenario::{Finished, expand};
 
 type Sets<'a> = &'a [(&'a str, &'a str)];
 
-/// 12 lanes of 0.342 W each; idle channels keep one lane on. A cycle is 1 ns, so 1 mW is 1 pJ per cycle.
+/// Links of 12 lanes of 0.342 W each; idle channels keep one lane on. A cycle is 1 ns, so 1 mW is 1 pJ per cycle.
 const LANES: &str = "
 topology: {full_mesh: {routers: 2, terminals_per_router: 1}}
 routing: minimal
@@ -41,12 +41,12 @@ fn run(sets: Sets) -> Finished {
     points[0].run(Execution::new(1, 1), &()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Each of the 2 channels between routers is on for 40 cycles, goes down for 25 cycles and keeps one lane on for 935 cycles. The 4
-/// channels of terminals are not managed, and stay on.
+/// Each of the 2 channels between routers is on for 40 cycles, in transition for 25 cycles, and on one lane for 935 cycles. The policy does
+/// not manage the 4 channels of terminals, which stay on.
 #[test]
 fn energy_is_the_sum_over_modes_of_cycles_and_prices() {
     let finished = run(&[]);
-    let channel = 40 * 4104 + 25 * 4000 + 935 * 342; // in pJ; 1 mW is 1 pJ per cycle
+    let channel = 40 * 4104 + 25 * 4000 + 935 * 342; // in pJ, because 1 mW is 1 pJ per cycle
     let total: u64 = 2 * channel + 4 * 1000 * 4104;
     assert_eq!(finished.summary["energy_total_fj"], format!("{}", total * 1000));
     let shares =
@@ -57,7 +57,7 @@ fn energy_is_the_sum_over_modes_of_cycles_and_prices() {
     assert_eq!(listed[7], json!({"name": "nap", "rate": 1.0, "carries": false}));
 }
 
-/// A mode that the scenario defines as a kind of sleep: no flit crosses the channel, and the mode has a price.
+/// The scenario defines a mode as a kind of sleep: no flit crosses the channel, and the mode has a price.
 #[test]
 fn a_mode_that_carries_nothing_is_a_sleep_with_a_price() {
     let nap = "{idle_timeout: {idle: 40cycles, transition: 25cycles, to: nap}}";
@@ -129,7 +129,7 @@ fn a_role_that_no_mode_has_and_a_mode_without_a_price_are_refused() {
         message.contains("write one of: off, six, one, nap; or add {name: two, rate: 1/2} to power.modes"),
         "{message}"
     );
-    // the new mode needs a price
+    // refused: the new mode `two` has no price
     let two = "[{name: six, rate: 6/12}, {name: one, rate: 1/12}, {name: nap, carries: false}, {name: two, rate: 1/2}]";
     let message = said(&[(to, "two"), ("power.modes", two)]).expect("refused");
     assert!(
@@ -144,7 +144,7 @@ fn a_role_that_no_mode_has_and_a_mode_without_a_price_are_refused() {
     let all =
         ["on", "draining", "two", "waking"].map(|name| format!("{name}: {{static: 1W, per_bit: 0pJ/bit}}")).join(", ");
     assert_eq!(said(&[(to, "two"), ("power.modes", two), ("power.prices", &format!("{{{all}}}"))]), None);
-    // a price for a mode that does not exist
+    // refused: the price is for a mode that does not exist
     let message = said(price).expect("refused");
     assert!(message.contains("error: power.prices.two: no mode has the name `two`"), "{message}");
     assert_eq!(said(&[&[("power.modes", two)], price].concat()), None);

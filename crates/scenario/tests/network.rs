@@ -1,4 +1,4 @@
-//! The network as data for a drawing.
+//! Tests of the data for a drawing of the network.
 
 use serde_json::{Value, json};
 use weft_scenario::expand_with;
@@ -12,7 +12,7 @@ fn network(topology: &str, routing: &str) -> Value {
 
 #[test]
 fn routers_have_the_coordinates_of_their_kind() {
-    // 6 routers of degree 1 + 2, 2 terminals each: 6 * 3 + 2 * 12 channels
+    // 6 routers have 1 + 2 links and 2 terminals each: 6 * 3 + 2 * 12 channels
     let grid = network("{hyperx: {widths: [2, 3], terminals_per_router: 2}}", "minimal");
     assert_eq!((&grid["kind"], &grid["widths"], &grid["wraps"]), (&json!("grid"), &json!([2, 3]), &json!(false)));
     assert_eq!(grid["routers"], json!([[0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]]));
@@ -32,7 +32,7 @@ fn routers_have_the_coordinates_of_their_kind() {
     assert_eq!(groups["kind"], "groups");
     assert_eq!(groups["routers"], json!([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]));
 
-    // 2 groups with 2 leaves and 1 spine each
+    // the network has 2 groups with 2 leaves and 1 spine each
     let plus = "{dragonfly_plus: {leaves_per_group: 2, spines_per_group: 1, terminals_per_leaf: 1, \
                 global_links_per_spine: 1}}";
     let plus = network(plus, "shortest_path");
@@ -42,11 +42,11 @@ fn routers_have_the_coordinates_of_their_kind() {
 
     let flex = network("{flex: {widths: [3, 2], layers: 3, terminals_per_router: 1}}", "shortest_path");
     assert_eq!((&flex["kind"], &flex["widths"], &flex["complete"]), (&json!("grid"), &json!([3, 2, 3]), &json!(false)));
-    // router 10 = 1 + 3 * 1 + 6 * 1
+    // in layers of 3 x 2 routers, router 10 has the coordinates (1, 1, 1): 10 = 1 + 3 * 1 + 6 * 1
     assert_eq!((&flex["routers"][10], &flex["wraps"]), (&json!([1, 1, 1]), &json!(false)));
 
     let levels = network("{fat_tree: {k: 2}}", "up_down");
-    // 2 pods with 1 edge router and 1 aggregation router each, and 1 core
+    // the tree has 2 pods with 1 edge router and 1 aggregation router each, and 1 core router
     assert_eq!(
         (&levels["kind"], &levels["routers"]),
         (&json!("levels"), &json!([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0]]))
@@ -55,7 +55,7 @@ fn routers_have_the_coordinates_of_their_kind() {
     assert_eq!((&graph["kind"], &graph["routers"], &graph["channels"]), (&json!("graph"), &json!([]), &json!(12)));
 }
 
-/// Flits per cycle from each router to each router, for a file with this traffic.
+/// The traffic matrix of a scenario with this traffic: flits per cycle from each router to each router.
 fn matrix(topology: &str, traffic: &str) -> Vec<Vec<f64>> {
     let text = format!("topology: {topology}\nrouting: dimension_order\ntraffic: {traffic}\n");
     let points = expand_with("a.yaml", &text, &[], Vec::new()).unwrap_or_else(|error| panic!("{error}"));
@@ -73,22 +73,22 @@ fn assert_near(matrix: &[Vec<f64>], expected: &[[f64; 3]]) {
 #[test]
 fn a_traffic_matrix_has_the_rates_of_the_pattern() {
     let three = "{hyperx: {widths: [3], terminals_per_router: 2}}";
-    // 2 terminals send 0.3 each to 5 others: one on their own router, and 2 on each of the other routers
+    // the 2 terminals of a router send 0.3 each to 5 others: one at their own router, and 2 at each of the other routers
     let (own, other) = (2.0 * 0.3 / 5.0, 2.0 * 0.3 * 2.0 / 5.0);
     let uniform = [[own, other, other], [other, own, other], [other, other, own]];
     assert_near(&matrix(three, "{pattern: uniform, load: 0.3}"), &uniform);
 
-    // The first terminal of router 0 and the two terminals of router 1 are one job. Each sends 0.3 to the 2 others, and rank 0 is
-    // alone on its router. The other job has the two terminals of router 2, which send 0.2 to each other.
+    // The first terminal of router 0 and the two terminals of router 1 are the first job. Each of its terminals sends 0.3 to the 2 others;
+    // rank 0 is alone on router 0. The second job has the two terminals of router 2, which send 0.2 to each other.
     let jobs = "{jobs: [\
         {name: a, terminals: {list: [0, 2, 3]}, pattern: uniform, load: 0.3}, \
         {name: b, terminals: {list: [4, 5]}, pattern: uniform, load: 0.2, packet: 4flits}]}";
     let apart = [[0.0, 0.3, 0.0], [0.3, 0.3, 0.0], [0.0, 0.0, 0.4]];
     assert_near(&matrix(three, jobs), &apart);
 
-    // with phases, the first phase counts
+    // if the load has phases, the matrix shows the first phase
     let later = "{pattern: tornado, load: 0.1, phases: [{from: 100cycles, load: 0.9}]}";
-    // each router sends its 2 * 0.1 to the router (ceil(3 / 2) - 1) = 1 ahead
+    // each router sends its load of 2 * 0.1 to the router that is (ceil(3 / 2) - 1) = 1 ahead
     let ahead = [[0.0, 0.2, 0.0], [0.0, 0.0, 0.2], [0.2, 0.0, 0.0]];
     assert_near(&matrix(three, later), &ahead);
 }

@@ -1,4 +1,4 @@
-//! Runs at the load at which buffers shorter than the round trip of a credit are full.
+//! Runs at the load at which buffers are full that are shorter than the round trip of a credit.
 
 use serde_json::{Value, json};
 use weft_engine::spec::Execution;
@@ -13,7 +13,8 @@ fn number(summary: &Value, key: &str) -> f64 {
     summary[key].as_f64().unwrap_or_else(|| panic!("{key}: {}", summary[key]))
 }
 
-/// Two routers and a link of 1000 cycles. A credit returns after 1 cycle in the router, 1000 on the link and 1001 back.
+/// A run with two routers and a link of 1000 cycles between them. A credit returns after 1 cycle in the router, 1000 on the link and 1001
+/// back.
 fn wide_area(buffer: u32) -> Value {
     run(&format!(
         "topology: {{mesh: {{widths: [2], terminals_per_router: 1}}}}\n\
@@ -33,10 +34,10 @@ fn one_vc_carries_its_buffer_in_a_round_trip() {
         assert_eq!(summary["below_path_bound"], false, "{buffer}: no longer run would settle");
         assert_eq!(summary["path_bound_buffer"], "links.dim0.buffer");
         assert_eq!(summary["path_bound_buffer_needed_flits"], json!(2002));
-        // packets of the warm-up that waited behind a full buffer are also accepted in the window
+        // the accepted load can differ, because packets from the warm-up that waited behind a full buffer are accepted in the window
         assert!((number(&summary, "accepted_load") - bound).abs() < 0.01, "{buffer}: {}", summary["accepted_load"]);
     }
-    // with the buffer that the first runs name, the link itself is the bound, and it carries the load
+    // with the buffer that the first runs propose, the bandwidth of the link is the bound, and the network carries the load
     let enough = wide_area(2002);
     assert_eq!((number(&enough, "path_bound_load"), &enough["saturated"]), (1.0, &json!(false)));
     assert!(enough["path_bound_buffer"].is_null() && enough["path_bound_buffer_needed_flits"].is_null());
@@ -44,9 +45,9 @@ fn one_vc_carries_its_buffer_in_a_round_trip() {
 
 #[test]
 fn each_vc_class_has_its_own_buffers() {
-    // Three routers in a row, with a VC class per hop. The fullest channel and class is that of the first hop, class 0, of all
-    // packets from the end. A credit takes 1 + 20 + 21 = 42 cycles, and the only VC of the class has room for 20 flits. The two VCs
-    // together carry twice this load.
+    // Three routers in a row, with a VC class per hop. Weft finds that the fullest VC class is class 0 of the first hop, for all packets
+    // from the first router. A credit takes 1 + 20 + 21 = 42 cycles, and the only VC of the class has space for 20 flits. A channel with
+    // two VCs carries twice this load.
     let at = |load: f64| {
         run(&format!(
             "topology: {{mesh: {{widths: [3], terminals_per_router: 1}}}}\n\

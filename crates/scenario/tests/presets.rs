@@ -1,9 +1,9 @@
-//! The switch of a paper: the keys that a preset sets, and the keys that it does not change.
+//! Tests of the switch from a paper: the keys that a preset sets, and the keys that it does not change.
 
 use serde_json::{Value, json};
 use weft_scenario::{Point, expand};
 
-/// The networks of Table 2 of Andujar et al. (JPDC 2019), as one scenario.
+/// A scenario with the networks in Table 2 of Andujar et al. (JPDC 2019).
 const NETWORKS: &str = r#"
 router: {preset: torus_2019}
 routing: minimal_adaptive
@@ -22,8 +22,8 @@ fn points(text: &str, sets: &[(&str, &str)]) -> Vec<Point> {
     expand("it.yaml", text, &sets).unwrap_or_else(|diagnostic| panic!("{}", diagnostic.text))
 }
 
-/// Table 2: ports of a switch, and cycles of the allocator, ceil(log2 ports). Text of the paper: about 50 ns per hop. Section 1:
-/// directed links, mean distance (including pairs of a router with itself), and bisection.
+/// Table 2 of the paper: ports of a switch, and cycles of the allocator, which are ceil(log2 ports). Text of the paper: a hop takes about
+/// 50 ns. Section 1 of the paper: directed links, mean distance (including pairs of a router with itself), and bisection.
 #[test]
 fn the_delay_of_the_paper_follows_the_ports() {
     let table = [
@@ -39,14 +39,14 @@ fn the_delay_of_the_paper_follows_the_ports() {
         let spec = point.spec().expect("a sound scenario");
         assert_eq!((spec.graph.radix(), spec.graph.routers()), (ports, routers));
         assert!(1u32 << allocator >> 1 < ports && ports <= 1 << allocator, "ceil(log2 {ports}) is {allocator}");
-        // 27 cycles and the allocator in the router, 1 on the link
+        // the router takes 27 cycles plus those of the allocator, and the link takes 1 cycle
         assert_eq!((spec.router.delay, spec.links[1].latency, spec.router.speedup), (27 + allocator, 1, 1));
         let hop_ns = (spec.router.delay + spec.links[1].latency) as f64 * spec.cycle_fs as f64 / 1e6;
         assert!((49.0..55.0).contains(&hop_ns), "{hop_ns} ns");
         assert_eq!((spec.cycle_fs, spec.flit_bits, spec.links[0].vcs, spec.links[1].buffer), (1_600_000, 128, 4, 256));
         let between: usize = spec.graph.links_by_class()[1..].iter().map(|(_, links)| links).sum();
         assert_eq!(2 * between, links);
-        // a ring of 4: (0 + 1 + 2 + 1) / 4 = 1 in each dimension; without pairs of a router with itself, times R / (R - 1)
+        // in a ring of 4 the mean distance is (0 + 1 + 2 + 1) / 4 = 1. Without pairs of a router with itself, it is R / (R - 1) times this
         let mean = spec.graph.mean_distance();
         let others = f64::from(routers) / f64::from(routers - 1);
         assert!((mean - distance * others).abs() < 1e-9, "{mean}, and {distance} with such pairs");
@@ -67,11 +67,11 @@ fn what_is_written_stands() {
     ];
     let point = &points(NETWORKS, &sets)[0];
     let spec = point.spec().expect("a sound scenario");
-    // 4 + 1 ports need 3 doublings
+    // 4 + 1 ports need 3 doublings of the number of ports
     assert_eq!((spec.router.delay, spec.links[1].vcs, spec.links[1].buffer), (5 + 3, 6, 256));
     assert_eq!((spec.cycle_fs, spec.flit_bits), (1_000_000, 128));
     assert_eq!(point.resolved["router"]["allocator"], json!({"islip": {"iterations": 1}}));
-    // the resolved scenario gives the same point
+    // the resolved scenario is the same point
     let again = &points(&point.resolved_yaml(), &[])[0];
     assert_eq!((&again.hash, &again.resolved), (&point.hash, &point.resolved));
 }
@@ -86,7 +86,7 @@ fn without_a_preset_nothing_is_filled_in() {
     );
 }
 
-/// With a grain, a router's delay includes the part that its ports add.
+/// With a grain, a router's delay still includes the time that depends on its number of ports.
 #[test]
 fn a_grain_keeps_the_delay_that_ports_add() {
     let sets = [
@@ -96,7 +96,7 @@ fn a_grain_keeps_the_delay_that_ports_add() {
     ];
     let point = &points(NETWORKS, &sets)[0];
     let spec = point.spec().expect("a sound scenario");
-    // 32 cycles of the router and 1 of the link are 33 cycles of 1.6 ns: 4 grains of 12.8 ns (4.125, rounded)
+    // 32 cycles of the router and 1 of the link are 33 cycles of 1.6 ns, which are 4.125 grains of 12.8 ns, rounded to 4
     assert_eq!((spec.cycle_fs, spec.router.delay, spec.links[1].latency), (12_800_000, 0, 4));
 }
 
@@ -110,6 +110,6 @@ fn a_wrong_name_and_a_speed_beside_it_are_refused() {
     assert!(message.contains("torus_2019"), "{message}");
     let message = said(&[("link_speed", "80Gb/s")]).expect("refused");
     assert!(message.contains("leave link_speed out, or also write cycle and flit"), "{message}");
-    // 16 bytes in 1.6 ns are 80 Gb/s
+    // no error, because 16 bytes in 1.6 ns are 80 Gb/s
     assert_eq!(said(&[("link_speed", "80Gb/s"), ("cycle", "1.6ns"), ("flit", "16B")]), None);
 }

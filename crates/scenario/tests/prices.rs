@@ -1,4 +1,4 @@
-//! Prices of link classes and of routers, and the keys of a bill: their energies, and the refusals.
+//! Tests of prices of link classes and of routers, and of the keys of a bill: their energies, and the refusals.
 
 use crate::refusal::refused_in;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use weft_engine::spec::Execution;
 use weft_scenario::{Finished, Point, expand, read_bill};
 use weft_units::fj_text;
 
-/// Two routers of two terminals. A flit has 10 bits and a cycle lasts 1 ns, so a microwatt is a femtojoule per cycle.
+/// Two routers with two terminals each. A flit has 10 bits and a cycle lasts 1 ns, so a microwatt is a femtojoule per cycle.
 const FILE: &str = "\
 flit: 10b
 topology: {hyperx: {widths: [2], terminals_per_router: 2}}
@@ -64,7 +64,7 @@ fn a_class_with_prices_of_its_own_pays_these_and_the_others_the_common_ones() {
         assert_eq!(a.count, b.count, "prices change no behaviour");
         let flits: u64 = b.count.flits.iter().sum();
         match b.count.class {
-            // 5 fJ/bit of 10 bits
+            // 5 fJ/bit of a flit of 10 bits
             0 => assert_eq!(
                 [b.energy.standing_yj, b.energy.dynamic_yj].map(fj_text),
                 [1000 * 3, flits * 50].map(|fj| fj.to_string())
@@ -72,7 +72,7 @@ fn a_class_with_prices_of_its_own_pays_these_and_the_others_the_common_ones() {
             _ => assert_eq!(a.energy, b.energy),
         }
     }
-    // the references have the same prices: terminals never sleep, so the difference comes from them alone
+    // the references have the same prices, and terminals never sleep; so only the channels of terminals cause the difference
     let difference = |key: &str| fj(&common.summary, key).abs_diff(fj(&own.summary, key));
     assert_eq!(difference("energy_always_on_fj"), difference("energy_total_fj"));
     assert!(difference("energy_total_fj") > 0);
@@ -97,7 +97,7 @@ fn the_energy_of_routers_is_the_arithmetic_of_the_accounts_and_the_sum_closes() 
     assert_eq!(fj(s, "energy_total_fj"), rows + fj(s, "energy_routers_fj"));
     assert_eq!(fj(s, "energy_total_fj"), fj(s, "energy_static_fj") + fj(s, "energy_dynamic_fj"));
     assert_eq!(fj(&plain.summary, "energy_total_fj"), rows, "routers come in addition");
-    // if links are always on, every port is on; on ideal links a port is on for each flit
+    // in the always-on case every port is on; in the ideal case a port is on for one cycle per flit
     let more = |key: &str| fj(s, key) - fj(&plain.summary, key);
     assert_eq!(more("energy_always_on_fj"), parts[0] + 6 * 1000 * 30 + parts[2]);
     assert_eq!(more("energy_ideal_fj"), parts[0] + u128::from(flits) * 30 + parts[2]);
@@ -111,7 +111,7 @@ fn the_power_of_phases_includes_that_of_routers() {
     let phases = ("traffic.phases", "[{from: 600cycles, load: 0.2}]");
     let (plain, finished) = (run(&[TERMINALS, phases]).summary, run(&[TERMINALS, ROUTERS, phases]).summary);
     let watts = |of: &Value, key: &str| of[key].as_f64().expect("a number");
-    // from cycle 100 to 600 and to 1100: the mean power of the window is the mean over its halves
+    // the window has two halves, from cycle 100 to 600 and to 1100, so its mean power is the mean over the halves
     for key in ["power_mean_w", "power_always_on_mean_w"] {
         for summary in [&plain, &finished] {
             let mean = (0..2).map(|phase| watts(&summary["phases"][phase], key)).sum::<f64>() / 2.0;
@@ -167,7 +167,7 @@ fn a_bill_is_no_part_of_the_hash_and_its_defaults_are_written_out() {
     assert_eq!(with.hash, without.hash);
     let bill = &with.resolved["bill"];
     assert_eq!((bill["pue"].as_f64(), &bill["period"]), (Some(1.0), &"day".into()));
-    // no baseline: links that are always on, measured or computed for the same flits
+    // a bill without a baseline is compared with links that are always on, measured or computed for the same flits
     assert_eq!(bill.get("baseline"), None);
     let alone = read_bill("bill.yaml", BILL, EXAMPLE).expect("sound");
     assert_eq!(&alone, bill);
@@ -216,7 +216,7 @@ fn a_bill_is_not_swept() {
     assert!(message.contains("weft analyse bill RESULTS --bill FILE"), "{message}");
 }
 
-/// The message about a bill, which is the same in a scenario and in a separate file.
+/// The error message about a bill. The message is the same for a bill in a scenario and in a separate file.
 fn wrong(text: &str) -> String {
     let message = refused_in("prices.yaml", FILE, &[("bill", text)]);
     let alone = read_bill("bill.yaml", text, EXAMPLE).expect_err("refused, too").to_string();
@@ -276,7 +276,7 @@ fn a_bill_that_can_not_be_computed_is_refused() {
             assert!(message.contains(part), "{text} is said to be\n{message}");
         }
     }
-    // the remedies work
+    // checks that the remedies work
     for parts in
         ["[{share: 0.5, load: 0.1}, {share: 0.5, load: 0.2}]", "[{share: 1, load: 0.001}]", "[{share: 1, phase: 1}]"]
     {

@@ -1,9 +1,10 @@
-//! The workload of programs in scenarios: refusals, remedies that work, and results.
+//! Tests of the workload `programs` in scenarios: refusals, remedies that work, and results.
 
 use weft_engine::spec::{Execution, Stop};
 use weft_scenario::{Finished, Point};
 
-/// A ring of 8 ranks on 8 terminals of one router. `keys` are added to the workload, and `traffic` is added to the section `traffic`.
+/// A scenario in which a program sends around a ring of 8 ranks on 8 terminals of one router. `keys` are added to the workload, and
+/// `traffic` is added to the section `traffic`.
 fn scenario(keys: &str, traffic: &str) -> String {
     format!(
         "topology: {{single_router: {{terminals: 8}}}}\nrouting: dimension_order\nflit: 1B\ntraffic:\n  packet: 16flits\n{traffic}  \
@@ -35,14 +36,14 @@ fn a_program_needs_no_pattern_and_no_load_and_is_measured_whole() {
     let spec = point.spec().expect("a spec");
     assert_eq!((spec.phases.stop, spec.phases.warmup), (Stop::Complete, 0));
     let finished = run(&point);
-    // 14 steps of 100 flits each; the last flit of a step arrives 3 cycles after it has left
+    // the program has 14 steps of 100 flits each, and the last flit of a step arrives 3 cycles after it has left
     let expected = 14 * (100 + 3);
     assert_eq!(finished.summary["completion_cycles"], expected);
     let job = &finished.summary["jobs"][0];
     assert_eq!((&job["run_time_cycles"], &job["messages"]), (&(expected as f64).into(), &(14.0 * 8.0).into()));
     assert_eq!(finished.summary["load"], serde_json::Value::Null);
     assert!(finished.recorded.iter().map(|(name, _)| *name).eq(["ranks", "collectives"]));
-    // the scenario in the results gives the same point again
+    // the scenario saved with the results is the same point
     let again = self::point(&point.resolved_yaml());
     assert_eq!(again.hash, point.hash);
 }
@@ -112,7 +113,7 @@ fn what_does_not_fit_is_refused_with_a_remedy_that_works() {
     assert!(refused(empty).contains("write either `file: program.goal`, or `program:`"), "{}", refused(empty));
 }
 
-/// With planes, a node has a terminal in each plane, and a job names nodes.
+/// In a network with planes, a node has a terminal in each plane, and a job lists nodes instead of terminals.
 #[test]
 fn nodes_of_planes_are_named_by_their_number() {
     let planes = |nodes: &str| {
@@ -143,8 +144,8 @@ fn a_program_that_can_not_be_made_is_refused_at_its_key() {
     );
 }
 
-/// A grain of 16 bytes makes a cycle 16 times as long. Times of processors are not rounded to such cycles, and the number of bytes
-/// stays the same.
+/// A grain of 16 bytes makes a cycle 16 times as long. But times of processors are not rounded to multiples of this cycle, and the number
+/// of bytes stays the same.
 #[test]
 fn a_grain_leaves_the_times_of_processors() {
     let fine = scenario("      overhead: 333ns\n      eager: 1MB\n", "");
@@ -154,7 +155,7 @@ fn a_grain_leaves_the_times_of_processors() {
     let time = |(finished, cycle_fs): &(Finished, u128)| {
         finished.summary["jobs"][0]["run_time_cycles"].as_f64().expect("a time") * *cycle_fs as f64 / 1e6
     };
-    // 14 steps of twice the overhead, 100 bytes (7 grains of 16 ns) and the 3 ns of the path, which become a whole number of grains
+    // 14 steps of twice the overhead, 100 bytes (7 grains of 16 ns) and the path, whose 3 ns become a whole number of grains
     assert_eq!(time(&fine), 14.0 * (2.0 * 333.0 + 100.0 + 3.0));
     let step = 2.0 * 333.0 + 7.0 * 16.0;
     assert!(time(&coarse) >= 14.0 * step && time(&coarse) <= 14.0 * (step + 4.0 * 16.0), "{} ns", time(&coarse));
@@ -162,7 +163,7 @@ fn a_grain_leaves_the_times_of_processors() {
     assert_eq!(sent(&fine), sent(&coarse));
 }
 
-/// The coarse scenario is made from the written-out scenario, which names a file without its folder.
+/// The coarse scenario is made from the resolved scenario, which names a file without its folder. The file must still be found.
 #[test]
 fn a_grain_takes_a_program_from_another_folder() {
     let text = "topology: {single_router: {terminals: 2}}\nrouting: dimension_order\nflit: 1B\ngrain: 16B\ntraffic:\n  \
@@ -175,7 +176,7 @@ fn a_grain_takes_a_program_from_another_folder() {
     assert_eq!(finished.summary["jobs"][0]["message_bytes"], 64.0);
 }
 
-/// In a scheduling pass, the scheduler uses events that happened at least a period ago in any part of the network.
+/// In a scheduling pass, the scheduler uses only events that happened at least a period earlier in any part of the network.
 #[test]
 fn a_period_of_the_scheduler_is_longer_than_the_latency_of_every_link() {
     let scheduled = |period: &str| {

@@ -1,4 +1,5 @@
-//! Queueing schemes in a scenario: each mistake gives one error with its place, and its remedy works. The memory of a port is divided.
+//! Queueing schemes in a scenario: each mistake causes one error with its place, and its remedy works. The tests also check the division of
+//! the memory of a port.
 
 use weft_engine::classes::Queueing;
 use weft_scenario::{Diagnostic, Point, expand};
@@ -12,7 +13,8 @@ traffic: {pattern: uniform, load: 0.1, packet: 4flits}
 measure: {warmup: 200cycles, window: 1000cycles}
 ";
 
-/// Ports of 320 flits. A router of this torus has 4 links and a terminal, so with `voqsw` a port has 5 queues.
+/// A scenario in which each port has memory for 320 flits. A router of this torus has 4 links and a terminal, so with `voqsw` a port has 5
+/// queues.
 const PORTS: &str = "\
 topology: {torus: {widths: [3, 3], terminals_per_router: 1}}
 links: {default: {vcs: 16, port_buffer: 320flits}}
@@ -29,7 +31,7 @@ fn checked(text: &str, sets: &[(&str, &str)]) -> Result<Point, Box<Diagnostic>> 
     Ok(point)
 }
 
-/// Settings that are refused, the key and the words of the refusal, and settings that follow the remedy.
+/// A test case: settings that are refused, the key and the words of the refusal, and settings that follow the remedy.
 type Refused<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 const REFUSED: &[Refused<'_>] = &[
@@ -85,7 +87,7 @@ const REFUSED: &[Refused<'_>] = &[
     ),
     (
         PORTS,
-        // 5 queues, and the 4 lanes from a terminal have 4 VCs each: 20 parts of 3 flits
+        // a port has 5 queues, and each of the 4 lanes from a terminal has 4 VCs: 20 parts of 3 flits
         &[("links.default.port_buffer", "60flits")],
         "links.terminal.port_buffer",
         "60flits of port memory are 60 flits, in 5 parts of 4 VCs of 3 flits each: 3 < 4",
@@ -107,14 +109,14 @@ fn each_mistake_is_refused_at_its_place_and_its_remedy_works() {
 
 #[test]
 fn a_port_is_divided_by_the_queues_of_the_scheme_or_by_the_lanes() {
-    // Dimension order on a torus of 3x3 with a terminal each has 2 VC classes. After a link of dimension 0, a packet goes either up
-    // or down in dimension 1, or to the terminal. Rings of 3 have no second hop. A link of dimension 0 has 3 lanes, and a link of
+    // Dimension order on a torus of 3x3 with a terminal each has 2 VC classes. After a link of dimension 0, a packet goes either up or down
+    // in dimension 1, or to the terminal. In rings of 3 routers there is no second hop. So a link of dimension 0 has 3 lanes, and a link of
     // dimension 1 has 1 lane.
     let buffers = |sets: &[(&str, &str)]| {
         let spec = checked(PORTS, sets).unwrap().spec().unwrap();
         spec.links.iter().map(|link| link.buffer).collect::<Vec<_>>()
     };
-    // Nominal: 5 queues in 2 classes are 10 parts. Each lane of dimension 0 has at most ceil(16 / lanes) VCs.
+    // With `split: nominal`, 5 queues in 2 VC classes are 10 parts. Each lane of dimension 0 has at most ceil(16 / lanes) VCs.
     let facts = checked(PORTS, &[]).unwrap().imply().unwrap()["queueing"].clone();
     let lanes = |class: &str| {
         facts["links"][class]["lanes"].as_array().unwrap().iter().map(|lanes| lanes.as_u64().unwrap()).sum::<u64>()
@@ -128,13 +130,13 @@ fn a_port_is_divided_by_the_queues_of_the_scheme_or_by_the_lanes() {
         [part(from_terminals, from_terminals), part(lanes("dim0"), lanes("dim0")), part(lanes("dim1"), lanes("dim1"))];
     assert_eq!(buffers(&[("links.default.split", "reachable")]), reachable);
     assert!(lanes("dim1") < lanes("dim0"));
-    // in bytes: flits of 48 bits have 6 bytes
+    // memory in bytes: flits of 48 bits have 6 bytes
     assert_eq!(buffers(&[("links.default.port_buffer", "1920B")]), nominal);
-    // a grain of 4 flits: a quarter of the number of flits, for the same bytes
+    // with a grain of 4 flits, the same bytes are a quarter of the number of flits
     let coarse: Vec<u32> = nominal.iter().map(|flits| flits / 4).collect();
     assert_eq!(buffers(&[("grain", "192b")]), coarse);
     assert_eq!(buffers(&[("grain", "192b"), ("links.default.port_buffer", "1920B")]), coarse);
-    // the resolved scenario gives the same point
+    // the resolved scenario is the same point
     let point = checked(PORTS, &[]).unwrap();
     let again = expand("again.yaml", &point.resolved_yaml(), &[]).unwrap().remove(0);
     assert_eq!(again.hash, point.hash);

@@ -1,5 +1,5 @@
-//! Each recording is a key of the schema, and is refused at its place. The recording is written as a table of its name with the
-//! columns that it declares. A new recording needs only its file and its line.
+//! Each recording has a key in the schema, and an error in its parameters is shown at its place. A recording is written as a table that has
+//! its name and the columns that it declares. A new recording needs only its file and its line in the registry.
 
 use crate::newcomers::NewcomerConfig;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -22,7 +22,7 @@ fn point(path: &str, value: &str) -> Point {
     expand("recordings.yaml", FILE, &set).unwrap_or_else(|error| panic!("{error}")).remove(0)
 }
 
-/// The columns of a table that was saved, and its number of rows.
+/// Saves a result, and reads the columns of one of its tables and its number of rows.
 fn saved(finished: &Finished, name: &str) -> (Vec<String>, i64) {
     let folder: PathBuf = std::env::temp_dir().join(format!("weft-{name}-{}", std::process::id()));
     finished.save(&folder).expect("saved");
@@ -68,7 +68,7 @@ fn a_key_without_a_value_has_all_defaults() {
         let bare = expand("bare.yaml", &text, &[]).expect("sound").remove(0);
         let path = format!("measure.{name}");
         assert_eq!(bare.hash, point(&path, "{}").hash, "{name}");
-        // `null` on the command line removes it
+        // `null` on the command line removes the recording
         let none = expand("bare.yaml", &text, &[(path, "null".to_owned())]).expect("sound").remove(0);
         assert_eq!(none.hash, expand("file.yaml", FILE, &[]).expect("sound")[0].hash, "{name}");
     }
@@ -104,12 +104,12 @@ fn a_wrong_parameter_is_shown_at_its_place() {
 #[test]
 fn a_new_recording_is_its_file_and_its_line() {
     assert_eq!(NewcomerConfig::NAMES, ["longest_packet"]);
-    // a key of the schema
+    // the new recording is a key of the schema
     let keys = schemars::schema_for!(Recordings<NewcomerConfig>).to_value();
     let parameters = keys.pointer("/properties/longest_packet/anyOf/0/$ref").and_then(Value::as_str).expect("a key");
     let parameters = keys.pointer(parameters.trim_start_matches('#')).expect("its parameters");
     assert_eq!(parameters["properties"]["every"]["description"], "Length of a span [time].");
-    // a table of a run
+    // the new recording is a table of a run
     let newcomer = NewcomerConfig::examples().remove(0);
     assert_eq!(
         serde_json::to_value(Recordings(vec![newcomer.clone()])).expect("JSON"),
@@ -121,7 +121,7 @@ fn a_new_recording_is_its_file_and_its_line() {
     let outcome = weft_engine::run(&spec, ONE, &()).expect("a run");
     let finished = Finished::new(&point, &spec, &outcome).expect("priced");
     let (columns, rows) = saved(&finished, "longest_packet");
-    // 100 cycles of warm-up, 300 cycles of the window and at most 256 cycles of the drain
+    // the table covers 100 cycles of warm-up, 300 cycles of window and at most 256 cycles of drain
     assert!(columns == ["packet_flits"] && (4..=7).contains(&rows), "{columns:?}, {rows} rows");
     assert_eq!((newcomer.declares().columns)()[0].name, "packet_flits");
     assert_eq!(NewcomerConfig::TABLE.len(), 1);

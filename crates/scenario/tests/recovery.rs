@@ -1,10 +1,10 @@
-//! The keys of a summary about faults, in runs with a known answer.
+//! Tests of the keys of a summary about faults, in runs with known recovery times.
 
 use serde_json::Value;
 use weft_engine::spec::Execution;
 use weft_scenario::expand;
 
-/// The summary of a run of this scenario with `more` keys at the end.
+/// Runs this scenario with the keys `more` at the end, and returns the summary.
 fn run(more: &str) -> Value {
     let text = format!("{RING}{more}\n");
     let point = expand("ring.yaml", &text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
@@ -15,7 +15,7 @@ fn run(more: &str) -> Value {
     one
 }
 
-/// The window is cycles 1000 to 41000, so bins have 40000 / 128 = 312 cycles.
+/// The window lasts from cycle 1000 to cycle 41000, so its bins have 40000 / 128 = 312 cycles.
 const RING: &str = "\
 topology: {torus: {widths: [6], terminals_per_router: 4}}
 routing: shortest_path
@@ -30,8 +30,8 @@ fn number(summary: &Value, key: &str) -> f64 {
 
 #[test]
 fn longer_paths_are_no_recovery_and_the_return_takes_until_its_tables_are_there() {
-    // Heads at the link wait for 3,000 cycles. Then all packets take the longer way round, so latencies stay higher than before
-    // until the link has returned and the tables have changed back.
+    // Heads at the broken link wait 3,000 cycles until the new tables. After the change of the tables, all packets use the longer path
+    // around the ring. Latencies stay higher until the link has returned and the tables have changed back.
     let s =
         run("faults: [{link: [1, 2], at: 12000cycles, until: 24000cycles}]\nfault_model: {rebuild_delay: 3000cycles}");
     let [before, during, after] =
@@ -49,7 +49,7 @@ fn longer_paths_are_no_recovery_and_the_return_takes_until_its_tables_are_there(
         why.starts_with("not while parts are broken") && why.contains("all parts are repaired in cycle 24000"),
         "{why}"
     );
-    // the tables for the whole network arrive 3,000 cycles after the return; packets on longer paths arrive for one bin more
+    // the tables for the whole network arrive 3,000 cycles after the return of the link; for one more bin, packets on longer paths arrive
     let back = number(&s, "return_recovery_cycles");
     assert!((3000.0..3000.0 + 2.0 * bin).contains(&back), "{back}");
     assert_eq!(
@@ -62,10 +62,10 @@ fn longer_paths_are_no_recovery_and_the_return_takes_until_its_tables_are_there(
         (&"link 1-2".into(), &12_000.into(), &24_000.into())
     );
     assert_eq!((episode["return_recovery_cycles"].as_f64(), s["fault_episodes_count"].as_u64()), (Some(back), Some(1)));
-    // the parts divide the window, and all packets that were delivered in it
+    // the parts together contain all cycles of the window, and all packets that were delivered in it
     let parts = s["fault_parts"].as_array().expect("parts");
     let sum = |key: &str| parts.iter().map(|part| part[key].as_u64().expect(key)).sum::<u64>();
-    // when the tables change, packets in flight on their second or a later hop may run out of classes
+    // when the tables change, a few packets after their first hop find no VC class for their remaining hops and are dropped
     assert_eq!((sum("cycles"), sum("dropped_packets") < sum("packets") / 100), (40_000, true));
     let cycles: Vec<_> = parts.iter().map(|part| part["cycles"].as_u64().expect("cycles")).collect();
     assert_eq!(cycles, [11_000, 12_000, 17_000]);
@@ -79,22 +79,22 @@ fn longer_paths_are_no_recovery_and_the_return_takes_until_its_tables_are_there(
 
 #[test]
 fn what_nobody_notices_takes_no_time_and_what_is_dropped_lowers_the_share() {
-    // the link returns after a cycle; heads that met it wait for this cycle
+    // the link returns one cycle after the fault; heads at the link wait for this cycle
     let s = run("faults: [{link: [1, 2], at: 12000cycles, until: 12001cycles}]\nfault_model: {rebuild_delay: 0cycles}");
     assert_eq!(number(&s, "return_recovery_cycles"), 0.0);
     let why = s["recovery_unknown"].as_str().expect("a reason");
     assert!(why.contains("0 whole bins of 312 cycles are between cycle 12000 and cycle 12001"), "{why}");
-    // a dead router loses the packets from and to it, 11 of 36 pairs, and its own packets
+    // a dead router loses the packets from it and to it, including those between its own terminals: 11 of 36 pairs of routers
     let s = run("faults: [{router: 3, at: 12000cycles, until: 24000cycles}]\nfault_model: {rebuild_delay: 0cycles}");
     let share = number(&s, "delivered_during_faults_share");
     assert!((share - 25.0 / 36.0).abs() < 0.02, "{share}");
-    // packets are lost until the router is back
+    // packets are lost until the router returns, so there is no recovery while it is broken
     assert_eq!(s["recovery_cycles"], Value::Null);
     assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.starts_with("not while parts are broken")), "{s}");
     assert!((0.0..1000.0).contains(&number(&s, "return_recovery_cycles")), "{}", s["return_recovery_cycles"]);
 }
 
-/// A fat tree with k = 8; core router 64, one of 16 core routers, fails for ever in cycle 12000.
+/// A fat tree with k = 8. Router 64, one of its 16 core routers, fails permanently in cycle 12000.
 const TREE: &str = "\
 cycle: 1ns
 flit: 50B
@@ -108,7 +108,7 @@ faults: [{router: 64, at: 12us}]
 fault_model: {rebuild_delay: 2us}
 ";
 
-/// The summary of a run on the tree with these keys.
+/// Runs the tree with these keys, and returns the summary.
 fn in_tree(keys: &str) -> Value {
     let point = expand("tree.yaml", &format!("{TREE}{keys}"), &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
     point.run(Execution::new(1, 1), &()).unwrap_or_else(|error| panic!("{error}")).summary
@@ -123,7 +123,7 @@ fn seeds_agree_on_a_recovery_that_waits_for_new_tables() {
     };
     let times: Vec<(u64, [u64; 2])> = (1..=5).map(run).collect();
     for (cycles, [least, most]) in &times {
-        // the tables arrive 2,000 cycles after the failure; packets that waited for them need about 1,100 cycles more
+        // the tables arrive 2,000 cycles after the failure, and packets that waited for them need about 1,100 cycles more
         assert!((2000..8000).contains(cycles) && least <= cycles && cycles <= most, "{times:?}");
     }
     let (least, most) = times.iter().fold((0, u64::MAX), |(a, b), (_, [c, d])| (a.max(*c), b.min(*d)));
@@ -132,10 +132,10 @@ fn seeds_agree_on_a_recovery_that_waits_for_new_tables() {
 
 #[test]
 fn packets_that_are_lost_for_ever_are_no_recovery() {
-    // a router draws one of 4 * 4 cores for each packet by its destination; packets for core 64 are lost
+    // the destination of a packet determines one of 4 * 4 core routers, so the packets that cross core router 64 are lost
     let s = in_tree("routing: {up_down: {ascent: d_mod_k}}\nmeasure: {warmup: 4us, window: 36us}\n");
     let share = number(&s, "delivered_during_faults_share");
-    // 112 of 127 destinations are in another pod, and one of 16 of these paths crosses the dead core
+    // 112 of 127 destinations are in another pod, and the paths to one of 16 of them cross the dead core router
     assert!((share - (1.0 - 112.0 / 127.0 / 16.0)).abs() < 0.005, "{share}");
     assert_eq!((&s["recovery_cycles"], &s["recovery_interval_cycles"]), (&Value::Null, &Value::Null));
     assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.starts_with("not while parts are broken")), "{s}");
@@ -159,7 +159,7 @@ fn random_faults_are_judged_as_those_that_are_named() {
 #[test]
 fn what_was_not_measured_has_no_number_but_a_reason() {
     let unknown = |s: &Value, part: usize| s["fault_parts"][part]["unknown"].as_str().map(str::to_owned);
-    // the fault is there when the window begins, and the link never returns
+    // the link is already broken when the window begins, and it never returns
     let s = run("faults: [{link: [1, 2], at: 500cycles}]");
     for (key, part) in [("before", 0), ("after", 2)] {
         assert_eq!(s[format!("latency_{key}_faults_cycles")], Value::Null);
@@ -168,18 +168,18 @@ fn what_was_not_measured_has_no_number_but_a_reason() {
     }
     assert_eq!((&s["recovery_cycles"], unknown(&s, 1)), (&Value::Null, None));
     assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.contains("already broken when the window begins")));
-    // too early to know the size of chance; the remedy works
+    // the fault is too early to know the random variation of bins; the remedy works
     let s = run("faults: [{link: [1, 2], at: 2000cycles, until: 2100cycles}]");
     let why = s["recovery_unknown"].as_str().expect("a reason");
     let cycle = why.split("in cycle ").last().and_then(|rest| rest.split(' ').next()).expect("a remedy");
     let later: u64 = cycle.parse().unwrap_or_else(|_| panic!("{why}"));
     let s = run(&format!("faults: [{{link: [1, 2], at: {later}cycles, until: {}cycles}}]", later + 100));
     assert!(s["return_recovery_cycles"].is_u64(), "{s}");
-    // after the window: in the drain
+    // the fault comes after the window, in the drain
     let s = run("faults: [{link: [1, 2], at: 41000cycles}]");
     assert_eq!(s["fault_episodes_count"], 0);
     assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.contains("no part fails in the window")));
-    // nothing fails, so there are no keys
+    // without faults the summary has no keys about faults
     assert!(run("").get("fault_parts").is_none());
 }
 
@@ -210,7 +210,7 @@ fn batches_end_with_what_is_lost_and_replies_of_lost_requests_are_not_missed() {
         assert!(count("completion_cycles") > 3000 && s["completion_cycles"] == job["completion_cycles"], "{job}");
         assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.contains("jobs send batches")), "{s}");
     }
-    // replies without a limit: a lost packet has no reply, and nothing counts as missing
+    // replies without a limit on requests: a lost packet causes no reply, and this reply does not count as missing
     let s = run(&text(
         "{pattern: uniform, load: 0.03, reply: {packet: 2flits}}",
         "{warmup: 500cycles, window: 8000cycles}",

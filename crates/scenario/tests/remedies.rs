@@ -1,11 +1,11 @@
-//! Tests that remedies work: the settings named in the help of a refusal pass the next check.
+//! Tests that remedies work: after the settings in the help of a refusal, the next check accepts the scenario.
 
 use crate::refusal::GOOD;
 use weft_scenario::{Diagnostic, Point, expand};
 
 type Sets<'a> = &'a [(&'a str, &'a str)];
 
-/// The point of the good scenario with these settings, with the checks of `weft check`.
+/// The point of the good scenario with these settings, after the checks of `weft check`.
 fn checked(sets: Sets) -> Result<Point, Box<Diagnostic>> {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     let point = expand("bad.yaml", GOOD, &sets)?.remove(0);
@@ -30,12 +30,12 @@ const IDLE: (&str, &str) = ("power.policy", "{idle_timeout: {idle: 40cycles, tra
 const ALL: (&str, &str) = ("traffic.jobs", "[{name: a, terminals: all}]");
 const WIDE: (&str, &str) = ("topology.hyperx.trunk_width", "2");
 
-/// Settings that are refused, the help, and settings that follow each remedy in the help.
+/// Test cases: settings that are refused, the help, and settings that follow each remedy in the help.
 const REMEDIES: &[(Sets, &str, &[Sets])] = &[
-    // a policy and a routing that are not compatible
+    // a policy that does not work with the routing
     (
         &[("power.policy", "tcep")],
-        // 4 VCs are too few for `dal`
+        // without `dal`, because 4 VCs are too few for it
         "set routing: pal, hyperx_ofar or minimal_adaptive, or set power.policy: always_on",
         &[
             &[("routing", "pal")],
@@ -58,7 +58,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "leave terminal out of manages; all means all links between routers",
         &[&[("power.manages", "all")]],
     ),
-    // VC classes of detours, and sizes of a projective plane
+    // too few VC classes for detours, and impossible sizes of a projective plane
     (
         &[("routing", "{omniwar: {deroutes: 15}}"), ("links.default.vcs", "16")],
         "write at most 14",
@@ -81,7 +81,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
              600cycles, transition: 15cycles}}",
         )]],
     ),
-    // words and lists instead of a model, and a percentage instead of a number
+    // a word or list instead of a model, and a percentage instead of a number
     (
         &[ALL],
         "write `rest`; all models: range, list, routers, random, rest",
@@ -110,7 +110,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "write 0 to 8: positions in the job's list of terminals",
         &[&[("traffic.jobs.0.pattern.hot_spot.targets", "[8]")]],
     ),
-    // an escape ring on links that go off
+    // an escape ring on links that the policy switches off
     (
         &[DRAGONFLY, OFAR, ("power.policy", "tcep"), ("power.manages", "[local]")],
         "give the topology escape_rings: 1, and leave the links of this ring, ring_local and ring_global, out of power.manages",
@@ -142,7 +142,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         &[&[("power.policy", "always_on")], &[("power.policy", "tcep")], &[("faults", "[]")]],
     ),
     (
-        // a ring with a broken link has longer paths
+        // in a ring with a broken link, paths need more VC classes than without the fault
         &[RING, ("routing", "shortest_path"), ("faults", "[{link: [0, 1], at: 20us}]")],
         "or remove the faults",
         &[&[("faults", "[]")], &[("links.default.vcs", "5")]],
@@ -152,7 +152,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "leave `outstanding` out, or remove the faults",
         &[&[("traffic.reply", "{}")], &[("faults", "[]")]],
     ),
-    // buffers
+    // buffers that are too small
     (
         &[("traffic.packet", "64flits")],
         "write `buffer: 64flits` or more, `traffic.packet: 32flits` or less, or `router.flow_control: wormhole`",
@@ -177,7 +177,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "packets and replies of 32flits or less",
         &[&[("traffic.reply", "{packet: 32flits}")]],
     ),
-    // escape rings
+    // networks without an escape ring for a routing that needs one
     (
         &[DRAGONFLY, ABSOLUTE, OFAR],
         "use arrangement: palm_tree and remove groups, so that the last router of each group has a link to the first \
@@ -285,7 +285,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
             &[("topology", "{full_mesh: {routers: 4, terminals_per_router: 2}}")],
         ],
     ),
-    // failing links of one class
+    // failing links of only one class
     (
         &[DRAGONFLY, WIRES, OFAR, ("faults", "[{link: [0, 1], class: global, at: 20us}]")],
         "write class: local or ring_local, or remove `class`",
@@ -310,13 +310,13 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "write class: dim0, or remove `class`",
         &[&[("faults.0.class", "dim0")], &[("faults", "[{link: [0, 1], at: 20us}]")]],
     ),
-    // classes of links
+    // link classes that the policy does not switch
     (
         &[("power.manages", "[terminal, dim0]"), ("power.policy", "tcep"), ("routing", "pal")],
         "leave terminal out of manages",
         &[&[("power.manages", "all")], &[("power.manages", "[dim0]")]],
     ),
-    // trunks
+    // trunks that a policy or routing does not accept
     (
         &[WIDE, ("routing", "pal")],
         "write topology.hyperx.trunk_width: 1, or choose dimension_order, minimal,",
@@ -343,7 +343,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "write smaller numbers",
         &[&[("topology.hyperx.trunk_width", "{dim0: 7}")]],
     ),
-    // times
+    // times that are too short, or not a whole number of cycles
     (&[("measure.window", "0cycles")], "write 10cycles or more", &[&[("measure.window", "10cycles")]]),
     (&[("measure.window", "8ns")], "write 16ns or more", &[&[("measure.window", "16ns")]]),
     (&[("measure.batches", "1")], "write 2 to 1000", &[&[("measure.batches", "2")], &[("measure.batches", "1000")]]),
@@ -371,7 +371,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "write a time without `warmup_limit`, such as 10000cycles, or leave the phases out",
         &[&[("measure.warmup", "10000cycles")], &[("traffic.phases", "[]")]],
     ),
-    // names
+    // names that are not allowed
     (&[("name", "a/b")], "such as my-study", &[&[("name", "my-study")]]),
     (&[("name", "\"\"")], "such as my-study", &[&[("name", "my-study")]]),
 ];
@@ -388,7 +388,7 @@ fn what_a_refusal_says_to_write_passes_the_next_check() {
     }
 }
 
-/// No price list repairs a policy that does not work on the network.
+/// If the policy does not work on the network, this error is reported before missing prices, because prices would not help.
 #[test]
 fn what_a_policy_needs_of_the_network_is_reported_before_its_prices() {
     let price = "{static: 1W, per_bit: 1pJ/bit}";
@@ -402,7 +402,7 @@ fn what_a_policy_needs_of_the_network_is_reported_before_its_prices() {
     assert!(grid.help.contains("add `shadow:"), "{grid}");
 }
 
-/// The help does not name remedies that cannot work.
+/// The help does not propose remedies that the next check would refuse.
 #[test]
 fn what_would_be_refused_next_is_not_a_remedy() {
     for (bad, words) in [
@@ -421,7 +421,7 @@ fn all_link_classes_are_those_that_can_sleep() {
         |sets: Sets| checked(sets).unwrap_or_else(|error| panic!("{error}")).resolved["power"]["manages"].clone();
     assert_eq!(managed(&[("power.manages", "all"), IDLE]), serde_json::json!(["dim0", "dim1"]));
     assert_eq!(managed(&[("power.manages", "all")]), managed(&[]));
-    // links of terminals are managed only if they are also named
+    // `all` does not include links of terminals, so they are managed only if they are also named
     let named = managed(&[("power.manages", "[all, terminal]"), IDLE]);
     assert_eq!(named, serde_json::json!(["terminal", "dim0", "dim1"]));
 }
@@ -445,7 +445,7 @@ fn a_list_of_values_for_one_value_is_a_sweep() {
     assert!(one.help.contains("write `traffic.load: [0.1]`"), "{one}");
 }
 
-/// An override can change what it names: an element of a list by its number, and a written value by removing it.
+/// An override can add an element to a list by its index, and can remove a value.
 #[test]
 fn an_override_adds_to_a_list_and_takes_away() {
     let fault = [("power.policy", "tcep"), ("routing", "pal"), ("faults.0.link", "[0, 1]"), ("faults.0.at", "20us")];
@@ -472,7 +472,7 @@ fn an_override_adds_to_a_list_and_takes_away() {
     }
     let help = count(&[("sweep", "3")]).expect_err("no sweep").help;
     assert_eq!(help, "write --set 'sweep.traffic.load=[0.1, 0.2]', or --set sweep=null");
-    // setting a value that the sweep would replace is an error
+    // it is an error to set a value that the sweep would replace
     let swept = count(&[("sweep.routing", "[ugal_p, minimal]"), ("routing.ugal_p.threshold", "3flits")]);
     assert!(swept.expect_err("replaced").what.starts_with("`routing` is swept"));
 }
@@ -482,12 +482,12 @@ fn a_value_where_a_list_belongs_is_refused_with_what_an_element_is() {
     let help = checked(&[("traffic.loads", "3")]).expect_err("no list").help;
     let words = "did you mean `traffic.load`? `traffic.loads` is a list, [{terminals: ..., load: ...}, ...]: ";
     assert!(help.starts_with(words), "{help}");
-    // a key without a value is an empty list
+    // `faults:` without a value is an empty list
     let empty = expand("bad.yaml", &format!("{GOOD}faults:\n"), &[]).expect("no faults");
     assert_eq!(empty[0].hash, checked(&[]).expect("good").hash);
 }
 
-/// Values of other coordinates are printed in the form that a scenario uses.
+/// An error note prints the values of other coordinates as YAML, in the form that a scenario uses.
 #[test]
 fn a_note_names_models_as_yaml() {
     let sets = [("sweep.routing", "[{ugal_p: {threshold: 2flits}}]"), ("power.policy", "tcep")];

@@ -1,4 +1,4 @@
-//! The name of a router of a graph file is its id in the file: in faults, placements and groups, in tables and in messages.
+//! Tests that the name of a router in a graph file is its id in the file: in faults, placements, groups, tables and messages.
 
 use crate::graph_files::{point, refused, run};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use weft_engine::recording::Column;
 use weft_engine::spec::Part;
 use weft_scenario::{Finished, Point};
 
-/// Four routers in a row, with these ids in the order of the file. `links` are the pairs that are joined.
+/// A graph file of four routers in a row, with these ids in the order of the file. `links` are the pairs of routers that a link joins.
 fn chain(nodes: [&str; 4], links: [[&str; 2]; 3]) -> String {
     let nodes = nodes.map(|id| format!(r#"{{"id": {id}, "terminals": 1}}"#)).join(", ");
     let links = links.map(|[a, b]| format!(r#"{{"source": {a}, "target": {b}}}"#)).join(", ");
@@ -17,7 +17,7 @@ fn one_based() -> String {
     chain(["1", "2", "3", "4"], [["1", "2"], ["2", "3"], ["3", "4"]])
 }
 
-/// Routers with the ids 0 to 3, but in another order.
+/// A graph file with the ids 0 to 3 in another order than that of the file.
 fn other_order() -> String {
     chain(["3", "1", "2", "0"], [["0", "1"], ["1", "2"], ["2", "3"]])
 }
@@ -45,21 +45,21 @@ fn share(finished: &Finished) -> f64 {
 
 #[test]
 fn a_fault_names_the_routers_of_the_file() {
-    // Parts {1} and {2, 3, 4}: of the 12 ordered pairs, the 6 pairs within the second part still have a path.
+    // The broken link leaves the parts {1} and {2, 3, 4}. Of the 12 ordered pairs, the 6 pairs within the second part still have a path.
     let finished = run("one.json", &one_based(), &cut("[1, 2]"));
-    // about 0.1 * 4 / 2 * 60,000 = 12,000 packets at load 0.05: three standard deviations are 0.014
+    // at load 0.05 about 0.1 * 4 / 2 * 60,000 = 12,000 packets are sent, so three standard deviations are 0.014
     assert!((share(&finished) - 0.5).abs() < 0.015, "{}", share(&finished));
     assert_eq!(finished.summary["fault_episodes"][0]["failed"], "link 1-2");
-    // positions 3 and 1 of the file have the ids 0 and 1, so the parts are {0} and {1, 2, 3}: again 6 of 12
+    // positions 3 and 1 of the file have the ids 0 and 1. So the parts are {0} and {1, 2, 3}, and again 6 of 12 pairs have a path
     let finished = run("order.json", &other_order(), &cut("[0, 1]"));
     assert_eq!(faults(&point("order.json", &other_order(), &cut("[0, 1]"))), [Part::Link([3, 1])]);
     assert!((share(&finished) - 0.5).abs() < 0.015, "{}", share(&finished));
-    // {10} and {20, 30}: 2 of 6 pairs still have a path
+    // the parts are {10} and {20, 30}: 2 of 6 pairs still have a path
     let finished = run("gap.anynet", GAPS, &cut("[10, 20]"));
     assert!((share(&finished) - 1.0 / 3.0).abs() < 0.015, "{}", share(&finished));
     let finished = run("texts.json", &texts(), &cut("[leaf-b, leaf-a]"));
     assert_eq!(finished.summary["fault_episodes"][0]["failed"], "link leaf-b - leaf-a");
-    // an id that is a number may be written as text, and a text as a number
+    // a numeric id can be written as text in the scenario, and an id that is text can be written as a number
     assert_eq!(faults(&point("one.json", &one_based(), &cut("[\"1\", \"2\"]"))), [Part::Link([0, 1])]);
     let router = format!("faults: [{{router: 7, at: 1cycle}}]\n{REBUILT}");
     assert_eq!(faults(&point("texts.json", &texts(), &router)), [Part::Router(2)]);
@@ -79,7 +79,7 @@ fn a_name_that_the_file_does_not_have_is_refused() {
     assert_eq!(problem.help, "write two neighbours; the neighbours of router 1 are 2");
 }
 
-/// The cells of a column of the channels between routers, as JSON.
+/// The values in a column of the table of channels, only for channels between routers, as JSON.
 fn ends(finished: &Finished, name: &str) -> Vec<Value> {
     let columns = finished.channels.part(0, &finished.channels.rows);
     let (_, column) = columns.into_iter().find(|(own, _)| own == name).expect("a column");
@@ -92,14 +92,15 @@ fn ends(finished: &Finished, name: &str) -> Vec<Value> {
 
 #[test]
 fn tables_name_the_routers_of_the_file() {
-    // for each router of the file: the channel to its terminal, then those to its neighbours; at the end, the channel from each terminal
+    // the order of the table: for each router of the file, the channel to its terminal and those to its neighbours; then the channel from
+    // each terminal
     let finished = run("order.json", &other_order(), "");
     let from = json!([3, 3, 1, 1, 1, 2, 2, 2, 0, 0, null, null, null, null]);
     let to = json!([null, 2, null, 2, 0, null, 3, 1, null, 1, 3, 1, 2, 0]);
     assert_eq!((json!(ends(&finished, "from_router")), json!(ends(&finished, "to_router"))), (from, to));
     let finished = run("texts.json", &texts(), "");
     assert_eq!(json!(ends(&finished, "from_router")[..3]), json!(["leaf-a", "leaf-a", "leaf-b"]));
-    // a network without names keeps its numbers
+    // in a network without names, the table contains router numbers
     let finished = run("gap.anynet", &GAPS.replace("10", "0").replace("20", "1").replace("30", "2"), "");
     assert_eq!(json!(ends(&finished, "from_router")[..3]), json!([0, 0, 1]));
 }
@@ -133,7 +134,7 @@ fn groups_name_the_routers_of_the_file() {
     assert_eq!(groups(&one_based(), "{by: router}"), ["1: 1", "2: 1", "3: 1", "4: 1"]);
     assert_eq!(groups(&one_based(), "{by: trunk}"), ["1-2: 0", "2-3: 0", "3-4: 0", "(in no group): 4"]);
     assert_eq!(groups(&texts(), "{by: cabinet, cabinets: {A: [leaf-a, 7]}}"), ["A: 2", "(in no group): 2"]);
-    // a range is a range of ids, not of positions in the file: 0, 1 and 2 of the file 3, 1, 2, 0
+    // a range is a range of ids, not of positions: [0, 2] contains 0, 1 and 2, at positions 3, 1 and 2 of the file
     assert_eq!(groups(&other_order(), "{by: cabinet, cabinets: {A: [[0, 2]]}}"), ["A: 3", "(in no group): 1"]);
     assert_eq!(groups(&one_based(), "{by: cabinet, routers_per_cabinet: 2}"), ["1-2: 2", "3-4: 2"]);
     let refused = |text: &str, cabinets: &str| {
@@ -154,7 +155,7 @@ fn a_job_runs_on_the_routers_of_the_file() {
         format!("sweep: {{traffic: [{{jobs: {jobs}}}]}}")
     };
     let spec = point("order.json", &other_order(), &job("[0, 3]")).spec().expect("good");
-    // terminal 3 is on router 0, which is the last one of the file, and terminal 0 is on router 3, which is the first
+    // terminal 3 is on router 0, the last router of the file, and terminal 0 is on router 3, the first router
     assert_eq!(spec.traffic.jobs[0].terminals[..], [3, 0]);
     let problem = refused("one.json", &one_based(), &job("[1, 0]"));
     assert_eq!(problem.path, "traffic.jobs.0.terminals.routers.1");

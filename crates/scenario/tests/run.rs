@@ -1,4 +1,4 @@
-//! The examples run from file to folder: accounts add up, loads are carried, and hashes name the folders.
+//! Runs the examples from file to folder: sums of accounts are exact, networks carry the loads, and folders have the hash as their name.
 
 use weft_engine::Progress;
 use weft_engine::spec::Execution;
@@ -31,7 +31,7 @@ fn the_first_point_of_every_example_runs_and_its_account_closes() {
         assert_eq!(summary["missing_packets"], 0);
         assert_eq!(summary["hash"], point.hash);
         let latency = summary["packet_latency_mean_cycles"].as_f64().expect("packets were measured");
-        // the sources draw their destinations at random, so the mean may be a little below that over all pairs
+        // sources draw their destinations at random, so the mean latency can be slightly below the mean over all pairs
         assert!(latency >= implied["zero_load_latency_cycles"].as_f64().expect("a small network") - 1.0);
         let energy: u128 = finished.channels.rows.iter().map(|row| row.energy.total_yj()).sum();
         assert_eq!(summary["energy_total_fj"], fj_text(energy));
@@ -44,7 +44,7 @@ fn the_first_point_of_every_example_runs_and_its_account_closes() {
     }
 }
 
-/// Links that never sleep equal their own reference.
+/// If links never sleep, the energy equals the always-on reference.
 fn check_references(summary: &serde_json::Value) {
     assert_eq!(summary["energy_always_on_fj"], summary["energy_total_fj"]);
     assert_eq!(summary["energy_network_always_on_j"], summary["energy_network_j"]);
@@ -55,7 +55,7 @@ fn check_references(summary: &serde_json::Value) {
 
 #[test]
 fn links_that_sleep_lie_between_the_references() {
-    // a link that is off costs nothing; going to sleep and waking cost the same as being on
+    // a link that is off costs nothing; in transition it costs the same as in the state `on`
     let text = "topology: {hyperx: {widths: [4, 4], terminals_per_router: 2}}\nrouting: minimal\n\
                 traffic: {pattern: uniform, load: 0.02}\nmeasure: {warmup: 500cycles, window: 4000cycles}\n\
                 power: {policy: {idle_timeout: {idle: 20cycles, transition: 10cycles}}}\n";
@@ -90,7 +90,8 @@ fn what_the_engine_refuses_is_shown_in_the_file() {
 
 #[test]
 fn one_vc_carries_its_buffer_in_a_round_trip() {
-    // two terminals send to each other over one VC of 32 flits. A credit takes 1 cycle in the router, 100 there, 100 back and 1 more
+    // two terminals send to each other over one VC with a buffer of 32 flits. A credit takes 1 cycle in the router, 100 on the link, 100
+    // back and 1 more
     let yaml = "{topology: {mesh: {widths: [2], terminals_per_router: 1}}, routing: dimension_order,
         links: {default: {latency: 100cycles, vcs: 1, buffer: 32flits}, terminal: {latency: 1cycle}},
         traffic: {pattern: bit_complement, load: 1}, measure: {warmup: 2020cycles, window: 20200cycles}}";

@@ -1,4 +1,5 @@
-//! The meaning of a file: bare names, overrides, sweeps, defaults, hashes, the schema. No text causes a panic in Weft.
+//! Tests of the meaning of a scenario file: models without parameters, overrides, sweeps, defaults, hashes, the schema. A further test
+//! checks that no text causes a panic in Weft.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -87,10 +88,10 @@ fn a_set_below_a_swept_path_is_refused_whichever_of_them_comes_first() {
         );
         assert!(message.contains("--set:1:1") || message.contains("routing.ugal_p.threshold=2flits"), "{message}");
     }
-    // both remedies work
+    // checks that both remedies work
     assert_eq!(expanded(&[("sweep.routing", "[{ugal_p: {threshold: 2flits}}, valiant]")]), Ok(2));
     assert_eq!(expanded(&[sweep, ("routing", "{ugal_p: {threshold: 2flits}}")]), Ok(1));
-    // a sweep that is removed again replaces nothing
+    // a sweep that a later `--set` removes does not replace a value
     assert_eq!(expanded(&[below, sweep, ("sweep.routing", "null")]), Ok(1));
 }
 
@@ -127,7 +128,7 @@ fn a_resolved_scenario_is_a_file_with_the_same_hash() {
     }
 }
 
-/// The key of every recording, and an example of its parameters.
+/// The keys of all recordings, each with an example of its parameters.
 fn recordings() -> Vec<(String, String)> {
     let text = |recording: &Value, key: &str| recording[key].as_str().expect("a text").to_owned();
     let listed = weft_scenario::recordings();
@@ -135,7 +136,7 @@ fn recordings() -> Vec<(String, String)> {
     listed.as_array().expect("a list").iter().map(key).collect()
 }
 
-/// Another value for every key except recordings.
+/// A value other than the default for every key except recordings.
 const ALTERNATIVES: &[(&str, &str)] = &[
     ("name", "another"),
     ("link_speed", "400Gb/s"),
@@ -203,13 +204,13 @@ fn the_limit_of_a_warm_up_has_room_for_what_it_needs() {
         let point = point(SMALL, &[("measure.warmup", "auto"), ("measure.window", window)]);
         point.spec().expect("sound").phases.warmup
     };
-    // 5 windows, or 20,000 cycles if that is more; a cycle is 1 ns
+    // the limit is 5 windows, at least 20,000 cycles; a cycle is 1 ns
     assert_eq!(["500cycles", "4us", "5000cycles"].map(limit), [20_000, 20_000, 25_000]);
     let under = |policy: &str, window: &str| {
         let sets = [("measure.warmup", "auto"), ("measure.window", window), ("power.policy", policy)];
         point(SMALL, &sets).spec().expect("sound").phases.warmup
     };
-    // 30 periods of idle time and two transitions, if that is more
+    // under a policy, the limit is at least 30 periods of its idle time and two transitions
     let slow = "{idle_timeout: {idle: 9us, transition: 500ns}}";
     assert_eq!([under(slow, "4us"), under(slow, "100us")], [300_000, 500_000]);
     assert_eq!(under("{idle_timeout: {idle: 10cycles, transition: 5cycles}}", "4us"), 20_000);
@@ -234,10 +235,10 @@ fn every_documented_key_is_read() {
     for (path, value) in ALTERNATIVES.iter().filter(|(path, _)| *path != "name") {
         assert_ne!(spec(&[(path, value)]), before, "{path} changes nothing");
     }
-    // a limit applies only to a warm-up that ends by itself
+    // the limit applies only to an automatic warm-up
     let auto = |limit: &str| spec(&[("measure.warmup", "auto"), ("measure.warmup_limit", limit)]);
     assert_ne!(auto("10us"), auto("20us"));
-    // rates are limited in queues per destination
+    // congestion control limits rates only in queues per destination
     let controlled = |control: &str| {
         let queues = "{queues: per_destination}";
         spec(&[("interface", queues), ("congestion_control", control)])
@@ -258,8 +259,8 @@ fn every_documented_key_is_read() {
             let recorded = recordings().iter().any(|(known, _)| *known == path);
             let tested = recorded
                 || ALTERNATIVES.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}.")));
-            // a bill changes no run (`prices.rs`); a class must be named under `classes` (`classes.rs`); the memory of a port
-            // replaces `buffer` (`queueing.rs`)
+            // these keys are tested elsewhere: a bill changes no run (`prices.rs`); `class` needs a name under `classes` (`classes.rs`);
+            // `port_buffer` replaces `buffer` (`queueing.rs`)
             let elsewhere =
                 ["sweep", "zip", "warmup_limit", "bill", "class", "port_buffer", "split", "congestion_control"];
             assert!(tested || elsewhere.contains(&key.as_str()), "{path} has no alternative in this test");
@@ -272,7 +273,7 @@ fn the_default_price_is_exact() {
     // 23.44 pJ/bit * 48 b = 1125.12 pJ; 7.81 pJ/bit * 48 b = 374.88 pJ.
     let price = point(SMALL, &[]).spec().expect("sound").prices[0].of(LinkState::On).expect("on has a price");
     assert_eq!([price.static_parts_per_cycle, price.flit_yj].map(fj_text), ["1125120", "374880"]);
-    // 0.342 W * 1 ns = 342 pJ
+    // 0.342 W for 1 ns is 342 pJ
     let watts = [("power.prices", "{on: {static: 0.342W, per_bit: 0pJ/bit}}")];
     let price = point(SMALL, &watts).spec().expect("sound").prices[0].of(LinkState::On).expect("on has a price");
     assert_eq!(fj_text(price.static_parts_per_cycle), "342000");
@@ -309,7 +310,7 @@ proptest! {
             1..4,
         ),
     ) {
-        // without the sweep, so that each case is one point
+        // removes the sweep, so that each case is one point
         let mut text = EXAMPLES[example].1.split("\nsweep:").next().expect("a first part").to_owned();
         for (at, length, with) in edits {
             let from = at.index(text.len());
@@ -325,7 +326,7 @@ proptest! {
     #[test]
     fn any_name_survives_the_resolved_file(name in any::<String>()) {
         let quoted = serde_json::to_string(&name).expect("JSON");
-        // JSON writes some characters raw that YAML does not allow raw; then the file is refused, and not misread
+        // JSON does not escape some characters that YAML forbids; such a file is refused, and not misread
         if let Ok(points) = expand("n.yaml", &format!("{SMALL}name: {quoted}\n"), &[]) {
             let again = expand("n.yaml", &points[0].resolved_yaml(), &[]).expect("reads back");
             prop_assert_eq!(&again[0].hash, &points[0].hash);
@@ -333,21 +334,21 @@ proptest! {
     }
 }
 
-/// Every example of a model can be written in a scenario, below the key of its family.
+/// A scenario accepts every example of a model, below the key of its family.
 #[test]
 fn every_example_of_a_model_can_be_written() {
     let examples = weft_scenario::examples();
     for (family, configs) in examples.as_object().expect("families") {
         for config in configs.as_array().expect("configurations") {
-            // a program accepts neither a pattern nor a load
+            // a workload of programs accepts neither a pattern nor a load
             let has_own_demand = ["programs", "scheduler"].iter().any(|name| config.get(name).is_some());
             let (pattern, load) = if has_own_demand { ("null", "null") } else { ("uniform", "0.1") };
-            // queues that are long enough for the thresholds of congestion controls
+            // buffers with space for queues above the thresholds of congestion control
             let buffer = ("links.default.buffer", "1000flits");
             let sets = [("traffic.pattern", pattern), ("traffic.load", load), buffer, (family, &config.to_string())];
             let written = points(SMALL, &sets);
             let resolved = family.split('.').fold(&written[0].resolved, |at, key| &at[key]);
-            // the default of a job is not written out
+            // the resolved scenario omits a key of a job that has its default
             assert!(resolved == config || resolved.is_null(), "{family}: {resolved} of {config}");
         }
     }
@@ -364,13 +365,13 @@ fn the_summary_of_a_model_is_a_whole_sentence() {
     }
 }
 
-/// A choice is among words or among models, because in a mixture the reader would notice only the words.
+/// An enum in the schema consists only of words, or only of models, because the code that reads the schema would ignore models among words.
 #[test]
 fn no_choice_mixes_words_and_models() {
     fn check(at: &Value) {
         if let Some(choices) = at.get("oneOf").and_then(Value::as_array) {
             let models = choices.iter().filter(|choice| choice.get("properties").is_some()).count();
-            // the names of all models, which may be given without parameters
+            // the schema lists the names of all models, because a model can be given without parameters
             let names = |choice: &Value| choice["enum"].as_array().is_some_and(|names| names.len() == models);
             let words = choices.iter().filter(|choice| choice.get("properties").is_none() && !names(choice)).count();
             assert!(words == 0 || models == 0, "{at}");
@@ -391,12 +392,12 @@ fn a_link_speed_sets_what_is_left_out_of_cycle_and_flit() {
         (resolved["cycle"].as_str().unwrap().to_owned(), resolved["flit"].as_str().unwrap().to_owned())
     };
     let speed = ("link_speed", "400Gb/s");
-    // 400 bits in a nanosecond; 512 bits in 512 / 400 ns; 800 bits in 2 ns
+    // 400 Gb/s are 400 bits in 1 ns, 512 bits in 512 / 400 ns, and 800 bits in 2 ns
     assert_eq!(of(&[speed]), ("1ns".into(), "400b".into()));
     assert_eq!(of(&[speed, ("flit", "64B")]), ("1.28ns".into(), "512b".into()));
     assert_eq!(of(&[speed, ("cycle", "2ns")]), ("2ns".into(), "800b".into()));
     assert_eq!(of(&[speed, ("cycle", "2ns"), ("flit", "800b")]), ("2ns".into(), "800b".into()));
-    // the resolved scenario contains all three values, and gives the same point
+    // the resolved scenario contains all three values, and is the same point
     let resolved = point(SMALL, &[speed, ("flit", "64B")]);
     assert_eq!(point(&resolved.resolved_yaml(), &[]).hash, resolved.hash);
     let swept: Vec<_> = points(SMALL, &[("sweep.link_speed", "[100Gb/s, 800Gb/s]")]);
@@ -415,11 +416,11 @@ fn a_link_speed_that_does_not_fit_is_refused_with_a_remedy_that_works() {
         both.contains("a link that carries a flit of 512b in a cycle of 1ns does not have the speed 400Gb/s"),
         "{both}"
     );
-    // 0.1 bit in a nanosecond; a second has 10^15 fs, so 10^8 b/s carry 1 bit in 10^7 fs
+    // 100 Mb/s are 0.1 bit in 1 ns; a second has 10^15 fs, so 1 bit takes 10^7 fs
     let slow = refused(&[("link_speed", "100Mb/s")]);
     assert!(slow.contains("100Mb/s carries 0.1 bits in a cycle of 1ns") && slow.contains("a multiple of 1b"), "{slow}");
     assert_eq!(point(SMALL, &[("link_speed", "100Mb/s"), ("flit", "1b")]).resolved["cycle"], "10ns");
-    // 3 * 10^9 b/s: 3 bits take 10^6 fs; other numbers of bits take no whole number of fs
+    // at 3 * 10^9 b/s, 3 bits take 10^6 fs. A number of bits that is not a multiple of 3 takes no whole number of fs
     let odd = refused(&[("link_speed", "3Gb/s"), ("flit", "64b")]);
     assert!(odd.contains("write a `flit` that is a multiple of 3b"), "{odd}");
     assert_eq!(point(SMALL, &[("link_speed", "3Gb/s"), ("flit", "66b")]).resolved["cycle"], "22ns");

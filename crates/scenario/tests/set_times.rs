@@ -1,5 +1,5 @@
-//! Tests of policies that act at set times: their windows and periods, off times next to the window, and the spans that are judged.
-//! Each test follows the remedy.
+//! Tests of warnings about policies that act at set times: windows and periods, off times outside the window, and times that are judged.
+//! Each test also follows the remedy of the warning.
 
 use serde_json::Value;
 use weft_engine::spec::Execution;
@@ -13,7 +13,7 @@ routing: minimal
 traffic: {pattern: uniform, load: 0.1}
 measure: {warmup: 20us, window: 20us}
 ";
-/// Links are off for 3 us of each 10 us.
+/// A policy that switches links off for 3 us in each period of 10 us.
 const REPEATS: (&str, &str) =
     ("power.policy", "{timetable: {off: [{from: 0us, until: 3us}], period: 10us, transition: 100cycles}}");
 const SLEEPS: (&str, &str) = ("power.policy", "{idle_timeout: {idle: 100cycles, transition: 100cycles}}");
@@ -28,7 +28,7 @@ fn warned(sets: Sets) -> Vec<(String, String)> {
     warnings.into_iter().map(|each| (each.path, format!("{}; {}", each.what, each.help))).collect()
 }
 
-/// Checks that there is one warning, at this path, with these words, and none with `remedy`.
+/// Checks that these settings give one warning, at this path and with these words, and that `remedy` gives no warning.
 #[track_caller]
 fn check(sets: Sets, path: &str, words: &[&str], remedy: Sets) {
     let warnings = warned(sets);
@@ -58,7 +58,7 @@ fn a_window_that_is_no_whole_number_of_periods_is_reported() {
         &["it is unknown whether the network carries its load", "write `measure.window: 10000cycles`"],
         &[("measure.window", "10000cycles")],
     );
-    // a window that grows in parts of a tenth of 2 us
+    // a window that grows by parts, each a tenth of 2 us
     let grows = [REPEATS, ("measure.stop", "{confidence: {half_width: 0.05}}")];
     let words = ["grows by parts of 2000 cycles", "write `measure.window: 100000cycles`"];
     check(&grows, "measure.window", &words, &[("measure.window", "100000cycles")]);
@@ -77,7 +77,7 @@ fn phases_that_are_no_whole_periods_are_reported() {
         ("measure.window", "30us"),
         phases("[{from: 10us, load: 0.3}, {from: 25us, load: 0.2}, {from: 42us, load: 0.1}]"),
     ];
-    // the first phase is over before the window begins, and a message also reports this
+    // the first phase ends before the window begins, about which there is another warning
     let warnings = warned(&changes);
     let part = warnings.iter().find(|(path, _)| path == "traffic.phases").expect("a warning");
     let help = "begin the phases of the window at 30000cycles, 50000cycles, and write `measure.window: 40000cycles`";
@@ -118,7 +118,7 @@ fn a_timetable_asks_for_no_longer_warm_up_than_it_needs() {
     let phases = ("traffic.phases", "[{from: 30us, load: 0.3}]");
     let once = "{timetable: {off: [{from: 2us, until: 29us}], transition: 100cycles}}";
     assert_eq!(warned(&[("power.policy", once), phases]), [], "its state is known from cycle 0");
-    // after the remedy, a repeating policy meets the same load
+    // after the remedy, the load at each point of the policy's period is the same as before
     let early = [REPEATS, ("measure.warmup", "5us"), ("traffic.phases", "[{from: 15us, load: 0.3}]")];
     let words = [
         "write several times that length, such as `measure.warmup: 25000cycles`, and begin",
@@ -146,7 +146,7 @@ fn a_point_says_whether_it_measured_whole_periods() {
     assert_eq!((&part["whole_periods"], &part["saturated"]), (&false.into(), &Value::Null));
     let whole = summary(&sets("10us"));
     assert_eq!((&whole["whole_periods"], &whole["saturated"]), (&true.into(), &false.into()));
-    // packets wait up to 3 us for links, which does not count as queueing
+    // packets wait up to 3 us for sleeping links, but this wait does not count as time in queues
     assert!(whole["queueing_mean_cycles"].as_f64().is_some_and(|wait| wait > 100.0), "{whole}");
     assert_eq!(whole["queues_settled"], true);
     assert_eq!(summary(&[("measure.window", "5us")])["whole_periods"], Value::Null);
@@ -154,7 +154,7 @@ fn a_point_says_whether_it_measured_whole_periods() {
     assert_eq!(summary(&closed)["queues_settled"], Value::Null, "the load follows the network");
 }
 
-/// A job next to a batch that ends the window, from the first cycle on.
+/// A job without a batch runs next to a batch that ends the window. The window begins in the first cycle.
 #[test]
 fn a_window_that_ends_with_a_batch_is_long_enough_for_the_policy() {
     let jobs = |packets: u32| {
@@ -178,7 +178,7 @@ fn a_window_that_ends_with_a_batch_is_long_enough_for_the_policy() {
         let texts = warnings.iter().map(|each| (each["path"].to_string(), each["help"].to_string()));
         (results["window_cycles"].as_u64().expect("a window"), texts.collect::<Vec<_>>())
     };
-    // a policy makes all its decisions in 300 cycles
+    // the policy makes all its decisions once in 300 cycles, and 10 times this is 3000
     let (window, warnings) = run(SLEEPS, 40);
     let times = (2.0 * 3000.0 / window as f64).ceil() as u32;
     let help = format!("\"write batches that are at least {times} times as large\"");

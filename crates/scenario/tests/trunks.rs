@@ -1,4 +1,4 @@
-//! Sleeping trunks: the refusals of a scenario, and remedies that work.
+//! Tests of trunks whose links sleep: the refusals of a scenario, and remedies that work.
 
 use weft_scenario::expand;
 
@@ -10,7 +10,7 @@ traffic: {pattern: uniform, packet: 8flits, load: 0.1}
 power: {policy: {trunk: {}}}
 "#;
 
-/// The output of `weft check` with these settings; `None` if there is no error.
+/// The error of `weft check` with these settings; `None` if there is no error.
 fn said(sets: &[(&str, &str)]) -> Option<String> {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     match expand("it.yaml", GOOD, &sets) {
@@ -19,7 +19,7 @@ fn said(sets: &[(&str, &str)]) -> Option<String> {
     }
 }
 
-/// Checks that these settings are refused with these words, and accepted with each of the remedies.
+/// Checks that these settings are refused with these words, and that each remedy makes the scenario acceptable.
 #[track_caller]
 fn check(bad: &[(&str, &str)], words: &[&str], remedies: &[&[(&str, &str)]]) {
     let message = said(bad).expect("refused");
@@ -89,7 +89,7 @@ fn a_member_that_fails_is_one_of_a_trunk() {
     );
 }
 
-/// No packet is lost with a failed member, so a program may continue.
+/// If a link of a trunk fails, no packet is lost, so a program can continue.
 #[test]
 fn members_fail_while_programs_run() {
     let ring = "{programs: {program: {collective: {operation: all_reduce, ranks: 64, bytes: 1KiB}}}}";

@@ -1,5 +1,5 @@
-//! Warnings about scenarios that can run, but with results that would mislead. Also tests the default that avoids a warning, and
-//! events that can never happen in a run.
+//! Tests of warnings about scenarios that can run, but whose results would mislead. The tests also check a default that avoids a warning,
+//! and the refusal of events that can never happen in a run.
 
 use serde_json::json;
 use weft_engine::spec::Execution;
@@ -22,7 +22,7 @@ fn point(sets: &[(&str, &str)]) -> Point {
     try_point(sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Path and text of each warning.
+/// Path and text of each warning for the good scenario with these settings.
 fn warned(sets: &[(&str, &str)]) -> Vec<(String, String)> {
     point(sets)
         .warnings
@@ -48,7 +48,7 @@ fn a_warm_up_ends_by_itself_under_a_policy_that_switches_links() {
     assert_eq!(warmup(&[("power.policy", "static")]), "10000cycles", "it never switches one");
     assert_eq!(warmup(&[TCEP]), "auto");
     assert_eq!(warmup(&[TCEP, ("measure.warmup", "3us")]), "3us");
-    // if the warm-up cannot end by itself, or must not
+    // the default is a fixed warm-up if the load changes or something fails
     assert_eq!(warmup(&[TCEP, ("traffic.phases", "[{from: 15us, load: 0.2}]")]), "10000cycles");
     assert_eq!(warmup(&[TCEP, ("faults", "[{link: [0, 1], at: 15us}]")]), "10000cycles");
     let batch = ("traffic.batch", "{per_terminal: 2000}");
@@ -69,7 +69,7 @@ fn a_fixed_warm_up_that_is_too_short_for_the_policy_is_reported() {
     let slow = ("power.policy", "{idle_timeout: {idle: 1us, transition: 5us}}");
     let warnings = warned(&[slow, ("routing", "minimal"), ("measure.warmup", "2us")]);
     assert!(warnings[0].0 == "measure.warmup" && warnings[0].1.contains("11000 cycles (11us)"), "{warnings:?}");
-    // a load that changes cannot use the other remedy, and its phases must keep their place in the window
+    // if the load changes, the automatic warm-up is no remedy, and the phases must keep their place in the window
     let phases = |from: &'static str| ("traffic.phases", from);
     let warnings = warned(&[TCEP, ("measure.warmup", "1us"), phases("[{from: 3us, load: 0.2}]")]);
     assert!(warnings[0].1.contains("`measure.warmup: 10000cycles`") && !warnings[0].1.contains("auto"), "{warnings:?}");
@@ -95,7 +95,7 @@ fn a_policy_that_never_decides_has_no_time_in_which_it_settles() {
 
 #[test]
 fn a_window_with_few_packets_is_reported() {
-    // 8 terminals at 0.1 flits per cycle: 16 packets in 20 cycles, and 30 in 37.5
+    // 8 terminals at 0.1 flits per cycle create 16 packets in 20 cycles, and 30 packets in 37.5 cycles
     let short = [("measure.window", "20cycles")];
     check(&short, "measure.window", &["about 16.000 packets", "20 cycles (20ns)", "write 76cycles or more"]);
     let warning = json!(point(&short).warnings[0]);
@@ -109,15 +109,15 @@ fn a_window_with_few_packets_is_reported() {
 
 #[test]
 fn a_window_with_enough_packets_is_proposed_only_where_it_may_be_written() {
-    // 8 * 1e-14 * 20,000 packets: 30 of them, twice, in 7.5e14 cycles, above the 2^48 of a time
+    // 8 * 1e-14 * 20,000 packets: twice the required 30 packets need 7.5e14 cycles, above the limit of 2^48
     let rare = |load| [("traffic.load", load)];
-    // to ten digits: 1e-14 is not a binary fraction, and both numbers are rounded up
+    // compares ten digits: 1e-14 is not a binary fraction, and both numbers are rounded up
     let parts = ["loads that are at least 3750000000", " times as high", " 7500000000", " cycles, is longer than"];
     check(&rare("0.00000000000001"), "measure.window", &parts);
     assert_eq!(warned(&rare("0.000375")), [], "3.75e10 times 1e-14");
-    // 30 of 8 * 1e-7 * 20,000 packets, twice
+    // 8 * 1e-7 * 20,000 packets: the remedy is a window for twice the required 30 packets
     check(&rare("0.0000001"), "measure.window", &["write 75000000cycles or more, or a higher load"]);
-    // a window that grows has at most 100,000 parts, each a tenth of the first
+    // a growing window has at most 100,000 parts, each a tenth of its first length
     let grows = ("measure.stop", "{confidence: {half_width: 0.02}}");
     let what = ["longer than this scenario can measure"];
     check(&[rare("0.0000000001")[0], grows], "measure.stop.confidence.max_window", &what);
@@ -164,7 +164,7 @@ fn results_keep_the_warnings() {
 
 #[test]
 fn what_begins_after_the_run_is_refused_with_both_times() {
-    // 10 us of warm-up, 20 us of window, and a drain of ten windows
+    // the run ends after 10 us of warm-up, 20 us of window, and a drain of ten windows
     let error = try_point(&[("traffic.phases", "[{from: 5ms, load: 0.2}]")]).expect_err("too late");
     for part in ["traffic.phases.0.from", "5000000 cycles (5ms)", "230000 cycles (230us)", "30000 cycles (30us)"] {
         assert!(error.contains(part), "{part} is not in:\n{error}");
@@ -191,7 +191,7 @@ fn what_the_window_does_not_see_is_reported() {
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings[0].1.contains("the load before this phase ends at 2000 cycles (2us)"), "{warnings:?}");
     assert!(warnings[1].1.contains("10000 cycles (10us)"), "{warnings:?}");
-    // a warm-up with another load that ends when the window starts is intended
+    // no warning if a phase begins with the window, because the user can intend another load in the warm-up
     assert_eq!(warned(&[phases("[{from: 10us, load: 0.2}]")]), []);
     let fault = [TCEP, ("measure.warmup", "10us"), ("faults", "[{link: [0, 1], at: 2us, until: 3us}]")];
     check(&fault, "faults.0.until", &["3000 cycles (3us)", "10000 cycles (10us)"]);
@@ -199,11 +199,11 @@ fn what_the_window_does_not_see_is_reported() {
 
 #[test]
 fn batches_beside_the_window_are_reported() {
-    // 50 packets of a flit at 0.1 flits per cycle are 500 cycles
+    // 50 packets of one flit at 0.1 flits per cycle take 500 cycles
     let batch = |n| ("traffic.batch", if n == 50 { "{per_terminal: 50}" } else { "{per_terminal: 5000}" });
     check(&[batch(50)], "traffic.batch", &["500 cycles (500ns)", "10000 cycles (10us)", "`measure.stop: complete`"]);
     assert_eq!(warned(&[batch(50), ("measure.stop", "complete")]), []);
-    // 5,000 packets take 50,000 cycles, and the window ends at 30,000
+    // 5,000 packets take 50,000 cycles, but the window ends in cycle 30,000
     check(&[batch(5000)], "traffic.batch", &["50000 cycles (50us)", "30000 cycles (30us)", "a longer measure.window"]);
     assert_eq!(warned(&[batch(5000), ("measure.window", "41us")]), []);
     let jobs = "[{name: a, terminals: {range: [0, 3]}}, {name: b, terminals: {rest: {}}, batch: {per_job: 4}}]";
@@ -268,7 +268,7 @@ fn buffers_that_starve_links_are_a_hint_of_check() {
         let hints = implied["hints"].as_array().expect("a list").clone();
         hints.iter().map(|hint| (hint["path"].to_string(), hint["what"].to_string())).collect::<Vec<_>>()
     };
-    // a flit takes 100 cycles, the router 1 cycle, the credit 100 cycles and 1 more
+    // the round trip of a credit: 100 cycles for a flit, 1 cycle in the router, 100 cycles back and 1 more
     let starved = hints("dragonfly_minimal", &[]);
     assert_eq!(starved.len(), 1, "{starved:?}");
     assert!(starved[0].0.contains("links.global.buffer") && starved[0].1.contains("202 cycles"), "{starved:?}");
@@ -290,7 +290,7 @@ fn the_hint_on_buffers_counts_the_vcs_that_packets_have_beside_an_embedded_ring(
         let hints = implied["hints"].as_array().expect("a list").clone();
         hints.iter().map(|hint| hint["what"].as_str().expect("a text").to_owned()).collect::<Vec<_>>().join("\n")
     };
-    // of 4 VCs the ring uses 1, and then 2; the other VCs are all in one class
+    // the ring uses 1 of 4 VCs, and then 2; the other VCs are all in one class
     for (routing, vcs) in [("dragonfly_ofar", 3), ("{dragonfly_ofar: {ring: {vcs: 2}}}", 2)] {
         let text = hints_of(routing);
         assert!(text.contains(&format!("the VCs of one VC class ({vcs})")), "{text}");
@@ -303,39 +303,39 @@ fn a_saturation_bit_that_no_queue_sets_is_a_hint_of_check_whose_remedy_ends_it()
     let hints = |h: u32, sets: &[(&str, &str)]| -> Vec<(String, String)> {
         let shape = format!("routers_per_group: {}, terminals_per_router: {h}, global_links_per_router: {h}", 2 * h);
         let dragonfly = format!("{{dragonfly: {{{shape}}}}}");
-        // one VC for each class, with room for 32 flits
+        // each class has one VC with space for 32 flits
         let routing = ("routing", "{dragonfly_pb: {sensor: class_credits}}");
         let network = [("topology", &*dragonfly), routing, ("links.global.vcs", "2")];
         let implied = point(&[&network, sets].concat()).imply().unwrap_or_else(|error| panic!("{error}"));
         let hints = implied["hints"].as_array().expect("a list").clone();
         let text = |hint: &serde_json::Value, key: &str| hint[key].as_str().expect("a text").to_owned();
-        // there is another hint, that such a sensor counts credits in flight
+        // excludes another hint, which says that this sensor counts credits in flight
         let hints = hints.iter().filter(|hint| hint["code"] != "credits_under_way");
         hints.map(|hint| (text(hint, "path"), text(hint, "what") + "; " + &text(hint, "help"))).collect()
     };
     let (coefficient, margin) = ("routing.dragonfly_pb.coefficient", "routing.dragonfly_pb.margin");
-    // 2 global links: q > 2 x (q + 0) / 2 + 5 is never true, for any size of the buffer
+    // with 2 global links the condition q > 2 x (q + 0) / 2 + 5 is never true, for any size of the buffer
     let two = hints(2, &[]);
     assert_eq!((two.len(), two[0].0.as_str()), (1, coefficient), "{two:?}");
     assert!(
         two[0].1.contains("a full queue of 32 flits next to empty queues is not above 2 x 32 / 2 + 5 = 37"),
         "{two:?}"
     );
-    // `history_window` reads all VCs, of which there are 2
+    // `history_window` counts the flits of all 2 VCs
     let window = hints(2, &[("routing.dragonfly_pb.sensor", "history_window")]);
     assert!(window[0].1.contains("a full queue of 64 flits next to empty queues"), "{window:?}");
-    // 0.75 x 2 x (1 - 5/32) = 1.26
+    // the largest coefficient with an effect is 0.75 x 2 x (1 - 5/32) = 1.26
     assert!(two[0].1.contains("write `coefficient: 1.26` or less"), "{two:?}");
     for value in ["1.26", "1.25", "0"] {
         assert_eq!(hints(2, &[(coefficient, value)]), [], "{value}");
     }
-    // 4 links: q > 2 x q / 4 + margin, so the margin must be below half of the buffer
+    // with 4 links the condition is q > 2 x q / 4 + margin, so the margin must be less than half of the buffer
     assert_eq!(hints(4, &[]), []);
     let wide = hints(4, &[(margin, "16flits")]);
     assert_eq!((wide.len(), wide[0].0.as_str()), (1, margin), "{wide:?}");
     assert!(wide[0].1.contains("write `margin: 15flits` or less"), "{wide:?}");
     assert_eq!(hints(4, &[(margin, "15flits")]), []);
-    // 4 flits fit into the buffer: a margin of 1, and 0.75 x 2 x 3/4
+    // the buffer has space for 4 flits: the remedies are a margin of 1, and a coefficient of 0.75 x 2 x 3/4
     let both = hints(2, &[("links.global.buffer", "4flits")]);
     let both = both.iter().find(|(path, _)| path == coefficient).expect("a hint");
     assert!(both.1.contains("write `coefficient: 1.12` and `margin: 1flits`, or less"), "{both:?}");
@@ -370,22 +370,24 @@ fn marks_that_begin_late_or_stay_rare_are_warned_of() {
     let facts = point(&[("congestion_control", control)]).imply().expect("a network")["congestion_control"].clone();
     let number = |value: &serde_json::Value| value.as_u64().expect("a whole number");
     let (port, most) = (&facts["port_memory"]["dim0"], &facts["most_queued"]);
-    // a flit is more than 1 B, so it is marked. A router has 3 links and 2 terminals, and granted flits fill one more buffer
+    // every flit is larger than 1 B, so every packet is marked. The longest queue comes from 3 links and 2 terminals of a router, and
+    // granted flits fill one more buffer
     assert_eq!((number(&facts["first_mark"]["flits"]), &port["mark_chance"]), (1, &json!(1.0)), "{facts}");
     assert_eq!(number(&most["flits"]), 6 * number(&port["flits"]), "{facts}");
     let flit = number(&port["bytes"]) / number(&port["flits"]);
     let mark_above = |bytes: u64| format!("{{infiniband: {{threshold: {bytes}B}}}}");
     let numbers = vec![number(&port["flits"]) as f64 + 1.0, number(&port["flits"]) as f64];
     assert_eq!(of_marks(&mark_above(number(&port["bytes"]))), [("marks_above_a_port", numbers)]);
-    // the remedy works: a shorter queue
+    // the remedy works: marking begins at a shorter queue
     assert_eq!(of_marks(&mark_above(number(&port["bytes"]) - flit)), []);
     let ramp = |to: u64| format!("{{dcqcn: {{mark_from: 0B, mark_to: {to}B, mark_share: 0.5}}}}");
-    // full ports are at the end of the ramp, at which half of the packets are marked; in a longer queue each packet would be marked
+    // when all ports are full, the queue is at the end of the ramp, where half of the packets are marked. Only a longer queue would mark
+    // each packet
     let numbers = vec![1.0, 0.5, number(&most["flits"]) as f64];
     assert_eq!(of_marks(&ramp(number(&most["bytes"]))), [("marks_stay_rare", numbers)]);
     // the remedy works: a steeper ramp
     assert_eq!(of_marks(&ramp(number(&most["bytes"]) - flit)), []);
-    // at a threshold above all ports, nothing is ever marked
+    // with a threshold above the memory of all ports, no packet is ever marked
     let said = try_point(&[("congestion_control", &mark_above(number(&most["bytes"])))]).map(|_| ());
     let said = said.expect_err("no queue is so long");
     assert!(

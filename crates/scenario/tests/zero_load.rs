@@ -1,4 +1,4 @@
-//! Runs that check two results of `check` and `explain routing`: the latency of a single packet, and the load that fills a channel.
+//! Runs that check two predictions of `check` and `explain routing`: the latency of a single packet, and the load that fills a channel.
 
 use serde_json::Value;
 use weft_engine::spec::Execution;
@@ -23,8 +23,8 @@ fn explained(point: &Point, from: u32, to: u32) -> f64 {
 
 #[test]
 fn a_worm_that_waits_for_each_credit_takes_its_round_trips() {
-    // The head takes 2 routers of 1 cycle, 3 links of 20 cycles and 1 cycle of ejection, 63 cycles in all. Each of the 63 flits
-    // after it waits for the credit of the flit before: 1 cycle in the router, 20 on the link, and 20 + 1 back
+    // The head takes 2 routers of 1 cycle, 3 links of 20 cycles and 1 cycle of ejection, 63 cycles in all. Each of the 63 other flits waits
+    // for the credit of the flit before it: 1 cycle in the router, 20 on the link, and 20 + 1 back
     let worm = point(
         "topology: {mesh: {widths: [2], terminals_per_router: 1}}\n\
          links: {default: {latency: 20cycles, vcs: 1, buffer: 1flit}}\nrouter: {flow_control: wormhole}\n\
@@ -34,14 +34,14 @@ fn a_worm_that_waits_for_each_credit_takes_its_round_trips() {
     let latency = 63.0 + 63.0 * 42.0;
     let implied = worm.imply().expect("a network");
     assert_eq!((number(&implied, "zero_load_latency_cycles"), explained(&worm, 0, 1)), (latency, latency));
-    // now and then a packet waits at its source for the packet before it
+    // sometimes a packet waits at its source for the previous packet, so the mean is slightly higher
     assert!(number(&run(&worm), "packet_latency_mean_cycles") >= latency);
 }
 
 #[test]
 fn a_worm_of_four_buffers_waits_three_times() {
-    // 32 / 12 = 8 / 3 hops; the head takes (8/3 + 1) + 2 * 8/3 + 2 * 2 + 1 cycles. A buffer of 4 flits sends 4 flits in the 6
-    // cycles of a round trip, 1 + 2 + 2 + 1: 15 cycles for the other flits, and 3 times 2 more
+    // A path has 32 / 12 = 8 / 3 hops on average; its head takes (8/3 + 1) + 2 * 8/3 + 2 * 2 + 1 cycles. A buffer sends 4 flits per round
+    // trip of 1 + 2 + 2 + 1 = 6 cycles. The flits after the head take 15 cycles, and 3 times 2 more
     let worms = point(
         "topology: {mesh: {widths: [4, 4], terminals_per_router: 1}}\n\
          links: {default: {latency: 2cycles, vcs: 2, buffer: 4flits}}\nrouter: {flow_control: wormhole}\n\
@@ -70,7 +70,7 @@ impl Draws {
     }
 }
 
-/// For each network: topology, routing, two classes of links, and number of terminals.
+/// Networks to draw from: topology, routing, two link classes, and number of terminals.
 const NETWORKS: &[(&str, &str, [&str; 2], u64)] = &[
     ("{mesh: {widths: [4, 3], terminals_per_router: 1}}", "dimension_order", ["dim0", "dim1"], 12),
     ("{torus: {widths: [5, 3], terminals_per_router: 1}}", "dimension_order", ["dim0", "dim1"], 15),
@@ -84,8 +84,8 @@ const NETWORKS: &[(&str, &str, [&str; 2], u64)] = &[
     ),
 ];
 
-/// A scenario in which two terminals send one packet to each other; and the numbers of these terminals. The packets cross no
-/// channel in common.
+/// Draws a scenario in which two terminals send one packet to each other. Returns the scenario and the numbers of the terminals. The paths
+/// of the two packets have no channel in common.
 fn lone(draws: &mut Draws) -> (String, u32, u32) {
     let (topology, routing, classes, terminals) = draws.pick(NETWORKS);
     let from = draws.below(terminals);
@@ -139,7 +139,7 @@ fn a_lone_packet_takes_what_is_said_of_it_on_any_network() {
         let (text, from, to) = lone(&mut draws);
         let point = match expand("a.yaml", &text, &[]) {
             Ok(mut points) => points.remove(0),
-            // such as slow links after a switch with one step
+            // such settings are refused, for example slow links after a switch with one allocation step per cycle
             Err(_) => {
                 refused += 1;
                 continue;
@@ -172,17 +172,17 @@ fn replies_count_in_the_bound_of_requests() {
         let implied = point.imply().unwrap_or_else(|error| panic!("{error}"));
         (point, implied)
     };
-    // uniform traffic without packets to oneself: 32 terminals send 32 / 63 of their flits over the 8 links in the middle
+    // uniform traffic excludes the source, so each of 32 terminals sends 32 / 63 of its flits over the 8 links in the middle
     let (_, alone) = mesh("{pattern: uniform, load: 0.2}");
     let bound = number(&alone, "channel_load_bound");
     assert!((bound - 63.0 / 128.0).abs() < 1e-9, "{bound}");
-    // each request of 1 flit causes a reply of 4 flits in the opposite direction, and both directions cross the middle equally
+    // each request of 1 flit causes a reply of 4 flits in the opposite direction, and both directions cross the middle equally often
     let replies = "{pattern: uniform, workload: {request_reply: {packet: 4flits}}, packet: 1flit, load: LOAD}";
     let at = |load: &str| mesh(&replies.replace("LOAD", load));
     let (_, implied) = at("0.2");
     assert!((number(&implied, "channel_load_bound") - bound / 5.0).abs() < 1e-9, "{}", implied["channel_load_bound"]);
     let latency = number(&implied, "zero_load_latency_cycles") - number(&alone, "zero_load_latency_cycles");
-    // the mean over equally many requests and replies, which have 3 flits more
+    // replies have 3 flits more than requests, and there is a reply for each request, so the mean is 1.5 cycles higher
     assert!((latency - 1.5).abs() < 1e-9, "{latency}");
     assert_eq!(
         (run(&at("0.08").0)["saturated"].clone(), run(&at("0.105").0)["saturated"].clone()),
@@ -194,7 +194,8 @@ fn replies_count_in_the_bound_of_requests() {
 
 #[test]
 fn replies_to_one_server_fill_the_channel_of_the_server() {
-    // seven terminals send requests to terminal 0 for replies of 3 flits at the same load: its channel carries 7 * 3 flits per request flit
+    // seven terminals send requests at the same load to terminal 0 and get replies of 3 flits. The channel of terminal 0 carries 7 * 3
+    // flits per request flit
     let point = point(
         "topology: {single_router: {terminals: 8}}\nrouting: shortest_path\nlinks: {default: {latency: 1cycle, vcs: 4, buffer: 8flits}}\n\
          traffic: {pattern: {hot_spot: {targets: [0]}}, loads: [{terminals: [0, 0], load: 0}], load: 0.01, packet: 1flit,\n  \
@@ -214,18 +215,18 @@ fn a_bound_names_the_paths_to_which_it_belongs() {
         let implied = point.imply().unwrap_or_else(|error| panic!("{error}"));
         (implied["channel_load_bound_of"].as_str().expect("a word").to_owned(), number(&implied, "channel_load_bound"))
     };
-    // the 7 packets of the last row turn in its last column
+    // the 7 packets from the last row all turn in its last column, so one channel carries 7 packets
     let (fixed, bound) = of("dimension_order");
     assert_eq!((fixed.as_str(), (bound - 1.0 / 7.0).abs() < 1e-9), ("fixed_paths", true), "{bound}");
-    // in each dimension half of the terminals, 32, cross the middle, 16 in each direction over 8 links
+    // in each dimension 32 terminals, which is half, send across the middle: 16 in each direction over 8 links
     let (best, bound) = of("minimal_adaptive");
     assert_eq!((best.as_str(), (bound - 0.5).abs() < 1e-9), ("best_choice", true), "{bound}");
 }
 
-/// N terminals, of which N / 4 send at load 0.4 to one target, and the others send uniform traffic. The target receives 0.4 N / 4 +
-/// 0.4 * 3/4 N / (N - 1) > 1 and accepts 1. Each of the N / 4 sources receives 0.4 * 3/4 N / (N - 1) of the uniform packets. Each
-/// of the 3/4 N - 1 others except the target sends nothing to itself and receives 0.4 * (3/4 N - 1) / (N - 1). For N = 1056 the
-/// mean is 0.3008; (0.75 N 0.4 + 1) / N = 0.3009 neglects the uniform packets to the target.
+/// N / 4 of N terminals send at load 0.4 to one target, and the other terminals send uniform traffic. The target receives 0.4 N / 4 + 0.4 *
+/// 3/4 N / (N - 1) > 1 and accepts 1. Each of the N / 4 sources receives 0.4 * 3/4 N / (N - 1) of the uniform packets. Each of the other
+/// 3/4 N - 1 terminals sends nothing to itself, and receives 0.4 * (3/4 N - 1) / (N - 1). For N = 1056 the mean is 0.3008; the simpler
+/// formula (0.75 N 0.4 + 1) / N = 0.3009 neglects the uniform packets to the target.
 #[test]
 fn the_destinations_bound_the_load_that_a_hot_spot_accepts() {
     let text = "topology: {dragonfly: {routers_per_group: 8, terminals_per_router: 4, global_links_per_router: 4}}\n\
@@ -239,8 +240,8 @@ fn the_destinations_bound_the_load_that_a_hot_spot_accepts() {
     let bound = number(&implied, "accepted_load_bound");
     assert!((bound - exact).abs() < 1e-9, "{bound} and {exact}");
     assert!((bound - (0.75 * n * 0.4 + 1.0) / n).abs() < 0.4 / n, "the packets to the target alone: {bound}");
-    // a load that all destinations can accept has no such bound: 264 sources of 0.003 send 0.79 to the target, and the other
-    // terminals send 0.3
+    // if all destinations can accept the load, it has no such bound. With 264 sources of 0.003, the target receives 0.79 from them, and the
+    // other terminals send 0.3
     let low = point(&text.replace("load: 0.4", "load: 0.003"));
     assert!(low.imply().expect("a network")["accepted_load_bound"].is_null());
 }

@@ -1,20 +1,20 @@
 //! The laws of every topology: symmetric links, connectivity, consistent counts, and distances by formula that equal distances by search.
-//! The wiring agrees with every view of the structure. Tests check these laws for the examples of each topology. Crates outside of Weft
-//! do the same for their topologies.
+//! The wiring must also agree with every view of the structure. Weft's tests check these laws for the examples of each topology. Crates
+//! outside of Weft call `check` in their tests of topologies.
 
 use crate::{CrossedLayers, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, Line, Link, Peer, Port, Ring, Tree};
 
-/// Checks the laws of all graphs, and those of each view of the structure.
+/// Checks the laws of all graphs, and the laws of each view of the structure.
 ///
 /// # Panics
-/// If a property that is checked here does not hold. The message names it.
+/// If the graph breaks a law. The message names the law or the values that differ.
 pub fn check(graph: &Graph) {
     check_wiring(graph);
     check_layers(graph);
     check_distances(graph);
     check_trunks(graph);
     check_planes(graph);
-    // the views describe one link between two routers
+    // views contain only one link between two routers, so they are checked without trunks
     let graph = &graph.without_trunks();
     let structure = graph.structure();
     structure.grid.iter().for_each(|grid| check_grid(graph, grid));
@@ -25,7 +25,7 @@ pub fn check(graph: &Graph) {
     assert_eq!(graph.routers() % structure.grain(), 0, "the grain divides the number of routers");
 }
 
-/// Checks that each plane is a copy of the network of one plane, including ports and classes.
+/// Checks that each plane is a copy of the network of one plane, including its ports and classes.
 fn check_planes(graph: &Graph) {
     let (plane, planes) = (graph.plane(), graph.planes());
     assert_eq!((graph.routers(), graph.terminals()), (plane.routers() * planes, plane.terminals() * planes));
@@ -52,14 +52,14 @@ fn peer(graph: &Graph, router: u32, port: u32) -> Peer {
     graph.ports(router)[port as usize].peer
 }
 
-/// Checks that port `port` of `router` has this class and this peer.
+/// Checks the class and the peer of port `port` of `router`.
 #[track_caller]
 fn check_port(graph: &Graph, router: u32, port: u32, class: u8, peer: Peer) {
     let found = graph.ports(router).get(port as usize);
     assert_eq!(found, Some(&Port { peer, class }), "port {port} of router {router} of {}", graph.topology_name());
 }
 
-/// Checks that the two ends of each link agree, and that terminals come first. Checks the number of links.
+/// Checks that the two ends of each link agree, and that ports to terminals come first. Checks also the number of links.
 fn check_wiring(graph: &Graph) {
     if let Some(each) = graph.terminals_per_router() {
         for terminal in 0..graph.terminals() {
@@ -92,8 +92,8 @@ fn check_wiring(graph: &Graph) {
     assert!(graph.router_names().is_none_or(|names| names.len() == graph.routers() as usize));
 }
 
-/// Checks that the links of a trunk have the same ends and class, and that both ends number them alike. The first members are all ports
-/// of the network without trunks.
+/// Checks that the links of a trunk join the same routers and have the same class, and that both routers number them in the same order. The
+/// first links of all trunks must be the network without trunks.
 fn check_trunks(graph: &Graph) {
     let narrow = graph.without_trunks();
     assert!(!narrow.has_trunks() && (graph.has_trunks() || narrow == *graph));
@@ -122,7 +122,7 @@ fn check_trunks(graph: &Graph) {
     }
 }
 
-/// Checks that the first layer is the whole network. The other layers have existing routers and classes, and different names.
+/// Checks that the first layer is the whole network. Further layers must have existing routers and classes, and different names.
 fn check_layers(graph: &Graph) {
     let (whole, parts) = graph.layers().split_first().expect("the whole network");
     assert!(whole.routers.iter().copied().eq(0..graph.routers()));
@@ -138,10 +138,10 @@ fn check_layers(graph: &Graph) {
     }
 }
 
-/// Checks diameter and mean distance by formula against a breadth-first search from every router.
+/// Compares the diameter and the mean distance by formula with a breadth-first search from every router.
 fn check_distances(graph: &Graph) {
     let all: Vec<u32> = (0..graph.routers()).flat_map(|router| graph.distances_from(router)).collect();
-    // no path leads from one plane to another
+    // pairs of routers in different planes are left out, because no path joins them
     for (pair, &distance) in (0..).zip(&all) {
         let planes = [pair / graph.routers(), pair % graph.routers()].map(|router| router % graph.planes());
         assert_eq!(distance == u32::MAX, planes[0] != planes[1], "{}", graph.topology_name());
@@ -154,7 +154,7 @@ fn check_distances(graph: &Graph) {
     let profile = graph.distances();
     let mut by_distance = vec![0; graph.diameter() as usize + 1];
     reached().for_each(|&distance| by_distance[distance as usize] += 1);
-    // the search does not count the distance of a router to itself
+    // excludes the distance of each router to itself
     by_distance[0] -= u64::from(graph.routers());
     assert_eq!(profile.router_pairs, by_distance);
     let mut by_distance = vec![0; graph.diameter() as usize + 1];
@@ -200,7 +200,7 @@ fn check_complete_line(graph: &Graph, dimension: &Dimension, router: u32, own: u
 
 fn check_ring_or_row(graph: &Graph, dimension: &Dimension, router: u32, own: u32, to: impl Fn(u32) -> u32) {
     let &Dimension { width, line, first_port, class } = dimension;
-    // Symmetry is checked above, so the ports down follow from the ports up.
+    // An earlier check ensures that links are symmetric, so it is enough to check the ports up.
     let [up, down] = [0, 1].map(|direction| u32::from(first_port) + direction);
     let above = match line == Line::Ring || own + 1 < width {
         true => Peer::Router { router: to((own + 1) % width), port: down as u16 },
@@ -266,8 +266,8 @@ fn is_of_a_ring(graph: &Graph, router: u32, port: u16) -> bool {
     graph.structure().rings.iter().any(|ring| ports(ring).contains(&port))
 }
 
-/// Checks that a physical ring visits every router once. Only the ring uses its links, and their link classes have no other links. In a
-/// network with groups, the links of one class stay within a group, and the links of the other class join two groups.
+/// Checks that a physical ring visits every router once. Only the ring may use its links, and only these links may have their link classes.
+/// In a network with groups, links of one of these classes stay within a group, and links of the other class join two groups.
 fn check_rings(graph: &Graph) {
     Ring::check_all(&graph.structure().rings, graph).unwrap_or_else(|what| panic!("{}: {what}", graph.topology_name()));
     let (mut of_rings, mut of_others) = (Vec::new(), Vec::new());
@@ -334,7 +334,7 @@ fn check_tree(graph: &Graph, levels: &Levels, tree: &Tree) {
         let up = tree.up.get(level as usize).copied().unwrap_or(0);
         assert_eq!(graph.ports(router).len() as u32, down + up);
         assert!(digits(router)[top as usize..].iter().all(|&digit| digit == 0));
-        // Symmetry is checked above, so the ports down follow from the ports up.
+        // An earlier check ensures that links are symmetric, so it is enough to check the ports up.
         for u in 0..up {
             let Peer::Router { router: parent, port } = peer(graph, router, down + u) else { panic!("no parent") };
             let mut expected = digits(router);

@@ -1,4 +1,4 @@
-//! Tables of cables, as inventory programs export them.
+//! Tests of networks from tables of cables, in the form that inventory programs export.
 
 use proptest::prelude::*;
 use weft_topology::graph_file::{Format, GraphFile};
@@ -10,14 +10,14 @@ fn build(text: &str, terminals_of: &[(&str, u32)]) -> Result<Graph, Refusal> {
     GraphFile { terminals_of, ..GraphFile::of(InputFile::new("cables.csv", text.as_bytes())) }.build("topology.graph")
 }
 
-/// Code and first number of each remark.
+/// Code and first number of each remark on a graph.
 fn remarks(graph: &Graph) -> Vec<(&str, f64)> {
     graph.remarks().iter().map(|remark| (remark.code.name, remark.numbers[0].1)).collect()
 }
 
 #[test]
 fn an_inventory_is_a_network() {
-    // 12 leaves with 2 or 3 cables of 100 Gb/s to old spines and 2 of 400 Gb/s to new ones
+    // 12 leaves have 2 or 3 cables of 100 Gb/s to old spines, and 2 cables of 400 Gb/s to new spines
     let text = include_str!("../../../tests/data/graphs/cables.csv");
     let graph = build(text, &[("leaf*", 8)]).expect("a network");
     let cables = |speed: &str| text.lines().filter(|line| line.ends_with(speed)).count();
@@ -28,7 +28,7 @@ fn an_inventory_is_a_network() {
         ("link_400G".to_owned(), cables(",400Gb/s")),
     ];
     assert_eq!(graph.links_by_class(), counts);
-    // Weft warns of lengths without a unit, and of types
+    // Weft reports lengths without a unit, and types, as unused
     assert_eq!(remarks(&graph), [("graph_attributes_unused", 53.0), ("graph_columns_read", 1.0)]);
     assert!(build(text, &[]).unwrap_err().what.contains("has a terminal"));
 }
@@ -38,7 +38,7 @@ fn units_stand_in_values_or_headings() {
     let graph =
         build("A,B,Speed [Gbps],Length (m)\r\n\"x, 1\",y,100,3\r\ny,z,400,2.5", &[("*", 1)]).expect("a network");
     assert_eq!(graph.router_names().unwrap(), ["x, 1", "y", "z"]);
-    // 5 ns per metre
+    // the length gives a latency of 5 ns per metre
     assert_eq!(graph.class_names(), ["terminal", "link_100G_15ns", "link_400G_12500ps"]);
     assert_eq!(remarks(&graph), [("graph_columns_read", 2.0)]);
     let plain = build("source,target\n0,1\n1,2\n", &[("*", 1)]).expect("a network");
@@ -90,7 +90,7 @@ fn what_is_no_table_of_cables_is_refused() {
 fn ids_give_terminals() {
     let text = "source,target\nleaf1,spine\nleaf2,spine\nleaf10,spine\n";
     let graph = build(text, &[("leaf*", 2), ("leaf1*", 3), ("leaf1", 5)]).expect("a network");
-    // the key that equals the id is used, otherwise the key with the longest matching beginning
+    // a key that equals the id has priority; among keys with `*`, the longest that matches has priority
     assert_eq!([0, 1, 2, 3].map(|router| graph.terminals_of(router)), [5, 0, 2, 3]);
 }
 

@@ -1,5 +1,5 @@
-//! Every example of every registered topology obeys the laws of topologies (`src/laws.rs`). Random sizes of some topologies do too,
-//! and their counts agree with formulas. Known values agree with the literature.
+//! Tests that every example of every registered topology obeys the laws of topologies (`src/laws.rs`). Random sizes of some topologies must
+//! also obey these laws, and their counts must agree with formulas. Known values must agree with the literature.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -15,12 +15,12 @@ use weft_topology::slim_fly::SlimFly;
 use weft_topology::torus::Torus;
 use weft_topology::{Arrangement, TopologyConfig, TopologyModel, TrunkWidth};
 
-/// A registry of topologies that the rest of this suite does not know.
+/// A registry with a topology that no other file of this test names.
 mod newcomers {
     use weft_topology::TopologyModel;
 
     weft_units::registry! {
-        /// A topology in a separate file.
+        /// The registry, with one topology in a separate file.
         pub enum Newcomers as TopologyModel, with examples:
         "bow_tie" => bow_tie::BowTie,
     }
@@ -127,7 +127,7 @@ fn examples_are_written_as_in_a_scenario() {
     }
 }
 
-/// Factor by which `make test-all` increases the number of rounds (WEFT_TEST_ROUNDS).
+/// Factor by which tests multiply their number of rounds. `make test-all` sets it (WEFT_TEST_ROUNDS).
 fn rounds() -> u32 {
     std::env::var("WEFT_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
@@ -152,7 +152,8 @@ proptest! {
     fn crossed_layers_of_any_size_keep_the_laws(widths in [1u32..7, 1u32..7], layers in 2u32..9, p in 1u32..3) {
         let [x, y] = widths;
         let (per_layer, rings) = (x + y - 2, if layers == 2 { 1 } else { 2 });
-        // if all widths are at most 2, every hop keeps the parity of x + y + layer, unless a path can go around an odd ring
+        // if all widths are at most 2, every hop keeps the parity of x + y + layer. So the network is connected only with an odd number of
+        // layers
         let connected = x.max(y) > 2 || (x.max(y) == 2 && layers % 2 == 1);
         prop_assert_eq!(flex(widths, layers, p).build("topology").is_ok(), connected);
         if connected {
@@ -175,7 +176,7 @@ proptest! {
                 dragonfly([a, p, h], Some(groups), arrangement),
                 dragonfly_plus([leaves, a, p, h], Some(groups), arrangement),
             ];
-            // Circulant links come in pairs, on every router and in every copy.
+            // Circulant links come in pairs, on every router and in every copy of the wiring.
             let fits = arrangement != Circulant || h % 2 == 0 && (groups % 2 == 1 || per_pair == 1);
             prop_assert_eq!([&one, &two].map(|config| config.build("topology").is_ok()), [fits; 2]);
             if fits {
@@ -184,7 +185,7 @@ proptest! {
                 check_counts(&one, counts, &links);
                 let of_two = [(leaves + a) * groups, leaves * groups * p, (p + a).max(leaves + h)];
                 check_counts(&two, of_two, &[("local", groups * leaves * a), global]);
-                // for each ring: a link from every router to the next one; the last router of each group has a link to the next group
+                // each ring has a link from every router to the next; the link of the last router of a group leads to the next group
                 let of_rings = [("ring_local", rings * groups * (a - 1)), ("ring_global", rings * groups)];
                 let (TopologyConfig::Dragonfly(plain), true) = (one, rings > 0) else { continue };
                 let with_rings = TopologyConfig::Dragonfly(Dragonfly { escape_rings: rings, ..plain });
@@ -201,7 +202,7 @@ proptest! {
         let names: Vec<String> = (1..n).map(|level| format!("level{level}")).collect();
         let links: Vec<_> = names.iter().map(|name| (name.as_str(), k * width)).collect();
         check_counts(&tree(k, n), [n * width, k * width, if n > 1 { 2 * k } else { k }], &links);
-        // half * half links in each of k pods, and one link from each core to each pod
+        // each of k pods has half * half links, and each core router has one link to each pod
         let (half, k) = (k, 2 * k);
         let links = k * half * half;
         let counts = [2 * k * half + half * half, k * half * half, k];
@@ -209,13 +210,13 @@ proptest! {
     }
 }
 
-/// A random number, mostly small. Some numbers make sums and products overflow, for example the prime 4,294,967,291.
+/// A random number, usually small. Some numbers make sums and products overflow, for example the prime 4,294,967,291.
 fn number() -> impl Strategy<Value = u32> {
     let corners = vec![127, 128, 65_521, 65_536, 1 << 31, u32::MAX - 4, u32::MAX];
     prop_oneof![16 => 0u32..5, 2 => 5u32..60, 1 => any::<u32>(), 1 => prop::sample::select(corners)]
 }
 
-/// The value with other numbers in place of all its numbers, and with other lengths of lists.
+/// Copies a JSON value, with other numbers in place of all its numbers, and with other lengths of its lists.
 fn scrambled(value: &Value, numbers: &mut impl Iterator<Item = u32>) -> Value {
     match value {
         Value::Number(_) => json!(numbers.next()),
@@ -229,12 +230,12 @@ fn scrambled(value: &Value, numbers: &mut impl Iterator<Item = u32>) -> Value {
 }
 
 proptest! {
-    // networks that are not refused may be large
+    // only 16 cases, because a network that is not refused can be large
     #![proptest_config(ProptestConfig::with_cases(16 * rounds()))]
 
     #[test]
     fn no_size_panics(numbers in prop::collection::vec(number(), 1..20)) {
-        // Most of these sizes are refused, at a key of the scenario and with a reason.
+        // Most of these sizes are refused; the refusal must name a key of the scenario and a reason.
         for example in TopologyConfig::examples() {
             let mut numbers = numbers.iter().copied().cycle();
             let text = scrambled(&serde_json::to_value(&example).unwrap(), &mut numbers);
@@ -250,19 +251,19 @@ proptest! {
 #[test]
 fn known_values_agree_with_the_literature() {
     let built = |config: TopologyConfig| config.build("topology").unwrap();
-    // Dragonfly a=8, p=4, h=4: 264 routers, 1,452 links (FleX, table 6): 33 * 28 local + 33 * 32 / 2 global.
+    // Dragonfly a=8, p=4, h=4 has 264 routers and 1,452 links (FleX, table 6): 33 * 28 local + 33 * 32 / 2 global links.
     let graph = built(dragonfly([8, 4, 4], None, Arrangement::Absolute));
     assert_eq!((graph.routers(), graph.links().count(), graph.diameter()), (264, 924 + 528, 3));
-    // HyperX 6x6: mean distance 2 * 5/6 * 36/35 = 1.714.
+    // HyperX 6x6 has the mean distance 2 * 5/6 * 36/35 = 1.714.
     assert!((built(hyperx(&[6, 6], 6)).mean_distance() - 12.0 / 7.0).abs() < 1e-12);
-    // HyperX 10x10: 900 links.
+    // HyperX 10x10 has 900 links.
     assert_eq!(built(hyperx(&[10, 10], 10)).links().count(), 900);
-    // 10-ary 3-tree: 1,000 terminals, 300 routers, 2,000 links (FleX, table 6); leaves are at most 4 links apart.
+    // The 10-ary 3-tree has 1,000 terminals, 300 routers and 2,000 links (FleX, table 6). Leaves are at most 4 links apart.
     let graph = built(tree(10, 3));
     assert_eq!((graph.terminals(), graph.routers(), graph.links().count(), graph.diameter()), (1000, 300, 2000, 4));
 }
 
-/// Number of routers, ports per router, links between routers, terminals.
+/// Four numbers of a network: routers, ports per router, links between routers, terminals.
 fn size(config: &TopologyConfig) -> [usize; 4] {
     let graph = config.build("topology").unwrap_or_else(|refusal| panic!("{config:?}: {refusal}"));
     [graph.routers() as usize, graph.radix() as usize, graph.links().count(), graph.terminals() as usize]
@@ -270,15 +271,15 @@ fn size(config: &TopologyConfig) -> [usize; 4] {
 
 #[test]
 fn the_networks_that_flex_was_compared_with_can_be_written() {
-    // FleX (IEEE Access 2022), table 6. The power and cost in the table are for the tree of pods, and the loads for the 10-ary tree. The
-    // Slim Fly in the table has 13 links and 6 terminals per router, so 19 ports (it prints 20).
+    // The sizes are in table 6 of FleX (IEEE Access 2022). The power and cost in the table are for the tree of pods, and the loads for the
+    // 10-ary tree. The Slim Fly in the table has 13 links and 6 terminals per router, so 19 ports, although the table prints 20.
     assert_eq!(size(&tree(10, 3)), [300, 20, 2000, 1000]);
     assert_eq!(size(&fat_tree(16)), [320, 16, 2048, 1024]);
     assert_eq!(size(&dragonfly([8, 4, 4], None, Arrangement::PalmTree)), [264, 15, 1452, 1056]);
     assert_eq!(size(&hyperx(&[10, 10], 10)), [100, 28, 900, 1000]);
     assert_eq!(size(&slim_fly(9, 6)), [162, 19, 1053, 972]);
     assert_eq!(size(&flex([6, 6], 3, 10)), [108, 30, 1080, 1080]);
-    // the larger FleX of its figure 13, and the layers and the HyperX of three dimensions of figures 15 to 17
+    // the larger FleX in figure 13 of the paper, and the layers and the HyperX of three dimensions in figures 15 to 17
     assert_eq!(size(&flex([8, 8], 3, 5)), [192, 33, 2688, 960]);
     for layers in 3..8 {
         assert_eq!(
@@ -287,7 +288,8 @@ fn the_networks_that_flex_was_compared_with_can_be_written() {
         );
     }
     assert_eq!(size(&hyperx(&[6, 6, 6], 1)), [216, 16, 216 * 15 / 2, 216]);
-    // tables 4 and 5: the largest networks of about 10,000 terminals, with a third of the ports for terminals (half of them in trees)
+    // tables 4 and 5 of the paper: the largest networks of about 10,000 terminals. A third of the ports is for terminals (in trees, half of
+    // the ports)
     let near = |config: &TopologyConfig| size(config)[3].abs_diff(10_000) < 1000;
     assert!(near(&fat_tree(34)) && near(&tree(22, 3)) && near(&hyperx(&[22, 22], 21)) && near(&flex([12, 12], 3, 22)));
     assert!(near(&dragonfly([14, 7, 7], None, Arrangement::PalmTree)) && near(&slim_fly(19, 14)));
@@ -296,12 +298,12 @@ fn the_networks_that_flex_was_compared_with_can_be_written() {
 #[test]
 fn the_largest_systems_are_built_at_once() {
     let start = std::time::Instant::now();
-    // The two networks have 92,672 terminals: 181 groups x 32 routers x 16, with 1 link and with 2 links per pair of
-    // groups.
+    // Two networks have 92,672 terminals, in 181 groups of 32 routers with 16 terminals each. The two networks have 1
+    // link and 2 links per pair of groups.
     for h in [6, 16] {
         let graph = dragonfly([32, 16, h], Some(181), Arrangement::PalmTree).build("topology").unwrap();
         assert_eq!((graph.terminals(), graph.routers(), graph.diameter()), (92_672, 5_792, 3));
     }
-    // Takes seconds on a slow machine in a debug build; a quadratic step would take minutes.
+    // Building takes seconds on a slow machine in a debug build, but an algorithm with quadratic time would take minutes.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }

@@ -1,5 +1,5 @@
-//! FleX over whole ranges of sizes: degrees, links, distances and numbers of shortest paths against the formulas of M. Jeon et al. (IEEE
-//! Access 2022). Two of these formulas are corrected (see below).
+//! Compares FleX networks over whole ranges of sizes with the formulas of M. Jeon et al. (IEEE Access 2022): degrees, links, distances and
+//! numbers of shortest paths. Two of the formulas are corrected (see the comments below).
 
 use weft_topology::flex::Flex;
 use weft_topology::{CrossedLayers, Graph, Offset, TopologyModel, TrunkWidth};
@@ -17,7 +17,7 @@ fn view(graph: &Graph) -> &CrossedLayers {
 fn degrees_and_links_are_those_of_the_paper() {
     for (x, y, layers) in (3..13).flat_map(|x| (3..13).flat_map(move |y| (2..8).map(move |layers| (x, y, layers)))) {
         let graph = flex(x, y, layers);
-        // k - p; for two layers the paper's radix includes half of it, but its equation 7 counts the links twice
+        // k - p in the paper; for two layers its radix includes half of this degree, but its equation 7 counts the links twice
         let degree = (x + y - 2) * if layers == 2 { 1 } else { 2 };
         let degrees = graph.degrees();
         assert_eq!((degrees.least, degrees.most), (degree, degree), "{x} x {y} x {layers}");
@@ -29,11 +29,11 @@ fn degrees_and_links_are_those_of_the_paper() {
 fn three_layers_have_diameter_two() {
     for (x, y) in (3..21).flat_map(|x| (x..21).map(move |y| (x, y))) {
         let graph = flex(x, y, 3);
-        // the paper prints 2x + 2y - 1 routers at distance 1 in one place, and 2x + 2y - 4 in the sum
+        // for the routers at distance 1, the paper prints 2x + 2y - 1 in one place, and 2x + 2y - 4 in the sum
         let (routers, near) = (u64::from(3 * x * y), u64::from(2 * x + 2 * y - 4));
         assert_eq!(graph.distances().router_pairs, [0, routers * near, routers * (routers - 1 - near)], "{x} x {y}");
     }
-    // 6 x 6: in 0.93 % of all ordered pairs both are the same router, 18.5 % are neighbours, 80.6 % are two links apart
+    // 6 x 6: of all ordered pairs, 0.93 % are a router with itself, 18.5 % are neighbours, and 80.6 % are two links apart
     let graph = flex(6, 6, 3);
     assert_eq!(graph.distances().router_pairs, [0, 108 * 20, 108 * 87]);
     assert!((graph.mean_distance() - 194.0 / 107.0).abs() < 1e-12);
@@ -42,18 +42,18 @@ fn three_layers_have_diameter_two() {
 #[test]
 fn more_layers_have_the_distances_of_figure_16() {
     let mean = |layers| (flex(6, 6, layers).mean_distance() * 1000.0).round() / 1000.0;
-    // without pairs of a router and itself; the value for 4 layers is above the value for 5
+    // the means exclude pairs of a router with itself; the mean for 4 layers is above the mean for 5
     assert_eq!([3, 4, 5, 6, 7].map(mean), [1.813, 2.224, 2.179, 2.316, 2.414]);
     let diameter = |layers| flex(6, 6, layers).diameter();
     assert_eq!([2, 3, 4, 5, 6, 7, 8].map(diameter), [3, 2, 3, 3, 3, 3, 4]);
     for layers in 4..40 {
-        // half-way around. Exception: a path between two routers with the same x and y has at least three links if its number of
-        // links is odd
+        // the most distant routers are half of the ring of layers apart. Exception: with an odd number of links, a path between two routers
+        // with the same x and y has at least three links
         assert_eq!(flex(4, 3, layers).diameter(), 3.max(layers / 2), "{layers} layers");
     }
 }
 
-/// Number of shortest paths between two routers, by counting over the first hops.
+/// Number of shortest paths between two routers, computed from the first hops of the view.
 fn paths(view: &CrossedLayers, offset: Offset) -> u64 {
     match view.distance(offset) {
         0 => 1,
@@ -66,11 +66,11 @@ fn shortest_paths_of_three_layers_are_as_many_as_the_corrected_formulas_say() {
     for (x, y) in (3..9).flat_map(|x| (3..9).map(move |y| (x, y))) {
         let graph = flex(x, y, 3);
         let of = |differs, layers| paths(view(&graph), Offset { differs, layers });
-        // in the same layer: over either neighbouring layer; along one axis over any other coordinate
+        // between routers of the same layer, paths cross either neighbouring layer; if only x or y differs, they use any other coordinate
         assert_eq!(of([true, true], 0), 4);
         assert_eq!([of([true, false], 0), of([false, true], 0)], [2 * (u64::from(x) - 2), 2 * (u64::from(y) - 2)]);
         for layers in [1, 2] {
-            // over any other x or y of the third layer; the paper says x - 2 or y - 2
+            // paths use any other x or y in the third layer; the paper counts x - 2 or y - 2 of them
             assert_eq!(of([false, false], layers), u64::from(x + y - 2));
             assert_eq!([of([true, true], layers), of([true, false], layers), of([false, true], layers)], [2, 1, 1]);
         }

@@ -1,11 +1,11 @@
-//! Attributes of graph files: values, warnings, refusals, and nodes that are hosts.
+//! Tests of attributes in graph files: values, warnings, refusals, and nodes that are hosts.
 
 use proptest::prelude::*;
 use weft_topology::graph_file::GraphFile;
 use weft_topology::{Facts, Graph, Latency, TopologyModel};
 use weft_units::{InputFile, Refusal, Time};
 
-/// The graph of a JSON file with these keys next to `file`.
+/// Builds the graph of this JSON text, with these keys of the topology in addition to `file`.
 fn build(text: &str, keys: &str) -> Result<Graph, Refusal> {
     let keys: serde_json::Value = serde_json::from_str(keys).expect("keys");
     let read = |key: &str| keys.get(key).cloned();
@@ -19,7 +19,7 @@ fn build(text: &str, keys: &str) -> Result<Graph, Refusal> {
     .build("topology.graph")
 }
 
-/// A triangle with a terminal on each router and with these edge attributes.
+/// The JSON of a triangle of routers with a terminal each, whose edges have these attributes.
 fn triangle(edges: [&str; 3]) -> String {
     let nodes = r#"[{"id": "a", "terminals": 1}, {"id": "b", "terminals": 1}, {"id": "c", "terminals": 1}]"#;
     let ends = [("a", "b"), ("b", "c"), ("c", "a")].iter().zip(edges);
@@ -57,7 +57,7 @@ fn values_are_rounded_as_asked() {
     let text = triangle([r#", "c": 95, "t": 1.2"#, r#", "c": 104.9, "t": 1.6"#, r#", "c": 0.1, "t": 3"#]);
     let keys = r#"{"attributes": {"bandwidth": {"from": "c", "unit": "Gb/s", "round": "10Gb/s"},
         "latency": {"from": "t", "unit": "us", "round": "2us"}}}"#;
-    // the nearest multiple of 10 Gb/s, but at least 10 Gb/s; the next multiple of 2 us
+    // bandwidths are rounded to the nearest multiple of 10 Gb/s, but at least 10 Gb/s; latencies to the next multiple of 2 us
     assert_eq!(build(&text, keys).expect("a graph").class_names(), ["terminal", "link_100G_2us", "link_10G_4us"]);
     let up = Latency { time: Time::Femtoseconds(7), multiple: Some(2) };
     assert_eq!([up.rounded(2), up.rounded(4)], [Time::Femtoseconds(8), Time::Femtoseconds(8)]);
@@ -82,8 +82,8 @@ fn nothing_is_rounded_to_a_multiple_of_zero() {
     build(&speed, &keys("")).unwrap();
 }
 
-/// A tenth of a bit per second, 10^-10 Gb/s, is finer than the smallest step of a bandwidth. The scenario states the unit. Another
-/// unit is a remedy only if the values in the file are in that unit.
+/// The bandwidth 10^-10 Gb/s is a tenth of a bit per second, finer than the smallest step. The scenario already gives a unit, so the
+/// message must not ask for one. The message may propose another unit only if the values in the file have that unit.
 #[test]
 fn a_number_that_is_too_small_in_its_unit_is_no_missing_unit() {
     let text = triangle([r#", "c": 1e-10"#, "", ""]);
@@ -97,7 +97,7 @@ fn a_number_that_is_too_small_in_its_unit_is_no_missing_unit() {
     build(&triangle([r#", "c": 1e-9"#, "", ""]), &keys("Gb/s")).unwrap();
 }
 
-/// Code and numbers of each remark, with its sentence and its remedy.
+/// Code and numbers of each remark on a graph, with its sentence and its remedy.
 fn remarks(graph: &Graph) -> String {
     let text = |remark: &weft_units::Remark| {
         let numbers: Vec<_> = remark.numbers.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -117,7 +117,7 @@ fn what_is_not_used_is_reported() {
     ");
     let keys = r#"{"attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}"#;
     let graph = build(text, keys).unwrap();
-    // each direction has a separate bandwidth
+    // the two directions of the link have different bandwidths
     assert_eq!(graph.class_names(), ["terminal", "link_1T", "link_5T"]);
     assert_eq!(graph.links().map(|link| (link.class, link.back)).collect::<Vec<_>>(), [(2, 1)]);
     let text = triangle([r#", "capacity": "100G""#, "", r#", "capacity": """#]);
@@ -185,7 +185,7 @@ fn what_the_scenario_asks_and_the_file_lacks_is_refused() {
     insta::assert_snapshot!(asked.map(refused).concat());
 }
 
-/// A leaf and a spine, with two hosts on the leaf and a third host on the spine.
+/// A graph file with a leaf, a spine and three hosts: two at the leaf and one at the spine.
 fn servers(host: &str, more: [&str; 3]) -> String {
     let [x, y, z] = more;
     format!(
@@ -231,7 +231,7 @@ fn hosts_that_only_the_file_calls_so_are_reported() {
         graph.remarks().iter().map(|remark| remark.code.name).collect::<Vec<_>>(),
         ["graph_attributes_unused", "graph_hosts_are_routers"]
     );
-    // a router that is called a server but has two links is not a host; a router with a number of terminals is not a host either
+    // a router that is called a server but has two links is not a host, nor is a router with a number of terminals
     let ring = r#"{"nodes": [{"id": "server1"}, {"id": "b", "terminals": 1}, {"id": "c"}], "edges": [{"source": "server1", "target": "b"},
         {"source": "c", "target": "b"}, {"source": "c", "target": "server1"}]}"#;
     assert_eq!(build(ring, "{}").unwrap().routers(), 3);
@@ -299,7 +299,7 @@ proptest! {
 
 #[test]
 fn a_length_is_offered_every_unit_and_none_is_guessed() {
-    // 3 m of copper, read as 3 km, would have 15 us, a thousand times its 15 ns
+    // the remark does not guess a unit: 3 m of copper, read as 3 km, would have 15 us instead of 15 ns
     let text = triangle([r#", "Length": 3"#, "", ""]);
     let remark = remarks(&build(&text, "{}").unwrap());
     assert!(remark.contains("latency: {from: Length, unit: UNIT}"), "{remark}");

@@ -1,4 +1,4 @@
-//! Graph files: the same network from every format, refusals with their messages, and no input that causes a panic.
+//! Tests of graph files: all formats give the same network, refusals have the right messages, and no input causes a panic.
 
 use crate::common::{anynet, graph_file, graphml, json};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn regular(json: &str) -> Graph {
     serde_json::from_str::<TopologyConfig>(json).unwrap().build("topology").unwrap()
 }
 
-/// Pairs of routers that are joined, in ascending order.
+/// The pairs of routers that have a link, in ascending order.
 fn pairs(graph: &Graph) -> Vec<(u32, u32)> {
     let mut pairs: Vec<_> = graph.links().map(|Link { ends: [a, b], .. }| (a.0, b.0)).collect();
     pairs.sort_unstable();
@@ -41,7 +41,7 @@ fn every_format_gives_the_same_graph() {
         classes.retain(|(_, links)| *links > 0);
         classes[1..].sort();
         assert_eq!(from_json.links_by_class(), classes);
-        // Anynet has no classes: the graph equals the JSON graph without classes.
+        // Anynet has no classes, so its graph equals the JSON graph without classes.
         let plain = json(&original).replace("\"class\"", "\"label\"");
         assert_eq!(build("g.anynet", &anynet(&original)), build("g.json", &plain));
     }
@@ -49,7 +49,7 @@ fn every_format_gives_the_same_graph() {
 
 #[test]
 fn networkx_writes_what_is_read() {
-    // json.dumps(node_link_data(g)) of NetworkX 3.6, with edges="links" for the second text.
+    // The first text is the result of json.dumps(node_link_data(g)) in NetworkX 3.6. The second text is the same with edges="links".
     let edges = r#"{"directed": false, "multigraph": false, "graph": {}, "nodes": [{"terminals": 2, "id": [0, 1]},
         {"id": 7}], "edges": [{"class": "x", "source": [0, 1], "target": 7}]}"#;
     let links = r#"{"directed": true, "multigraph": true, "graph": {}, "nodes": [{"terminals": 2, "id": [0, 1]},
@@ -60,7 +60,8 @@ fn networkx_writes_what_is_read() {
     assert_eq!(graph.router_names(), Some(&["[0,1]".to_owned(), "7".to_owned()][..]));
     assert_eq!(graph.structure(), &Structure::default());
     assert_eq!(graph.links_by_class(), [("terminal".into(), 2), ("x".into(), 1)]);
-    // write_graphml of NetworkX 3.6, with a default value as other programs write it, and a key for everything.
+    // The result of write_graphml in NetworkX 3.6, to which a default value and a key for all elements were added, as other programs write
+    // them.
     let graphml = r#"<?xml version='1.0' encoding='utf-8'?>
         <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
           <key id="d1" for="edge" attr.name="class" attr.type="string"><default>x</default></key>
@@ -96,7 +97,8 @@ fn links_of_two_classes_count_in_both_and_are_distinguished() {
 
 #[test]
 fn anynet_places_nodes_and_names_latencies() {
-    // Routers in ascending order of ids; a link stated from one end or from both ends; nodes at the routers whose lines name them.
+    // The routers are in ascending order of ids. The file lists each link from both ends. The nodes are at the routers whose lines name
+    // them.
     let graph = build(
         "net",
         "router 30 router 10 15 node 0\n\nnode 1 router 20\nrouter 20 router 10\nrouter 10 router 20 node 2 router 30 15",
@@ -132,7 +134,7 @@ fn the_default_is_for_routers_that_do_not_say() {
 
 #[test]
 fn links_that_a_file_repeats_are_a_trunk() {
-    // 4 links between routers 0 and 1, of which 3 are of class b; 1 link to router 2
+    // there are 4 links between routers 0 and 1, of which 3 are of class b, and 1 link to router 2
     let link = |from: u32, to: u32, class: &str| format!(r#"{{"source": {from}, "target": {to}, "class": "{class}"}}"#);
     let undirected = [link(0, 1, "b"), link(1, 0, "b"), link(2, 1, "b"), link(0, 1, "a"), link(0, 1, "b")];
     let nodes = r#"[{"id": 0, "terminals": 1}, {"id": 1}, {"id": 2}]"#;
@@ -142,10 +144,10 @@ fn links_that_a_file_repeats_are_a_trunk() {
     let graph = build("g.json", &file(false, &undirected));
     assert_eq!(graph.links_by_class(), [("terminal".into(), 1), ("a".into(), 1), ("b".into(), 4)]);
     assert_eq!((graph.trunks_by_width(), graph.only_trunk_width()), (vec![(3, 1)], None));
-    // router 0: its terminal, the link of class a, the first of class b; then the other two of class b
+    // ports of router 0: its terminal, the link of class a, the first link of class b; then the other two links of class b
     let trunk = graph.trunk(0, 2);
     assert_eq!((trunk.members().collect::<Vec<_>>(), graph.ports(0).len()), (vec![2, 3, 4], 5));
-    // router 1: the link of class a, the first of class b, the link to router 2; then the other two of class b
+    // ports of router 1: the link of class a, the first link of class b, the link to router 2; then the other two links of class b
     assert_eq!(graph.trunk(1, 1).members().collect::<Vec<_>>(), [1, 3, 4]);
     assert_eq!(graph.ports(0)[4].peer, Peer::Router { router: 1, port: 4 });
     let directed: Vec<String> = ["a", "b", "b", "b"].iter().flat_map(|c| [link(0, 1, c), link(1, 0, c)]).collect();
@@ -157,12 +159,12 @@ fn links_that_a_file_repeats_are_a_trunk() {
     let nodes = "<node id='0'><data key='t'>1</data></node><node id='1'/><node id='2'/>";
     let graphml = format!("<graphml>{keys}<graph edgedefault='undirected'>{nodes}{edges}</graph></graphml>");
     assert_eq!(build("g.graphml", &graphml), graph);
-    // without its trunks the graph equals the graph that states each link once
+    // without its trunks the graph equals the graph of a file that lists each link once
     let once = [link(0, 1, "b"), link(2, 1, "b"), link(0, 1, "a")];
     assert_eq!(pairs(&graph.without_trunks()), pairs(&build("g.json", &file(false, &once))));
 }
 
-/// The classes of the two channels of each link.
+/// For each link, the class names of its two channels.
 fn ways(file: &TopologyConfig) -> Vec<(String, String)> {
     let graph = file.build("topology.graph").expect("a network");
     let name = |class: u8| graph.class_names()[usize::from(class)].clone();
@@ -175,11 +177,11 @@ fn each_direction_of_a_link_has_the_latency_of_its_own_statement() {
     let anynet = |text: &str| ways(&graph_file("net.anynet", text));
     assert_eq!(anynet("router 0 node 0 router 1 5\nrouter 1 router 0 7"), way("latency5", "latency7"));
     assert_eq!(anynet("router 1 router 0 7\nrouter 0 node 0 router 1 5"), way("latency5", "latency7"));
-    // BookSim uses 1 cycle for the direction that is not stated
+    // BookSim uses 1 cycle for the direction whose latency the file does not give
     assert_eq!(anynet("router 0 node 0 router 1 15\nrouter 1 node 1"), way("latency15", "latency1"));
     assert_eq!(anynet("router 1 node 1 router 0 15\nrouter 0 node 0"), way("latency1", "latency15"));
     assert_eq!(anynet("router 0 node 0 router 1 1\nrouter 1 node 1"), way("latency1", "latency1"));
-    // without any number both directions use the latency of the scenario
+    // without any latency in the file, both directions have the latency in the scenario
     assert_eq!(anynet("router 0 node 0 router 1\nrouter 1 node 1"), way("link", "link"));
     let json = r#"{"directed": true, "nodes": [{"id": 1}, {"id": 2, "terminals": 1}], "edges": [
         {"source": 2, "target": 1, "class": "b"}, {"source": 1, "target": 2, "class": "a"}]}"#;
@@ -190,7 +192,7 @@ fn each_direction_of_a_link_has_the_latency_of_its_own_statement() {
     assert_eq!(remarks, [("anynet_credits_unlike_booksim", "topology.graph.file")]);
 }
 
-/// Graphs that are refused, each with its file.
+/// Graph files that are refused, as topologies.
 fn refusals() -> Vec<TopologyConfig> {
     [refused_json(), refused_graphml(), refused_anynet()].concat()
 }
@@ -214,7 +216,7 @@ fn refused_json() -> Vec<TopologyConfig> {
         json(&edges(true, "ab ba bc")),
         json(&edges(false, "ab bc ba")),
         json(&edges(true, "ab ba bc bc cb")),
-        // parallel links with different numbers in the two directions; links that are stated from both ends
+        // two refused files: parallel links whose number differs between the directions, and links that are listed from both ends
         json(&edges(true, "ab ba bc bc cb").replace("\"multigraph\": false, ", "")),
         json(&edges(true, "ab ab bc cb").replace("\"multigraph\": false, ", "")),
         json(&edges(false, "ab ba bc cb").replace("\"multigraph\": false, ", "")),
@@ -314,7 +316,7 @@ fn deep_nesting_is_refused_and_many_parts_are_named_shortly() {
     assert_eq!(refusal.what, what);
 }
 
-/// Words of the three formats, and random characters.
+/// Texts of words of the three formats and of random characters, to find panics.
 fn words() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "router",
@@ -399,7 +401,7 @@ proptest! {
 
 #[test]
 fn a_hundred_thousand_links_are_read_at_once() {
-    // A ring of 20,000 routers with chords to the 2nd .. 5th neighbour: 100,000 links.
+    // The graph is a ring of 20,000 routers with additional links to the 2nd to 5th neighbour: 100,000 links in total.
     let routers = 20_000;
     let nodes: Vec<_> = (0..routers).map(|router| format!(r#"{{"id": {router}, "terminals": 2}}"#)).collect();
     let edges: Vec<_> = (0..routers)
@@ -411,6 +413,6 @@ fn a_hundred_thousand_links_are_read_at_once() {
     let graph = build("ring.json", &text);
     println!("{} bytes read and checked in {:?}", text.len(), start.elapsed());
     assert_eq!((graph.links().count(), graph.terminals()), (100_000, 40_000));
-    // Takes seconds on a slow machine in a debug build; a quadratic step would take minutes.
+    // Reading takes seconds on a slow machine in a debug build, but an algorithm with quadratic time would take minutes.
     assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
 }

@@ -1,5 +1,5 @@
-//! The tests of topologies as one program, so that linking happens only once. Each file in this folder is a module below; shared
-//! helpers are in `common`.
+//! All tests of topologies are one program, so that the linker runs only once. Each file in this folder is a module of this program; helper
+//! functions that several modules use are in `common`.
 
 mod cables;
 mod common;
@@ -11,7 +11,7 @@ mod polarfly;
 mod slim_fly;
 mod structure;
 
-/// Fails if a file of this folder is not a module here, because its tests would never run.
+/// Fails if a file of this folder is not a module of this program, because its tests would never run.
 #[test]
 fn every_file_of_this_folder_is_a_module_here() {
     let here = include_str!("main.rs");

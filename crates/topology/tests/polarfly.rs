@@ -1,4 +1,4 @@
-//! PolarFly for every q up to 32: the counts in K. Lakhotia et al. (SC'22), and the laws of polarity graphs.
+//! Tests of PolarFly for every q up to 32: the counts in K. Lakhotia et al. (SC'22), and the laws of polarity graphs.
 
 use weft_topology::polarfly::PolarFly;
 use weft_topology::{Graph, Peer, TopologyModel, TrunkWidth};
@@ -20,10 +20,10 @@ fn every_power_of_a_prime_up_to_32_has_diameter_two() {
         let graph = polarfly(q);
         let routers = q * q + q + 1;
         assert_eq!(graph.routers(), routers);
-        // q + 1 quadrics of degree q
+        // the network has q + 1 quadrics of degree q, and all other routers have degree q + 1
         let of_degree = |degree| (0..routers).filter(|&router| graph.neighbours(router).count() == degree).count();
         assert_eq!([q, q + 1].map(|degree| of_degree(degree as usize) as u32), [q + 1, q * q], "q = {q}");
-        // all pairs that are not joined are two links apart
+        // any two routers without a link between them are two links apart
         let (all, joined) = (u64::from(routers), u64::from((q + 1) * q + q * q * (q + 1)));
         assert_eq!(graph.distances().router_pairs, [0, joined, all * (all - 1) - joined], "q = {q}");
     }
@@ -40,7 +40,7 @@ fn nothing_else_up_to_32_has_a_construction() {
 fn every_two_routers_have_exactly_one_common_neighbour() {
     for q in SIZES.into_iter().filter(|&q| q <= 13) {
         let graph = polarfly(q);
-        // two lines of the plane meet in one point: a quadric is on its own line
+        // the neighbours of a router are a line of the plane, and two lines meet in one point; a quadric is on its line
         let line = |router| {
             let quadric = graph.neighbours(router).count() == q as usize;
             let mut line: Vec<u32> = graph.neighbours(router).chain(quadric.then_some(router)).collect();
@@ -63,7 +63,7 @@ fn racks_are_joined_as_in_the_source() {
         let group = |router: u32| groups.places[router as usize].0 as usize;
         let mut sizes = vec![0; groups.count as usize];
         (0..graph.routers()).for_each(|router| sizes[group(router)] += 1);
-        // the point that is joined to all quadrics of a field of even characteristic has no other neighbour
+        // for even q, the point with links to all quadrics has no other neighbour
         let (fans, of_a_fan, between_fans) = if q % 2 == 1 { (q, q, q - 2) } else { (q - 1, q + 1, q) };
         let of_quadrics = q + 1 + (1 - q % 2);
         assert_eq!(sizes[0], of_quadrics, "q = {q}");
@@ -81,7 +81,7 @@ fn racks_are_joined_as_in_the_source() {
                 let expected = match (a, b) {
                     (0, 0) => of_quadrics - (q + 1) + q * (1 - q % 2),
                     (0, _) => q + 1,
-                    // every router of a fan except the first is in one triangle with the first router
+                    // every router of a fan except the first forms exactly one triangle with the first router
                     _ if a == b => (of_a_fan - 1) + (of_a_fan - 1) / 2,
                     _ => between_fans,
                 };
@@ -93,17 +93,16 @@ fn racks_are_joined_as_in_the_source() {
 
 #[test]
 fn no_cut_has_fewer_links_than_the_second_eigenvalue_allows() {
-    // With 1 on the diagonal for quadrics, the matrix A of neighbours satisfies A^2 = q I + J. So its eigenvalues are q + 1 (for the
-    // vector of ones), sqrt(q) and -sqrt(q). Then a routers and the b other routers are joined by at least (q + 1 - sqrt(q)) a b / (a +
-    // b) links.
+    // If quadrics have 1 on the diagonal, the adjacency matrix A satisfies A^2 = q I + J. So its eigenvalues are q + 1 (for the vector of
+    // ones), sqrt(q) and -sqrt(q). At least (q + 1 - sqrt(q)) a b / (a + b) links therefore join any a routers to the b other routers.
     for q in [2, 3, 4, 5, 7, 8, 9] {
         let graph = polarfly(q);
         let (n, bisection) = (f64::from(graph.routers()), graph.bisection());
         let (a, q) = ((n / 2.0).floor(), f64::from(q));
         let least = (q + 1.0 - q.sqrt()) * a * (n - a) / n;
         assert!(!bisection.exact && bisection.links as f64 >= least, "q = {q}: {bisection:?} and {least}");
-        // A random cut into a and a + 1 routers separates a (a + 1) of the n (n - 1) / 2 pairs: a share of (a + 1) / n. On
-        // average it cuts this share of the links, and the best cut is no worse.
+        // A random cut into a and a + 1 routers separates a (a + 1) of the n (n - 1) / 2 pairs. The share of separated pairs is (a + 1) /
+        // n. On average it cuts this share of the links, and the best cut does not cut more.
         let random = graph.links().count() as f64 * (a + 1.0) / n;
         assert!(bisection.links as f64 <= random, "q = {q}: {bisection:?} and {random}");
     }

@@ -1,9 +1,9 @@
-//! Slim Fly for every q up to 49: the counts in M. Besta and T. Hoefler (SC'14), and diameter 2.
+//! Tests of Slim Fly for every q up to 49: the counts in M. Besta and T. Hoefler (SC'14), and diameter 2.
 
 use weft_topology::slim_fly::SlimFly;
 use weft_topology::{Graph, Peer, TopologyModel, TrunkWidth};
 
-/// All powers of primes up to 49 except 2, with d of q = 4w + d.
+/// All powers of primes up to 49 except 2, each with d of q = 4w + d.
 const SIZES: [(u32, i64); 22] = [
     (3, -1),
     (4, 0),
@@ -82,8 +82,8 @@ fn every_two_groups_are_joined_by_2_q_links() {
 
 #[test]
 fn five_is_the_hoffman_singleton_graph() {
-    // 50 routers of degree 7 without triangles. Two routers that are not neighbours have one common neighbour. No other graph has these
-    // properties.
+    // The graph has 50 routers of degree 7 and no triangles. Two routers that are not neighbours have exactly one common neighbour. No
+    // other graph has these properties.
     let graph = slim_fly(5);
     assert_eq!((graph.routers(), graph.degrees().most), (50, 7));
     for (a, b) in (0..50).flat_map(|a| (0..50).filter(move |&b| b != a).map(move |b| (a, b))) {

@@ -1,4 +1,4 @@
-//! Compares the bisection with all balanced cuts of small networks, and its bound with known cuts of large networks.
+//! Tests that compare the bisection with all balanced cuts of small networks, and its bound with known cuts of large networks.
 
 use crate::common;
 use weft_topology::{Graph, TopologyConfig};
@@ -8,7 +8,7 @@ fn build(json: &str) -> Graph {
     config.build("topology").unwrap_or_else(|refusal| panic!("{json}: {refusal}"))
 }
 
-/// The smallest number of links over all sets of routers whose numbers of terminals differ by at most those of one router.
+/// The smallest number of links over all cuts whose halves differ in terminals by at most those of one router.
 fn by_enumeration(graph: &Graph) -> u64 {
     let weights: Vec<u64> = (0..graph.routers()).map(|router| graph.terminals_of(router)).collect();
     let (total, heaviest) = (weights.iter().sum::<u64>(), *weights.iter().max().unwrap());
@@ -34,7 +34,7 @@ fn exact_bisections_are_those_of_all_cuts() {
         [(2, 1), (2, 2), (2, 3), (3, 2), (4, 2), (5, 2)]
             .map(|(k, n)| format!(r#"{{"k_ary_n_tree": {{"k": {k}, "n": {n}, "trunk_width": {n}}}}}"#)),
     );
-    // with trunks of two widths, the narrow trunks are cut: a row of 3 links against 2 * 2 links of a column
+    // with trunks of two widths, the best cut crosses the narrow trunks: a row of 3 links instead of a column of 2 * 2 links
     let mixed = r#"{"mesh": {"widths": [2, 3], "terminals_per_router": 1, "trunk_width": {"dim1": 2}}}"#;
     let found = build(mixed).bisection();
     assert_eq!((found.links, found.exact), (3, false));
@@ -69,15 +69,16 @@ fn the_search_reaches_the_best_cut_of_small_graphs() {
 
 #[test]
 fn the_bound_of_a_large_graph_is_near_the_known_bisection() {
-    // 16 x 16 torus: 2 * 16 links, and the search never returns fewer.
+    // The bisection of a 16 x 16 torus has 2 * 16 links, and the search never returns fewer.
     let graph = build(r#"{"torus": {"widths": [16, 16], "terminals_per_router": 2}}"#);
     let found = common::graph_file("g.json", &common::json(&graph)).build("topology").unwrap().bisection();
     assert_eq!((graph.bisection().links, found.links), (32, 32));
-    // FleX 6 x 6 x 3: half of each line of each layer against the other half, 3 * 6 * 6 * 6 / 2 links (its equation 8)
+    // FleX 6 x 6 x 3: a cut between the halves of all lines has 3 * 6 * 6 * 6 / 2 links (equation 8 of its paper)
     let flex = build(r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 10}}"#).bisection();
     assert_eq!((flex.links, flex.exact), (324, false));
-    // Dragonfly of 9 groups. A cut divides 4 groups and half of the fifth group from the rest, so the bound is no worse. It crosses 4 * 4
-    // links between whole groups, 4 + 4 from the divided group to groups on the other side, and 2 * 2 local links of this group.
+    // The network is a dragonfly of 9 groups of 4 routers. A possible cut divides 4 groups and half of the fifth group from the rest. The
+    // bound must not be higher than its number of links. The cut crosses 4 * 4 links between whole groups, 4 + 4 links from the divided
+    // group to groups on the other side, and 2 * 2 local links of this group.
     let keys = r#""routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2"#;
     let bisection = build(&format!(r#"{{"dragonfly": {{{keys}}}}}"#)).bisection();
     assert!(!bisection.exact && bisection.links <= 28, "{bisection:?}");
@@ -86,7 +87,7 @@ fn the_bound_of_a_large_graph_is_near_the_known_bisection() {
 #[test]
 fn degrees_count_links_only() {
     let degrees = build(r#"{"mesh": {"widths": [3, 3], "terminals_per_router": 4}}"#).degrees();
-    // 4 corners of degree 2, 4 edges of degree 3, a middle of degree 4.
+    // A 3 x 3 mesh has 4 corners of degree 2, 4 edges of degree 3, and a middle of degree 4.
     assert_eq!((degrees.least, degrees.most, degrees.mean), (2, 4, 24.0 / 9.0));
 }
 
@@ -97,7 +98,7 @@ fn a_graph_of_ten_thousand_routers_is_understood_at_once() {
     let profile = graph.distances();
     assert_eq!((graph.links().count(), profile.diameter()), (100_000, 100));
     assert!((profile.mean() - graph.mean_distance()).abs() < 1e-9);
-    // The limit allows for a slow machine and a debug build.
+    // The limit is long enough for a slow machine and a debug build.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
@@ -108,7 +109,7 @@ fn halves_of_a_partitioner_are_balanced_and_improved() {
         let crosses = |link: &weft_topology::Link| second[link.ends[0].0 as usize] != second[link.ends[1].0 as usize];
         graph.links().filter(crosses).count() as u64
     };
-    // all routers in one half, an unbalanced cut, every second router
+    // the search starts from bad halves: all routers in one half, an unbalanced cut, every second router
     for second in [vec![false; 24], (0..24).map(|router| router < 3).collect(), (0..24).map(|r| r % 2 == 0).collect()] {
         let halves = graph.improved_halves(&second);
         assert_eq!(halves.second.iter().filter(|&&second| second).count(), 12);
@@ -116,19 +117,19 @@ fn halves_of_a_partitioner_are_balanced_and_improved() {
         assert!(halves.links >= graph.bisection().links);
     }
     let best: Vec<bool> = (0..24).map(|router| router % 6 < 3).collect();
-    assert_eq!(graph.improved_halves(&best).links, 8); // the cut crosses the rings of 4 rows, 2 links in each
+    assert_eq!(graph.improved_halves(&best).links, 8); // the cut crosses the rings of 4 rows, with 2 links in each
 }
 
 #[test]
 fn failures_that_a_network_survives_are_those_of_its_links() {
     let ring = build(r#"{"torus": {"widths": [7], "terminals_per_router": 1}}"#);
     assert!(ring.survived_failures(20, 1).iter().all(|survived| (survived.all_routers, survived.terminals) == (1, 1)));
-    // each leaf has only one link, so the first failure disconnects the tree
+    // each leaf has only one link up, so the first failure disconnects the tree
     let tree = build(r#"{"fat_tree": {"k": 2}}"#);
     assert!(tree.survived_failures(20, 1).iter().all(|survived| survived.all_routers == 0));
     let single = build(r#"{"single_router": {"terminals": 4}}"#);
     assert!(single.survived_failures(3, 1).iter().all(|survived| survived.all_routers == 0));
-    // routers without terminals may be cut off before those with terminals, never the other way around
+    // a failure can cut off a router without terminals first; the network of terminals never breaks before the network of all routers
     let graph = build(r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#);
     let survived = graph.survived_failures(50, 9);
     assert!(survived.iter().all(|order| order.terminals >= order.all_routers));
@@ -139,12 +140,12 @@ fn failures_that_a_network_survives_are_those_of_its_links() {
 
 #[test]
 fn shortest_paths_are_counted_by_distance() {
-    // 4 edge routers in a tree of 4 ports: 2 paths within a pod, 4 paths to the other pods
+    // the tree has routers of 4 ports: between edge routers, 2 paths exist within a pod and 4 paths to another pod
     let tree = build(r#"{"fat_tree": {"k": 4}}"#).path_diversity();
     let of = |hops: usize| (tree.by_distance[hops].pairs, tree.by_distance[hops].fewest, tree.by_distance[hops].most);
     assert_eq!((of(2), of(4)), ((8, 2.0, 2.0), (48, 4.0, 4.0)));
     assert_eq!((tree.by_distance[1].pairs, tree.by_distance[3].pairs), (0, 0));
-    // two digits differ: two orders of the dimensions, so 2 * 3 * 3 paths over trunks of 3 links
+    // two digits differ, so there are two orders of the dimensions and 2 * 3 * 3 paths over trunks of 3 links
     let hyperx =
         build(r#"{"hyperx": {"widths": [3, 3], "terminals_per_router": 1, "trunk_width": 3}}"#).path_diversity();
     assert_eq!((hyperx.by_distance[1].fewest, hyperx.by_distance[2].most), (3.0, 18.0));

@@ -1,4 +1,4 @@
-//! Walker's alias method: draws one of many weighted outcomes in constant time.
+//! Walker's alias method: draws one of many outcomes with different probabilities, in constant time.
 //!
 //! # Source
 //! A. J. Walker, "An Efficient Method for Generating Discrete Random Variables with General Distributions", ACM TOMS
@@ -8,22 +8,23 @@
 //! Weights, as integers that sum to a whole number of columns.
 //!
 //! # Guarantees
-//! Every outcome keeps exactly its integer weight. The order of the work is fixed, so tables are the same everywhere.
+//! The probability of every outcome is exactly its integer weight divided by the sum. The table does not depend on the machine, because its
+//! construction uses a fixed order of steps.
 //!
 //! # Not modelled
-//! Weights that change.
+//! Weights that change after the table is built.
 
 use crate::below;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-/// Builds the table. `left` contains the weights, whose sum is `full` times their number. Afterwards, a draw from column c
-/// gives outcome c with weight `left[c]`, and otherwise the outcome that is returned for column c.
+/// Builds the table. At the start, `left` contains the weights, whose sum is `full` times their number. At the end, column c gives outcome
+/// c with weight `left[c]`, and otherwise the outcome that is returned for column c.
 pub(crate) fn pair(left: &mut [u128], full: u128) -> Vec<usize> {
     let mut other: Vec<usize> = (0..left.len()).collect();
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..left.len()).partition(|&c| left[c] < full);
     while let Some(c) = small.pop() {
-        // The remaining weights sum to a whole number of columns, so some column has more than it needs.
+        // The remaining weights sum to a whole number of columns, so at least one column has more weight than it needs.
         let Some(&donor) = large.last() else { break };
         other[c] = donor;
         left[donor] -= full - left[c];
@@ -35,46 +36,46 @@ pub(crate) fn pair(left: &mut [u128], full: u128) -> Vec<usize> {
     other
 }
 
-/// The weight of a column that always gives its own outcome.
+/// The weight of a column that gives only its own outcome.
 const FULL: u128 = 1 << 32;
 
-/// A column of a table whose outcomes are terminals.
+/// A column of an alias table whose outcomes are terminals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
-    /// Number of the 2^32 values of a draw that select `own`; the others select `other`.
+    /// Number of the 2^32 values of a random number that select `own`; the other values select `other`.
     threshold: u32,
     own: u32,
     other: u32,
 }
 
-/// Appends the columns of `outcomes`. The weights of the outcomes must be finite and above 0, and the sum must be below the largest f64.
-/// Each probability is exact to 2^-32 of a column.
+/// Builds the alias table of these outcomes and appends its columns. The weights of the outcomes must be finite and above 0, and the sum
+/// must be below the largest f64. Each probability is exact to 2^-32 of a column.
 pub(crate) fn append(columns: &mut Vec<Column>, outcomes: &[(u32, f64)]) {
     let sum: f64 = outcomes.iter().map(|&(_, weight)| weight).sum();
     let total = FULL * outcomes.len() as u128;
     let mut left: Vec<u128> = outcomes.iter().map(|&(_, weight)| (weight / sum * total as f64) as u128).collect();
-    // the column with the largest weight gets the rounding error
+    // the column with the largest weight absorbs the rounding error
     if let Some(largest) = (0..left.len()).max_by_key(|&c| left[c]) {
         let others = left.iter().sum::<u128>() - left[largest];
         left[largest] = total - others;
     }
     let other = pair(&mut left, FULL);
     columns.extend((0..left.len()).map(|c| Column {
-        // a full column refers to itself as its other outcome
+        // a full column needs no other outcome, so it refers to itself
         threshold: left[c] as u32,
         own: outcomes[c].0,
         other: outcomes[other[c]].0,
     }));
 }
 
-/// Draws from the columns of one table, which has at least one column.
+/// Draws an outcome from the columns of one table, which has at least one column.
 #[inline]
 pub(crate) fn draw(columns: &[Column], rng: &mut Pcg32) -> u32 {
     let column = columns[below(rng, columns.len() as u32) as usize];
     if rng.next_u32() < column.threshold { column.own } else { column.other }
 }
 
-/// The exact probabilities of a table: each outcome once, in ascending order.
+/// The exact probabilities of a table, with each outcome once, in ascending order.
 pub(crate) fn distribution(columns: &[Column]) -> Vec<(u32, f64)> {
     let mut masses: Vec<(u32, u64)> = Vec::with_capacity(2 * columns.len());
     for column in columns {
@@ -97,7 +98,7 @@ mod tests {
         let weights = [(3, 1.0), (7, 2.0), (8, 0.5), (100, 4.5), (101, 1e-300)];
         let mut columns = Vec::new();
         append(&mut columns, &weights);
-        // 8 is the sum: 1/8, 2/8, 1/16, 9/16 are multiples of 2^-32 / 5 except for rounding; 1e-300 is not a multiple.
+        // the sum of the weights is 8; 1/8, 2/8, 1/16, 9/16 are multiples of 2^-32 / 5 except for rounding, and 1e-300 is not
         let expected = [(3, 0.125), (7, 0.25), (8, 0.0625), (100, 0.5625)];
         let found = distribution(&columns);
         assert_eq!(found.len(), 4);

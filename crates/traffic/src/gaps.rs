@@ -1,4 +1,5 @@
-//! Gaps between packets of a Bernoulli source. A gap is drawn at once instead of cycle by cycle.
+//! Draws the gaps between packets of a source that creates a packet in each cycle with the same probability (Bernoulli). The length of a
+//! gap is drawn at once, without a draw for each cycle.
 //!
 //! # Source
 //! The alias method of `alias.rs`, for outcomes that fit a byte.
@@ -8,19 +9,20 @@
 //!
 //! # Guarantees
 //! Gaps are geometric: P(gap = k) = p (1 - p)^(k - 1), k >= 1. Each probability of a table is exact to 2^-64 plus the rounding of its f64
-//! products. The tables are built only with IEEE multiplication, addition and division, so they are the same on every machine (`ln`,
-//! `exp` and `powf` are not). A gap below 256 cycles needs one table look-up; each further factor of 256 needs two more.
+//! products. The tables are built only with IEEE multiplication, addition and division, not with `ln`, `exp` or `powf`. So they are the
+//! same on every machine. A gap below 256 cycles needs one table look-up. Each further factor of 256 needs two more look-ups.
 //! # Not modelled
-//! p below 2^-52 is treated as 2^-52 (one packet in 52 days of a 1-ns clock). Bursts: see the injection processes.
+//! A probability p below 2^-52 is treated as 2^-52 (one packet in 52 days with a clock of 1 ns). Bursts are not modelled here: see the
+//! injection processes.
 
 use crate::alias;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-/// Number of outcomes of one table: the low byte of a draw selects the column.
+/// Number of outcomes of a table: one for each value of the low byte of a draw, which selects the column.
 const OUTCOMES: usize = 256;
 
-/// Probability 1, in the integer weights of [`Alias`].
+/// The integer weight in [`Alias`] that means probability 1.
 const ONE: u128 = 1 << 64;
 
 /// Weight of one column of the alias table.
@@ -31,18 +33,19 @@ const COLUMN: u128 = ONE / OUTCOMES as u128;
 pub struct GapTable {
     /// For outcome k < 255 the gap is k + 1. Outcome 255 means that none of the first 255 cycles has a success.
     first: Alias,
-    /// The remaining gap after 255 failures; `None` if this can never happen.
+    /// The distribution of the remaining gap after 255 cycles without a success; `None` if this case is impossible.
     rest: Option<Box<Rest>>,
 }
 
-/// The rest of a gap after 255 cycles without a packet. The rest is also geometric. The rest is drawn in two parts: the number of whole
-/// blocks of 256 cycles, and the position of the success in its block. The two parts are independent, since (1 - p)^(256 b + r) is a
-/// product.
+/// The distribution of the remaining gap after 255 cycles without a packet. The remaining gap is also geometric. The remaining gap is drawn
+/// in two parts: the number of whole blocks of 256 cycles, and the position of the success in its block. The two parts are independent,
+/// since (1 - p)^(256 b + r) is a product.
 #[derive(Debug, Clone)]
 struct Rest {
-    /// Number of the block with the success, from 1. This number is drawn like a gap with P(some success in 256 cycles).
+    /// Number of the block with the success, counted from 1. The number is drawn like a gap, with the probability of a success in 256
+    /// cycles.
     block: GapTable,
-    /// Outcome r: the success is in cycle r + 1 of its block.
+    /// Position of the success: outcome r means that the success is in cycle r + 1 of its block.
     place: Alias,
 }
 
@@ -50,7 +53,7 @@ impl GapTable {
     /// Creates the table for 0 < p <= 1. (A source with p = 0 has no gaps, so callers need no table for it.)
     ///
     /// # Panics
-    /// If p is not in that range.
+    /// If p is not above 0 and at most 1.
     pub fn new(p: f64) -> Self {
         assert!(p > 0.0 && p <= 1.0, "{p} is no probability of a success");
         let p = p.max(f64::EPSILON);
@@ -80,7 +83,8 @@ impl GapTable {
 
 impl Rest {
     fn new(p: f64) -> Self {
-        // P(success in 2n cycles) = P(in n) * (2 - P(in n)), applied eight times: 1 - (1 - p)^256 would lose precision for small p.
+        // P(success in 2n cycles) = P(in n) * (2 - P(in n)), applied eight times. The formula 1 - (1 - p)^256 would lose precision for
+        // small p.
         let in_block = (0..8).fold(p, |p, _| p * (2.0 - p)).min(1.0);
         let q = 1.0 - p;
         let mut weights = [p / in_block; OUTCOMES];
@@ -90,14 +94,14 @@ impl Rest {
         Self { block: GapTable::new(in_block), place: Alias::new(&weights) }
     }
 
-    // Out of line, to keep the common path of `GapTable::draw` small.
+    // Not inlined, to keep the common path of `GapTable::draw` small.
     #[inline(never)]
     fn draw(&self, rng: &mut Pcg32) -> u64 {
         (self.block.draw(rng) - 1) * OUTCOMES as u64 + self.place.draw(rng) + 1
     }
 }
 
-/// Walker's table: the outcome is c if the fraction of a draw is below the threshold of column c, otherwise the alias of c.
+/// Walker's alias table. The outcome is c if the fraction of a draw is below the threshold of column c; otherwise it is the alias of c.
 #[derive(Debug, Clone)]
 struct Alias {
     /// Threshold (56 bits) and alias (8 bits) of each column.
@@ -112,7 +116,7 @@ impl Alias {
         let others: u128 = left.iter().sum::<u128>() - left[largest];
         left[largest] = ONE - others;
         let other = alias::pair(&mut left, COLUMN);
-        // The threshold of a full column is truncated to 0, and its alias is the column itself.
+        // For a full column, the conversion truncates the threshold to 0, and its alias is the column itself.
         let columns = std::array::from_fn(|c| (left[c] as u64) << 8 | other[c] as u64);
         Self { columns }
     }
@@ -135,7 +139,7 @@ mod tests {
     use super::*;
     use crate::stream;
 
-    /// Exact probability of each outcome, read back from the table.
+    /// The exact probability of each outcome, computed from the entries of the table.
     fn masses(table: &Alias) -> [f64; OUTCOMES] {
         let mut masses = [0u128; OUTCOMES];
         for (c, &column) in table.columns.iter().enumerate() {
@@ -161,7 +165,7 @@ mod tests {
                 assert_eq!(first[255], 0.0, "p = {p}");
                 continue;
             };
-            // P(place r and block b) = p q^(256 b + r): the place is p q^r / P(success in 256).
+            // P(place r and block b) = p q^(256 b + r), so the place r has the probability p q^r / P(success in 256).
             let in_block = -(256.0 * (-p).ln_1p()).exp_m1();
             let place = masses(&rest.place);
             let sum_to_largest = 1e-12;
@@ -185,8 +189,9 @@ mod tests {
             let gaps: Vec<f64> = (0..DRAWS).map(|_| table.draw(&mut rng) as f64).collect();
             let mean = gaps.iter().sum::<f64>() / f64::from(DRAWS);
             let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / f64::from(DRAWS);
-            // Mean 1/p, variance (1-p)/p^2. The sample mean deviates by sqrt(variance / n), and the sample variance by about variance *
-            // sqrt((kurtosis - 1) / n) with kurtosis 9 + p^2/(1-p). The limit is 5 standard deviations.
+            // A geometric distribution has the mean 1/p and the variance (1-p)/p^2. The standard error of the mean is sqrt(variance / n).
+            // The standard error of the variance is about variance * sqrt((kurtosis - 1) / n), with kurtosis 9 + p^2/(1-p). The limit is 5
+            // standard errors.
             let (expected, spread) = (1.0 / p, (1.0 - p) / (p * p));
             assert!((mean - expected).abs() <= 5.0 * (spread / f64::from(DRAWS)).sqrt(), "p = {p}: {mean}");
             let fourth = if p < 1.0 { 8.0 + p * p / (1.0 - p) } else { 0.0 };
@@ -198,7 +203,7 @@ mod tests {
     #[test]
     fn counts_pass_chi_square() {
         const DRAWS: u32 = 500_000;
-        // Bins of equal probability, as ranges of cycles that cross the borders of the tables at 255 and 511.
+        // The bins are ranges of cycles. Several bins end at or next to the borders of the tables at 255 and 511.
         for (component, (p, bins)) in [
             (0.3, vec![1, 2, 3, 4, 5, 8, 12]),
             (0.004, vec![1, 2, 50, 100, 200, 254, 255, 256, 300, 400, 510, 511, 512, 600, 767, 768, 1000]),
@@ -223,7 +228,7 @@ mod tests {
                     (f64::from(count) - expected).powi(2) / expected
                 })
                 .sum();
-            // Chi-square with n degrees of freedom: mean n, standard deviation sqrt(2 n).
+            // A chi-square value with n degrees of freedom has the mean n and the standard deviation sqrt(2 n).
             let degrees = bins.len() as f64;
             assert!(chi_square < degrees + 5.0 * (2.0 * degrees).sqrt(), "p = {p}: {chi_square} for {degrees} degrees");
         }

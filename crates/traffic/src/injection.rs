@@ -1,4 +1,4 @@
-//! Injection processes. An injection process decides when a source creates its packets.
+//! Injection processes: models of the times at which sources create packets. Each source draws these times from its random stream.
 //!
 //! Each process has one file and one line of the registry; `tests/injection.rs` measures the examples of every registered
 //! process.
@@ -8,10 +8,10 @@ use rand_pcg::Pcg32;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// The configuration of an injection process. The configuration determines the gaps between packets.
+/// An injection process with its parameters in a scenario. From the parameters it builds the gaps between packets.
 pub trait InjectionModel {
-    /// Builds the gaps for this `load` \[flits/cycle\], above 0 and at most 1, with packets of `packet_flits` on average, in cycles of
-    /// `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the scenario).
+    /// Builds the gaps for this `load` \[flits/cycle\], above 0 and at most 1. Packets have `packet_flits` on average, and cycles have
+    /// `cycle_fs` \[fs\]. Refuses invalid values; the refusal names `path` (the dotted path of this process in the scenario).
     fn build(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<Times, Refusal>;
 
     /// Refuses the same values as `build`, but creates no tables.
@@ -19,41 +19,41 @@ pub trait InjectionModel {
         self.build(load, packet_flits, cycle_fs, path).map(|_| ())
     }
 
-    /// True if each cycle creates a packet with the same probability, independent of earlier cycles.
+    /// True if each cycle creates a packet with the same probability, independent of all other cycles.
     fn is_memoryless(&self) -> bool {
         false
     }
 
-    /// Configurations for a load of 0.25, packets of 1 flit and cycles of 1 ns. Tests measure all examples.
+    /// Configurations for tests, with a load of 0.25, packets of 1 flit and cycles of 1 ns. Weft's tests measure the load of all examples.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
 }
 
-/// The times at which the sources of one load create packets.
+/// The times at which all sources with the same load create packets.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "the table is read for every packet, and there are few of them")]
 pub enum Times {
-    /// Gaps that do not depend on each other.
+    /// Gaps that do not depend on earlier packets.
     Independent(GapTable),
-    /// Gaps that depend on the stored state of a source.
+    /// Gaps that depend on earlier packets, through a stored state of the source.
     Remembered(Arc<dyn Remembered>),
 }
 
-/// Gaps that depend on one word of stored state per source.
+/// Gaps that depend on the state of a source, which is one stored word.
 pub trait Remembered: std::fmt::Debug + Send + Sync {
     /// The initial state of a source. The state is drawn so that the statistics of the source are the same at all times, from cycle 0 on.
     fn start(&self, rng: &mut Pcg32) -> u64;
 
-    /// Cycles to the next packet, 1 or more.
+    /// Number of cycles until the next packet, 1 or more.
     fn gap(&self, state: &mut u64, rng: &mut Pcg32) -> u64;
 
-    /// The variance of the number of packets in a long time, divided by its mean: the index of dispersion.
+    /// The index of dispersion: the variance of the number of packets in a long time, divided by the mean of this number.
     fn dispersion(&self) -> f64;
 }
 
 weft_units::registry! {
-    /// Every registered way in which a source can space its packets.
+    /// A registered injection process, with its parameters.
     pub enum InjectionConfig as InjectionModel, with examples, open to AddedInjection:
     "bernoulli" => bernoulli::Bernoulli,
     "on_off" => on_off::OnOff,
@@ -66,8 +66,8 @@ impl Default for InjectionConfig {
 }
 
 impl InjectionConfig {
-    /// Builds the process for all sources with this `load` \[flits/cycle\], above 0 and at most 1, with packets of
-    /// `packet_flits` on average, in cycles of `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the
+    /// Builds the process for all sources with this `load` \[flits/cycle\], above 0 and at most 1. Packets have `packet_flits` on average,
+    /// and cycles have `cycle_fs` \[fs\]. Refuses invalid values; the refusal names `path` (the dotted path of this process in the
     /// scenario).
     pub fn build(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<Process, Refusal> {
         in_range(load, packet_flits, path)?;
@@ -89,7 +89,8 @@ fn in_range(load: f64, packet_flits: f64, path: &str) -> Result<(), Refusal> {
     Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"))
 }
 
-/// The times at which the sources of one load create packets. All sources share it; the state of a source is one word.
+/// The times at which all sources with the same load create packets. The sources share this table; each source stores only one word of
+/// state.
 #[derive(Debug, Clone)]
 pub struct Process {
     times: Times,
@@ -104,8 +105,8 @@ impl Process {
         }
     }
 
-    /// The variance of the number of packets in a long time, divided by its mean. Independent gaps are geometric, so the exact value
-    /// is 1 - p; the function returns 1, an upper bound that does not need p.
+    /// The index of dispersion: the variance of the number of packets in a long time, divided by the mean of this number. For independent
+    /// gaps, which are geometric, the exact value is 1 - p. The function then returns 1, an upper bound that does not need p.
     pub fn dispersion(&self) -> f64 {
         match &self.times {
             Times::Independent(_) => 1.0,
@@ -113,12 +114,12 @@ impl Process {
         }
     }
 
-    /// Creation cycle of the first packet, cycle 0 or later.
+    /// Cycle in which the first packet is created, 0 or later.
     pub fn first(&self, state: &mut u64, rng: &mut Pcg32) -> u64 {
         self.next(0, state, rng) - 1
     }
 
-    /// Creation cycle of the packet that follows a packet created in cycle `after`; always later than `after`.
+    /// Cycle in which the next packet is created, after a packet in cycle `after`. The cycle is always later than `after`.
     #[inline(always)]
     pub fn next(&self, after: u64, state: &mut u64, rng: &mut Pcg32) -> u64 {
         after

@@ -1,13 +1,14 @@
-//! The laws of every pattern and of every injection process. Patterns draw valid destinations, as often as `distribution` states;
-//! processes create the requested load. Tests check these laws for all examples. Crates outside of Weft do the same for their models.
+//! The laws that every pattern and every injection process must obey. Patterns must draw valid destinations with the probabilities of
+//! `distribution`, and processes must create the requested load. Weft's tests check these laws for all examples. Crates outside of Weft
+//! call these functions in the tests of their models.
 
 use crate::{Pattern, Population, Process, stream};
 use rand_pcg::Pcg32;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-/// The machine for the examples of patterns: 4 x 4 routers with 4 terminals each, or 8 groups of 8 terminals. These are 64 = 2^6
-/// terminals, also 8^2 and 4^3.
+/// The machine on which the examples of patterns are tested: 4 x 4 routers with 4 terminals each, or 8 groups of 8 terminals. The machine
+/// has 64 terminals, because 64 = 2^6 = 8^2 = 4^3 is suitable for all patterns.
 pub fn population() -> Population {
     Population {
         terminals: 64,
@@ -18,10 +19,10 @@ pub fn population() -> Population {
     }
 }
 
-/// Checks the laws of patterns for a pattern on [`population`]. The messages show `config`.
+/// Checks the laws of patterns for a pattern built on [`population`]. Messages of failed checks show `config`.
 ///
 /// # Panics
-/// If a property that is checked here does not hold. The message names it.
+/// If the pattern breaks a law. The message names the law or the values that differ.
 pub fn check_pattern(pattern: &Pattern, config: &dyn Debug) {
     check_distributions(pattern, config);
     check_draws(pattern, config);
@@ -58,7 +59,8 @@ fn check_draws(pattern: &Pattern, config: &dyn Debug) {
             expected[destination as usize] = probability;
         }
         for (&count, &probability) in counts.iter().zip(&expected) {
-            // Binomial: standard deviation sqrt(n p (1 - p)). The limit is 6 standard deviations, because this test has 8,000 cells.
+            // The number of draws of a destination is binomial, with the standard deviation sqrt(n p (1 - p)). The limit is 6 standard
+            // deviations, because this test makes 8,000 such comparisons.
             let n = f64::from(DRAWS);
             let bound = 6.0 * (n * probability * (1.0 - probability)).sqrt();
             assert!((f64::from(count) - n * probability).abs() <= bound, "{config:?} from {source}: counts {counts:?}");
@@ -66,24 +68,25 @@ fn check_draws(pattern: &Pattern, config: &dyn Debug) {
     }
 }
 
-/// Checks that a process creates the requested load, and that it states the right index of dispersion. The process is for a load of 0.25
-/// in packets of one flit. The messages show `config`.
+/// Checks that an injection process creates the requested load, and that its index of dispersion is right. The process must be built for a
+/// load of 0.25 in packets of one flit. Messages of failed checks show `config`.
 ///
 /// # Panics
-/// If a property that is checked here does not hold. The message names it.
+/// If the process breaks a law. The message names the law or the values that differ.
 pub fn check_process(process: &Process, config: &dyn Debug) {
-    // 400 runs of 4,000 cycles, whose counts give their own standard deviation. The limit is 5 standard deviations of the mean.
+    // The counts of 400 runs of 4,000 cycles also give the standard deviation of their mean. The limit is 5 standard deviations of the
+    // mean.
     let counts: Vec<f64> = (0..400).map(|run| creations(process, 4000, &mut stream(6, run, 0)).len() as f64).collect();
     let mean = counts.iter().sum::<f64>() / 400.0;
     let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 399.0;
     assert!((mean - 1000.0).abs() < 5.0 * (variance / 400.0).sqrt(), "{config:?}: mean {mean}, variance {variance}");
-    // the test for saturation computes the size of the random variation from this value; the standard deviation of a variance over
-    // 400 runs is 7 %
+    // the test for saturation uses this value as the size of the random variation; the variance over 400 runs has a standard deviation of 7
+    // %
     let said = process.dispersion() * mean;
     assert!(said > 0.7 * variance, "{config:?}: stated variance {said}, measured {variance}");
 }
 
-/// The cycles below `end` in which a source creates packets.
+/// The cycles before `end` in which a source creates packets.
 pub fn creations(process: &Process, end: u64, rng: &mut Pcg32) -> Vec<u64> {
     let mut state = process.start(rng);
     let first = process.first(&mut state, rng);

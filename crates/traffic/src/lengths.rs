@@ -1,4 +1,4 @@
-//! Lengths of packets: all equal, or several lengths with weights.
+//! Lengths of packets: the same length for all packets, or several lengths with weights.
 //!
 //! # Source
 //! BookSim2 (N. Jiang et al., "A Detailed and Flexible Cycle-Accurate Network-on-Chip Simulator", ISPASS'13): its
@@ -8,32 +8,32 @@
 //! Lengths \[flits, 1 or more\], each with a weight \[any unit, above 0\].
 //!
 //! # Guarantees
-//! The length is a function of a hash of the packet's address. So lengths of different packets are independent, and they do not change
-//! other random numbers of a run. The probability of a length is its weight divided by the sum of weights, exact to 2^-52.
+//! A hash of the packet's address determines its length. So the lengths of different packets are independent, and drawing them does not
+//! change other random numbers of a run. The probability of a length is its weight divided by the sum of weights, exact to 2^-52.
 //!
 //! # Not modelled
 //! Lengths that depend on the destination or on earlier packets.
 //!
 //! # Validation
-//! The tests of this file check shares, mean and variance. `engine/tests/workload.rs` checks offered load and latency without contention.
-//! `docs/howto/booksim.md` compares the latencies with those of BookSim2.
+//! The tests of this file check the shares of lengths, the mean and the variance. `engine/tests/workload.rs` checks offered load and
+//! zero-load latency with several lengths. `docs/howto/booksim.md` compares the latencies with those of BookSim2.
 
 /// The lengths of packets, and the share of packets with each length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lengths {
-    /// Length [flits] and share, in ascending order of lengths.
+    /// The lengths [flits], each with its share of packets, in ascending order.
     shares: Vec<(u32, f64)>,
-    /// For each length except the last: an upper bound of the hashes of this length and of all shorter lengths.
+    /// For each length except the last: an upper bound of the hashes that give this length or a shorter one.
     bounds: Vec<u64>,
 }
 
 impl Lengths {
-    /// Lengths of which every packet has `flits` flits.
+    /// All packets have `flits` flits.
     pub fn one(flits: u32) -> Self {
         Self { shares: vec![(flits, 1.0)], bounds: Vec::new() }
     }
 
-    /// Lengths with weights. At least one length; the weights are above 0 and have a finite sum.
+    /// Lengths \[flits\] with weights. The list must not be empty, and the weights must be above 0 and have a finite sum.
     pub fn of(weights: &[(u32, f64)]) -> Self {
         let mut sorted = weights.to_vec();
         sorted.sort_by_key(|&(flits, _)| flits);
@@ -52,18 +52,18 @@ impl Lengths {
         Self { shares: merged.into_iter().map(|(flits, weight)| (flits, weight / sum)).collect(), bounds }
     }
 
-    /// The lengths [flits] in ascending order, and the share of packets with each length.
+    /// The lengths [flits] in ascending order, each with its share of packets.
     pub fn shares(&self) -> &[(u32, f64)] {
         &self.shares
     }
 
-    /// The lengths [flits], and for each length the share of flits that are in packets of this length.
+    /// The lengths [flits], each with the share of flits that are in packets of this length.
     pub fn flit_shares(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
         let mean = self.mean();
         self.shares.iter().map(move |&(flits, share)| (flits, share * f64::from(flits) / mean))
     }
 
-    /// The length of all packets [flits]; `None` if packets have several lengths.
+    /// The length of all packets [flits], if they have the same length; otherwise `None`.
     pub fn only(&self) -> Option<u32> {
         match self.shares.as_slice() {
             &[(flits, _)] => Some(flits),
@@ -91,7 +91,7 @@ impl Lengths {
         self.shares.iter().map(|&(flits, share)| value(flits) * share).sum()
     }
 
-    /// The length [flits] of the packet with this hash of its address.
+    /// The length [flits] of a packet; `hash` is the hash of its address.
     pub fn of_hash(&self, hash: u64) -> u32 {
         self.shares[self.bounds.partition_point(|&bound| bound <= hash)].0
     }
@@ -107,13 +107,13 @@ mod tests {
         let lengths = Lengths::of(&[(9, 1.0), (1, 2.0), (5, 0.5), (1, 0.5)]);
         assert_eq!(lengths.shares(), [(1, 0.625), (5, 0.125), (9, 0.25)]);
         assert_eq!((lengths.longest(), lengths.only()), (9, None));
-        // 0.625 * 1 + 0.125 * 5 + 0.25 * 9 = 3.5; 0.625 * 2.5^2 + 0.125 * 1.5^2 + 0.25 * 5.5^2 = 11.75
+        // the mean is 0.625 * 1 + 0.125 * 5 + 0.25 * 9 = 3.5. The variance is 0.625 * 2.5^2 + 0.125 * 1.5^2 + 0.25 * 5.5^2 = 11.75
         assert_eq!((lengths.mean(), lengths.variance()), (3.5, 11.75));
         let draws = 100_000u64;
         for &(flits, share) in lengths.shares() {
             let found = (0..draws).filter(|&n| lengths.of_hash(mix(7, n, 3)) == flits).count() as f64;
             let mean = draws as f64 * share;
-            // binomial: the limit is 5 standard deviations
+            // the number of packets with a length is binomial; the limit is 5 standard deviations
             assert!((found - mean).abs() < 5.0 * (mean * (1.0 - share)).sqrt(), "{flits}: {found} of {mean}");
         }
         assert_eq!([0, (0.625 * 2f64.powi(64)) as u64 - 1].map(|hash| lengths.of_hash(hash)), [1, 1]);

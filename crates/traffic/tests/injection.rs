@@ -213,7 +213,7 @@ fn the_smallest_loads_are_built() {
 #[test]
 fn bursts_vary_more_than_single_packets() {
     assert_eq!(build(&InjectionConfig::default(), 0.1, 4).dispersion(), 1.0);
-    // bursts of 50 cycles during a share of 0.125 of the time, with packets of 4 flits at 0.8: p = 0.2, memory 50 * 350 / 400
+    // bursts of 50 cycles are a share of 0.125 of the time, with packets of 4 flits at 0.8: p = 0.2, memory 50 * 350 / 400
     let said = build(&on_off(Time::Cycles(50), 0.8), 0.1, 4).dispersion();
     let expected = 1.0 - 0.2 * 0.125 + 2.0 * 0.2 * 0.875 * (43.75 - 1.0);
     assert!((said / expected - 1.0).abs() < 1e-9, "{said}, not {expected}");

@@ -1,5 +1,5 @@
-//! Recordings of Weft's own library: records written by tests, and damaged files. `tests/test_capture.py` reads a real
-//! recording.
+//! Tests of the reader of recordings that Weft's own library writes: records written by tests, and damaged files.
+//! `tests/test_capture.py` reads a real recording.
 
 use crate::damage::rounds;
 use crate::recorded::Memory;
@@ -11,7 +11,7 @@ use weft_programs::readers::capture::stream::Kind;
 use weft_programs::readers::traces::{Clock, TraceFormat};
 use weft_units::Refusal;
 
-/// The file of a rank under construction. Each call begins 10 ns after the previous one and takes 5 ns.
+/// The recording of one rank, to which a test adds calls. Each call begins 10 ns after the previous one and takes 5 ns.
 #[derive(Clone)]
 struct File {
     bytes: Vec<u8>,
@@ -73,7 +73,7 @@ fn message_of(bytes: Vec<Vec<u8>>) -> String {
     read_all(bytes, None).unwrap_err().to_string()
 }
 
-/// Operations of a rank without computations.
+/// All operations of a rank except computations.
 fn ops(converted: &Converted, rank: usize) -> Vec<Op> {
     converted.program.ranks[rank].ops.ops().iter().copied().filter(|op| op.kind() != Of::Compute).collect()
 }
@@ -104,8 +104,8 @@ fn computations_are_the_times_between_calls_without_those_of_unsuccessful_tests(
         let converted = read_all(vec![file.clone().end()], clock).unwrap();
         converted.program.ranks[0].ops.ops().iter().copied().filter(|op| op.kind() == Of::Compute).collect::<Vec<_>>()
     };
-    // Each of the two records takes 15 ns on this clock, like a call. So there are 40 ns between the calls around
-    // them.
+    // Each of the two records takes 15 ns on the wall clock, like a call. So the wall clock counts 40 ns between the
+    // calls around these records.
     assert_eq!(computed(Some(Clock::Wall)), [Op::compute(40 - 3 - 1), Op::compute(10)]);
     assert_eq!(computed(None), [Op::compute(80 - 4 - 2), Op::compute(20)]);
     let converted = read_all(vec![file.clone().end()], None).unwrap();
@@ -114,7 +114,7 @@ fn computations_are_the_times_between_calls_without_those_of_unsuccessful_tests(
 
 #[test]
 fn communicators_have_the_ranks_that_they_list() {
-    // ranks 1 and 0 are ranks 0 and 1 of the communicator, which has a different number at each rank
+    // ranks 1 and 0 of the program are ranks 0 and 1 of the communicator, whose number differs from rank to rank
     let of = |rank: u32, number: i64, peer: i64| {
         let file = File::new(rank, 2).call(Kind::Comm, &[number, 1, 0]);
         file.call(Kind::Sendrecv, &[number, peer, 3, 8, peer, 3, 8, peer, 3, 8])
@@ -143,7 +143,7 @@ fn a_non_blocking_collective_overlaps_the_computation_up_to_its_completion() {
     let place = |wanted: Op| ops.ops().iter().position(|op| *op == wanted).unwrap() as u32;
     let (reduce, barrier) =
         (place(Op::collective(Operation::AllReduce, 0, 8, 0)), place(Op::collective(Operation::Barrier, 0, 0, 1)));
-    // compute, all-reduce, compute, compute after the completion, barrier
+    // the operations: compute, all-reduce, compute, compute after the completion of the all-reduce, barrier
     assert_eq!(ops.successors(reduce, When::Start), [reduce + 1]);
     assert_eq!(ops.successors(reduce, When::Finish), [barrier - 1]);
 }
@@ -234,7 +234,7 @@ fn damaged_sets_are_refused_with_the_place_and_a_remedy() {
     assert!(message_of(vec![again]).contains("a record follows MPI_Finalize"));
 }
 
-/// Files of two ranks with every kind of record.
+/// Recordings of two ranks that contain every kind of record.
 pub fn every_kind() -> Vec<Vec<u8>> {
     let of = |rank: u32| {
         let peer = i64::from(1 - rank);
@@ -285,7 +285,7 @@ fn a_file_with_every_kind_of_record_is_read() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Changed and truncated files are refused or are programs.
+    /// Changed and truncated files are refused, or are read as programs.
     #[test]
     fn changed_files_never_panic(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),

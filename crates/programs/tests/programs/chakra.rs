@@ -1,5 +1,5 @@
-//! Chakra: nodes written by tests, and damaged files. `tests/test_traces.py` reads traces of
-//! ASTRA-sim.
+//! Tests of the reader of Chakra traces: nodes written by tests, and damaged files. `tests/test_traces.py` tests the
+//! same reader with traces of ASTRA-sim.
 
 use crate::damage::rounds;
 use crate::recorded::Memory;
@@ -10,7 +10,7 @@ use weft_programs::readers::chakra::Chakra;
 use weft_programs::readers::traces::{Clock, TraceFormat};
 use weft_units::Refusal;
 
-/// The bytes of a whole number in protobuf.
+/// Encodes an integer as protobuf does.
 fn varint(mut number: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while number >= 128 {
@@ -21,8 +21,7 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of a field that is a whole number. The next function has those of a field with a
-/// length.
+/// Encodes a protobuf field that contains an integer. The next function encodes a field that begins with its length.
 fn number(field: u64, value: u64) -> Vec<u8> {
     [varint(field << 3), varint(value)].concat()
 }
@@ -31,13 +30,13 @@ fn block(field: u64, bytes: &[u8]) -> Vec<u8> {
     [varint(field << 3 | 2), varint(bytes.len() as u64), bytes.to_vec()].concat()
 }
 
-/// An attribute with an `int64`.
+/// Encodes an attribute of a node with an `int64` as its value.
 fn attribute(name: &str, value: u64) -> Vec<u8> {
     block(10, &[block(1, name.as_bytes()), number(9, value)].concat())
 }
 
-/// The bytes of a node after its length. Arguments: number, kind, nodes that it depends on,
-/// microseconds, attributes.
+/// Encodes a node, without the length that precedes it in a file. Arguments: number, kind, the nodes that this node
+/// depends on, microseconds, attributes.
 pub fn node(id: u64, kind: u64, after: &[u64], micros: u64, attributes: &[(&str, u64)]) -> Vec<u8> {
     let mut bytes = [number(1, id), number(3, kind), number(7, micros)].concat();
     after.iter().for_each(|&earlier| bytes.extend(number(4, earlier)));
@@ -45,7 +44,7 @@ pub fn node(id: u64, kind: u64, after: &[u64], micros: u64, attributes: &[(&str,
     [varint(bytes.len() as u64), bytes].concat()
 }
 
-/// A node that lists process groups as PyTorch does.
+/// Encodes a node that lists process groups in the form that PyTorch writes.
 pub fn groups(id: u64, listed: &str) -> Vec<u8> {
     let inputs = block(1, listed.as_bytes());
     let name = block(2, b"## process_group:init ##");
@@ -62,7 +61,7 @@ fn read(ranks: &[Vec<u8>]) -> Result<Converted, Refusal> {
     read_with(ranks, &[])
 }
 
-/// Reads the files of ranks with other files in their folder: names and texts.
+/// Reads the files of ranks and the `others` in their folder, which are given by name and text.
 fn read_with(ranks: &[Vec<u8>], others: &[(&str, &str)]) -> Result<Converted, Refusal> {
     let names = (0..ranks.len()).map(|rank| format!("step.{rank}.et"));
     let names = names.chain(others.iter().map(|(name, _)| (*name).to_owned())).collect();
@@ -70,7 +69,7 @@ fn read_with(ranks: &[Vec<u8>], others: &[(&str, &str)]) -> Result<Converted, Re
     Chakra.read(&mut Memory { names, bytes }, None)
 }
 
-/// An all-to-all of 100 bytes in a group, and a barrier of all ranks.
+/// Encodes two nodes of a rank: an all-to-all of 100 bytes in a group, and a barrier of all ranks.
 fn in_group(id: u64, group: u64) -> Vec<u8> {
     let within = node(id, 7, &[], 0, &[("comm_type", 6), ("comm_size", 100), ("pg_name", group)]);
     [within, node(id + 1, 7, &[], 0, &[("comm_type", 9), ("comm_size", 0)])].concat()
@@ -78,19 +77,19 @@ fn in_group(id: u64, group: u64) -> Vec<u8> {
 
 #[test]
 fn collectives_are_of_the_group_that_they_name() {
-    // The groups of the ranks in the order of ranks: [0, 1] and [3, 2].
+    // The file lists the groups as [0, 1] and [3, 2]; each group numbers its ranks in this order.
     let pairs = [0, 0, 1, 1].map(|group| file(&[in_group(1, group), in_group(3, group)]));
     let of_file = read_with(&pairs, &[("step.json", r#"{"0": [0, 1], "1": [3, 2]}"#), ("system.json", "{}x")]).unwrap();
     let comms = |number, members: [u32; 2], me| vec![Comm { number, members: members.into(), me }];
     let wanted = [comms(1, [0, 1], 0), comms(1, [0, 1], 1), comms(2, [3, 2], 1), comms(2, [3, 2], 0)];
     assert_eq!(of_file.program.ranks.iter().map(|rank| rank.comms.clone()).collect::<Vec<_>>(), wanted);
     for rank in &of_file.program.ranks {
-        // 100 bytes to 2 ranks; collectives are counted within their group
+        // each of 2 ranks gets 50 of the 100 bytes; each group counts its own collectives
         let call = |instance| Op::collective(Operation::AllToAll, 0, 50, instance).within(1);
         let barrier = |instance| Op::collective(Operation::Barrier, 0, 0, instance);
         assert_eq!(rank.ops.ops(), [call(0), barrier(0), call(1), barrier(1)]);
     }
-    // As PyTorch lists them in each rank: two groups may have one name.
+    // Each rank lists its groups as PyTorch does, so two groups may have the same name.
     let lists = [[0, 1], [0, 1], [3, 2], [3, 2]].map(|members| {
         let listed = format!(r#"['[{{"pg_name": "7", "ranks": {members:?}, "group_size": 2}}]']"#);
         file(&[groups(1, &listed), in_group(2, 7), in_group(4, 7)])
@@ -100,7 +99,7 @@ fn collectives_are_of_the_group_that_they_name() {
         assert_eq!(rank.comms, other.comms);
         assert_eq!(rank.ops.ops()[1..], *other.ops.ops());
     }
-    // A group without members has all ranks, in the order of the files.
+    // A group without listed members contains all ranks, in the order of their files.
     let escaped = r#"["[{\"pg_name\": \"0\", \"ranks\": [], \"group_size\": 2}]"]"#;
     let all = [0, 1].map(|_| file(&[groups(1, escaped), in_group(2, 0)]));
     let all = read(&all).unwrap();
@@ -122,7 +121,7 @@ fn groups_that_do_not_fit_are_refused_with_place_and_remedy() {
         not_in.starts_with("step.1.et, byte 8: node 1 () belongs to group 1, but rank 1 is not in this group"),
         "{not_in}"
     );
-    // a member that calls no collective of its group
+    // refused: member 1 of group 0 calls no collective of this group
     assert!(refused(&[0, 1], r#"{"0": [0, 1], "1": [1]}"#).contains("collective 0 of communicator 1"));
     let ranks = [file(&[in_group(1, 0)])];
     let twice = read_with(&ranks, &[("a.json", r#"{"0": [0]}"#), ("b.json", r#"{"0": [0]}"#)]).unwrap_err();
@@ -146,7 +145,7 @@ fn nodes_keep_their_dependencies_and_collectives_their_sizes() {
     };
     let Converted { program, assumptions } = read(&[of(0), of(1)]).unwrap();
     let ops = &program.ranks[0].ops;
-    // an all-to-all of 101 bytes sends blocks of 51 bytes to 2 ranks
+    // an all-to-all of 101 bytes between 2 ranks sends blocks of 51 bytes
     let wanted = [
         Op::compute(5000),
         Op::send(1, 100, Some(3)).on(1, 0),
@@ -166,7 +165,7 @@ fn nodes_keep_their_dependencies_and_collectives_their_sizes() {
 #[test]
 fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
     let message_of = |nodes: &[Vec<u8>]| read(&[file(nodes)]).unwrap_err().to_string();
-    // the header has 1 + 7 bytes
+    // the first node begins at byte 8, because the header has 1 + 7 bytes
     assert!(message_of(&[node(1, 5, &[], 0, &[])]).starts_with("step.0.et, byte 8: node 1 () has no valid comm_dst"));
     let missing = message_of(&[node(1, 5, &[], 0, &[("comm_dst", 1), ("comm_size", 8)])]);
     assert!(
@@ -174,13 +173,13 @@ fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
             && missing.contains("copy the files of all ranks")
     );
     assert!(message_of(&[node(1, 77, &[], 0, &[])]).contains("node 1 () has kind 77"));
-    // 5 is the field of data dependencies
+    // field 5 of a node lists its data dependencies
     let data = |id, earlier| {
         let bytes = [number(1, id), number(3, 4), number(5, earlier)].concat();
         [varint(bytes.len() as u64), bytes].concat()
     };
     assert!(message_of(&[data(1, 2), data(2, 1)]).contains("is part of a cycle of data dependencies"));
-    // node 2 is called by node 1, which waits for its data
+    // node 1 calls node 2 and waits for its data
     let caller = read(&[file(&[data(1, 2), node(2, 4, &[1], 0, &[])])]).unwrap();
     assert_eq!(caller.assumptions.get(&Assumed::ControlLeftOut), Some(&1));
     assert_eq!(caller.program.ranks[0].ops.successors(1, When::Finish), [0]);
@@ -202,7 +201,7 @@ fn what_can_not_be_converted_is_refused_with_place_and_remedy() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Valid files with changed bytes, and random bytes.
+    /// Valid files with changed bytes, and random bytes, never cause a panic.
     #[test]
     fn any_bytes_never_panic(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),

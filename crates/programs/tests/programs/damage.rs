@@ -1,11 +1,11 @@
-//! Truncated, changed and random files: readers return an error with a place, and never panic, hang or use much
-//! memory.
+//! Tests with truncated, changed and random files: readers return an error that names the place, and never panic, hang
+//! or use much memory.
 
 use crate::support::{DEFAULTS, data, read, run};
 use proptest::prelude::*;
 use weft_programs::readers::{self, Format, goal::Goal, goal_binary};
 
-/// Factor for the number of rounds, which `make test-all` sets (WEFT_TEST_ROUNDS).
+/// Factor by which tests multiply their number of rounds. `make test-all` sets it (WEFT_TEST_ROUNDS).
 pub fn rounds() -> u32 {
     std::env::var("WEFT_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
@@ -94,7 +94,7 @@ fn what_loggopsim_has_overwritten_is_named() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A file with some changed bytes is refused, or it is a program that finishes, gets stuck, or runs too long.
+    /// A file with some changed bytes is refused, or its program finishes, gets stuck, or runs too long.
     #[test]
     fn a_changed_file_never_panics(
         name in prop::sample::select(vec!["binomial_bcast_np16_1024B.goal", "binomial_bcast_np16_1024B.bin", "llamp_non_blocking.goal"]),
@@ -118,7 +118,7 @@ proptest! {
         }
     }
 
-    /// Words of the language in any order.
+    /// Words of the text language in any order never cause a panic.
     #[test]
     fn words_in_any_order_never_panic(words in prop::collection::vec(prop::sample::select(vec![
         "num_ranks", "rank", "{", "}", "send", "recv", "calc", "requires", "irequires", "to", "from", "tag", "cpu", "nic", "l1", "l2", ":",
@@ -130,7 +130,7 @@ proptest! {
         }
     }
 
-    /// Random bytes after the header of a binary file.
+    /// Random bytes after the header of a binary file never cause a panic.
     #[test]
     fn any_bytes_never_panic(tail in prop::collection::vec(any::<u8>(), 0..400), ranks in 0u32..3) {
         let mut bytes = 4223u64.to_le_bytes().to_vec();

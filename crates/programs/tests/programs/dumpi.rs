@@ -1,4 +1,5 @@
-//! DUMPI: comparison with the reference dump of DUMPI's own tools record by record, calls written by tests, damaged files.
+//! Tests of the reader of DUMPI traces: comparison of each record with the dump of DUMPI's own tools, calls written by tests, damaged
+//! files.
 
 use crate::damage::rounds;
 use crate::recorded::{Arg, Memory, Rank, convert};
@@ -27,7 +28,8 @@ pub fn selftest() -> Memory {
     Memory { names, bytes }
 }
 
-/// The text of a record in the form of `dumpi2ascii`. It supports the calls in the reference dump.
+/// Writes a record as text in the form of `dumpi2ascii`, to compare it with the reference dump. The function supports only the calls that
+/// the reference dump contains.
 fn dumped(record: &Record) -> String {
     let call = record.call().unwrap();
     let seconds = |ns: u64| format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
@@ -57,7 +59,7 @@ fn dumped(record: &Record) -> String {
         ),
     };
     text += &match call.name {
-        // the dump counts the texts of the arguments, which the reader joins
+        // the dump prints the number of argument texts, but the reader joins these texts into one
         "Init" => {
             let words = String::from_utf8(record.list(0).iter().map(|&byte| byte as u8).collect()).unwrap();
             format!("int argc=1\nstring argv[1]=[\"{words}\"]\n")
@@ -130,7 +132,7 @@ fn the_reference_trace_is_a_ring_with_two_collectives() {
     assert_eq!(wall.program.ranks[0].ops.op(0), Op::compute(24_000));
 }
 
-/// `MPI_Irecv` of 8 bytes and `MPI_Isend` of 8 bytes, of datatype 8.
+/// Arguments of an `MPI_Irecv` or `MPI_Isend` of one item of datatype 8, which has 8 bytes.
 pub fn irecv(from: i32, tag: i32, comm: u16, request: i32) -> [Arg<'static>; 6] {
     [Arg::Int(1), Arg::Half(8), Arg::Int(from), Arg::Int(tag), Arg::Half(comm), Arg::Int(request)]
 }
@@ -151,7 +153,7 @@ fn wildcards_get_the_source_of_their_status_and_cancelled_receives_are_left_out(
     assert_eq!(converted.assumptions.get(&Assumed::Cancelled), Some(&1));
     let notes = converted.notes();
     assert_eq!((notes[0].code, notes[0].count), ("cancelled", 1));
-    // without a status the receive stays one from any source
+    // the receive is from any source; without a status of its completion it stays so
     let mut ranks = [Rank::new(), Rank::new()];
     ranks[0].call(IRECV, &irecv(-1, 3, 2, 5)).call(WAIT, &[Arg::Int(5), Arg::Statuses(&[])]);
     ranks[1].call(0, &irecv(0, 3, 2, 0)[..5]);
@@ -160,7 +162,8 @@ fn wildcards_get_the_source_of_their_status_and_cancelled_receives_are_left_out(
     assert_eq!(converted.assumptions.get(&Assumed::WildcardKept), Some(&1));
 }
 
-/// HPC Challenge cancels receives from any source and ignores their statuses. A message may have arrived before the cancel.
+/// HPC Challenge cancels receives from any source and ignores the statuses. A message may have arrived at such a receive before its
+/// cancellation.
 #[test]
 fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_meets() {
     let mut ranks = [Rank::new(), Rank::new()];
@@ -177,7 +180,7 @@ fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_mee
     let counted = |assumed: Assumed| converted.assumptions.get(&assumed).copied();
     use Assumed::{Cancelled, CancelledLate, SendUnmatched};
     assert_eq!([Cancelled, CancelledLate, SendUnmatched].map(counted), [Some(1), Some(1), None]);
-    // two receives match, but the first would have to wait for a send after the barrier
+    // both receives match the send, but the first must complete before the barrier, and the send is posted after the barrier
     let mut ranks = [Rank::new(), Rank::new()];
     for request in [5, 6] {
         ranks[0].call(IRECV, &irecv(-1, -1, 2, request)).call(24, &[Arg::Int(request)]);
@@ -186,7 +189,7 @@ fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_mee
     ranks[1].call(52, &[Arg::Half(2)]).call(0, &irecv(0, 3, 2, 0)[..5]).call(52, &[Arg::Half(2)]);
     let converted = convert(&Dumpi, &ranks, None).unwrap();
     assert_eq!(messages(&converted, 0)[1], Op::receive(Some(1), 8, Some(3)));
-    // a receive with another tag matches no message
+    // a cancelled receive with another tag than the send matches no message
     let mut ranks = [Rank::new(), Rank::new()];
     ranks[0].call(IRECV, &irecv(-1, 4, 2, 5)).call(24, &[Arg::Int(5)]);
     ranks[0].call(WAIT, &[Arg::Int(5), Arg::Statuses(&[])]);
@@ -199,7 +202,8 @@ fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_mee
 #[test]
 fn operations_without_their_other_end_or_their_completion_are_counted() {
     let mut ranks = [Rank::new(), Rank::new()];
-    // a send without a receive; a receive without a send, which no call completes; a wait for a request that no call has started
+    // three faults: a send without a receive; a receive without a send, which no call completes; a wait for a request that no call has
+    // started
     ranks[0].call(ISEND, &irecv(1, 3, 2, 5)).call(WAIT, &[Arg::Int(5), Arg::Statuses(&[])]);
     ranks[0].call(IRECV, &irecv(1, 4, 2, 6)).call(WAIT, &[Arg::Int(9), Arg::Statuses(&[])]);
     let converted = convert(&Dumpi, &ranks, None).unwrap();
@@ -220,7 +224,7 @@ fn a_request_that_several_sends_share_is_completed_once_for_each() {
         ranks[1].call(1, &[Arg::Int(1), Arg::Half(8), Arg::Int(0), Arg::Int(tag), Arg::Half(2), Arg::Statuses(&[])]);
     }
     let converted = convert(&Dumpi, &ranks, None).unwrap();
-    // a trace without a .meta
+    // this trace has no .meta file
     assert_eq!(converted.assumptions.keys().collect::<Vec<_>>(), [&Assumed::ProcessorClock, &Assumed::RanksOfFiles]);
     assert_eq!(messages(&converted, 1), [Op::receive(Some(0), 8, Some(3)), Op::receive(Some(0), 8, Some(4))]);
 }
@@ -228,7 +232,7 @@ fn a_request_that_several_sends_share_is_completed_once_for_each() {
 #[test]
 fn persistent_requests_start_again_and_a_datatype_keeps_its_size_when_its_number_is_used_again() {
     let mut ranks = [Rank::new(), Rank::new()];
-    // datatype 20: 3 items of 8 bytes, freed, then 5 items of 8 bytes
+    // datatype 20 is defined twice: as 3 items of 8 bytes, and after it is freed as 5 items of 8 bytes
     for rank in &mut ranks {
         rank.call(35, &[Arg::Int(3), Arg::Half(8), Arg::Half(20)]);
     }
@@ -254,7 +258,7 @@ fn rows_of_a_grid_exchange_blocks_of_their_own_sizes() {
     for (rank, of) in (0i32..).zip(&mut ranks) {
         of.call(99, &[Arg::Half(2), Arg::Int(2), Arg::Ints(&[2, 2]), Arg::Ints(&[0, 0]), Arg::Int(0), Arg::Half(4)]);
         of.call(111, &[Arg::Int(2), Arg::Half(4), Arg::Ints(&[0, 1]), Arg::Half(5)]);
-        // rank r of the row sends 1 + r items of 8 bytes to the first, 3 + r to the second
+        // each rank r of a row sends 1 + r items of 8 bytes to the first rank, and 3 + r to the second
         let me = rank % 2;
         let (sends, receives) = ([1 + me, 3 + me], if me == 0 { [1, 2] } else { [3, 4] });
         let types: &[u16] = &[8, 8];
@@ -276,7 +280,7 @@ fn rows_of_a_grid_exchange_blocks_of_their_own_sizes() {
         let op = of.ops.ops().iter().find(|op| op.kind() == Kind::Collective(Operation::AllToAll)).unwrap();
         let row = rank as u32 / 2 * 2;
         assert_eq!(of.comms[usize::from(op.comm()) - 1].members.to_vec(), [row, row + 1]);
-        // the sizes are ordered by sender, then by receiver
+        // the list of sizes is ordered by sender, then by receiver
         assert_eq!(of.ops.sizes(op.sizes()).unwrap().to_vec(), [8, 24, 16, 32]);
     }
     assert!(!converted.assumptions.contains_key(&Assumed::SizesOfReceivers));
@@ -348,7 +352,7 @@ fn a_trace_without_a_rank_names_it() {
 fn a_version_whose_layouts_are_not_known_is_refused() {
     let mut files = selftest();
     let bytes = &mut files.bytes[1];
-    // the fourth place from the end of the index is that of the header, which begins with the version
+    // the offset of the header is the fourth entry from the end of the index, and the header begins with the version
     let place = bytes.len() - 32;
     let header = u64::from_be_bytes(bytes[place..place + 8].try_into().unwrap()) as usize;
     for (version, wanted) in
@@ -375,7 +379,7 @@ fn every_beginning_of_a_file_is_refused_with_its_place() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Files with some changed bytes are refused, or are valid programs.
+    /// Files with some changed bytes are refused, or are read as valid programs.
     #[test]
     fn a_changed_trace_never_panics(
         changes in prop::collection::vec((0usize..4, any::<prop::sample::Index>(), any::<u8>()), 1..6),
@@ -389,7 +393,7 @@ proptest! {
         let _ = Dumpi.read(&mut files, Some(Clock::Wall));
     }
 
-    /// Random calls with random numbers.
+    /// Random calls with random numbers as arguments never cause a panic.
     #[test]
     fn any_calls_never_panic(calls in prop::collection::vec((0u16..294, prop::collection::vec(prop_oneof![0u8..3, any::<u8>()], 0..60)), 0..6)) {
         let mut rank = Rank::new();

@@ -1,7 +1,7 @@
-//! Valid files with random changes: each reader returns a program or a refusal, in bounded memory.
+//! Fuzzing: each reader gets valid files with random changes, and returns a program or a refusal in bounded memory.
 //!
-//! `WEFT_FUZZ_INPUTS=10000000 cargo test -p weft-programs --test programs fuzz` runs ten million inputs of each reader. If a reader
-//! panics, the message has the number of the input. Set `WEFT_FUZZ_FIRST` to this number to begin there.
+//! `WEFT_FUZZ_INPUTS=10000000 cargo test -p weft-programs --test programs fuzz` runs ten million inputs of each reader. If a reader panics,
+//! the message contains the number of the input. Set `WEFT_FUZZ_FIRST` to this number to begin with this input.
 
 use crate::recorded::{Arg, Memory, Rank};
 use crate::{capture, chakra, damage, dumpi, liballprof, vef};
@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 use weft_programs::readers::traces::{TraceFormat, named};
 use weft_programs::readers::{Format, swf, vef::Vef};
 
-/// Inputs of each reader in a usual run.
+/// Inputs for each reader, unless `WEFT_FUZZ_INPUTS` sets another number.
 const INPUTS: u64 = 2000;
-/// Limit for the time of an input. It is long, because the machine may be busy with other work.
+/// Time limit for one input. The limit is long, because the machine may also run other work.
 const MOST_TIME: Duration = Duration::from_secs(20);
-/// Limit for the peak memory of the process \[MB\]. The files have only kilobytes, but other tests of this process also need
-/// memory.
+/// Limit for the peak memory of the process \[MB\]. The limit is far above the size of the files, because other tests run in the same
+/// process.
 const MOST_MEMORY: f64 = 1000.0;
 
-/// Random numbers by splitmix64 (Steele, Lea, Flood, OOPSLA 2014): an input is determined by its number.
+/// Random numbers by splitmix64 (Steele, Lea, Flood, OOPSLA 2014): the number of an input determines the input.
 struct Random(u64);
 
 impl Random {
@@ -35,13 +35,13 @@ impl Random {
     }
 }
 
-/// Numbers that often cause overflow or sign errors.
+/// Integers that often cause overflow or sign errors in readers.
 const EDGES: [i64; 12] =
     [0, 1, -1, -2, 255, 32_768, 65_535, i32::MAX as i64, u32::MAX as i64, 1 << 32, i64::MAX, i64::MIN];
-/// Words for changes of text files.
+/// Words that `change` writes into text files.
 const WORDS: [&str; 10] = ["-1", "0", "4294967295", "9223372036854775807", "", ":", ",", "1e9", "\n", "G1"];
 
-/// Changes a file in one place.
+/// Makes one random change in a file.
 fn change(bytes: &mut Vec<u8>, random: &mut Random) {
     let at = random.below(bytes.len());
     let length = random.below(48).min(bytes.len() - at);
@@ -56,7 +56,7 @@ fn change(bytes: &mut Vec<u8>, random: &mut Random) {
             bytes[at..].iter_mut().zip(number).for_each(|(byte, new)| *byte = *new);
         }
         4 => {
-            // a number of text
+            // replaces a number that is written as text
             let end = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
             bytes.splice(at..at + end, WORDS[random.below(WORDS.len())].bytes());
         }
@@ -82,7 +82,7 @@ fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Reads changed files. `read` returns true if it has read a program.
+/// Reads changed copies of a valid file. `read` returns true if it has read a program and not refused the file.
 fn fuzz(reader: &str, valid: &Memory, mut read: impl FnMut(Memory) -> bool) {
     let first = from_environment("WEFT_FUZZ_FIRST").unwrap_or(0);
     let inputs = from_environment("WEFT_FUZZ_INPUTS").unwrap_or(INPUTS * u64::from(damage::rounds()));

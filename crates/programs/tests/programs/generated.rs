@@ -1,4 +1,4 @@
-//! Generated programs: bytes and times are compared with arithmetic.
+//! Tests of generated programs: their bytes and times are compared with values computed from formulas.
 
 use crate::support::DEFAULTS;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ fn refused(text: &str) -> (String, String) {
     (refusal.path, refusal.what)
 }
 
-/// Llama 3 70B on 64 H100 in 8 bits: t 4, p 8, v 5, d 2, batch 128, 8,192 tokens. The first row of NVIDIA's table.
+/// A training step of Llama 3 70B on 64 H100 in 8 bits: t 4, p 8, v 5, d 2, batch 128, 8,192 tokens. The settings are those in the first
+/// row of NVIDIA's table.
 fn dense(change: impl Fn(String) -> String) -> String {
     change(
         r#"{"program": {"training_step": {
@@ -32,7 +33,7 @@ fn dense(change: impl Fn(String) -> String) -> String {
     )
 }
 
-/// A rank of stage 3, in the middle: tensor 1, data 1.
+/// A rank in the middle of the pipeline: stage 3, index 1 in its tensor group, index 1 in its data group.
 const MIDDLE: usize = 3 * 8 + 4 + 1;
 
 fn line(made: &Made, name: &str) -> f64 {
@@ -43,7 +44,7 @@ fn near(value: f64, expected: f64, share: f64) {
     assert!((value / expected - 1.0).abs() < share, "{value} is not {expected} within {share}");
 }
 
-/// Times and bytes of a rank's collectives of one kind and communicator size.
+/// Number and bytes of the collectives of one kind that rank `MIDDLE` calls in communicators of this size.
 fn of_kind(program: &Program, operation: Operation, size: u32) -> (u64, u64) {
     let found =
         collectives_of(program, MIDDLE).into_iter().find(|&(kind, ranks, ..)| (kind, ranks) == (operation, size));
@@ -54,16 +55,16 @@ fn of_kind(program: &Program, operation: Operation, size: u32) -> (u64, u64) {
 fn a_step_of_70_billion_parameters_sends_the_bytes_of_the_formulas() {
     let (made, _) = made(&dense(|text| text));
     let program = &made.program;
-    // M = 2 * 8192 * 1 * 8192 B = 134.2 MB. Per layer and micro-batch 4 gathers of M/4 and 4 scatters of M: 8 * 10 * 64 = 5,120.
+    // M = 2 * 8192 * 1 * 8192 B = 134.2 MB. Each layer and micro-batch has 4 gathers of M/4 and 4 scatters of M: 8 * 10 * 64 = 5,120.
     let (gathers, gathered) = of_kind(program, Operation::AllGather, 4);
     let (scatters, scattered) = of_kind(program, Operation::ReduceScatter, 4);
     assert_eq!((gathers, scatters), (2560, 2560));
-    // each rank sends M (t - 1) / t: in a gather its block to 3 others, in a scatter 3 of 4 shares
+    // each rank sends M (t - 1) / t: in a gather, its block to 3 other ranks; in a scatter, 3 of the 4 shares
     let tensor = (gathered * 3) as f64 + scattered as f64 * 0.75;
     near(tensor, 5120.0 * 134_217_728.0 * 0.75, 1e-9);
     near(tensor, 515.4e9, 1e-4);
     near(line(&made, "tensor bytes"), tensor, 1e-9);
-    // pipeline: 64 micro-batches of 5 parts each way, M/4 each: 640 * 33.55 MB
+    // pipeline: 64 micro-batches pass 5 parts in each direction, with M/4 bytes each: 640 * 33.55 MB
     let sent = |comm: u16| {
         let ops = program.ranks[MIDDLE].ops.ops().iter().filter(|op| op.kind() == Kind::Send && op.comm() == comm);
         ops.map(Op::size).collect::<Vec<u64>>()
@@ -71,8 +72,7 @@ fn a_step_of_70_billion_parameters_sends_the_bytes_of_the_formulas() {
     let pipeline = sent(4);
     assert_eq!((pipeline.len(), pipeline.iter().sum::<u64>()), (640, 640 * 33_554_432));
     near(pipeline.iter().sum::<u64>() as f64, 21.47e9, 1e-3);
-    // data: 2.139 G parameters at a rank in 54 buckets of 40 M; with 4 and 2 bytes each, and half of them is sent if there are 2
-    // ranks
+    // data parallelism: a rank has 2.139 G parameters in 54 buckets of 40 M, with 4 and 2 bytes each; with 2 ranks it sends half of them
     let (buckets, reduced) = of_kind(program, Operation::ReduceScatter, 2);
     let (gathered_again, parameters) = of_kind(program, Operation::AllGather, 2);
     assert_eq!((buckets, gathered_again), (54, 54));
@@ -84,9 +84,9 @@ fn a_step_of_70_billion_parameters_sends_the_bytes_of_the_formulas() {
 #[test]
 fn a_step_of_70_billion_parameters_computes_as_long_as_was_published() {
     let (made, _) = made(&dense(|text| text));
-    // 449.2 GFLOP per token, 128 * 8192 tokens, 64 accelerators of 719 TFLOP/s; NVIDIA measured 10.23 s
+    // a token needs 449.2 GFLOP; 128 * 8192 tokens on 64 accelerators of 719 TFLOP/s; NVIDIA measured 10.23 s
     near(line(&made, "computation"), 10.23, 0.05);
-    // The mean over all ranks. The head makes the last stage longer.
+    // The mean computation time over all ranks. The output head makes the last stage take longer.
     let compute = |rank: usize| {
         let ops = made.program.ranks[rank].ops.ops().iter().filter(|op| op.kind() == Kind::Compute);
         ops.map(|op| op.size() as f64 * 1e-9).sum::<f64>()
@@ -99,7 +99,7 @@ fn a_step_of_70_billion_parameters_computes_as_long_as_was_published() {
 #[test]
 fn gathering_again_adds_two_gathers_per_layer() {
     let (made, _) = made(&dense(|text| text.replace(r#""batch": 128"#, r#""gathers_again": true, "batch": 128"#)));
-    // 10 per layer and micro-batch: 6,400 collectives, 644.2 GB
+    // 10 collectives per layer and micro-batch: 6,400 collectives, 644.2 GB
     let (gathers, gathered) = of_kind(&made.program, Operation::AllGather, 4);
     let (scatters, scattered) = of_kind(&made.program, Operation::ReduceScatter, 4);
     assert_eq!(gathers + scatters, 6400);
@@ -134,7 +134,7 @@ fn degrees_layers_and_memory_that_do_not_fit_are_refused_with_the_arithmetic() {
     );
 }
 
-/// Korthikanti et al.: activations of GPT 22B (t 8) and 175B (t 8, p 8, v 3) in GiB.
+/// Activation memory of GPT 22B (t 8) and 175B (t 8, p 8, v 3) in GiB, compared with Korthikanti et al.
 #[test]
 fn activations_are_those_of_published_models() {
     let memory = |layers: u32,
@@ -159,7 +159,7 @@ fn activations_are_those_of_published_models() {
         let (_, rest) = what.split_once("activations ").unwrap();
         rest.split(' ').next().unwrap().parse::<f64>().unwrap() * 1e9 / f64::from(1 << 30)
     };
-    // rounded to 0.1 GB in the refusal
+    // the refusal that states the memory rounds it to 0.1 GB
     near(memory(48, 6144, 64, 4, 1, 1, "none", false), 59.25, 2e-3);
     near(memory(48, 6144, 64, 4, 1, 1, "selective", true), 9.56, 6e-3);
     // (1 + (p - 1) / (p v)) L layers: 96 * (1 + 7/24) = 124; warm-up 2 * 7 + 2 * 8 = 30 passes and one more of 4 layers
@@ -181,13 +181,14 @@ fn inference_has_the_sizes_and_times_of_70_billion_parameters_on_two_accelerator
         .filter(|op| matches!(op.kind(), Kind::Collective(_)))
         .map(Op::size)
         .collect();
-    // 2 per layer in each of 3 passes: 16 KiB per token
+    // 2 all-reduces per layer in each of 3 passes, with 16 KiB per token
     assert_eq!(sizes.len(), 3 * 160);
     assert_eq!((sizes[0], sizes[160]), (5000 * 16_384, 16_384));
-    // weights of the layers, 68.45 GB / 2, and keys of 5,001 tokens / 2, at 3.2 TB/s: 10.95 ms (the benchmark states 11.0)
+    // a decoding step reads half of the weights (68.45 GB) and half of the keys of 5,001 tokens at 3.2 TB/s: 10.95 ms (the benchmark states
+    // 11.0)
     near(line(&made, "decoding step"), (68.45e9 + 327_680.0 * 5001.0) / 2.0 / 3.2e12, 2e-3);
     near(line(&made, "decoding step"), 11.0e-3, 0.02);
-    // 5,000 tokens of 138.9 + 6.6 GFLOP on two peaks: 0.18 s, below the 0.407 s that were measured
+    // 5,000 tokens of 138.9 + 6.6 GFLOP take 0.18 s on two accelerators at peak speed, less than the measured 0.407 s
     assert!(line(&made, "prefill") < 0.407);
     let (path, what) = refused(&text.replace("80GB", "30GB"));
     assert_eq!(path, "program.inference_step.accelerator.memory");
@@ -200,8 +201,8 @@ fn a_ring_all_reduce_takes_the_time_of_its_formula() {
                    "collectives": {"algorithms": {"all_reduce": {"ring": {}}}}}"#;
     let (made, rules) = made(text);
     let answer = loggops::run(&made.program, &rules, DEFAULTS).unwrap();
-    // 14 rounds of 1,000 bytes. A round: the send takes o = 1,500, the first byte arrives 2,500 later, and the receiver needs o
-    // + 999 * 6 = 7,494.
+    // The algorithm has 14 rounds with messages of 1,000 bytes. In each round the send takes o = 1,500, the first byte arrives 2,500 later,
+    // and the receiver needs o + 999 * 6 = 7,494.
     assert_eq!(answer.finish, [14 * (1500 + 2500 + 7494); 8]);
     assert_eq!((answer.messages, answer.bytes), (14 * 8, 14 * 8 * 1000));
 }
@@ -218,7 +219,7 @@ fn a_sum_takes_its_time_where_the_rules_give_one() {
         let (made, rules) = made(&text);
         loggops::run(&made.program, &rules, DEFAULTS).unwrap().last().0
     };
-    // three sums of 1,000 bytes at 2 ns each
+    // the reduction adds 1,000 bytes three times, at 2 ns per byte
     assert_eq!(time(text(r#", "sum_per_byte": "2ns""#)) - time(text("")), 3 * 2000);
 }
 
@@ -247,12 +248,13 @@ fn example(name: &str) -> Made {
 
 #[test]
 fn namd_sends_the_atoms_within_the_cutoff() {
-    // 92,224 atoms on 27 ranks at 0.1 per cubic angstrom: 32.45 angstrom wide. A face of 12: 32.45^2 * 12 * 0.1 * 24 B.
+    // 92,224 atoms on 27 ranks, with 0.1 atoms per cubic angstrom: the cube of a rank is 32.45 angstrom wide. The bytes sent through a face
+    // that is 12 angstrom deep: 32.45^2 * 12 * 0.1 * 24 B.
     let (side, made) = ((92_224.0f64 / 27.0 / 0.1).cbrt(), example("namd"));
     near(line(&made, "face"), side * side * 12.0 * 2.4, 1e-4);
     let halo = (side + 24.0).powi(3) - side.powi(3);
     near(line(&made, "neighbours"), halo * 2.4, 1e-3);
-    // two steps of two exchanges with 26 neighbours
+    // two steps, each with two exchanges with 26 neighbours
     let sends = made.program.ranks[0].ops.ops().iter().filter(|op| op.kind() == Kind::Send).count();
     assert_eq!(sends, 2 * 2 * 26);
 }
@@ -262,16 +264,17 @@ fn gromacs_exchanges_in_three_dimensions_and_with_its_mesh_rank() {
     let made = example("gromacs");
     let count =
         |rank: usize, kind: fn(&Op) -> bool| made.program.ranks[rank].ops.ops().iter().filter(|op| kind(op)).count();
-    // 3 steps: 2 directions of 3 dimensions, for positions and for forces, and the positions to the mesh
+    // each of 3 steps sends positions and forces in 2 directions of 3 dimensions, and the positions to the mesh rank
     assert_eq!(count(0, |op| op.kind() == Kind::Send), 3 * (12 + 1));
-    // a mesh rank has 24 / 8 = 3 particle ranks
+    // each mesh rank serves 24 / 8 = 3 particle ranks
     assert_eq!(count(24, |op| op.kind() == Kind::Send), 3 * 3);
     assert_eq!(count(24, |op| op.kind() == Kind::Collective(Operation::AllToAll)), 3 * 2);
 }
 
 #[test]
 fn linpack_has_two_thirds_of_the_cube_and_the_panels() {
-    // With n = 300 and NB = 32, blocks of NB instead of single columns: sum over panels of 2 w (n_j)^2 and w^2 rows.
+    // With n = 300, Linpack works on blocks of NB = 32 columns instead of single columns. Its operations are the sum over panels of 2 w
+    // (n_j)^2 and w^2 rows.
     let expected: f64 = (0..10)
         .map(|panel| {
             let left = 300.0 - 32.0 * f64::from(panel);
@@ -286,7 +289,7 @@ fn linpack_has_two_thirds_of_the_cube_and_the_panels() {
 
 #[test]
 fn random_access_sends_8_bytes_for_every_update_of_another_rank() {
-    // 8 ranks of 256 words make 8,192 updates, and 7 of 8 updates leave their rank, within 3 standard deviations of 30
+    // 8 ranks of 256 words make 8,192 updates; 7 of 8 updates go to another rank, with a tolerance of 3 standard deviations of 30
     let made = example("random_access");
     assert!((line(&made, "bytes") / 8.0 - 8192.0 * 7.0 / 8.0).abs() < 90.0, "{}", line(&made, "bytes"));
 }
@@ -301,8 +304,8 @@ fn graph500_gathers_128_kb_maps_and_looks_at_all_edges_of_a_component() {
     assert!(levels > 0.95 && levels <= 1.0 + 1e-12, "{levels}: nearly all edges are in one component");
 }
 
-/// The time of an all-reduce by each scheme of NCCL, on an ideal network of 400 Gb/s: the bus bandwidth never exceeds that of
-/// a rank's interface.
+/// An all-reduce by each scheme of NCCL on an ideal network of 400 Gb/s: its bus bandwidth never exceeds the bandwidth of a rank's
+/// interface.
 #[test]
 fn no_all_reduce_is_faster_than_its_interface() {
     let at = Parameters {
@@ -335,7 +338,7 @@ fn no_all_reduce_is_faster_than_its_interface() {
 #[test]
 fn collectives_of_far_too_many_messages_are_refused_before_they_are_made() {
     let text = r#"{"program": {"collective": {"operation": "all_to_all", "ranks": 100000, "bytes": "5000B"}}}"#;
-    // each rank sends and receives 99,999 messages
+    // the refused program would send and receive 99,999 messages at each rank
     assert!(refused(text).1.contains("needs 19999800000 operations"));
 }
 
@@ -347,6 +350,6 @@ fn the_matrix_of_a_program_has_the_bytes_of_its_messages() {
     let answer = loggops::run(&made.program, &rules, DEFAULTS).unwrap();
     assert_eq!(matrix.iter().map(|row| row.2).sum::<u64>(), answer.bytes);
     assert_eq!(matrix.iter().map(|row| row.3).sum::<u64>(), answer.messages);
-    // a ring of 6: each rank sends 10 blocks of 10,000 bytes to the next one, three times
+    // 6 ranks form a ring, and each rank sends 10 blocks of 10,000 bytes to the next one, three times
     assert_eq!(matrix[0], (0, 1, 300_000, 30));
 }

@@ -1,4 +1,5 @@
-//! liballprof: calls written by tests, and damaged files. `tests/test_traces.py` reads real recordings.
+//! Tests of the reader of liballprof traces: calls written by tests, and damaged files. `tests/test_traces.py` tests the same reader with
+//! real recordings.
 
 use crate::damage::rounds;
 use crate::recorded::Memory;
@@ -12,7 +13,7 @@ use weft_units::Refusal;
 pub const HEAD: &str = "# collprof 0.9 output file\n# Init clockdiff: 0.000000\n\nMPI_Init:-:140:141:1000.000000\n";
 pub const END: &str = "MPI_Finalize:9000.5:-\n";
 
-/// Reads a trace with these lines between the first and the last line of each rank.
+/// Reads a trace in which each rank has these lines between its first and its last line.
 fn read(ranks: &[&str]) -> Result<Converted, Refusal> {
     let names = (0..ranks.len()).map(|rank| format!("pmpi-rank-{rank}.txt")).collect();
     let bytes = ranks.iter().map(|lines| format!("{HEAD}{lines}{END}").into_bytes()).collect();
@@ -102,7 +103,8 @@ fn wrong_lines_are_refused_with_their_number_and_a_remedy() {
     );
 }
 
-/// Lines of 4 ranks: a split into even and odd ranks by descending key, and barriers on the parts, whose handles differ by rank.
+/// Lines of 4 ranks that split into even and odd ranks by descending key, and call barriers on the two parts. The handles of a part differ
+/// by rank.
 fn halves(more: impl Fn(u32) -> String) -> Vec<String> {
     let of = |rank: u32| {
         let (handle, place) = (7000 + rank, 1 - rank / 2);
@@ -123,7 +125,7 @@ fn read_owned(lines: &[String]) -> Result<Converted, Refusal> {
 
 #[test]
 fn members_of_a_split_follow_from_the_colours_and_keys_of_all_ranks() {
-    // no later call uses the created communicator of 4 ranks, and it matches none of the calls
+    // a communicator of 4 ranks is created, but no later call uses it and no call matches it
     let converted = read_owned(&halves(|_| String::new())).unwrap();
     for rank in 0..4 {
         let of = &converted.program.ranks[rank];
@@ -139,12 +141,12 @@ fn members_of_a_split_follow_from_the_colours_and_keys_of_all_ranks() {
 #[test]
 fn communicators_that_do_not_follow_are_refused_with_the_calls_on_them() {
     let message_of = |more: &dyn Fn(u32) -> String| read_owned(&halves(more)).unwrap_err().to_string();
-    // a second handle of the same size, for which there is no creation
+    // a barrier uses a second handle of the same size, although the trace creates no communicator for this handle
     let found = message_of(&|rank| format!("MPI_Barrier:1000.0:{},{},2:1000.0\n", 8000 + rank, 1 - rank / 2));
     let wanted = "the trace: 0 communicators of rank 0 have 2 ranks and this rank at place 1, so Weft can't find the members for \
                   1 MPI_Barrier (record the program";
     assert!(found.starts_with(wanted), "{found}");
-    // two splits come before the calls on one of them
+    // two splits come before the calls on the communicator of one of them
     let lines: Vec<String> = halves(|_| String::new())
         .into_iter()
         .map(|lines| {
@@ -178,7 +180,7 @@ fn communicators_that_do_not_follow_are_refused_with_the_calls_on_them() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Random fields in random order.
+    /// Lines with random fields in random order never cause a panic.
     #[test]
     fn any_fields_never_panic(
         name in prop::sample::select(vec!["Send", "Recv", "Isend", "Irecv", "Wait", "Waitall", "Sendrecv", "Bcast", "Reduce",

@@ -1,4 +1,4 @@
-//! Programs from files and generators are compared with known results.
+//! Tests that compare programs from files and generators with known results.
 
 mod answers;
 mod applications;

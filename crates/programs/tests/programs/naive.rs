@@ -1,5 +1,5 @@
-//! A second, simple executor of the same model, which checks every operation in every step. It is compared with the fast
-//! executor on random programs.
+//! A second, simple executor of the LogGOPS model, which checks every operation in every step. Tests compare its results with those of the
+//! fast executor on random programs.
 
 use crate::support::{DEFAULTS, run};
 use proptest::prelude::*;
@@ -74,7 +74,7 @@ impl Naive {
         Self { ranks: program.ranks.iter().map(rank).collect(), events: Vec::new(), created: 0, at }
     }
 
-    /// Operations of a rank that have become ready, in their order.
+    /// Collects the operations of a rank that have become ready, in their order in the program.
     fn free(&mut self, rank: usize, found: &mut Vec<usize>) {
         let of = &mut self.ranks[rank];
         for op in 0..of.ops.len() {
@@ -209,13 +209,15 @@ impl Naive {
     }
 }
 
-/// A random program: kinds and peers of operations, and the earlier operations that each waits for.
+/// A random program: the kind and ranks of each operation, and the earlier operation that it waits for.
 #[derive(Debug, Clone)]
 struct Shape {
     ranks: u32,
-    /// Kind, two ranks, size, tag; 0 computes, 1 has a wildcard, others are plain messages.
+    /// Kind, two ranks, size, tag. Kind 0 is a computation, kind 1 a message to a receive from any source, and other kinds are plain
+    /// messages.
     steps: Vec<(u8, u32, u32, usize, u32)>,
-    /// For each operation: the distance to the earlier operation that it waits for, and whether it waits for the start.
+    /// For each operation: the distance to the earlier operation that it waits for, and whether it waits only for the start of that
+    /// operation.
     waits: Vec<(usize, bool)>,
 }
 
@@ -228,7 +230,7 @@ fn shape() -> impl Strategy<Value = Shape> {
 fn program(shape: &Shape) -> Program {
     const SIZES: [u64; 5] = [1, 8, 1000, 65_535, 65_536];
     let mut drafts: Vec<Draft> = vec![Draft::default(); shape.ranks as usize];
-    // sizes depend on the tag, so a wildcard never matches a message with another protocol
+    // sizes depend on the tag, so a receive from any source never matches a message with another protocol (eager or rendezvous)
     for &(kind, a, b, size, tag) in &shape.steps {
         let (a, b) = (a % shape.ranks, b % shape.ranks);
         let bytes = SIZES[(size / 3 * 3 + tag as usize) % 5];

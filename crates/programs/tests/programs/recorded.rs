@@ -5,7 +5,7 @@ use weft_programs::mpi::Converted;
 use weft_programs::readers::traces::{Clock, Files, TraceFormat};
 use weft_units::Refusal;
 
-/// Files in memory.
+/// Files in memory that a reader reads instead of files on disk.
 pub struct Memory {
     pub names: Vec<String>,
     pub bytes: Vec<Vec<u8>>,
@@ -21,22 +21,22 @@ impl Files for Memory {
     }
 }
 
-/// An argument of a call.
+/// An argument of an MPI call, in the form that DUMPI records.
 pub enum Arg<'a> {
     Byte(u8),
     Half(u16),
     Int(i32),
     Ints(&'a [i32]),
     Halves(&'a [u16]),
-    /// Statuses: bytes, source, cancelled, tag.
+    /// Statuses of completed requests: bytes, source, cancelled, tag.
     Statuses(&'a [(i32, i32, bool, i32)]),
 }
 
-/// The file of a rank under construction. Each call begins 10 ns after the previous one and takes 5
+/// The DUMPI file of one rank, to which a test adds calls. Each call begins 10 ns after the previous one and takes 5
 /// ns.
 pub struct Rank {
     bytes: Vec<u8>,
-    /// Begin of the next call \[ns\].
+    /// Time at which the next call begins \[ns\].
     pub now: RefCell<u32>,
 }
 
@@ -49,7 +49,7 @@ impl Rank {
         Self { bytes, now: RefCell::new(0) }
     }
 
-    /// A call with both clocks and statuses.
+    /// Adds a call with times of both clocks and with statuses.
     pub fn call(&mut self, number: u16, args: &[Arg<'_>]) -> &mut Self {
         self.bytes.extend(number.to_be_bytes());
         self.bytes.push(0x0f);
@@ -91,7 +91,7 @@ impl Rank {
         }
     }
 
-    /// The whole file, of version 8.1.0. Datatype k has k bytes, up to 15.
+    /// The whole file of the rank, in version 8.1.0 of the format. The file defines datatypes up to 15; datatype k has k bytes.
     pub fn file(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         bytes.extend(293u16.to_be_bytes());
@@ -107,7 +107,7 @@ impl Rank {
     }
 }
 
-/// Reads the trace of ranks.
+/// Reads these ranks as one trace and converts it to a program.
 pub fn convert(format: &dyn TraceFormat, ranks: &[Rank], clock: Option<Clock>) -> Result<Converted, Refusal> {
     let names = (0..ranks.len()).map(|rank| format!("t-{rank:04}.bin")).collect();
     format.read(&mut Memory { names, bytes: ranks.iter().map(Rank::file).collect() }, clock)

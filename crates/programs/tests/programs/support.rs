@@ -17,7 +17,7 @@ pub const DEFAULTS: Parameters = Parameters {
     eager: 65_535,
 };
 
-/// A file of the repository's test data.
+/// Reads a file from the test data of the repository.
 pub fn data(name: &str) -> Vec<u8> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/programs").join(name);
     std::fs::read(&path).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()))
@@ -31,7 +31,7 @@ pub fn run(program: &Program, at: Parameters) -> Result<Answer, Failure> {
     loggops::run(program, &Arc::new(Rules::default()), at)
 }
 
-/// Finish times of a program in GOAL text.
+/// Runs a program in GOAL text, and returns the finish time of each rank.
 pub fn finish(text: &str, at: Parameters) -> Vec<i64> {
     run(&read(text.as_bytes()), at).unwrap_or_else(|failure| panic!("{failure:?}")).finish
 }

@@ -1,4 +1,4 @@
-//! VEF: dependencies computed by hand, round trips, damaged files.
+//! Tests of the VEF format: dependencies computed by hand, round trips, damaged files.
 
 use crate::damage::rounds;
 use crate::support::{finish, run};
@@ -7,7 +7,7 @@ use weft_programs::form::{Op, Operation, Program, When};
 use weft_programs::loggops::Parameters;
 use weft_programs::readers::{self, Format, vef::Vef};
 
-/// A message in each direction, then a barrier and a broadcast from task 2 in two communicators, and a message after the
+/// A VEF trace of 4 tasks: a message in each direction, a barrier and a broadcast from task 2 in two communicators, and a message after the
 /// broadcast.
 pub const EXAMPLE: &str = "VEF 4 3 2 2 6 FALSE
 C0 0 1 2 3
@@ -35,15 +35,15 @@ fn refused(text: &str) -> String {
 fn records_are_operations_behind_what_they_follow() {
     let program = read(EXAMPLE);
     let ops = &program.ranks[1].ops;
-    // the receive of message 0, the send of message 1, the barrier; then 500 ns after the first one and 100 ns after
-    // the second one
+    // these follow each other: the receive of message 0, a computation of 500 ns, the send of message 1, a computation
+    // of 100 ns, the barrier
     let barrier = Op::collective(Operation::Barrier, 0, 0, 0);
     let wanted =
         [Op::receive(Some(0), 1024, Some(0)), Op::send(2, 2048, Some(1)), barrier, Op::compute(100), Op::compute(500)];
     assert_eq!(ops.ops(), wanted);
     let later = |op: u32| ops.successors(op, When::Finish).to_vec();
     assert_eq!([0, 4, 1, 3].map(later), [vec![4], vec![1], vec![3], vec![2]]);
-    // task 2 is the first of communicator 1, and its root
+    // task 2 is the first member of communicator 1, and the root of its broadcast
     let comm = &program.ranks[0].comms[0];
     assert_eq!((comm.members.to_vec(), comm.me), (vec![2, 0], 1));
     let broadcast = Op::collective(Operation::Broadcast, 0, 64, 0).within(1);
@@ -52,8 +52,8 @@ fn records_are_operations_behind_what_they_follow() {
 
 #[test]
 fn sends_that_follow_one_event_share_the_processor() {
-    // o 10, L 100, no gaps: the computation of 20 ns, the send at 20, the computation of 30 ns more from 30 to 60, the send to 70;
-    // the messages arrive at 20 + 10 + 100 and 60 + 10 + 100, and a receive takes 10
+    // o 10, L 100, no gaps: rank 0 computes 20 ns, sends at 20, computes from 30 to 60, and sends until 70; the messages arrive at 20 + 10
+    // + 100 and 60 + 10 + 100, and a receive takes 10
     let at = Parameters {
         unit_fs: 1_000_000,
         latency: 100,
@@ -69,7 +69,7 @@ fn sends_that_follow_one_event_share_the_processor() {
 
 #[test]
 fn a_written_file_is_the_file_that_was_read() {
-    // each record comes after the records that it depends on; messages come before collectives if both are possible
+    // the writer puts each record after the records that it depends on, and messages before collectives if both orders are possible
     assert_eq!(String::from_utf8(Vef.write(&read(EXAMPLE)).unwrap()).unwrap(), EXAMPLE);
     let all = "VEF 2 0 1 7 14 TRUE
 C0 0 1
@@ -150,7 +150,7 @@ fn wrong_lines_are_refused_with_their_number() {
     }
     for length in 0..EXAMPLE.len() - 1 {
         let read = Vef.read("file", &EXAMPLE.as_bytes()[..length]);
-        // the header has the number of all lines, so a missing line is detected
+        // the header contains the number of lines, so the reader detects a missing line
         assert!(read.is_err() || EXAMPLE[length..].trim_end().bytes().all(|byte| byte.is_ascii_digit()), "{length}");
     }
 }
@@ -158,7 +158,7 @@ fn wrong_lines_are_refused_with_their_number() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A file with some changed bytes is refused, or it is a program that can be written and read again.
+    /// A file with some changed bytes is refused, or the program read from it can be written and read again.
     #[test]
     fn a_changed_file_never_panics(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5)) {
         let mut bytes = EXAMPLE.as_bytes().to_vec();

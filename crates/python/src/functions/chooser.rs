@@ -1,4 +1,4 @@
-//! Calls a Python routing that reads queues, from the loop of the engine.
+//! Calls a Python routing function that reads queues, from the loop of the engine.
 
 use super::function::refusal;
 use super::routing::PATH;
@@ -17,7 +17,8 @@ impl Chooser {
         Self(chooser)
     }
 
-    /// The hops of least cost for a packet at a router; `queues`: the queue at each port \[flits\]. Only one thread calls Python at a time.
+    /// Calls the function for a packet at a router, and returns the hops of least cost. `queues`: the queue at each port \[flits\]. Only
+    /// one thread calls Python at a time.
     pub fn choose(&self, router: u32, queues: Vec<i32>, packet: &Packet) -> Result<Vec<Hop>, Refusal> {
         let vc = packet.lane.checked_sub(1);
         Python::attach(|py| {
@@ -30,7 +31,7 @@ impl Chooser {
     }
 }
 
-/// The first call that failed; this failure ends the run.
+/// The error of the first failed call of the function. The run ends with this error.
 #[derive(Debug, Default)]
 pub struct Fault(OnceLock<Refusal>);
 

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use weft_units::{InputFile, Refusal};
 
-/// The file and the name of a function, written `FILE.py:NAME`. The digest of the file is written with it, so the hash of a point also
-/// depends on the text of the function.
+/// The file and the name of a function, written `FILE.py:NAME`. A scenario that Weft writes also contains the digest of the file, so the
+/// hash of a point depends on the text of the function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonFunction {
     file: InputFile,
@@ -22,18 +22,19 @@ pub struct PythonFunction {
 /// The arguments with which a scenario calls a function.
 pub type Arguments = BTreeMap<String, Argument>;
 
-/// An argument: a string, a number, a truth value, or a list of these.
+/// An argument of a Python function: a string, a number, a truth value, or a list of these.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Argument(Value);
 
 impl PythonFunction {
-    /// A function in a file that exists only in memory.
+    /// Creates a function in a file that exists only in memory.
     pub fn new(file: InputFile, name: &str) -> Self {
         Self { file, name: name.to_owned() }
     }
 
-    /// Calls a function of Weft's Python modules about this function, and returns its answer. A Python error becomes a refusal at `path`.
+    /// Calls a function in Weft's Python modules with this user function as an argument, and returns the answer. An exception in Python
+    /// becomes a refusal at `path`.
     pub fn ask<T: for<'a, 'py> FromPyObject<'a, 'py, Error: Into<PyErr>>>(
         &self,
         module: &str,
@@ -58,13 +59,13 @@ impl PythonFunction {
         })
     }
 
-    /// A string of everything on which the function's results depend: its source text, its name and its arguments.
+    /// A string of all data on which the function's results depend: its source text, its name and its arguments.
     pub fn identity(&self, arguments: &Arguments) -> String {
         serde_json::json!([self, arguments]).to_string()
     }
 }
 
-/// Converts an exception of Python to a refusal. An exception of Weft already has a problem and a remedy.
+/// Converts an exception of Python to a refusal. An exception of Weft itself already contains a problem and a remedy.
 pub fn refusal(py: Python<'_>, problem: &PyErr, path: &str) -> Refusal {
     errors::keep_interruption(py, problem);
     let text = |name: &str| problem.value(py).getattr(name).and_then(|text| text.extract::<String>());
@@ -74,11 +75,11 @@ pub fn refusal(py: Python<'_>, problem: &PyErr, path: &str) -> Refusal {
     }
 }
 
-/// The last tables that functions have made. Tables are kept because a scenario is converted to the input of the engine several times
-/// before it runs.
+/// A cache of the last tables that were computed by calls of Python functions. The cache exists because a scenario is converted to the
+/// input of the engine several times before it runs.
 pub struct Known<T>(Mutex<Vec<(String, T)>>);
 
-/// The most tables that are kept.
+/// Maximum number of tables in the cache.
 const MOST_KNOWN: usize = 16;
 
 impl<T: Clone> Known<T> {
@@ -86,13 +87,13 @@ impl<T: Clone> Known<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// The table with this identity; if it is not kept yet, `make` makes it.
+    /// Returns the table with this identity from the cache; if the cache does not contain it, `make` computes it.
     pub fn get(&self, identity: String, make: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
         let found = self.all().iter().find(|(known, _)| *known == identity).map(|(_, table)| table.clone());
         if let Some(table) = found {
             return Ok(table);
         }
-        // the lock is free while Python runs, because Python may call this function again
+        // the mutex is not locked while Python runs, because Python may call this function again
         let table = make()?;
         let mut all = self.all();
         if all.len() == MOST_KNOWN {
@@ -120,7 +121,7 @@ impl<'de> Deserialize<'de> for PythonFunction {
     }
 }
 
-/// Whether the string names a Python file, as a person writes it or with its digest.
+/// True if the string names a Python file, as a person writes it or with its digest.
 fn is_python(file: &str) -> bool {
     file.split_once('#').map_or(file, |(name, _)| name).ends_with(".py")
 }

@@ -1,25 +1,27 @@
-//! Pattern of a Python function: where a terminal sends, for an idea that is to be tried today.
+//! Pattern of a Python function: a function of the user chooses the destinations, to try an idea without Rust.
 //!
 //! # Source
 //! The user's file.
 //!
 //! # Parameters
 //! `function`: file and name, `FILE.py:NAME`, relative to the scenario. `parameters`: arguments of the function.
-//! `draws`: calls per source of a function that draws \[calls\], 1 to 1,000,000.
+//! `draws`: number of calls per source for a function that draws at random \[calls\], 1 to 1,000,000.
 //!
 //! # Guarantees
-//! Weft calls the function before the run. The results of the calls become a table. The run is therefore as fast as with a `matrix`, and
-//! gives the same results at any number of threads. A function with a parameter `rng` gets a random generator of NumPy. The generator is
-//! seeded with the scenario's seed and the number of the source, so the order of the calls has no effect. The hash of a point also depends
-//! on the text of the file.
+//! Weft calls the function before the run, not during the run. The results of the calls become a table. The run is therefore as fast as
+//! with a `matrix`, and gives the same results at any number of threads. A function with a parameter `rng` gets a random generator of
+//! NumPy. The generator is seeded with the scenario's seed and the number of the source, so the order of the calls has no effect. The hash
+//! of a point also depends on the text of the file.
 //!
 //! # Not modelled
-//! Destinations that depend on time or on earlier packets. The hash does not depend on the versions of packages that the file imports.
+//! Destinations that depend on time or on earlier packets. Changes of packages that the file imports: the hash of a point does not depend
+//! on their versions.
 //!
 //! # Validation
-//! `tests/test_python_pattern.py`: a function gives the same results as a `matrix` with the same destinations. Random destinations have the
-//! stated probabilities. Threads and blocks have no effect. Each invalid function is refused. `traffic/tests/shares.rs`: a source whose
-//! shares sum to less than 1. There is no comparison with another simulator.
+//! `tests/test_python_pattern.py` checks that a function gives the same results as a `matrix` with the same destinations, and that random
+//! destinations have the stated probabilities. These Python tests also check that the numbers of threads and blocks have no effect, and
+//! that each invalid function is refused. `traffic/tests/shares.rs` checks a source whose shares sum to less than 1. Weft is not compared
+//! with another simulator here.
 
 use super::function::{Arguments, Known, PythonFunction};
 use pyo3::prelude::*;
@@ -34,7 +36,7 @@ use weft_units::{InputFile, Refusal, add_model};
 
 add_model! { PatternConfig: "python" => PythonPattern }
 
-/// Destinations from a Python function, evaluated once before the run.
+/// Destinations from a Python function that Weft calls once before the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PythonPattern {
@@ -52,10 +54,10 @@ fn thousand() -> u32 {
     1000
 }
 
-/// The most calls per source.
+/// Maximum number of calls per source.
 const MOST_DRAWS: u32 = 1_000_000;
 
-/// The tables that are kept, by the identity of their function.
+/// The cached tables of destinations, by the identity of their function.
 static TABLES: Known<Arc<Rows>> = Known::new();
 
 impl PatternModel for PythonPattern {

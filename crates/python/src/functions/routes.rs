@@ -1,14 +1,14 @@
-//! The hops of a Python routing as a table.
+//! A table of the hops that a Python routing function allows.
 
 use weft_api::routing::Hop;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// A row of the table from Python: the router, the destination router, the VC class of the last hop plus 1, and the possible hops. A hop
-/// consists of a port, a VC class and a rank.
+/// A row of the table as Python returns it: the router, the destination router, the VC class of the last hop plus 1, and the possible hops.
+/// A hop consists of a port, a VC class and a rank.
 pub type Row = (u32, u32, u8, Vec<(u16, u8, u32)>);
 
-/// The most bytes of the table.
+/// Maximum size of the table \[bytes\].
 const MAX_BYTES: u64 = 1 << 30;
 
 /// The hops, indexed by router, destination router and VC class of the last hop.
@@ -20,13 +20,13 @@ pub struct Routes {
     rows: Vec<Option<u32>>,
     /// Number of VC classes plus 1: a packet that was just injected has no VC class.
     lanes: usize,
-    /// For each entry, the end of its hops; they begin at the end of the previous entry.
+    /// For each entry, the index at which its hops end; its hops begin at the end of the previous entry.
     ends: Vec<u32>,
     hops: Vec<(Hop, u32)>,
 }
 
 impl Routes {
-    /// Size [bytes] of the table for one VC class without choices.
+    /// Size [bytes] of the smallest possible table: one VC class, and one hop per router and destination.
     pub fn least_bytes(graph: &Graph) -> u64 {
         let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;
         hosts * u64::from(graph.routers()) * (2 * 4 + size_of::<(Hop, u32)>() as u64)
@@ -75,19 +75,19 @@ impl Routes {
         (row * self.peers.len() + router as usize) * self.lanes + usize::from(lane)
     }
 
-    /// The hops of a packet, in the order of their cost rank; empty for a state that no packet reaches.
+    /// The possible hops of a packet, in the order of their cost rank; empty for a state that no packet reaches.
     pub fn hops(&self, router: u32, dest: u32, lane: u8) -> &[(Hop, u32)] {
         let place = self.place(router, dest, lane);
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
         &self.hops[start as usize..self.ends[place] as usize]
     }
 
-    /// Whether a packet has several possible hops in at least one state.
+    /// True if a packet has several possible hops in at least one state.
     pub fn has_choices(&self) -> bool {
         std::iter::once(&0).chain(&self.ends).zip(&self.ends).any(|(start, end)| end - start > 1)
     }
 
-    /// Calls `turn` with every turn that packets take: router, hop, and hop at the next router.
+    /// Calls `turn` with every turn that packets can take: router, hop, and hop at the next router.
     pub fn every_turn(&self, turn: &mut dyn FnMut(u32, Hop, Hop)) {
         let hosts = (0..self.peers.len() as u32).filter(|&router| self.rows[router as usize].is_some());
         for dest in hosts {

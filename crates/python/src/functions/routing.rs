@@ -1,29 +1,31 @@
-//! Routing by a Python function: the hops of a packet, for an idea that is to be tried today.
+//! Routing by a Python function: a function of the user chooses the hops of a packet, to try an idea without Rust.
 //!
 //! # Source
 //! The user's file. Routing function and choice by cost as in W. J. Dally, B. Towles, "Principles and Practices of
 //! Interconnection Networks" (2004), chapters 8 to 10.
 //!
 //! # Parameters
-//! `function`: file and name, `FILE.py:NAME`, relative to the scenario. `parameters`: arguments of the function. `sensor`: the sensor of
-//! the congestion in `queues` \[flits\] (`used_credits`, `history_window`, `output_queue`).
+//! `function`: file and name, `FILE.py:NAME`, relative to the scenario. `parameters`: arguments of the function. `sensor`: the sensor that
+//! measures the congestion passed to the function as `queues` \[flits\] (`used_credits`, `history_window`, `output_queue`).
 //!
 //! # Guarantees
 //! Before the run, Weft calls the function for every router, destination router and VC class of the last hop that a packet can reach. A
-//! port that does not exist, an exception and a loop are refused; the message names the packet, the router and the line. Therefore every
-//! packet arrives. The dependency check follows all hops. A function without `queues` is used as a table: if it returns several hops, one
-//! is chosen at random for each packet. A function with `queues` is called once per packet and router, and the hop of least cost is taken.
-//! The function may return only hops that it also returns with empty queues. Results are the same for any number of threads and blocks. The
-//! hash of a point also depends on the text of the file. Under faults, a table discards the packets whose link is broken. Packets of a
-//! function with `queues` take another of its hops.
+//! port that does not exist, an exception and a loop are refused, and the message names the packet, the router and the line. Since loops
+//! are refused, every packet arrives at its destination. The deadlock check follows all hops that the function returns. The results of a
+//! function without `queues` become a table: if it returns several hops, Weft chooses one at random for each packet. During the run, Weft
+//! calls a function with `queues` once per packet and router, and takes the hop of least cost. A function with `queues` may return only
+//! hops that it also returns with empty queues. Results are the same for any number of threads and blocks. The hash of a point also depends
+//! on the text of the file. With faults, a function without `queues` loses packets: Weft discards each packet whose link is broken. With
+//! faults, a function with `queues` reroutes packets: each packet takes another hop that the function returns.
 //!
 //! # Not modelled
-//! Paths that depend on the terminals or on the source of a packet; detours over an intermediate that is stored in the packet. The hash
-//! does not depend on the versions of packages that the file imports.
+//! Paths that depend on the terminals or on the source of a packet; detours over an intermediate that is stored in the packet. Changes of
+//! packages that the file imports: the hash of a point does not depend on their versions.
 //!
 //! # Validation
-//! `tests/test_python_routing.py`: dimension order written as a function gives the same results as `dimension_order`; each invalid function
-//! is refused; threads, blocks and checkpoints have no effect. There is no comparison with another simulator.
+//! `tests/test_python_routing.py` checks that dimension order written as a function gives the same results as `dimension_order`. The same
+//! Python tests check that each invalid function is refused, and that threads, blocks and checkpoints have no effect. Weft is not compared
+//! with another simulator here.
 
 use super::chooser::{Chooser, Fault};
 use super::function::{Arguments, Known, PythonFunction};
@@ -55,7 +57,7 @@ weft_units::codes! {
 
 add_model! { RoutingConfig: "python" => PythonRouting, declares PythonRouting::ABOUT }
 
-/// Hops from a Python function, evaluated before the run; called in the loop only if it reads queues.
+/// Hops from a Python function. Weft calls it before the run, and in the loop only if it reads queues.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PythonRouting {
@@ -64,10 +66,10 @@ pub struct PythonRouting {
     /// Arguments of the function, by name.
     #[serde(default)]
     pub parameters: Arguments,
-    /// Congestion of the ports that `queues` hold.
+    /// Sensor that measures the congestion of each port, which the function reads as `queues`.
     #[serde(default = "used_credits")]
     pub sensor: Sensor,
-    /// The first call that failed in a run of this configuration.
+    /// The error of the first failed call of the function in a run of this configuration.
     #[serde(skip)]
     pub fault: Arc<Fault>,
 }
@@ -76,12 +78,12 @@ fn used_credits() -> Sensor {
     Sensor::UsedCredits
 }
 
-/// Dotted path of the function in a scenario.
+/// Dotted path of the function in a scenario, for messages.
 pub const PATH: &str = "routing.python.function";
 
 type Found = (Arc<Routes>, Option<Arc<Chooser>>);
 
-/// The tables that are kept, by the identity of their function.
+/// The cached tables of hops, by the identity of their function.
 static TABLES: Known<Found> = Known::new();
 
 impl RoutingModel for PythonRouting {
@@ -144,7 +146,7 @@ fn peers(graph: &Graph) -> Vec<Vec<Option<u32>>> {
     (0..graph.routers()).map(|router| graph.ports(router).iter().map(|port| peer(port.peer)).collect()).collect()
 }
 
-/// A number that differs between two graphs if a function could distinguish them.
+/// A hash of the graph's properties that a function can read, so that a cached table is used only for the same graph.
 fn fingerprint(graph: &Graph, peers: &[Vec<Option<u32>>]) -> u64 {
     let mut hasher = DefaultHasher::new();
     (peers, graph.router_names(), graph.structure().widths()).hash(&mut hasher);
@@ -152,12 +154,12 @@ fn fingerprint(graph: &Graph, peers: &[Vec<Option<u32>>]) -> u64 {
     hasher.finish()
 }
 
-/// The routing, built for one network. The field `lane` of a packet contains the VC class of its last hop, plus 1.
+/// The routing after it is built for one network. The field `lane` of a packet contains the VC class of its last hop, plus 1.
 #[derive(Debug)]
 pub struct Runtime {
     classes: Vec<u8>,
     routes: Arc<Routes>,
-    /// Calls the function. `None` if the function does not read queues.
+    /// Calls the Python function during the run. `None` if the function does not read queues.
     chooser: Option<Arc<Chooser>>,
     sensor: Sensor,
     fault: Arc<Fault>,
@@ -216,7 +218,7 @@ impl Routing for Runtime {
                 }
             }
         });
-        // after a failed call the run ends when it next reports its progress; until then any hop is acceptable
+        // after a failed call the run ends at its next progress report; until then any hop is acceptable
         chosen.or(hops.first().map(|&(hop, _)| hop)).unwrap_or(Hop::to_terminal(packet))
     }
 

@@ -1,4 +1,4 @@
-//! A run with a routing that calls Python: the run ends when a call fails.
+//! Progress of a run whose routing calls Python: the run ends when a call fails.
 
 use super::chooser::Fault;
 use super::routing::PythonRouting;
@@ -42,7 +42,7 @@ impl Progress for Watching {
     }
 }
 
-/// The result of running a point. If a call of a function has failed, the result is the error of that call.
+/// The result of a finished run of a point. If a call of a function has failed, the result is the error of that call.
 pub fn outcome<T>(point: &Point, result: Result<T, Diagnostic>) -> Result<T, Diagnostic> {
     match fault_of(&point.scenario.routing).as_ref().and_then(|fault| fault.get()) {
         Some(refusal) => Err(point.refusal(&refusal.path, &refusal.what, &refusal.help)),
@@ -50,7 +50,7 @@ pub fn outcome<T>(point: &Point, result: Result<T, Diagnostic>) -> Result<T, Dia
     }
 }
 
-/// The place in which a routing that calls Python records a failed call.
+/// The place where the routing records a failed call, if the routing calls Python.
 fn fault_of(routing: &RoutingConfig) -> Option<Arc<Fault>> {
     let RoutingConfig::Outside(member) = routing else { return None };
     member.any().downcast_ref::<PythonRouting>().map(|routing| routing.fault.clone())

@@ -1,26 +1,30 @@
-//! Recovery: the time for which a broken part, or its return, disturbs the arriving packets.
+//! Recovery: measures for how long a failure, or the return of a failed part, changes latency and throughput.
 //!
 //! # Source
 //! None: the usual questions about a network that loses a link.
 //! # Guarantees
-//! The judgement compares bins of the window with those before the first fault. A bin is off if it lost packets at faults. A bin is
-//! also off if its mean latency is so high, or its flits so few, that random variation does not explain it. Random variation
-//! explains [`LIMIT`] standard deviations of a bin, including the error of the mean, and more for bins of fewer packets. A bin
-//! without packets is off, even if the flits of bins vary strongly. Of the bin in which a part fails only the losses count, because
-//! its begin is before the failure. Among many bins, some bin is off by chance now and then. So a bin that is off without a loss
-//! counts only directly after the event, or if another one is less than [`HOLD`] bins away. Recovery ends with the last bin that
-//! counts, and not before the routing has its new tables. The recovery is known only if [`HOLD`] bins follow. A bin that is exactly
-//! at the limit is off in one case of two. So all [`HOLD`] bins pass by chance in one case of 256. The time from a failure ends
-//! with the next change. This time is the recovery while the part is still broken. The time from a return is a separate number.
+//! The window is divided into bins of equal length. Each bin after the first fault is compared with the bins before this fault. A bin
+//! counts as deviating (off) if it lost packets at faults. A bin is also off if random variation does not explain how high its mean latency
+//! is, or how few flits it delivered. Random variation explains [`LIMIT`] standard deviations of a bin, including the error of the mean.
+//! For bins with few packets, it explains more. A bin without packets is always off, even if the number of flits varies strongly from bin
+//! to bin. In the bin that contains a failure only lost packets are judged, because this bin begins before the failure. Among many bins, a
+//! few are off by chance. A bin that is off without losses therefore counts only directly after the event, or if another bin that is off is
+//! less than [`HOLD`] bins away. Recovery ends with the last bin that counts, but not before the routing has its new tables. The recovery
+//! time is known only if [`HOLD`] good bins follow. A bin whose true value is exactly at the limit is off with probability 1/2. All
+//! [`HOLD`] such bins are good by chance with probability 1/256. The time that is judged after a failure ends with the next failure or
+//! return. The recovery time after a failure therefore describes the network with the broken part. The recovery time after the return of
+//! the part is a separate number.
 //!
-//! The interval of a time begins with the end of the last bin that is above the limit by [`CERTAIN`] of its own standard errors.
-//! The interval ends with the first later bin that is below the limit by as many. A bin with a few late packets varies more than
-//! the bins before the fault, and its own error measures this. Runs with other seeds differ by this amount.
+//! Each recovery time has an interval. The interval begins at the end of the last bin that is above the limit by [`CERTAIN`] standard
+//! errors of this bin. The interval ends with the first later bin that is below the limit by [`CERTAIN`] standard errors. If a bin has a
+//! few very late packets, it varies more than the bins before the fault, and its standard error shows this. The results of runs with other
+//! seeds differ by about this interval.
 //! # Not modelled
-//! Deviations of less than [`LIMIT`] standard deviations of a bin. Deviations shorter than two bins, unless they begin with the
-//! event. A shorter latency than before does not count as a deviation: after a fault more links may be on.
+//! Deviations of less than [`LIMIT`] standard deviations of a bin are not detected. Deviations shorter than two bins are not detected,
+//! unless they begin with the event. A latency shorter than before does not count as a deviation, because after a fault more links can be
+//! on.
 //! # Validation
-//! `tests.rs`: series made by hand. `scenario/tests/recovery.rs`: runs with a known time until new tables.
+//! `tests.rs` checks series of bins written by hand. `scenario/tests/recovery.rs` checks runs in which the time until new tables is known.
 
 use crate::statistics::per_packet;
 use weft_engine::Spec;
@@ -28,59 +32,61 @@ use weft_engine::outcome::{Arrived, Ending, FaultOutcome, Outcome, PacketSums};
 use weft_engine::spec::Episode;
 use weft_engine::steady::growth;
 
-/// A bin is off if it differs by this number of standard deviations from the bins before the first fault.
+/// A bin counts as off if it differs from the bins before the first fault by this number of standard deviations.
 const LIMIT: f64 = 4.0;
-/// Number of standard errors of a bin in the interval of a recovery time.
+/// Number of standard errors of a bin that define the interval of a recovery time.
 const CERTAIN: f64 = 2.0;
-/// Number of good bins that must follow the last bin that is off.
+/// Number of good bins that must follow the last bin that is off, for a known recovery time.
 const HOLD: usize = 8;
-/// Least number of bins before the first fault, and least mean number of packets in a bin. With fewer bins or packets, the size
-/// of the random variation is unknown.
+/// Minimum number of bins before the first fault, and minimum mean number of packets in a bin. With fewer bins or packets, the size of the
+/// random variation is unknown.
 const LEAST_BINS: usize = 8;
 const LEAST_PACKETS: u64 = 30;
 
-/// Time from an event until packets arrive as before [cycles].
+/// Time from an event (failure or return) until packets arrive as before the faults [cycles].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Time {
     pub cycles: u64,
-    /// Earliest and latest time. The latest is `None` if no later bin is certainly as before.
+    /// Earliest and latest possible value of the recovery time. The latest value is `None` if no later bin is certainly as before the
+    /// faults.
     pub interval: (u64, Option<u64>),
 }
 
-/// The time after an event in which its effects are searched.
+/// The time after an event that is searched for its effects.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub event: u64,
-    /// Losses in a bin that begins in this cycle or later belong to the event, even if the event comes in the middle of the bin.
+    /// Losses in bins that begin in this cycle or later belong to the event. The event can be in the middle of such a bin.
     pub lost_from: u64,
-    /// The state during the span, in words: "while parts are broken".
+    /// The state of the network during this time, as text: "while parts are broken".
     pub lasts: &'static str,
-    /// The first cycle in which packets may take new paths.
+    /// The first cycle in which packets can use new paths.
     pub rebuilt: u64,
-    /// The next event, in words, and its cycle.
+    /// The next event as text; the next field has its cycle.
     pub next: &'static str,
     pub end: u64,
 }
 
-/// The usual values of bins of the window before the first fault.
+/// The usual values of the bins before the first fault, with which later bins are compared.
 #[derive(Debug)]
 pub(super) struct Baseline {
     /// Length of a bin \[cycles\].
     pub bin: u64,
     /// All whole bins of the window.
     bins: Vec<(u64, Arrived)>,
-    /// Mean and standard deviation over the bins before the first fault, for the mean latency of a bin \[cycles\] and for its flits.
+    /// Mean and standard deviation over the bins before the first fault: of the mean latency of a bin \[cycles\], and of its number of
+    /// flits.
     latency: (f64, f64),
     flits: (f64, f64),
-    /// Mean number of packets of a bin.
+    /// Mean number of packets in a bin before the first fault.
     packets: f64,
     count: f64,
-    /// Largest number of packets that one of the bins before the first fault lost at faults.
+    /// Maximum number of packets that a bin before the first fault lost at faults.
     dropped: u64,
 }
 
 impl Baseline {
-    /// Computes the baseline, or returns the reason why there is none.
+    /// Computes the baseline, or returns the reason why it cannot be computed.
     pub fn of(
         spec: &Spec,
         outcome: &Outcome,
@@ -157,14 +163,14 @@ impl Baseline {
         Self { bin, bins, latency: moments(&latencies), flits: moments(&flits), packets, count, dropped }
     }
 
-    /// A baseline of bins that never differ.
+    /// A baseline for tests, from which no bin differs.
     #[cfg(test)]
     pub fn flat() -> Self {
         Self { bin: 1, bins: Vec::new(), latency: (1.0, 0.0), flits: (1.0, 0.0), packets: 1.0, count: 8.0, dropped: 0 }
     }
 
-    /// Whether the bin differs from the bins before the fault by more than random variation. For the test, the bin is moved toward them by
-    /// `errors` of its own standard errors.
+    /// True if the bin differs from the bins before the fault by more than random variation. For this test, the values of the bin are first
+    /// moved toward those before the fault by `errors` standard errors of the bin.
     fn is_off(&self, bin: &Arrived, errors: f64) -> bool {
         let (mean, deviation) = self.flits;
         let few = mean - (LIMIT + errors) * deviation * (1.0 + 1.0 / self.count).sqrt();
@@ -177,14 +183,14 @@ impl Baseline {
         latency - errors * standard_error(bin, latency) > slow * (1.0 + 1e-9)
     }
 
-    /// Whether more packets were lost in the bin than in any bin before the first fault.
+    /// True if the bin lost more packets than any bin before the first fault.
     fn has_lost(&self, bin: &Arrived) -> bool {
         bin.dropped > self.dropped
     }
 
-    /// The time from an event to the end of the last bin that counts as off, or to the new tables if these come later. The time is
-    /// 0 if no bin counts and the tables do not change. If the time is not known, returns the reason: the span has fewer than
-    /// [`HOLD`] bins, or fewer than [`HOLD`] bins follow.
+    /// The recovery time: from an event to the end of the last bin that counts as off, or to the new tables if they come later. The time is
+    /// 0 if no bin counts as off and the tables do not change. If the time is unknown, the result is the reason: fewer than [`HOLD`] bins
+    /// are left after the event, or fewer than [`HOLD`] good bins follow.
     pub fn back(&self, span: &Span) -> Result<Time, String> {
         let Span { event, lost_from, lasts, rebuilt, next, end } = *span;
         let bins: Vec<_> = self.bins.iter().filter(|(from, _)| *from >= event && from + self.bin <= end).collect();
@@ -202,11 +208,11 @@ impl Baseline {
             off[k] && (k == 0 || self.has_lost(&bins[k].1) || near.into_iter().any(|other| other != k && off[other]))
         };
         let back = (0..off.len()).rev().find(|&k| counts(k)).map_or(0, |last| last + 1);
-        // the end of the bin with the event, if it has lost packets
+        // the end of the bin that contains the event, if this bin has lost packets
         let of_event = |(from, _): &&(u64, Arrived)| (lost_from..event).contains(from) && from + self.bin > event;
         let begin = self.bins.iter().find(of_event).filter(|(_, arrived)| self.has_lost(arrived));
         let begin = begin.map_or(event, |(from, _)| from + self.bin);
-        // cycles from the event to the begin of a bin, or to the new tables if these come later
+        // cycles from the event to the beginning of a bin, or to the new tables if they come later
         let since = |bin: usize| if bin == 0 { begin } else { bins[bin - 1].0 + self.bin }.max(rebuilt) - event;
         let held = bins.iter().filter(|(from, _)| *from >= event + since(back)).count();
         if held >= HOLD {
@@ -235,8 +241,8 @@ fn standard_error(bin: &Arrived, mean: f64) -> f64 {
     variance.sqrt()
 }
 
-/// The cycle at which the window, at this number of packets per cycle, has enough bins from `begin` on. The bins are at least `bin`
-/// cycles long. The length of a bin is such that half as many packets more than needed are expected in it.
+/// The cycle in which the window must end to contain enough bins from `begin` on, at this number of packets per cycle. The bins are at
+/// least `bin` cycles long. The bins are lengthened until each contains on average one and a half times the required packets.
 fn enough(packets: f64, mut bin: u64, begin: u64) -> Option<u64> {
     while packets * (bin as f64) < 1.5 * LEAST_PACKETS as f64 {
         bin = bin.checked_mul(2)?;
@@ -244,7 +250,7 @@ fn enough(packets: f64, mut bin: u64, begin: u64) -> Option<u64> {
     Some(begin.div_ceil(bin) * bin + LEAST_BINS as u64 * bin)
 }
 
-/// Joins neighbouring bins: each bin with an even number and the one after it.
+/// Joins each bin with an even number and the bin after it to one bin of twice the length.
 fn joined(bins: &[(u64, Arrived)], bin: u64) -> Vec<(u64, Arrived)> {
     let pairs = bins.windows(2).filter(|pair| (pair[0].0 / bin).is_multiple_of(2));
     pairs

@@ -1,4 +1,4 @@
-//! The longest packet that was delivered in each time span.
+//! A recording that only tests use: the longest packet that was delivered in each time span.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use weft_engine::recording::{
 };
 use weft_units::{Refusal, Time};
 
-/// The longest packet in each span of time.
+/// The parameters of the recording.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LongestPacket {
@@ -42,7 +42,7 @@ impl Recording for LongestPacket {
     }
 }
 
-/// The deliveries of a block.
+/// The longest packets that were delivered in one block of the network.
 #[derive(Debug, Kept)]
 pub struct Longest {
     every: u64,

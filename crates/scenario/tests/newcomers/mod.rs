@@ -1,9 +1,9 @@
-//! A recording that no code in Weft knows, except its file and its line here.
+//! A registry with a recording for tests: no code in Weft knows it, except its file and its line here.
 
 use weft_engine::recording::{Recording, RecordingModel, TableInfo};
 
 weft_units::registry! {
-    /// A registry with one member.
+    /// The registry, with this recording as its only member.
     pub enum NewcomerConfig as RecordingModel declares TABLE: TableInfo, with examples:
     "longest_packet" => longest_packet::LongestPacket,
 }

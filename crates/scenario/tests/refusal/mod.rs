@@ -1,4 +1,4 @@
-//! A good scenario, and the error after an edit that makes it bad.
+//! Helpers for tests of errors: a good scenario, and the error after an edit that makes the scenario bad.
 
 use weft_scenario::expand;
 
@@ -16,7 +16,7 @@ traffic:
   load: 0.3
 ";
 
-/// The error for the good scenario after edits (each must apply) and `--set` arguments.
+/// The error for the good scenario after these edits, each of which must match, and with `--set` arguments.
 pub fn refused(edits: &[(&str, &str)], sets: &[(&str, &str)]) -> String {
     let mut text = GOOD.to_owned();
     for (from, to) in edits {
@@ -31,7 +31,7 @@ pub fn refused_file(text: &str) -> String {
     expand("bad.yaml", text, &[]).expect_err("the scenario is bad").text
 }
 
-/// The error for this file after `--set` arguments.
+/// The error for this file with `--set` arguments.
 pub fn refused_in(name: &str, text: &str, sets: &[(&str, &str)]) -> String {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     expand(name, text, &sets).expect_err("the scenario is bad").text

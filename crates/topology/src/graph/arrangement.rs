@@ -1,20 +1,20 @@
-//! The links between groups: the far group and the far port of each global port.
+//! The wiring of links between groups: for each global port of a group, the other group and the port there.
 
 use super::Peer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Decides which global port of a group leads to which other group.
+/// Rule that determines to which group each global port of a group leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrangement {
     /// Port k leads to group k of the other groups, in ascending order.
     Absolute,
-    /// Port k of group i leads to group i - (k + 1) mod g. All groups look alike, and the last port of a group leads to the first port of
-    /// the next group.
+    /// Port k of group i leads to group i - (k + 1) mod g. All groups have the same wiring, and the last port of a group leads to the first
+    /// port of the next group.
     #[default]
     PalmTree,
-    /// Port k of group i leads to group i + (k + 1) mod g. This is the mirror image of the palm tree.
+    /// Port k of group i leads to group i + (k + 1) mod g. The arrangement is the mirror image of the palm tree.
     Relative,
     /// Ports 2q and 2q + 1 of group i lead to groups i + (q + 1) and i - (q + 1) mod g. Each link joins routers with the same index in
     /// their groups.
@@ -22,7 +22,7 @@ pub enum Arrangement {
 }
 
 impl Arrangement {
-    /// The group to which global port `k` of group `i` leads, of `g` groups; `k` is below [`GlobalLinks::used`].
+    /// The group to which global port `k` of group `i` leads, in a network of `g` groups; `k` is below [`GlobalLinks::used`].
     pub fn target(&self, g: u32, i: u32, k: u32) -> u32 {
         let k = if k < g - 1 { k } else { k % (g - 1) };
         match self {
@@ -41,7 +41,7 @@ impl Arrangement {
             Self::Absolute => j - u32::from(j > i),
             Self::PalmTree => before(g, i, j) - 1,
             Self::Relative => before(g, j, i) - 1,
-            // With an even number of groups, the opposite group is the last one upward, on port g - 2.
+            // With an even number of groups, the opposite group is at distance g / 2 upward, on port g - 2.
             Self::Circulant => match before(g, j, i) {
                 up if up <= g / 2 => 2 * (up - 1),
                 up => 2 * (g - up - 1) + 1,
@@ -55,7 +55,7 @@ fn before(g: u32, i: u32, distance: u32) -> u32 {
     (if i >= distance { i } else { i + g }) - distance
 }
 
-/// The links between groups of equal size with consecutive router ids. All groups number their global ports in the same way.
+/// The links between groups of equal size, whose routers have consecutive ids. All groups number their global ports in the same way.
 ///
 /// Every two groups are joined by L = floor(ports / (groups - 1)) links. Port k < L * (groups - 1) is port k mod (groups - 1) of copy k /
 /// (groups - 1). The arrangement wires each copy as if no other copy existed. The ports from L * (groups - 1) on are unused.
@@ -63,7 +63,7 @@ fn before(g: u32, i: u32, distance: u32) -> u32 {
 pub struct GlobalLinks {
     pub groups: u32,
     pub arrangement: Arrangement,
-    /// For each global port k: index (in its group) and port of its router.
+    /// For each global port k of a group: the index of its router in the group, and the number of its port on the router.
     pub gateways: Vec<(u32, u16)>,
 }
 
@@ -73,13 +73,13 @@ impl GlobalLinks {
         self.gateways.len() as u32 / (self.groups - 1)
     }
 
-    /// Number of global ports of a group that have a link. These are the first ports.
+    /// Number of global ports of a group that are wired. The wired ports are the first ports of the group.
     pub fn used(&self) -> u32 {
         self.per_pair() * (self.groups - 1)
     }
 
-    /// The far group of global port `k` of group `i`, and its far port: the port of the same copy that leads back. `None` for an unused
-    /// port.
+    /// For the link at global port `k` of group `i`: the group and the global port at its other end. Both ports are in the same copy of the
+    /// wiring. `None` if the port is unused.
     pub fn far_end(&self, i: u32, k: u32) -> Option<(u32, u32)> {
         let others = self.groups - 1;
         (k < self.used()).then(|| {
@@ -88,7 +88,7 @@ impl GlobalLinks {
         })
     }
 
-    /// The far end of global port `k` of group `i`, in groups of `size` routers.
+    /// For the link at global port `k` of group `i`, in groups of `size` routers: the router and the port at its other end.
     pub fn peer(&self, size: u32, i: u32, k: u32) -> Peer {
         self.far_end(i, k).map_or(Peer::Unused, |(j, landing)| {
             let (index, port) = self.gateways[landing as usize];
@@ -121,19 +121,20 @@ mod tests {
     fn the_formulas_are_the_published_ones() {
         for g in 2..40 {
             for (i, k) in (0..g).flat_map(|i| (0..g - 1).map(move |k| (i, k))) {
-                // Palm tree: (i - (k+1)) mod g; the far port is a*h - 1 - k = g - 2 - k.
+                // Palm tree: port k leads to (i - (k+1)) mod g; the port there is a*h - 1 - k = g - 2 - k.
                 let j = (i as i64 - (k as i64 + 1)).rem_euclid(g.into()) as u32;
                 assert_eq!(Arrangement::PalmTree.target(g, i, k), j);
                 assert_eq!(Arrangement::PalmTree.port_to(g, j, i), g - 2 - k);
-                // Absolute: k if k < i else k + 1; the far port is i or i - 1.
+                // Absolute: port k leads to k if k < i, otherwise to k + 1; the port there is i or i - 1.
                 let j = if k < i { k } else { k + 1 };
                 assert_eq!(Arrangement::Absolute.target(g, i, k), j);
                 assert_eq!(Arrangement::Absolute.port_to(g, j, i), if i < j { i } else { i - 1 });
-                // Relative: (i + k + 1) mod g; the far port is g - 2 - k.
+                // Relative: port k leads to (i + k + 1) mod g; the port there is g - 2 - k.
                 let j = (i + k + 1) % g;
                 assert_eq!(Arrangement::Relative.target(g, i, k), j);
                 assert_eq!(Arrangement::Relative.port_to(g, j, i), g - 2 - k);
-                // Circulant: i +/- (k/2 + 1); the far port is the other port of the pair. Half-way around, both ports are the same.
+                // Circulant: port k leads to i +/- (k/2 + 1); the port there is the other port of the pair. At half of the ring, both ports
+                // of a pair are the same.
                 let distance = i64::from(k / 2 + 1) * if k % 2 == 0 { 1 } else { -1 };
                 let j = (i64::from(i) + distance).rem_euclid(g.into()) as u32;
                 assert_eq!(Arrangement::Circulant.target(g, i, k), j);

@@ -1,16 +1,17 @@
-//! Collects the ports of a graph, and checks that the graph obeys the laws of all graphs.
+//! Builds a graph from the ports of its routers, and checks that the graph obeys the laws of all graphs.
 
 use super::names::Ids;
 use super::{Facts, Graph, Layer, Peer, Port, Structure, TrunkWidth};
 use weft_units::{Refusal, Remark};
 
-/// Largest number of ports on one router: an allocator stores the requests of each port in a mask of 512 bits.
+/// Maximum number of ports on a router. Allocators store the requests of each port in a mask of 512 bits.
 pub const MAX_RADIX: u32 = 512;
 
-/// Largest number of ports in a graph. The limit bounds the memory that a mistyped size can claim (1 GiB of port table).
+/// Maximum number of ports in a graph. The limit bounds the memory that the user can request by a typing error in a size (1 GiB of port
+/// table).
 pub const MAX_PORTS: u64 = 1 << 26;
 
-/// Numbers of parallel links that replace the links that a topology wires.
+/// Widths of the trunks that replace the links that a topology wires.
 #[derive(Debug)]
 enum Widths {
     OfClasses(TrunkWidth),
@@ -18,10 +19,10 @@ enum Widths {
     OfPorts(Vec<u16>),
 }
 
-/// Collects routers in the order of their ids, each with all its ports; [`GraphBuilder::build`] checks the laws.
+/// Collects the routers of a graph in the order of their ids, each with all its ports. [`GraphBuilder::build`] checks the laws.
 ///
-/// Each port stores its far end, so each link is described twice, once from each end. Therefore a wrong wiring formula is detected as a
-/// broken symmetry.
+/// Each port stores the port at the other end of its link, so each link is described twice, once from each end. A wrong wiring formula is
+/// therefore detected, because the two descriptions of a link do not agree.
 #[derive(Debug)]
 pub struct GraphBuilder {
     topology: &'static str,
@@ -61,12 +62,13 @@ impl GraphBuilder {
         self.port_base.push(self.ports.len() as u32);
     }
 
-    /// Sets the known facts of the links of each class, by class name, and marks the classes that need a section in the scenario.
+    /// Sets the latency, bandwidth and sum of parallel links for each class, if known, and marks the classes that need a section in the
+    /// scenario.
     pub(crate) fn facts(&mut self, of_class: impl Fn(&str) -> (Facts, bool)) {
         (self.facts, self.sections) = self.class_names.iter().map(|name| of_class(name)).unzip();
     }
 
-    /// Adds remarks on the file that describes the network.
+    /// Adds remarks on the graph file, which become warnings.
     pub(crate) fn remarks(&mut self, remarks: Vec<Remark>) {
         self.remarks = remarks;
     }
@@ -76,8 +78,8 @@ impl GraphBuilder {
         self.widths = Widths::OfClasses(width.clone());
     }
 
-    /// Replaces the link at each port of each router by a number of parallel links. The number must be the same at both ends, 1 for
-    /// terminals, and small enough for the ports of a router. Called after the last router.
+    /// Replaces the link at each port of each router by this number of parallel links. The number must be the same at both ends, 1 for
+    /// terminals, and small enough for the ports of a router. Call this method after the last router.
     pub(crate) fn trunk_of_each_port(&mut self, width: impl Fn(u32, usize) -> u32) {
         let of_router =
             |(router, bases): (u32, &[u32])| (0..(bases[1] - bases[0]) as usize).map(move |port| (router, port));
@@ -90,14 +92,14 @@ impl GraphBuilder {
         self.router_ids = Some(Ids::new(ids));
     }
 
-    /// Adds a part of the network, with its name; see [`Graph::layers`].
+    /// Adds a named layer of the network, such as its spines; see [`Graph::layers`].
     pub fn layer(&mut self, part: Layer) {
         self.parts.push(part);
     }
 
-    /// Checks the laws: at most [`MAX_RADIX`] ports per router; each of the terminals 0..n is attached exactly once, on class 0.
-    /// The peer of a port's peer is the port itself; both are on different routers, and neither is of class 0. All routers are connected.
-    /// Trunks obey these laws. Trunks without enough ports are also refused.
+    /// Checks the laws of graphs. A router has at most [`MAX_RADIX`] ports. Each of the terminals 0..n is attached exactly once, on class
+    /// 0. The peer of a port's peer is the port itself. A port and its peer are on different routers, and not of class 0. All routers are
+    /// connected. Trunks also obey these laws. Trunks for which routers do not have enough ports are refused.
     pub fn build(self, structure: Structure, path: &str) -> Result<Graph, Refusal> {
         let terminals = self.ports.iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count();
         let whole = Layer {
@@ -139,11 +141,12 @@ impl GraphBuilder {
     }
 }
 
-/// Position of a terminal that is not attached yet. No router has this id, since a graph has at most [`MAX_PORTS`] ports.
+/// Placeholder for the position of a terminal that is not attached yet. No router has this id, since a graph has at most [`MAX_PORTS`]
+/// ports.
 const NOWHERE: (u32, u16) = (u32::MAX, u16::MAX);
 
-/// Refuses more than [`MAX_RADIX`] ports per router or [`MAX_PORTS`] in the graph, before any memory is claimed. `sum` is the
-/// formula for the radix, as text for the message.
+/// Refuses more than [`MAX_RADIX`] ports per router or [`MAX_PORTS`] in the graph, before memory is allocated. `sum` is the formula for the
+/// radix, as text for the message.
 pub(crate) fn check_size(routers: u64, radix: u64, sum: &str, path: &str) -> Result<(), Refusal> {
     if radix > MAX_RADIX.into() {
         let what = format!("{sum} gives {radix} ports per router; a router has at most {MAX_RADIX}");
@@ -180,7 +183,8 @@ fn attach_terminals(graph: &mut Graph, path: &str) -> Result<(), Refusal> {
                 let what = format!("the link of terminal {terminal} has class {}, not class 0", port.class);
                 return Err(broken(path, what));
             }
-            // If the number of terminal ports equals the number of ids, "in range" and "not twice" together mean "each exactly once".
+            // The number of terminal ports equals the number of terminal ids. So if each id is in range and not used twice, each is
+            // attached exactly once.
             match graph.terminal_at.get_mut(terminal as usize) {
                 Some(place) if *place == NOWHERE => *place = (router, number as u16),
                 Some(_) => return Err(broken(path, format!("terminal {terminal} is attached twice"))),

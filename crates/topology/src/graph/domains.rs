@@ -1,5 +1,5 @@
-//! Domains: nested sets of terminals that are near each other. The smallest set is the terminals of a router. Schedulers use domains to
-//! place programs.
+//! Domains: nested sets of terminals that are near each other. The smallest set contains the terminals of one router. Schedulers use
+//! domains to place programs.
 
 use super::{Graph, Structure};
 use std::collections::BTreeMap;
@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 /// A partition of the terminals into sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Domains {
-    /// The name of a set of this partition, such as `router`.
+    /// The name of the kind of sets in this partition, such as `router`.
     pub name: &'static str,
-    /// For each terminal, the number of its set, from 0.
+    /// For each terminal, the number of its set, counted from 0.
     pub of_terminal: Vec<u32>,
     pub count: u32,
 }
 
 impl Domains {
-    /// Puts terminals with the same key into the same set. Sets are in the order of their keys.
+    /// Puts terminals with the same key into the same set. Sets are numbered in the order of their keys.
     fn of<K: Ord>(name: &'static str, keys: impl Iterator<Item = K>) -> Self {
         let keys: Vec<K> = keys.collect();
         let mut numbers: BTreeMap<&K, u32> = keys.iter().map(|key| (key, 0)).collect();
@@ -25,9 +25,9 @@ impl Domains {
 }
 
 impl Graph {
-    /// The domains of the network, the smallest first. The first partition is by router. The next partition is by group, by subtree of
-    /// each height, or by row and plane of a grid. Each set is a part of one set of the next partition. The whole network is not a
-    /// domain. A network of several planes has no domains above its routers.
+    /// The partitions of the network's terminals into domains, first the one with the smallest sets. The first partition is by router. The
+    /// next partition is by group, by subtree of each height, or by row and plane of a grid. Each set is contained in one set of the next
+    /// partition. The whole network is not a domain. A network of several planes has no domains above its routers.
     pub fn domains(&self) -> Vec<Domains> {
         let routers: Vec<u32> = (0..self.terminals()).map(|terminal| self.terminal_at(terminal).0).collect();
         let mut all = vec![Domains::of("router", routers.iter().copied())];
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_tree_has_subtrees() {
-        // 8 leaves with 2 terminals each; 2 leaves are below the same routers of level 1, 4 leaves below the same routers of level 2
+        // 8 leaves have 2 terminals each. 2 leaves are below the same routers of level 1, and 4 leaves below the same routers of level 2
         let tree = domains(r#"{"k_ary_n_tree": {"k": 2, "n": 4}}"#);
         let by = |each: u32| (0..16).map(|terminal| terminal / each).collect::<Vec<_>>();
         assert_eq!(tree, [("router", by(2)), ("subtree", by(4)), ("subtree", by(8))]);

@@ -1,26 +1,27 @@
-//! Latency and bandwidth of link classes that a topology states.
+//! Latencies and bandwidths of link classes that a topology states, for example from a graph file.
 
 use weft_units::{Bandwidth, Time};
 
-/// Facts of a link class that the topology states. A scenario overrides them in `links`.
+/// Properties of a link class that the topology states. A scenario can override them in `links`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Facts {
     pub latency: Option<Latency>,
     pub bandwidth: Option<Bandwidth>,
-    /// The parallel links that this link replaces, if it replaces several. The bandwidth of this link is the sum of their bandwidths.
+    /// The parallel links that a link of this class replaces, if it replaces several links. The bandwidth of this link is the sum of their
+    /// bandwidths.
     pub sum_of: Option<Sum>,
 }
 
-/// Parallel links whose capacities are added up to that of one link.
+/// Parallel links that are replaced by one link with the sum of their bandwidths.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Sum {
     /// Class of the parallel links.
     pub class: String,
-    /// Number of the parallel links.
+    /// Number of parallel links that are replaced.
     pub links: u32,
 }
 
-/// A latency that a topology states.
+/// A latency that a topology states for a link class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Latency {
     pub time: Time,
@@ -30,12 +31,12 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// A latency of `cycles` cycles.
+    /// Creates a latency of `cycles` cycles.
     pub fn cycles(cycles: u64) -> Self {
         Self { time: Time::Cycles(cycles), multiple: None }
     }
 
-    /// The latency with cycles of this length \[fs\]: rounded up if `multiple` allows it.
+    /// The latency for cycles of this length \[fs\], rounded up if `multiple` allows rounding.
     pub fn rounded(self, cycle_fs: u128) -> Time {
         match (self.time, self.multiple) {
             (Time::Femtoseconds(fs), Some(multiple)) => {

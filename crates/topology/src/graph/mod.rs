@@ -1,7 +1,8 @@
-//! The data that every topology produces.
+//! Graphs: the routers, ports and links of a network. Every topology builds a graph.
 //!
-//! Ports of a router are numbered from 0, its terminals first. A link joins two ports and carries one channel in each
-//! direction. Every port has a link class (index into [`Graph::class_names`]); class 0 is always "terminal".
+//! Ports of a router are numbered from 0, and the ports to its terminals come first. A link joins two ports and carries
+//! one channel in each direction. Every port has a link class (index into [`Graph::class_names`]); class 0 is always
+//! "terminal".
 
 pub(crate) mod arrangement;
 mod builder;
@@ -29,10 +30,10 @@ pub use trunks::{Trunk, TrunkWidth};
 use std::collections::BTreeMap;
 use weft_units::Remark;
 
-/// The far end of a port.
+/// The router port or terminal at the other end of a port's link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
-    /// The port leads nowhere (at the edge of a mesh).
+    /// The port has no link (for example at the edge of a mesh).
     Unused,
     Terminal(u32),
     Router {
@@ -48,7 +49,7 @@ pub struct Port {
     pub class: u8,
 }
 
-/// A link between two routers, both directions together; `ends[0]` is the smaller (router, port).
+/// A link between two routers with both directions; `ends[0]` is the smaller (router, port).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
     pub ends: [(u32, u16); 2],
@@ -65,7 +66,7 @@ impl Link {
     }
 }
 
-/// Routers, ports and links. Immutable once built.
+/// Routers, ports and links. A graph does not change after it is built.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Graph {
     topology: &'static str,
@@ -78,15 +79,15 @@ pub struct Graph {
     sections: Vec<bool>,
     remarks: Vec<Remark>,
     router_ids: Option<names::Ids>,
-    /// The whole network, followed by its parts.
+    /// The whole network, followed by its named layers.
     layers: Vec<Layer>,
     /// The trunk of each port; empty if every trunk has only one link.
     trunks: Vec<Trunk>,
-    /// For each class, the number of parallel links; the largest number if links of the class differ.
+    /// For each class, the number of parallel links per trunk; the largest number if the trunks of the class differ.
     trunk_widths: Vec<u32>,
     /// True if the scenario sets the width of trunks with `trunk_width`; false if a file sets it.
     widths_are_of_classes: bool,
-    /// Data of several identical networks that do not share channels; `None` for one network.
+    /// Data of a network that consists of several identical networks without common channels; `None` for other networks.
     planes: Option<planes::Planes>,
 }
 
@@ -104,7 +105,7 @@ impl Graph {
     pub fn ports(&self, router: u32) -> &[Port] {
         &self.ports[self.port_base[router as usize] as usize..self.port_base[router as usize + 1] as usize]
     }
-    /// The router and the port of a terminal.
+    /// The router and the port to which a terminal is attached.
     pub fn terminal_at(&self, terminal: u32) -> (u32, u16) {
         self.terminal_at[terminal as usize]
     }
@@ -112,15 +113,16 @@ impl Graph {
     pub fn class_names(&self) -> &[String] {
         &self.class_names
     }
-    /// Latency and bandwidth of each class, if the topology states them.
+    /// Latency and bandwidth of each link class, if the topology states them.
     pub fn facts(&self) -> &[Facts] {
         &self.facts
     }
-    /// True if a file names the class without any fact. Only a section of the scenario makes such a class different from others.
+    /// True if a graph file names the class without giving its latency or bandwidth. The links of such a class differ from others only if
+    /// the scenario has a section for the class.
     pub fn needs_section(&self, class: usize) -> bool {
         self.sections[class]
     }
-    /// Remarks on the file or on the keys of the network.
+    /// Remarks on the graph file or on the keys of the topology, which become warnings.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }
@@ -136,11 +138,11 @@ impl Graph {
             planes.set_latencies(&latencies);
         }
     }
-    /// The name of the topology in a scenario.
+    /// The name with which a scenario selects this topology.
     pub fn topology_name(&self) -> &'static str {
         self.topology
     }
-    /// The whole network, followed by its parts that have a separate name and structure, such as the leaf routers. Parts may overlap.
+    /// The whole network, followed by its layers: parts with a separate name and structure, such as the leaf routers. Layers can overlap.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }
@@ -152,7 +154,7 @@ impl Graph {
     pub fn terminals_of(&self, router: u32) -> u64 {
         self.ports(router).iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count() as u64
     }
-    /// Number of terminals on each router that has any, if terminal t is on router t / this number; otherwise `None`.
+    /// Number of terminals on each router that has terminals, if terminal t is on router t / this number; otherwise `None`.
     pub fn terminals_per_router(&self) -> Option<u32> {
         self.terminals_in_a_row(self.terminals_of(0) as u32, |router| router)
     }
@@ -171,7 +173,7 @@ impl Graph {
     pub fn radix(&self) -> u32 {
         (0..self.routers()).map(|r| self.ports(r).len() as u32).max().unwrap_or(0)
     }
-    /// The links between routers, each once, by ascending (router, port) of their smaller end.
+    /// The links between routers, each listed once, sorted by the (router, port) of their smaller end.
     pub fn links(&self) -> impl Iterator<Item = Link> + '_ {
         (0..self.routers()).flat_map(move |router| {
             self.ports(router).iter().zip(0u16..).filter_map(move |(port, number)| match port.peer {
@@ -183,28 +185,28 @@ impl Graph {
             })
         })
     }
-    /// The router at the far end of a port, and the port there. `None` if the port leads to no router.
+    /// The router and the port at the other end of the link at this port. `None` if the port leads to no router.
     pub fn neighbour(&self, router: u32, port: u16) -> Option<(u32, u16)> {
         match self.ports(router)[usize::from(port)].peer {
             Peer::Router { router, port } => Some((router, port)),
             Peer::Terminal(_) | Peer::Unused => None,
         }
     }
-    /// The link class of the incoming channel at this port.
+    /// The link class of the channel that arrives at this port.
     pub fn way_back(&self, port: Port) -> u8 {
         match port.peer {
             Peer::Router { router, port } => self.ports(router)[usize::from(port)].class,
             Peer::Terminal(_) | Peer::Unused => port.class,
         }
     }
-    /// The same graph without the links between the pairs of routers for which `is_gone` is true: their ports lead nowhere. Unlike a
-    /// graph from the builder, this graph may be disconnected, and its structure still describes the complete network.
+    /// A copy of the graph without the links for which `is_gone` returns true. The ports of these links become unused. Unlike a graph from
+    /// the builder, this graph can be disconnected, and its structure still describes the complete network.
     pub fn without(&self, is_gone: impl Fn(u32, u32, u8) -> bool) -> Self {
         let mut left = self.clone();
         for router in 0..self.routers() {
             let (base, end) = (self.port_base(router) as usize, self.port_base(router + 1) as usize);
             for port in &mut left.ports[base..end] {
-                // the classes of both channels identify a link
+                // a link is named by the class of either of its channels
                 let back = self.way_back(*port);
                 let is_named = |far| is_gone(router, far, port.class) || is_gone(router, far, back);
                 if matches!(port.peer, Peer::Router { router: far, .. } if is_named(far)) {
@@ -214,8 +216,8 @@ impl Graph {
         }
         left
     }
-    /// Number of links of each class, in the order of [`Graph::class_names`]; class 0 counts the terminals. A link whose two channels
-    /// have different classes counts in both classes.
+    /// Number of links of each class, in the order of [`Graph::class_names`]. The number for class 0 is the number of terminals. A link
+    /// whose two channels have different classes is counted in both classes.
     pub fn links_by_class(&self) -> Vec<(String, usize)> {
         let mut counts: Vec<_> = self.class_names.iter().map(|name| (name.clone(), 0)).collect();
         counts[0].1 = self.terminals() as usize;
@@ -227,7 +229,7 @@ impl Graph {
         }
         counts
     }
-    /// Number of links whose two channels have different classes, by the names of both classes, in the order of [`Graph::class_names`].
+    /// The number of links whose two channels have different classes, for each pair of class names in the order of [`Graph::class_names`].
     pub fn links_of_two_classes(&self) -> Vec<([String; 2], usize)> {
         let mut counts = BTreeMap::new();
         for link in self.links().filter(|link| link.back != link.class) {

@@ -1,4 +1,4 @@
-//! The names of routers: either their numbers from 0, or the ids in a graph file.
+//! The names of routers: their numbers from 0, or their ids in a graph file.
 //!
 //! Only [`Graph::router_name`] and [`Graph::router_number`] convert a router into its name. Only [`Graph::router_named`] finds the router
 //! with a given name.
@@ -10,10 +10,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::fmt::{Display, Formatter};
 
-/// Greatest id that tables write as a number: the whole numbers in tables are signed 32-bit integers.
+/// Largest id that tables write as a number, because numbers in this column are signed 32-bit integers.
 const MAX_NUMBER: u32 = i32::MAX as u32;
 
-/// A router as a scenario names it: its number, or its id in a graph file. 1 and "1" name the same router.
+/// The name of a router in a scenario: its number, or its id in a graph file. The values 1 and "1" name the same router.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum RouterName {
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for RouterName {
                 Ok(i64::try_from(number).map_or_else(|_| RouterName::Text(number.to_string()), RouterName::Number))
             }
             fn visit_f64<E: Error>(self, number: f64) -> Result<RouterName, E> {
-                // the same string as the reader of a JSON file makes of an id that is not a whole number
+                // converts the number to the same string as the reader of JSON graph files, for ids that are not integers
                 Ok(RouterName::Text(serde_json::Value::from(number).to_string()))
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<RouterName, E> {
@@ -78,9 +78,9 @@ impl<'de> Deserialize<'de> for RouterName {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ids {
     list: Vec<String>,
-    /// The routers, sorted by id.
+    /// The routers, sorted by id for the search.
     sorted: Vec<u32>,
-    /// The ids as numbers; `None` if some id is not a number.
+    /// The ids as numbers; `None` if an id is not a number.
     numbers: Option<Vec<u32>>,
 }
 
@@ -160,7 +160,7 @@ mod tests {
         for (ids, numbers) in [
             (["3", "1", "20"], Some([3, 1, 20])),
             ([r#""b""#, r#""1""#, "2.5"], None),
-            // not numbers in a table: a leading zero would be lost, and the last id needs more than 31 bits
+            // these ids are not numbers in a table: a leading zero would be lost, and the last id needs more than 31 bits
             ([r#""01""#, "1", "2"], None),
             (["2147483648", "1", "2"], None),
         ] {

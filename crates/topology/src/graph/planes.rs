@@ -1,13 +1,13 @@
 //! Planes: several identical networks that do not share channels. Each node has a terminal in each plane.
 //!
 //! Terminal t of plane p has number t * planes + p, and router r has number r * planes + p. So the terminals of a node have consecutive
-//! numbers, and so do the routers that have the same position in their planes. Ports, link classes and trunks are those of a plane.
+//! numbers, and so have the routers at the same position in their planes. Each plane has the same ports, link classes and trunks.
 
 use super::names::Ids;
 use super::{Graph, Layer, Peer, Port, Structure};
 use std::sync::Arc;
 
-/// The data of a graph of planes.
+/// The additional data of a graph that consists of planes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Planes {
     count: u32,
@@ -27,23 +27,23 @@ impl Graph {
         self.planes.as_ref().map_or(1, |planes| planes.count)
     }
 
-    /// The network of one plane; for a topology without planes, this graph itself. Models of paths use only this graph.
+    /// The network of one plane. For a topology without planes, this is the graph itself. Models of paths use only this network.
     pub fn plane(&self) -> &Self {
         self.planes.as_ref().map_or(self, |planes| &planes.of)
     }
 
-    /// Extends values for the routers of a plane to all routers.
+    /// Copies a value for each router of a plane to the routers at the same position in all planes.
     pub fn in_all_planes<T: Copy>(&self, of_plane: &[T]) -> Vec<T> {
         of_plane.iter().flat_map(|&value| std::iter::repeat_n(value, self.planes() as usize)).collect()
     }
 
-    /// The number of routers in a block should be a multiple of this number ([`Structure::grain`]), so that each block has whole units of
-    /// all planes.
+    /// The number of routers in a block should be a multiple of this number, so that no unit is divided among blocks ([`Structure::grain`]
+    /// times the planes).
     pub fn grain(&self) -> u32 {
         self.plane().structure().grain() * self.planes()
     }
 
-    /// Makes `count` copies of this network; one copy is the network itself.
+    /// Makes a network of `count` copies (planes) of this network. With one copy, the network does not change.
     pub(crate) fn in_planes(self, topology: &'static str, count: u32) -> Self {
         if count == 1 {
             return Self { topology, ..self };

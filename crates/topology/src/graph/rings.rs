@@ -1,9 +1,10 @@
-//! Rings: closed paths through the network that visit every router once (Hamiltonian rings). Packets that are stuck escape on them.
+//! Rings: closed paths through the network that visit every router once (Hamiltonian rings). Packets that are blocked on all other paths
+//! escape to a ring.
 //!
-//! A ring is physical or embedded. A physical ring has its own wires and ports; the topology builds it, and its graph contains it in
-//! [`Structure::rings`](super::Structure::rings). An embedded ring uses links that the network has anyway. Two kinds exist:
-//! [`Ring::in_label_order`] (the escape ring of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks", which closes
-//! in the palm tree) and [`Ring::disjoint`] (several rings without a common link, so that one broken link leaves the other rings whole).
+//! A ring is physical or embedded. A physical ring has its own wires and ports: the topology builds it, and the graph lists it in
+//! [`Structure::rings`](super::Structure::rings). An embedded ring uses existing links of the network. Two kinds of embedded rings exist.
+//! [`Ring::in_label_order`] is the escape ring of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks", which closes
+//! in the palm tree. [`Ring::disjoint`] finds several rings without a common link, so that a broken link interrupts only one ring.
 
 mod disjoint;
 mod search;
@@ -14,44 +15,43 @@ use weft_units::Refusal;
 /// A closed path through the network that visits every router once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ring {
-    /// For each router, the output port to the next router; on a trunk the port of the first member.
+    /// For each router, the output port to the next router on the ring. In a trunk, it is the port of the first link.
     pub forward: Vec<u16>,
-    /// For each router, the output port to the previous router, over the same link as the `forward` port of the previous router.
+    /// For each router, the output port to the previous router on the ring, over the same link as the `forward` port of that router.
     pub backward: Vec<u16>,
-    /// For each router, its position on the ring; router 0 has position 0, the next router position 1.
+    /// For each router, its position on the ring. Router 0 has position 0.
     pub place: Vec<u32>,
 }
 
-/// Smallest number of routers of an embedded ring: with two routers the links forward and backward would be the same link.
+/// Minimum number of routers of an embedded ring. With two routers, the links forward and backward would be the same link.
 const LEAST_ROUTERS: u32 = 3;
 
 impl Ring {
-    /// The ring 0, 1, 2, ... and back to router 0, over links of the network that are not part of its physical rings. Refuses, at `path`,
-    /// a network in which some router has no link to the next router.
+    /// The ring 0, 1, 2, ... and back to router 0, over links that are not part of the network's physical rings. Refuses, at `path`, a
+    /// network in which a router has no link to the next router.
     pub fn in_label_order(graph: &Graph, path: &str) -> Result<Self, Refusal> {
         refuse_few_routers(graph, path)?;
         let order: Vec<u32> = (0..graph.routers()).collect();
         Self::along(graph, &order).map_err(|(from, to)| no_link(graph, from, to, path))
     }
 
-    /// Finds `count` rings over links of the network that are not part of its physical rings. No two rings have a link in common. If the
-    /// groups form a palm tree with one link between every two groups, the first ring is the ring in label order. Refuses, at `path`,
-    /// more rings than exist or than the search finds.
+    /// Finds `count` rings over links that are not part of the network's physical rings. No two rings have a link in common. If the groups
+    /// form a palm tree with one link between every two groups, the first ring is the ring in label order. Refuses, at `path`, a number of
+    /// rings that do not exist or that the search does not find.
     pub fn disjoint(graph: &Graph, count: u32, path: &str) -> Result<Vec<Self>, Refusal> {
         refuse_few_routers(graph, path)?;
         disjoint::rings(graph, count, path)
     }
 
-    /// The routers in the order of the ring, router 0 first.
+    /// The routers in the order in which the ring visits them, router 0 first.
     pub fn order(&self) -> Vec<u32> {
         let mut order = vec![0; self.place.len()];
         (0..).zip(&self.place).for_each(|(router, &place)| order[place as usize] = router);
         order
     }
 
-    /// Checks that the ring is valid in this network. The ports of the ring lead to routers, and the forward port of a router leads to
-    /// the backward port of the next router. All routers are on the ring once, in the order of their positions. The error describes the
-    /// fault.
+    /// Checks that the ring is valid in this network. The ports of the ring lead to routers, and the forward port of a router leads to the
+    /// backward port of the next router. The ring contains each router once, at its position. The error is a text about the fault.
     pub fn check(&self, graph: &Graph) -> Result<(), String> {
         let routers = graph.routers();
         let lengths = [self.forward.len(), self.backward.len(), self.place.len()];
@@ -76,7 +76,7 @@ impl Ring {
         }
     }
 
-    /// Checks every ring, and checks that no two rings have a link in common. The error names the wrong ring, counted from 0.
+    /// Checks every ring, and checks that no two rings have a link in common. The error names the invalid ring, counted from 0.
     pub fn check_all(rings: &[Self], graph: &Graph) -> Result<(), String> {
         for (number, ring) in rings.iter().enumerate() {
             ring.check(graph).map_err(|what| format!("ring {number}: {what}"))?;
@@ -95,7 +95,8 @@ impl Ring {
         Ok(())
     }
 
-    /// Checks that the forward link of a router is the backward link of the next router, and is not the router's own backward link.
+    /// Checks that the forward link of a router is the backward link of the next router. The forward link and the backward link of a router
+    /// must be different links.
     fn check_at(&self, graph: &Graph, router: u32) -> Result<(), String> {
         let (next, landing) = self.ends(graph, router)?;
         let (forward, back) = (self.forward[router as usize], self.backward[next as usize]);
@@ -124,8 +125,8 @@ impl Ring {
         }
     }
 
-    /// The ring that visits the routers in this order, which begins with router 0. The error is the first pair of consecutive routers
-    /// without a link.
+    /// The ring that visits the routers in this order, which begins with router 0. The error is the first pair of consecutive routers that
+    /// no link joins.
     fn along(graph: &Graph, order: &[u32]) -> Result<Self, (u32, u32)> {
         let n = graph.routers() as usize;
         let mut ring = Self { forward: vec![0; n], backward: vec![0; n], place: vec![0; n] };
@@ -140,15 +141,15 @@ impl Ring {
         Ok(ring)
     }
 
-    /// The physical ring of `routers` routers in label order. The ports of the ring are the same on every router: `port` (forward) and
+    /// The physical ring through `routers` routers in label order. The ports of the ring are the same on every router: `port` (forward) and
     /// `port` + 1 (backward).
     pub(crate) fn of_wires(routers: u32, port: u16) -> Self {
         let n = routers as usize;
         Self { forward: vec![port; n], backward: vec![port + 1; n], place: (0..routers).collect() }
     }
 
-    /// The ports of a router to the next and to the previous router of the ring. `class`: the class of the link from a router to
-    /// the next router.
+    /// The two ports with which a router is part of a physical ring: to the next and to the previous router. `class`: the class of the link
+    /// from a router to the next router.
     pub(crate) fn wires(routers: u32, port: u16, router: u32, class: impl Fn(u32) -> u8) -> [Port; 2] {
         let (next, last) = ((router + 1) % routers, (router + routers - 1) % routers);
         let to = |router, port, class| Port { peer: Peer::Router { router, port }, class };
@@ -156,8 +157,8 @@ impl Ring {
     }
 }
 
-/// The links of a router that can be part of an embedded ring: (port, far router, far port). Links of physical rings are not
-/// included, and of each trunk only the first link is.
+/// The links of a router that can be part of an embedded ring: (port, far router, far port). Links of physical rings are excluded, and only
+/// the first link of each trunk is included.
 fn links_to(graph: &Graph, router: u32) -> impl Iterator<Item = (u16, u32, u16)> + '_ {
     let rings = &graph.structure().rings;
     let own = move |port: u16| {
@@ -184,7 +185,7 @@ fn refuse_few_routers(graph: &Graph, path: &str) -> Result<(), Refusal> {
     Err(Refusal::new(path, what, "use more routers"))
 }
 
-/// The refusal of a ring in label order: it names the missing link between two routers, and the networks that have this link.
+/// The refusal of a ring in label order. The error names the missing link between two routers, and the networks that have this link.
 fn no_link(graph: &Graph, from: u32, to: u32, path: &str) -> Refusal {
     let what = format!("a ring in label order needs a link from router {from} to router {to}, but it does not exist");
     let Some(why) = where_groups_are_joined(graph, from, to) else {
@@ -197,8 +198,8 @@ fn no_link(graph: &Graph, from: u32, to: u32, path: &str) -> Refusal {
     Refusal::new(path, format!("{what}: {why}"), help)
 }
 
-/// A clause that names the routers at the ends of the links between the groups of two routers. `None` unless the network has complete
-/// groups and its arrangement does not join these two routers.
+/// A clause for this refusal: the routers that the links between the groups of the two routers connect. `None` unless the network has
+/// complete groups whose arrangement does not connect these two routers.
 fn where_groups_are_joined(graph: &Graph, from: u32, to: u32) -> Option<String> {
     let groups = graph.structure().groups.as_ref().filter(|groups| groups.complete.is_some())?;
     let (links, size) = (groups.global.as_ref()?, groups.run()?);

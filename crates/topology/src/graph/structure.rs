@@ -1,77 +1,79 @@
-//! The order in the wiring of a topology. A routing or a pattern uses it to compute ports and distances instead of searching for them.
-//! Views describe one link between two routers; [`Graph::trunk`](crate::Graph::trunk) returns the parallel links.
+//! The structure of a graph: the regular order in which a topology has joined its routers. Routings and patterns use it to compute ports
+//! and distances instead of searching for them. Views contain only one link between two routers; [`Graph::trunk`](crate::Graph::trunk)
+//! returns the parallel links.
 //!
-//! Every view is optional, and a network may have several. A model requests the view that it needs, and refuses a network without this
-//! view. No model reads the name of a topology. `tests/conformance.rs` checks every view against the wiring.
+//! Every view is optional, and a network can have several views. A model requests the view that it needs, and refuses a network that does
+//! not have it. No model reads the name of a topology. `tests/conformance.rs` checks every view against the wiring.
 
 use super::arrangement::GlobalLinks;
 use super::{CrossedLayers, Ring};
 
-/// A set of routers, the classes of the links between them, and the order in which these links join them.
+/// A layer: a named set of routers, with the classes of the links between them, and the structure of these links.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
     pub name: String,
-    /// The routers of the set, in ascending order.
+    /// The routers of the layer, in ascending order.
     pub routers: Vec<u32>,
-    /// Classes of its ports: indices into [`Graph::class_names`](crate::Graph::class_names), ascending.
+    /// Link classes of the layer's ports, as indices into [`Graph::class_names`](crate::Graph::class_names), ascending.
     pub classes: Vec<u8>,
     pub structure: Structure,
 }
 
-/// The views of a layer. A network whose wiring has no known order has no views, and few networks have rings.
+/// The views of a layer. A network without a regular order has no views, and only a few networks have physical rings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Structure {
     pub grid: Option<Grid>,
     pub groups: Option<Groups>,
     pub levels: Option<Levels>,
     pub crossed: Option<CrossedLayers>,
-    /// Physical rings: each visits every router once, over separate links that are in no other view.
+    /// Physical rings. Each ring visits every router once, over separate links that belong to no other view.
     pub rings: Vec<Ring>,
 }
 
-/// Routers on a grid; dimension 0 changes fastest: router id = sum of coordinate\[d\] * product of the widths before d. A
-/// single router is a grid without dimensions.
+/// Routers on a grid. Dimension 0 changes fastest: router id = sum of coordinate\[d\] * product of the widths before d. A single router is
+/// a grid without dimensions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     pub dimensions: Vec<Dimension>,
 }
 
-/// A dimension of a grid. The ports of a dimension have consecutive numbers from `first_port`.
+/// A dimension of a grid, with the ports of its links. The ports of a dimension have consecutive numbers, beginning with `first_port`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimension {
     /// Number of routers in each line.
     pub width: u32,
     pub line: Line,
-    /// First port of the dimension. This port is the same on every router.
+    /// First port of the dimension. The number of the port is the same on every router.
     pub first_port: u16,
     pub class: u8,
 }
 
-/// Links among the routers of one line of a grid.
+/// The way in which links join the routers in one line of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
-    /// A link between every two routers. The port to coordinate c has number c if c is below the router's own coordinate, otherwise c -
-    /// 1.
+    /// A link joins every two routers of the line. The port to coordinate c has number c if c is below the router's own coordinate,
+    /// otherwise c - 1.
     Complete,
-    /// A link from each router to the next and to the previous one; the ends are joined too. Port 0 leads up (+1), port 1 leads down.
+    /// A link joins each router to the next and to the previous router, and the last router to the first. Of the two ports of the
+    /// dimension, port 0 leads up (+1) and port 1 leads down.
     Ring,
-    /// Like [`Line::Ring`], but the ports that would join the two ends are unused.
+    /// Like [`Line::Ring`], but without the link that joins the two ends; the ports for this link are unused.
     Row,
 }
 
-/// Routers in groups: any partition of the routers.
+/// A division of all routers into groups.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Groups {
     pub count: u32,
-    /// For each router, its group and its index in the group, in ascending order of ids.
+    /// For each router, its group and its index in the group. The indices follow the order of the router ids.
     pub places: Vec<(u32, u32)>,
-    /// Present if a link (or a trunk) joins every two routers of a group.
+    /// Present if every two routers of a group are joined by a link (or a trunk).
     pub complete: Option<CompleteGroups>,
-    /// Present if the links between groups follow an arrangement.
+    /// Present if the links between groups follow an arrangement that is known.
     pub global: Option<GlobalLinks>,
 }
 
-/// Groups of equal size with consecutive router ids, in which every two routers are joined. The port to index j is `first_port` + j if j
+/// Groups of equal size with consecutive router ids, in which a link joins every two routers. The port to index j is `first_port` + j if j
 /// is below the router's own index, otherwise `first_port` + j - 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompleteGroups {
@@ -79,7 +81,7 @@ pub struct CompleteGroups {
     pub class: u8,
 }
 
-/// Routers on levels, level 0 at the bottom.
+/// Routers on levels. Level 0 is at the bottom.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Levels {
     pub count: u32,
@@ -88,25 +90,25 @@ pub struct Levels {
     pub tree: Option<Tree>,
 }
 
-/// Levels of a fat tree in which all routers of a level are equal: each has `down` links down and `up` links up. The leaves have the
+/// A fat tree. All routers of a level have the same number `down` of links down and the same number `up` of links up. The leaves have the
 /// first router ids; each leaf has at most `down[0]` terminals.
 ///
-/// The ports of a router are its links down, then its links up. Consider port `down[l]` + u of a router of level l. The port leads to the
-/// router of level l + 1 with u as digit l and with the same other digits. At that router it arrives at the port whose number is digit l
-/// of the lower router. So a router of level l is above all leaves that have the same digits from digit l on. The number of a leaf is
-/// made of its digits: digit l counts the links down of level l + 1.
+/// The first ports of a router are its links down, and its links up follow. Consider port `down[l]` + u of a router on level l, which leads
+/// up. The port leads to the router on level l + 1 that has u as digit l, and whose other digits are the same. The number of the port at
+/// the upper router is digit l of the lower router. So a router of level l is above all leaves that have the same digits from digit l on.
+/// The number of a leaf consists of its digits. The base of digit l is the number of links down of level l + 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
-    /// For each level, the number of links down of a router; for leaves the number of ports for terminals.
+    /// For each level, the number of links down of a router; for leaves, the number of ports for terminals.
     pub down: Vec<u32>,
     /// For each level except the top, the number of links up of a router.
     pub up: Vec<u32>,
-    /// The digits of each router, the lowest first; digits from index (number of levels - 1) on are 0.
+    /// The digits of each router, the lowest digit first. Digits from index (number of levels - 1) on are 0.
     pub digits: Vec<[u8; 8]>,
 }
 
 impl Tree {
-    /// Number of links up of each router below the top, if each has the same number of links down.
+    /// Number of links up of each router below the top, if this number is also the number of its links down; otherwise `None`.
     pub fn radix(&self) -> Option<u32> {
         let radix = self.down[0];
         let below_top = &self.down[..self.up.len()];
@@ -132,8 +134,9 @@ impl Structure {
         Self { levels: Some(levels), ..Self::default() }
     }
 
-    /// The number of values of each coordinate of a router; the coordinate that changes fastest with the router id is first. `None`
-    /// if routers have no coordinates. On a grid these numbers are its widths; in crossed layers they are those of x, y and the layer.
+    /// For each coordinate of a router, the number of its possible values. The coordinate that changes fastest with the router id is first.
+    /// `None` if routers have no coordinates. On a grid these numbers are the widths; in crossed layers they are the numbers for x, y and
+    /// the layer.
     pub fn widths(&self) -> Option<Vec<u32>> {
         match self {
             Self { crossed: Some(crossed), .. } => Some(crossed.widths.to_vec()),
@@ -150,12 +153,12 @@ impl Structure {
         Some(self.widths()?.into_iter().scan(router, digit).collect())
     }
 
-    /// Number of routers with consecutive ids that belong together (a row, a group, or the routers below the same parents). The network
-    /// is partitioned into blocks at multiples of this number, so that only few links, or long links, lead from block to block. The
-    /// number is 1 if nothing is known.
+    /// Number of routers with consecutive ids that form a unit: a row, a group, or the routers below the same parents. Blocks begin at
+    /// multiples of this number, so that only few links, or long links, lead from block to block. The number is 1 if the structure is
+    /// unknown.
     pub fn grain(&self) -> u32 {
         match self {
-            // no two routers of a layer are neighbours, so a layer is no better than any other sequence of routers
+            // rows of a layer are the units: a whole layer has no advantage, because no two of its routers are neighbours
             Self { crossed: Some(crossed), .. } => crossed.widths[0],
             Self { groups: Some(groups), .. } => groups.run().unwrap_or(1),
             Self { grid: Some(grid), .. } => grid.dimensions.first().map_or(1, |dimension| dimension.width),
@@ -178,7 +181,7 @@ impl Dimension {
 }
 
 impl Grid {
-    /// The kind of line that all dimensions share; complete lines if the grid has no dimension.
+    /// The kind of line, if it is the same in all dimensions. A grid without dimensions counts as complete lines.
     pub fn uniform(&self) -> Option<Line> {
         let Some(first) = self.dimensions.first() else { return Some(Line::Complete) };
         self.dimensions.iter().all(|other| other.line == first.line).then_some(first.line)
@@ -205,13 +208,13 @@ impl Grid {
 }
 
 impl Groups {
-    /// Groups of `size` routers with consecutive ids.
+    /// Divides routers into `count` groups of `size` routers with consecutive ids.
     pub fn in_a_row(count: u32, size: u32) -> Self {
         let places = (0..count * size).map(|router| (router / size, router % size)).collect();
         Self { count, places, complete: None, global: None }
     }
 
-    /// Number of routers of each group, if all groups are equal and have consecutive router ids.
+    /// Number of routers in each group, if all groups are equal and have consecutive router ids.
     pub fn run(&self) -> Option<u32> {
         let size = self.places.len() as u32 / self.count;
         (0..).zip(&self.places).all(|(router, &place)| place == (router / size, router % size)).then_some(size)
@@ -219,7 +222,7 @@ impl Groups {
 }
 
 impl Levels {
-    /// Levels with consecutive router ids; `sizes` are their numbers of routers.
+    /// Levels with consecutive router ids; `sizes` contains the number of routers of each level.
     pub fn in_rows(sizes: &[u32]) -> Self {
         let of_level = |(level, &size): (u32, &u32)| std::iter::repeat_n(level, size as usize);
         Self { count: sizes.len() as u32, of_router: (0..).zip(sizes).flat_map(of_level).collect(), tree: None }

@@ -1,8 +1,8 @@
-//! Trunks: parallel links between two routers, any of which may carry a packet. A topology wires only one link for each trunk, and states
-//! the width of the trunks of each link class. The builder then adds the other links.
+//! Trunks: parallel links between two routers. A packet can cross any link of a trunk. A topology wires only one link for each trunk, and
+//! states the width of the trunks of each link class. The builder then adds the other links of each trunk.
 //!
-//! The added ports come after all ports that the topology has wired. So a view of the structure, a pattern or a routing that computes
-//! ports does not depend on trunks. All of them use the first link, and [`Graph::trunk`] returns the other links.
+//! The added ports come after all ports that the topology has wired. Views of the structure, patterns and routings that compute ports
+//! therefore do not depend on trunks. A view uses only the first link of each trunk, and [`Graph::trunk`] returns the other links.
 
 use super::builder::{MAX_PORTS, MAX_RADIX};
 use super::{Graph, Link, Peer, Port};
@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use std::fmt::Formatter;
 use weft_units::Refusal;
 
-/// Number of parallel links that replace each link between routers, 1 or more.
+/// Width of trunks: the number of parallel links that replace each link between routers, 1 or more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum TrunkWidth {
-    /// The same number for all classes of links between routers.
+    /// All classes of links between routers have the same width.
     Same(u32),
-    /// A number for each link class that is named; 1 for the other classes.
+    /// A width for each named link class; the width of all other classes is 1.
     ByClass(BTreeMap<String, u32>),
 }
 
@@ -66,8 +66,8 @@ impl<'de> Deserialize<'de> for TrunkWidth {
 }
 
 impl TrunkWidth {
-    /// The width of each class. `names`: the names of the classes; the first class is for terminals. Refuses, at `path`, unknown names
-    /// and widths for which no router has enough ports.
+    /// The width of the trunks of each class. `names` contains the names of the classes; the first class is for terminals. Refuses, at
+    /// `path`, unknown names, and widths for which a router does not have enough ports.
     pub(super) fn of_classes(&self, names: &[String], path: &str) -> Result<Vec<u32>, Refusal> {
         match self {
             Self::Same(width) => {
@@ -112,35 +112,35 @@ fn unknown(name: &str, others: &[String], path: String) -> Refusal {
     Refusal::new(path, what, help)
 }
 
-/// The trunk of a port: the ports of one router to the same neighbour, any of which may carry a packet.
+/// A trunk: the ports of a router to the same neighbour. A packet can leave by each of these ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trunk {
-    /// The port that the views of the structure use.
+    /// The port of the first link, which the views of the structure use.
     pub first: u16,
-    /// The first port of the other members, which have consecutive numbers.
+    /// The first port of the other links, whose ports have consecutive numbers.
     others: u16,
     pub width: u16,
 }
 
 impl Trunk {
-    /// The trunk of `port`, which has this index in `trunks`; `trunks` is empty if every trunk has only one link.
+    /// The trunk of `port`; `place` is the index of the port in `trunks`, which is empty if every trunk has only one link.
     pub fn at(trunks: &[Self], place: usize, port: u16) -> Self {
         trunks.get(place).copied().unwrap_or(Self { first: port, others: 0, width: 1 })
     }
 
-    /// Port of the member with index `number`, which must be below the width.
+    /// Port of the link with index `number` in the trunk; the index must be below the width.
     #[inline(always)]
     pub fn member(self, number: u16) -> u16 {
         if number == 0 { self.first } else { self.others + (number - 1) }
     }
 
-    /// The highest port number of its members.
+    /// The highest port number of the trunk.
     #[inline(always)]
     pub fn highest(self) -> u16 {
         self.first.max(self.member(self.width - 1))
     }
 
-    /// Ports of all members.
+    /// The ports of all links of the trunk.
     #[inline(always)]
     pub fn members(self) -> impl Iterator<Item = u16> + Clone {
         (0..self.width).map(move |number| self.member(number))
@@ -148,7 +148,7 @@ impl Trunk {
 }
 
 impl Graph {
-    /// True if some trunk has two links or more.
+    /// True if at least one trunk has two links or more.
     pub fn has_trunks(&self) -> bool {
         !self.trunks.is_empty()
     }
@@ -158,12 +158,12 @@ impl Graph {
         Trunk::at(&self.trunks, self.port_base(router) as usize + usize::from(port), port)
     }
 
-    /// Number of parallel links that replace each link of a class; the largest number if links of the class differ.
+    /// Number of parallel links per trunk of this class; the largest number if the trunks of the class differ.
     pub fn trunk_width(&self, class: u8) -> u32 {
         self.trunk_widths[usize::from(class)]
     }
 
-    /// Number of parallel links that replace each link between routers, if this number is the same everywhere.
+    /// Number of parallel links per trunk, if this number is the same for all links between routers.
     pub fn only_trunk_width(&self) -> Option<u32> {
         let width = |link: Link| self.trunk(link.ends[0].0, link.ends[0].1).width;
         let mut widths = self.links().map(width);
@@ -171,7 +171,7 @@ impl Graph {
         widths.all(|width| width == first).then_some(first.into())
     }
 
-    /// The number of trunks of each width above 1, by ascending width.
+    /// The number of trunks for each width above 1, by ascending width.
     pub fn trunks_by_width(&self) -> Vec<(u32, usize)> {
         let mut counts = BTreeMap::new();
         for link in self.links() {
@@ -184,12 +184,12 @@ impl Graph {
         counts.into_iter().collect()
     }
 
-    /// The same network with a single link in place of each trunk.
+    /// A copy of the network with only the first link of each trunk.
     pub fn without_trunks(&self) -> Self {
         let mut narrow = Self { port_base: vec![0], ports: Vec::new(), trunks: Vec::new(), ..self.clone() };
         narrow.trunk_widths.fill(1);
         for router in 0..self.routers() {
-            // the first members come before all other members, so they keep their port numbers
+            // the ports of first links come before all other ports, so they keep their numbers
             let firsts = self.ports(router).iter().zip(0u16..);
             let firsts = firsts.filter(|&(_, number)| self.trunk(router, number).first == number);
             narrow.ports.extend(firsts.map(|(port, _)| *port));
@@ -198,7 +198,7 @@ impl Graph {
         narrow
     }
 
-    /// For messages: the remedy if this network is refused only because of its trunks, since `fits` is true without them.
+    /// The remedy for a message, if the network is refused only because of its trunks. `fits` returns true for a network that is accepted.
     pub fn narrowed(&self, fits: impl Fn(&Self) -> bool) -> Option<String> {
         let trunks = self.has_trunks() && fits(&self.without_trunks());
         let narrow = match self.topology {
@@ -208,7 +208,7 @@ impl Graph {
         trunks.then_some(narrow)
     }
 
-    /// Replaces each link that the topology has wired by the number of links of its class.
+    /// Replaces each link that the topology has wired by a trunk with the width of its class.
     pub(super) fn widen(&mut self, widths: Vec<u32>, path: &str) -> Result<(), Refusal> {
         let has_links = |class: usize| self.links().any(|link| usize::from(link.class) == class);
         if (0..widths.len()).all(|class| widths[class] == 1 || !has_links(class)) {
@@ -221,7 +221,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Replaces the link at each port by `widths` parallel links. The routers have enough ports for them.
+    /// Replaces the link at each port by a trunk; `widths` contains the width of each. The caller has checked that routers have enough
+    /// ports.
     pub(super) fn widen_ports(&mut self, widths: &[u16]) {
         if widths.iter().all(|&width| width == 1) {
             return;
@@ -258,8 +259,8 @@ impl Graph {
         (self.port_base, self.ports, self.trunks) = (port_base, ports, trunks);
     }
 
-    /// Link number `other` of the added links that are parallel to the link at `port`. `others`: for each port of the graph, the first of
-    /// the parallel ports.
+    /// The port of an added link: link number `other` among those that are parallel to the link at `port`. `others`: for each port of the
+    /// graph, the first port of the added links that are parallel to its link.
     fn beside(&self, port: &Port, other: u16, others: &[u16]) -> Port {
         let peer = match port.peer {
             Peer::Router { router, port } => {
@@ -272,7 +273,7 @@ impl Graph {
         Port { peer, ..*port }
     }
 
-    /// Refuses trunks for which a router or the graph does not have enough ports, before any memory is claimed.
+    /// Refuses trunks for which a router or the graph does not have enough ports, before memory is allocated.
     fn check_widths(&self, widths: &[u32], path: &str) -> Result<(), Refusal> {
         let counts = |router: u32| {
             let mut counts = vec![0; widths.len()];
@@ -347,11 +348,11 @@ mod tests {
         for router in 0..narrow.routers() {
             assert_eq!(wide.ports(router)[..narrow.radix() as usize], *narrow.ports(router));
         }
-        // 8 terminals, 7 + 7 first links, then two more for each port of dim1
+        // ports: 8 terminals, 7 + 7 first links, and two more links for each port of dim1
         assert_eq!((wide.radix(), wide.trunk_width(1), wide.trunk_width(2)), (22 + 14, 1, 3));
         assert!(wide.trunk(5, 15).members().eq([15, 22, 23]) && wide.trunk(5, 35) == wide.trunk(5, 21));
         assert_eq!((wide.only_trunk_width(), hyperx("2").expect("a graph").only_trunk_width()), (None, Some(2)));
-        // 64 routers x 7 / 2 links in each dimension
+        // each dimension has 64 x 7 / 2 pairs of routers with a link
         assert_eq!(wide.links_by_class()[1..], [("dim0".into(), 224), ("dim1".into(), 672)]);
     }
 }

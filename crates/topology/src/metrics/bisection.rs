@@ -1,22 +1,23 @@
-//! Bisection: the smallest number of links between two sets of routers whose numbers of terminals differ by at most those of one router.
+//! Bisection: the smallest number of links between two halves of the network. The numbers of terminals of the halves differ by at most
+//! those of one router.
 //!
-//! The number is exact if theory gives the best cut. Otherwise the number comes from the best cut of the search, and is an upper bound.
-//! The search starts from cuts in the order of router ids, in the order of distance from a router, and at random. The search improves
-//! each cut by moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network
-//! Partitions", DAC'82).
+//! The number is exact if a formula from theory gives the best cut. Without such a formula the number is an upper bound: the number of
+//! links of the best cut that a search finds. The search starts from cuts in the order of router ids, in the order of distance from a
+//! router, and in random orders. The search improves each cut by moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A
+//! Linear-Time Heuristic for Improving Network Partitions", DAC'82).
 
 use crate::{Graph, Grid, Line, Structure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The links between two halves of a network.
+/// The result of a bisection: the smallest number of links between two halves of a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bisection {
     /// Number of links that cross the cut; each link has one channel in each direction.
     pub links: u64,
     /// True if no cut has fewer links; otherwise `links` is an upper bound.
     pub exact: bool,
-    /// The source of the number: a formula or the search.
+    /// The source of the number, as text: a formula or the search.
     pub method: &'static str,
 }
 
@@ -26,18 +27,18 @@ const TREE: &str = "rearrangeable: one link per terminal of the smaller half";
 const SINGLE: &str = "one router";
 const SEARCH: &str = "upper bound: best cut found (Fiduccia-Mattheyses)";
 
-/// Two halves of a network, as found by a search.
+/// Two halves of a network that a search has found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Halves {
-    /// Number of links that cross the cut.
+    /// Number of links between the halves.
     pub links: u64,
     /// For each router, true if it is in the second half.
     pub second: Vec<bool>,
 }
 
 impl Graph {
-    /// Improves the halves of a partitioner. If they are not balanced, they are balanced first (the numbers of terminals of the halves
-    /// then differ by at most those of one router). Then they are improved as long as the search finds better halves.
+    /// Improves the halves that a partitioner has proposed. The function first balances the halves: their numbers of terminals then differ
+    /// by at most those of one router. The function then improves the halves as long as the search finds better halves.
     pub fn improved_halves(&self, second: &[bool]) -> Halves {
         if self.planes() > 1 {
             let of_first: Vec<bool> = second.iter().copied().step_by(self.planes() as usize).collect();
@@ -45,7 +46,7 @@ impl Graph {
             return Halves { links: links * u64::from(self.planes()), second: self.in_all_planes(&second) };
         }
         let mut cut = Cut::new(self);
-        // first the routers of the given half, by decreasing number of links inside the half; then the other routers, in the same order
+        // first the routers of the given half, by decreasing number of links inside this half; then the other routers by the same rule
         let inside = |router: u32| {
             let with = self.neighbours(router).filter(|&far| second[far as usize]).count() as i64;
             2 * with - self.neighbours(router).count() as i64
@@ -59,11 +60,11 @@ impl Graph {
         Halves { links, second: cut.side }
     }
 
-    /// The bisection. The number is exact for single routers, grids of lines of one kind, and trees, if all trunks have the same width.
-    /// Every cut then has that multiple of the links that it has without trunks.
+    /// The bisection of the network. The number is exact for single routers, grids of lines of one kind, and trees, if all trunks have the
+    /// same width. With equal trunks, every cut has the same multiple of the links that it has without trunks.
     pub fn bisection(&self) -> Bisection {
         if self.planes() > 1 {
-            // halves of the nodes divide each plane into the same halves
+            // cutting the nodes into two halves cuts each plane into the same halves
             let of_plane = self.plane().bisection();
             return Bisection { links: of_plane.links * u64::from(self.planes()), ..of_plane };
         }
@@ -89,16 +90,16 @@ impl Graph {
         })
     }
 
-    /// The bisection of a tree. Any two halves can exchange one flow per terminal, each over separate links, so no cut has fewer links. A
-    /// cut along subtrees reaches this number.
+    /// Number of links of a bisection of a tree. Any two halves can exchange one flow per terminal, each over separate links. So no cut has
+    /// fewer links than a half has terminals. A cut along subtrees has exactly this number of links.
     ///
-    /// `radix`: number of links up, and of links down, of each router. `None` if a leaf has a port without a terminal.
+    /// `radix`: number of links up of each router, which is also its number of links down. `None` if a leaf has a port without a terminal.
     fn cut_of_tree(&self, radix: u32) -> Option<u64> {
         let leaves = self.terminals() / self.terminals_per_router().filter(|each| *each == radix)?;
         Some(u64::from(radix) * u64::from(leaves / 2))
     }
 
-    /// Number of links that leave the first half of the routers in lexicographic order; the widest dimension changes fastest.
+    /// Number of links between the first half of the routers and the second, in lexicographic order; the widest dimension changes fastest.
     fn links_out_of_half(&self, widths: &[u32]) -> u64 {
         let mut order: Vec<usize> = (0..widths.len()).collect();
         order.sort_by_key(|&d| widths[d]);
@@ -115,8 +116,8 @@ impl Graph {
     }
 }
 
-/// Number of links of a bisection of a mesh. The widest even dimension is cut in half. In every wider dimension, which is odd, the
-/// middle router is cut in the same way.
+/// Number of links of a bisection of a mesh. The formula cuts the widest even dimension in half. In every wider dimension, which is odd, it
+/// cuts the middle router in the same way.
 fn array_cut(widths: &[u32]) -> u64 {
     let mut widths = widths.to_vec();
     widths.sort_unstable_by_key(|&width| Reverse(width));
@@ -132,15 +133,15 @@ fn array_cut(widths: &[u32]) -> u64 {
     links
 }
 
-/// Number of starting cuts in a random order of the routers.
+/// Number of starting cuts of the search that use a random order of the routers.
 const RANDOM_STARTS: u64 = 4;
-/// Largest number of rounds of moves per start; the first round without an improvement is the last.
+/// Maximum number of rounds of moves per start. The search ends earlier after a round without an improvement.
 const ROUNDS: usize = 12;
 
-/// A cut of a graph during the improvement.
+/// A cut of a graph while the search improves it.
 struct Cut<'a> {
     graph: &'a Graph,
-    /// Number of terminals of every router, and in total.
+    /// Number of terminals on every router. The next field contains their sum.
     weights: Vec<u64>,
     total: u64,
     heaviest: u64,
@@ -149,7 +150,7 @@ struct Cut<'a> {
     gain: Vec<i64>,
     moved: Vec<bool>,
     links: i64,
-    /// Number of terminals on the side `true`.
+    /// Number of terminals on the side whose routers have the value `true`.
     weight: u64,
 }
 
@@ -186,7 +187,7 @@ impl<'a> Cut<'a> {
         starts.iter().map(|order| self.improved(order)).min().unwrap_or(0)
     }
 
-    /// Number of links of the improved cut that starts with the first routers of an order on one side.
+    /// Improves the cut whose first side consists of the first routers of this order; returns its number of links.
     fn improved(&mut self, order: &[u32]) -> u64 {
         self.start(order);
         for _ in 0..ROUNDS {
@@ -223,8 +224,8 @@ impl<'a> Cut<'a> {
         weight.abs_diff(self.total - weight) <= self.heaviest + slack
     }
 
-    /// Moves every router once, the one with the highest gain first, and keeps the best balanced cut on the way. Returns true if that cut
-    /// is better than before.
+    /// Moves every router once, the one with the highest gain first, and then returns to the best balanced cut that occurred. Returns true
+    /// if this cut is better than the cut before the round.
     fn round(&mut self) -> bool {
         self.moved.fill(false);
         let mut waiting = [BinaryHeap::new(), BinaryHeap::new()];
@@ -247,14 +248,14 @@ impl<'a> Cut<'a> {
         best < before
     }
 
-    /// The router to move next: among the moves that keep the halves nearly equal, the one with the highest gain.
+    /// The router to move next: the one with the highest gain, among the moves that keep the halves nearly equal.
     fn next(&self, waiting: &mut [BinaryHeap<(i64, Reverse<u32>)>; 2]) -> Option<u32> {
         let mut best = None;
         for side in [false, true] {
             let heap = &mut waiting[usize::from(side)];
             while let Some(&(gain, Reverse(router))) = heap.peek() {
                 let at = router as usize;
-                // outdated entries remain in the heap when a gain changes
+                // removes an outdated entry: when a gain changes, the old entry remains in the heap
                 if self.moved[at] || self.side[at] != side || self.gain[at] != gain {
                     heap.pop();
                     continue;
@@ -277,7 +278,7 @@ impl<'a> Cut<'a> {
         self.side[at] = !from;
         self.weight = if from { self.weight - self.weights[at] } else { self.weight + self.weights[at] };
         for far in self.graph.neighbours(router) {
-            // a link to the side that the router left now crosses the cut
+            // links to the side that the router has left now cross the cut
             let far_at = far as usize;
             self.gain[far_at] += if self.side[far_at] == from { 2 } else { -2 };
             if !self.moved[far_at] {
@@ -287,7 +288,7 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// A hash that gives the same random orders in every run.
+/// A hash of a number, from which the search gets the same random orders in every run.
 pub(super) fn scatter(number: u64) -> u64 {
     let mixed = (number ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 16

@@ -1,5 +1,5 @@
-//! Distances between routers, in links. The distances from one router are found by search. For all pairs a formula is used if
-//! the structure of the graph is known.
+//! Distances between routers, in links. A search finds the distances from one router. For means over all pairs, a formula is used if the
+//! structure of the graph is known.
 
 use crate::{Dimension, Graph, Groups, Levels, Line, Peer, Structure, Tree};
 
@@ -33,7 +33,8 @@ impl Graph {
                 let pairs = self.pairs_within_three();
                 (1..=3).rev().find(|&distance| pairs[distance] > 0).unwrap_or(0) as u32
             }
-            // The most distant routers are on one level and differ in all digits: up to the top and down to level 0, in either order.
+            // The most distant routers are on the same level and differ in all digits. A path goes up to the top and down to level 0, in
+            // either order.
             Structure { levels: Some(Levels { count, tree: Some(tree), .. }), .. }
                 if tree.down[1..].iter().all(|&n| n > 1) =>
             {
@@ -69,8 +70,9 @@ impl Graph {
         }
     }
 
-    /// Mean, over ordered pairs of different routers, of a sum over dimensions. The mean is computed from the mean per dimension over all
-    /// ordered pairs of coordinates. Equal pairs add nothing to the sum, so only the denominator must exclude them.
+    /// Mean, over ordered pairs of different routers, of a distance that is a sum over dimensions. The mean is computed from the mean per
+    /// dimension over all ordered pairs of coordinates. Pairs of a router with itself add nothing to the sum, so only the denominator must
+    /// exclude them.
     fn grid_mean(&self, dimensions: &[Dimension]) -> f64 {
         let routers = f64::from(self.routers());
         if routers < 2.0 {
@@ -80,12 +82,11 @@ impl Graph {
         of_all * routers / (routers - 1.0)
     }
 
-    /// A path changes digit i between levels i and i+1. So from level a to level b >= a it goes down to the lowest differing digit and
-    /// up to one above the highest differing digit: b - a + 2 down(a) + 2 up(b) links. With random digits the lowest
-    /// differing digit is below i + 1 with probability 1 - k^-(i+1), so down(a) has the mean f(a) = a - (1/k + ... +
-    /// 1/k^a), and up(b), its mirror image, has the mean f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their
-    /// lower end at a; the sum of |b - a| is n (n^2 - 1) / 3. Only the denominator must exclude equal pairs, as in
-    /// [`Graph::grid_mean`].
+    /// A path changes digit i between levels i and i+1. A path from level a to level b >= a goes down to the lowest differing digit, and up
+    /// to one level above the highest differing digit. Such a path has b - a + 2 down(a) + 2 up(b) links. With random digits the lowest
+    /// differing digit is below i + 1 with probability 1 - k^-(i+1). So down(a) has the mean f(a) = a - (1/k + ... + 1/k^a). By symmetry
+    /// up(b) has the mean f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their lower end at a. The sum of |b - a| is n
+    /// (n^2 - 1) / 3. Only the denominator must exclude pairs of a router with itself, as in [`Graph::grid_mean`].
     fn tree_mean(&self, k: f64, n: u32) -> f64 {
         let routers = f64::from(self.routers());
         if routers < 2.0 {
@@ -102,8 +103,8 @@ impl Graph {
         of_all * routers / (routers - 1.0)
     }
 
-    /// Number of ordered pairs of different routers at distance 1, 2, 3 (index 0 stays 0), in a graph of diameter 3 or less. A search of
-    /// two steps from every router finds all distances below 3, in routers * degree^2 steps.
+    /// Number of ordered pairs of different routers at distance 1, 2 and 3, for a graph with a diameter of at most 3. Index 0 is unused
+    /// and 0. A search over two links from every router finds all distances below 3, with routers * degree^2 steps.
     fn pairs_within_three(&self) -> [u64; 4] {
         let routers = self.routers();
         let mut pairs = [0; 4];
@@ -137,30 +138,31 @@ fn longest(dimension: &Dimension) -> u32 {
     }
 }
 
-/// Mean distance between two random coordinates of a dimension; the coordinates may be equal.
+/// Mean distance between two random coordinates of a dimension, which can be equal.
 fn mean(dimension: &Dimension) -> f64 {
     let w = f64::from(dimension.width);
     match dimension.line {
-        // Probability that the coordinates differ.
+        // The mean distance is the probability that the coordinates differ.
         Line::Complete => (w - 1.0) / w,
-        // (0 + 1 + ... + 1 + 0) / w around a ring: floor(w^2 / 4) / w.
+        // The mean distance is (0 + 1 + ... + 1 + 0) / w around a ring: floor(w^2 / 4) / w.
         Line::Ring => (w * w / 4.0).floor() / w,
-        // Mean of |x - y| over a line: (w^2 - 1) / 3w.
+        // The mean of |x - y| in a row is (w^2 - 1) / 3w.
         Line::Row => (w * w - 1.0) / (3.0 * w),
     }
 }
 
-/// True if any two routers are joined by a path of at most one local, one global and one local link.
+/// True if a path of at most one local, one global and one local link joins any two routers.
 fn are_within_three(groups: &Groups) -> bool {
     groups.complete.is_some() && groups.global.is_some()
 }
 
-/// True if a tree of three levels consists of pods, so that every top router has a link to each pod.
+/// True if a tree of three levels consists of pods, so that each top router has a link to each pod.
 fn is_of_pods(tree: &Tree) -> bool {
     tree.radix().is_some_and(|radix| tree.top() == 2 * radix)
 }
 
-/// Mean over ordered pairs of different routers of a fat tree of k pods. The formula sums pairs of each kind of router by distance.
+/// Mean distance over ordered pairs of different routers, in a fat tree of k pods. The formula sums the distances over pairs of each kind
+/// of routers.
 fn fat_tree_mean(k: f64) -> f64 {
     let half = k / 2.0;
     let (pods, routers) = (k, 5.0 * half * half);
@@ -168,7 +170,7 @@ fn fat_tree_mean(k: f64) -> f64 {
     let edge_edge = pods * half * (half - 1.0) * 2.0 + other_pods * half * half * 4.0;
     let edge_aggregation = pods * half * half + other_pods * half * half * 3.0;
     let edge_core = pods * half * half * half * 2.0;
-    // over an edge router of the pod, over a core with the same index, or over both
+    // the path goes over an edge router of the pod, over a core with the same index, or over both
     let aggregation_aggregation =
         pods * half * (half - 1.0) * 2.0 + other_pods * half * 2.0 + other_pods * half * (half - 1.0) * 4.0;
     let aggregation_core = pods * half * half + pods * half * (half * half - half) * 3.0;

@@ -1,34 +1,36 @@
-//! Path diversity: the number of shortest paths between two routers that have terminals.
+//! Path diversity: the number of shortest paths between two different routers that have terminals.
 
 use crate::Graph;
 
-/// Largest number of steps along links for a complete count. A longer count uses only a sample of the sources.
+/// Maximum number of steps along links for a complete count. If a complete count would take more steps, paths are counted only from a
+/// sample of the sources.
 const MOST_STEPS: u64 = 1 << 31;
 
-/// Numbers of shortest paths between ordered pairs of different routers with terminals, for one distance.
+/// Statistics of the number of shortest paths, over all ordered pairs of different routers with terminals at one distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathsAtDistance {
     pub pairs: u64,
-    /// Number of paths of the pair with the fewest paths, sum over all pairs, and number of paths of the pair with the most paths.
+    /// Three statistics: the number of paths of the pair with the fewest, the sum over all pairs, and the number of the pair with the most.
     pub fewest: f64,
     pub sum: f64,
     pub most: f64,
-    /// Number of pairs that have only one path.
+    /// Number of pairs that have only one shortest path.
     pub single: u64,
 }
 
-/// Numbers of shortest paths by distance.
+/// Statistics of the number of shortest paths for each distance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathDiversity {
     /// Index d describes pairs that are d links apart; index 0 is unused.
     pub by_distance: Vec<PathsAtDistance>,
-    /// Number of routers from which paths were counted, evenly spread over the routers with terminals, and total number of such routers.
+    /// Number of routers from which paths were counted, spread evenly over the routers with terminals. The next field is the number of all
+    /// these routers.
     pub sources: u32,
     pub of_sources: u32,
 }
 
 impl PathDiversity {
-    /// The diversity of `planes` planes: paths never leave their plane.
+    /// Converts the result for one plane to `planes` planes. Paths never lead from one plane to another.
     fn times(mut self, planes: u32) -> Self {
         for at in &mut self.by_distance {
             (at.pairs, at.sum) = (at.pairs * u64::from(planes), at.sum * f64::from(planes));
@@ -52,8 +54,9 @@ impl PathsAtDistance {
 }
 
 impl Graph {
-    /// Counts the shortest paths between routers with terminals, by breadth-first search from each of them. If a complete count would
-    /// take too long, an even sample of them is used. A trunk of w links counts as w paths. Counts are exact up to 2^53.
+    /// Counts the shortest paths between routers with terminals, by a breadth-first search from each of these routers. If a complete count
+    /// would take too long, the searches start only from an even sample of the routers. A trunk of w links counts as w paths. Counts are
+    /// exact up to 2^53.
     pub fn path_diversity(&self) -> PathDiversity {
         if self.planes() > 1 {
             return self.plane().path_diversity().times(self.planes());
@@ -77,7 +80,7 @@ impl Graph {
     }
 }
 
-/// Breadth-first search that counts shortest paths.
+/// State of a breadth-first search that counts shortest paths.
 struct Paths<'a> {
     graph: &'a Graph,
     distance: Vec<u32>,

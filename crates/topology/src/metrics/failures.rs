@@ -1,25 +1,26 @@
 //! The number of random link failures that a network survives before it is disconnected.
 //!
-//! Links fail one after the other, in a random order. A network that is connected after k failures was connected before each of them. So
-//! a single number describes an order: the number of failed links after which the network is disconnected. This number is found by adding
-//! the links in the reverse order until the network is connected, with a union-find structure (R. E. Tarjan, "Efficiency of a Good But
-//! Not Linear Set Union Algorithm", J. ACM 22(2), 1975).
+//! Links fail one after the other, in a random order. A network that is connected after k failures is also connected after fewer failures
+//! in the same order. So a single number describes the result of an order: the number of failed links after which the network is
+//! disconnected. To find this number, the links are added in the reverse order until the network is connected. A union-find structure
+//! detects this (R. E. Tarjan, "Efficiency of a Good But Not Linear Set Union Algorithm", J. ACM 22(2), 1975).
 
 use super::bisection::scatter;
 use crate::Graph;
 
-/// The survival of a network in one random order of failures.
+/// The numbers of failures that a network survives in one random order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Survived {
-    /// Number of links that may fail while all routers stay connected. After one more failure they are not.
+    /// Number of links that can fail while all routers stay connected. After one more failure they are disconnected.
     pub all_routers: u32,
-    /// Number of links that may fail while all routers with terminals stay connected, possibly over routers without terminals.
+    /// Number of links that can fail while all routers with terminals stay connected. Paths between such routers can cross routers without
+    /// terminals.
     pub terminals: u32,
 }
 
 impl Graph {
-    /// The survival of the network in each of `trials` random orders of failures. Each member of a trunk fails separately. The same seed
-    /// gives the same orders.
+    /// Computes the survived failures for each of `trials` random orders. Each link of a trunk fails separately. A seed always gives the
+    /// same random orders.
     pub fn survived_failures(&self, trials: u32, seed: u64) -> Vec<Survived> {
         let ends: Vec<(u32, u32)> = self.links().map(|link| (link.ends[0].0, link.ends[1].0)).collect();
         let has_terminals: Vec<bool> = (0..self.routers()).map(|router| self.terminals_of(router) > 0).collect();
@@ -32,23 +33,23 @@ impl Graph {
     }
 }
 
-/// Puts numbers into a random order (Fisher and Yates).
+/// Shuffles numbers into a random order (Fisher and Yates).
 fn shuffle(order: &mut [u32], seed: u64, trial: u32) {
     let stream = scatter(scatter(seed) ^ u64::from(trial));
     for last in (1..order.len()).rev() {
         let draw = scatter(stream.wrapping_add(last as u64)) & u64::from(u32::MAX);
-        // the high bits of a product of two 32-bit numbers are a number below the second factor
+        // the high half of a product of two 32-bit numbers is a random number below the second factor
         let other = (draw * (last as u64 + 1)) >> 32;
         order.swap(last, other as usize);
     }
 }
 
-/// Adds the links in the reverse order of their failures until each plane is connected.
+/// Adds the links in the reverse order of their failures, until each plane is connected.
 fn survived(ends: &[(u32, u32)], order: &[u32], has_terminals: &[bool], planes: usize) -> Survived {
     let mut sets = Sets::new(has_terminals);
     let mut with_terminals = None;
     for failed in (0..=order.len()).rev() {
-        // here the links from index `failed` on are present
+        // at this point, the links from index `failed` on are present
         if let Some(&link) = order.get(failed) {
             let (near, far) = ends[link as usize];
             sets.join(near, far);
@@ -63,11 +64,11 @@ fn survived(ends: &[(u32, u32)], order: &[u32], has_terminals: &[bool], planes: 
     Survived { all_routers: 0, terminals: with_terminals.unwrap_or(0) }
 }
 
-/// Sets of connected routers.
+/// The sets of connected routers, as a union-find structure.
 struct Sets {
     parent: Vec<u32>,
     size: Vec<u32>,
-    /// True if the set with this root has terminals.
+    /// For each root, true if its set contains a router with terminals.
     terminals: Vec<bool>,
     count: usize,
     with_terminals: usize,

@@ -1,4 +1,4 @@
-//! Metrics of any graph: degrees, distances, bisection, path diversity, survival of failures.
+//! Properties of any graph: degrees, distances, bisection, path diversity, survival of failures.
 
 mod bisection;
 mod distances;

@@ -1,16 +1,16 @@
-//! Number of links per router, and distances between all routers.
+//! Computes the number of links of each router, and the distances between all routers.
 
 use crate::Graph;
 
-/// Number of sources of one search; each source has one bit of a word.
+/// Number of routers from which one search starts at once; each of them has one bit of a word.
 const SOURCES: u32 = u64::BITS;
 
-/// Distances between routers and between terminals, in links.
+/// Numbers of pairs of routers, and of pairs of terminals, at each distance \[links\].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DistanceProfile {
-    /// Number of ordered pairs of different routers, by distance; index 0 is unused.
+    /// Number of ordered pairs of different routers at each distance; index 0 is unused.
     pub router_pairs: Vec<u64>,
-    /// Number of ordered pairs of different terminals, by the distance of their routers.
+    /// Number of ordered pairs of different terminals at each distance of their routers.
     pub terminal_pairs: Vec<u64>,
 }
 
@@ -36,7 +36,7 @@ fn mean(pairs: &[u64]) -> f64 {
     links as f64 / pairs.iter().sum::<u64>().max(1) as f64
 }
 
-/// Number of links per router.
+/// Statistics of the number of links per router.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Degrees {
     pub least: u32,
@@ -45,7 +45,7 @@ pub struct Degrees {
 }
 
 impl Graph {
-    /// Number of links per router, without terminals and unused ports.
+    /// Statistics of the number of links per router, without links to terminals and unused ports.
     pub fn degrees(&self) -> Degrees {
         let (mut least, mut most, mut ends) = (u32::MAX, 0, 0);
         for router in 0..self.routers() {
@@ -55,11 +55,11 @@ impl Graph {
         Degrees { least, most, mean: ends as f64 / f64::from(self.routers()) }
     }
 
-    /// Distances of all pairs of routers, by breadth-first search from 64 routers at once.
+    /// Distances between all pairs of routers, by a breadth-first search from 64 routers at once.
     pub fn distances(&self) -> DistanceProfile {
         let routers = self.routers();
         let terminals: Vec<u64> = (0..routers).map(|router| self.terminals_of(router)).collect();
-        // the other terminals of the same router have distance 0
+        // other terminals on the same router have distance 0
         let at_home = terminals.iter().map(|&own| own * own.saturating_sub(1)).sum();
         let mut profile = DistanceProfile { router_pairs: vec![0], terminal_pairs: vec![at_home] };
         let mut search = Search::new(routers as usize);
@@ -70,10 +70,10 @@ impl Graph {
     }
 }
 
-/// Breadth-first search from up to 64 routers at once: bit s of a word belongs to source s.
+/// State of a breadth-first search from up to 64 routers at once. Bit s of a word belongs to source s.
 struct Search {
     seen: Vec<u64>,
-    /// The sources that reached the router in the last step.
+    /// For each router, the sources that reached it in the last step.
     frontier: Vec<u64>,
     next: Vec<u64>,
 }
@@ -83,11 +83,11 @@ impl Search {
         Self { seen: vec![0; routers], frontier: vec![0; routers], next: vec![0; routers] }
     }
 
-    /// Adds the distances from `sources` to all routers to `profile`.
+    /// Adds the distances from the routers in `sources` to all routers to `profile`.
     fn run(&mut self, graph: &Graph, sources: std::ops::Range<u32>, terminals: &[u64], profile: &mut DistanceProfile) {
         self.seen.fill(0);
-        // Bit s of plane b is bit b of the number of terminals on source s. With these planes the sum of terminals is computed by
-        // counting bits.
+        // Bit s of `planes[b]` is bit b of the number of terminals on source s. With these words, counting bits gives the sum of terminals
+        // over several sources.
         let mut planes = [0u64; 8];
         for (source, bit) in sources.zip(0..) {
             self.seen[source as usize] = 1 << bit;

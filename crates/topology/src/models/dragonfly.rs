@@ -1,4 +1,4 @@
-//! Dragonfly: groups of fully connected routers, every two groups joined by at least one global link.
+//! Dragonfly: groups of routers. In a group a local link joins every two routers, and at least one global link joins every two groups.
 //!
 //! # Source
 //! J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08: parameters
@@ -14,28 +14,29 @@
 //! `trunk_width` \[links, by link class\], `escape_rings` \[rings\].
 //!
 //! # Guarantees
-//! Router = group * a + index. Ports: p terminals; a - 1 local, as in [`CompleteGroups`]; h global (p + a - 1 + j): port j of index i is
-//! global port i*h + j of its group; 2 for each escape ring (to the next router, to the previous one); then the other members of the
-//! trunks. The number g may be any number from 2 to a*h + 1: every two groups are joined by exactly L = floor(a*h / (g - 1)) links, as in
-//! [`GlobalLinks`]. With g = a*h + 1, each pair of groups has one link, and no port is unused. Any two routers are at most 3 links apart.
-//! Circulant links join routers of the same index: h must be even, and if L > 1, g - 1 must also be even.
+//! Router = group * a + index. Ports: p terminals; a - 1 local ports, as in [`CompleteGroups`]; h global ports; 2 ports for each escape
+//! ring (to the next and the previous router). The ports of the other links of trunks follow. Global port j of router i of a group is port
+//! p + a - 1 + j of the router, and global port i*h + j of the group. The number g is any number from 2 to a*h + 1. Every two groups are
+//! joined by exactly L = floor(a*h / (g - 1)) links, as in [`GlobalLinks`]. With g = a*h + 1, each pair of groups has one link, and no port
+//! is unused. Any two routers are at most 3 links apart. Circulant links join routers of the same index, so h must be even. If L > 1, g - 1
+//! must also be even.
 //!
-//! Each escape ring adds a link from every router to the router with the next number, and from the last router to router 0. These links
-//! are of the classes `ring_local` (inside a group) and `ring_global` (from group to group, one for each group). The classes exist only
-//! with escape rings. The latencies, VCs and buffers of these classes are set in `links.ring_local` and `links.ring_global`. Distances,
-//! degrees and the bisection count these links like all links. Routings that use groups do not use them, and routings for any graph do.
-//! In a palm tree with g = a*h + 1 each of them is parallel to another link, so no distance changes. In other networks those between
-//! groups may shorten paths.
+//! Each escape ring adds a link from every router to the router with the next number, and from the last router to router 0. The links of
+//! the ring belong to two classes: `ring_local` (inside a group) and `ring_global` (from group to group, one for each group). The classes
+//! `ring_local` and `ring_global` exist only in networks with escape rings. The keys `links.ring_local` and `links.ring_global` set the
+//! latencies, VCs and buffers of these classes. Distances, degrees and the bisection include the links of rings. Routings that use groups
+//! do not use links of rings, but routings for any graph do. In a palm tree with g = a*h + 1 each link of a ring is parallel to another
+//! link, so distances do not change. In other networks, links of rings between groups can shorten paths.
 //!
 //! # Not modelled
 //! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs` checks counts and wiring, and compares diameter and mean distance with a search, for any number of
-//! groups. The same file compares the routers and links of a = 8, p = h = 4 with the literature. It checks that escape rings visit every
-//! router once. `topology/src/graph/arrangement.rs` compares the arrangements with their published formulas. Peers: the rows `df1056` of
-//! `tests/data/golden/booksim.csv` (absolute) and `Dragonfly palmtree` of `tests/data/golden/caminos.csv`; `relative` and `circulant`
-//! have no rows.
+//! groups. `topology/tests/conformance.rs` also compares the routers and links of a = 8, p = h = 4 with the literature, and checks that
+//! escape rings visit every router once. `topology/src/graph/arrangement.rs` compares the arrangements with their published formulas. Other
+//! simulators: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and `Dragonfly palmtree` of `tests/data/golden/caminos.csv`.
+//! The arrangements `relative` and `circulant` have no rows.
 
 use super::TopologyModel;
 use super::global_links::GlobalPorts;
@@ -60,14 +61,14 @@ pub struct Dragonfly {
     pub terminals_per_router: u32,
     /// h: global links of each router, 1 or more.
     pub global_links_per_router: u32,
-    /// Decides which global port leads to which group.
+    /// Rule that determines to which group each global port leads.
     #[serde(default)]
     pub arrangement: Arrangement,
     /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
-    /// Number of rings through all routers in the order of their numbers. Each ring has its own links and two ports of every router
-    /// (link classes `ring_local` and `ring_global`). The routing must use them.
+    /// Number of escape rings. Each ring visits all routers in the order of their numbers. Each ring has separate links (of the classes
+    /// `ring_local` and `ring_global`) and two ports on every router. The routing must use these rings.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub escape_rings: u32,
 }
@@ -85,7 +86,7 @@ impl TopologyModel for Dragonfly {
         let classes = ["local", "global", "ring_local", "ring_global"];
         let classes = if self.escape_rings == 0 { &classes[..2] } else { &classes };
         let ring_ports = (0..self.escape_rings).map(|ring| (p + a - 1 + h + 2 * ring) as u16);
-        // from the last router of a group to the first router of the next group
+        // at the last router of a group, the ring leads to the first router of the next group
         let ring_class = |router: u32| if router % a == a - 1 { 4 } else { 3 };
         let mut builder = GraphBuilder::new("dragonfly", classes.iter().copied());
         for router in 0..a * g {
@@ -121,7 +122,7 @@ impl TopologyModel for Dragonfly {
         let mut examples = vec![new([1, 1, 1], None, PalmTree)];
         examples.extend([PalmTree, Absolute, Relative, Circulant].map(|arrangement| new([8, 4, 4], None, arrangement)));
         examples.extend([PalmTree, Circulant].map(|arrangement| new([4, 2, 2], None, arrangement)));
-        // 8 ports per group: 2 links per pair for 5 groups, and 2 links and 2 unused ports for 4.
+        // A group has 8 global ports. With 5 groups each pair has 2 links; with 4 groups each pair has 2 links, and 2 ports are unused.
         for (groups, arrangements) in
             [(2, &[Absolute][..]), (4, &[PalmTree, Absolute, Relative]), (5, &[PalmTree, Circulant]), (8, &[Circulant])]
         {
@@ -129,7 +130,7 @@ impl TopologyModel for Dragonfly {
         }
         let mixed = TrunkWidth::ByClass([("local".to_owned(), 2), ("global".to_owned(), 3)].into());
         examples.push(Self { trunk_width: mixed, ..new([2, 2, 2], None, PalmTree) });
-        // rings parallel to existing links, rings that shorten paths, a ring with trunks, a ring of two routers
+        // examples of rings: parallel to existing links, as shortcuts, with trunks, and in a network of two routers
         examples.push(Self { escape_rings: 1, ..new([4, 2, 2], None, PalmTree) });
         examples.push(Self { escape_rings: 2, ..new([4, 2, 2], Some(5), Absolute) });
         let wide = TrunkWidth::ByClass([("local".to_owned(), 2), ("ring_local".to_owned(), 3)].into());
@@ -144,7 +145,7 @@ impl Dragonfly {
     fn checked_groups(&self, path: &str) -> Result<u32, Refusal> {
         let (a, p, h) = (self.routers_per_group, self.terminals_per_router, self.global_links_per_router);
         check_positive(&[("routers_per_group", a), ("terminals_per_router", p), ("global_links_per_router", h)], path)?;
-        // In 64 bits: three 32-bit keys can't overflow here, and after the radix check no later step can.
+        // The sum is computed in 64 bits, so three 32-bit keys cannot overflow. After the radix check, no later step can overflow.
         let of_rings = 2 * u64::from(self.escape_rings);
         let radix = u64::from(p) + u64::from(a - 1) + u64::from(h) + of_rings;
         let rings = if of_rings == 0 { String::new() } else { format!(" + {of_rings} links of escape rings") };
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn circulant_links_join_routers_of_the_same_index() {
-        // One link per pair; fewer than 9 groups; 2 links per pair for 5 groups.
+        // With 9 groups each pair has one link; fewer groups are possible; with 5 groups each pair has 2 links.
         for groups in [9, 8, 7, 5] {
             let (a, p, h) = (4, 2, 2);
             let graph = dragonfly(a, p, h, Some(groups), Arrangement::Circulant).build("topology").unwrap();
@@ -185,7 +186,7 @@ mod tests {
                 assert_eq!(near % a, far % a);
             }
         }
-        // Router r has offsets r * h/2 + 1 ..= (r + 1) * h/2 in both directions, as in the wiring of SST/macro.
+        // Router r leads to the groups at distances r * h/2 + 1 ..= (r + 1) * h/2, up and down, as in the wiring of SST/macro.
         let graph = dragonfly(4, 1, 4, None, Arrangement::Circulant).build("topology").unwrap();
         let offsets = |router: u32| -> Vec<u32> {
             let global = graph.ports(router)[4..].iter();
@@ -219,7 +220,7 @@ mod tests {
             let graph = dragonfly(a, p, h, None, Arrangement::PalmTree).build("topology").unwrap();
             let g = a * h + 1;
             for i in 0..g {
-                // Port h-1 of router a-1 of group i leads to router 0, global port 0, of group i+1.
+                // Port h-1 of router a-1 of group i leads to global port 0 of router 0 of group i+1.
                 let last = graph.ports(i * a + a - 1)[(p + a - 1 + h - 1) as usize];
                 let next = Peer::Router { router: (i + 1) % g * a, port: (p + a - 1) as u16 };
                 assert_eq!(last.peer, next);
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!(plain.class_names(), ["terminal", "local", "global"]);
         for router in 0..plain.routers() {
             assert_eq!(rings.ports(router)[..7], *plain.ports(router));
-            // 2 terminals, 3 local and 2 global links, then forward and backward of each ring
+            // ports: 2 terminals, 3 local and 2 global links, then the forward and backward port of each ring
             let (next, last) = ((router + 1) % 36, (router + 35) % 36);
             let of_rings: Vec<Peer> = rings.ports(router)[7..].iter().map(|port| port.peer).collect();
             let to = |router, port| Peer::Router { router, port };
@@ -253,7 +254,7 @@ mod tests {
             let classes: Vec<u8> = rings.ports(router)[7..9].iter().map(|port| port.class).collect();
             assert_eq!(classes, [if router % 4 == 3 { 4 } else { 3 }, if router % 4 == 0 { 4 } else { 3 }]);
         }
-        // parallel to the links of the palm tree, no ring shortens a path
+        // in the palm tree, links of a ring are parallel to other links, so no ring shortens a path
         assert_eq!((rings.mean_distance(), rings.diameter()), (plain.mean_distance(), 3));
         let absolute = dragonfly(4, 2, 2, None, Arrangement::Absolute);
         let with_ring = Dragonfly { escape_rings: 1, ..absolute.clone() }.build("topology").unwrap();

@@ -1,4 +1,4 @@
-//! Dragonfly+ (Megafly): groups of leaf and spine routers, terminals on the leaves, global links on the spines.
+//! Dragonfly+ (Megafly): groups of leaf and spine routers. Leaves have the terminals, and spines have the global links.
 //!
 //! # Source
 //! A. Shpiner, Z. Haramaty, S. Eliad, V. Zdornov, B. Gafni, E. Zahavi, "Dragonfly+: Low Cost Topology for Scaling
@@ -10,12 +10,13 @@
 //! \[terminals\], `global_links_per_spine` h \[links\], `arrangement`, `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Router = group * (leaves + spines) + index, in each group first the leaves, then the spines. Every leaf has one link to every spine of
-//! its group. Ports of a leaf: p terminals, then p + s to spine s. Ports of a spine: l to leaf l, then h global (leaves + j): port j of
-//! spine s is global port s*h + j of its group. The other members of the trunks follow. Terminal id = leaf * p + port; leaves are counted
-//! without the spines between them. The number g may be any number from 2 to spines*h + 1: every two groups are joined by exactly
-//! floor(spines*h / (g - 1)) links, as in [`GlobalLinks`]. Leaves are 2 links apart in a group and 3 between groups; any two routers are
-//! at most 5 links apart. Circulant: h must be even. If pairs of groups have more than one link, g - 1 must also be even.
+//! Router = group * (leaves + spines) + index. In each group the leaves come first, then the spines. Every leaf has one link to every spine
+//! of its group. Ports of a leaf: p terminals; then port p + s leads to spine s. Ports of a spine: port l leads to leaf l; then h global
+//! ports (leaves + j). Global port j of spine s is global port s*h + j of its group. The ports of the other links of trunks follow.
+//! Terminal id = leaf * p + port, with leaves numbered from 0 over all groups. The number g is any number from 2 to spines*h + 1. Every two
+//! groups are joined by exactly floor(spines*h / (g - 1)) links, as in [`GlobalLinks`]. Leaves of a group are 2 links apart, and leaves of
+//! different groups 3 links. Any two routers are at most 5 links apart. With circulant links, h must be even. If a pair of groups has more
+//! than one circulant link, g - 1 must also be even.
 //!
 //! # Not modelled
 //! Links between spines of a group, unequal groups.
@@ -49,7 +50,7 @@ pub struct DragonflyPlus {
     pub terminals_per_leaf: u32,
     /// h: global links of each spine router, 1 or more.
     pub global_links_per_spine: u32,
-    /// Decides which global port leads to which group.
+    /// Rule that determines to which group each global port leads.
     #[serde(default)]
     pub arrangement: Arrangement,
     /// Number of parallel links that replace each link between routers, 1 or more: for all classes, or by link class.
@@ -98,7 +99,8 @@ impl TopologyModel for DragonflyPlus {
             new([4, 4, 4, 4], None, Absolute),
             new([2, 3, 1, 1], None, Relative),
             new([2, 2, 2, 2], None, Circulant),
-            // 6 ports per group: 2 links per pair and 2 unused ports for 3 groups, 1 link and 2 unused ports for 5.
+            // A group has 6 global ports. With 3 groups each pair has 2 links and 2 ports are unused; with 5 groups each pair has 1 link
+            // and 2 ports are unused.
             new([2, 3, 2, 2], Some(3), PalmTree),
             new([3, 3, 1, 2], Some(5), Absolute),
             Self { trunk_width: mixed, ..new([2, 2, 2, 1], None, PalmTree) },
@@ -136,7 +138,7 @@ impl DragonflyPlus {
             ("global_links_per_spine", h),
         ];
         check_positive(&positive, path)?;
-        // In 64 bits: 32-bit keys can't overflow here, and after the radix checks no later step can.
+        // The sums are computed in 64 bits, so 32-bit keys cannot overflow. After the radix checks, no later step can overflow.
         let of_leaf = u64::from(p) + u64::from(spines);
         check_size(1, of_leaf, &format!("a leaf router: {p} terminals + {spines} spines"), path)?;
         let of_spine = u64::from(leaves) + u64::from(h);
@@ -168,15 +170,16 @@ mod tests {
 
     #[test]
     fn three_groups_are_wired_by_hand() {
-        // Groups of leaves 0, 1 and spines 2, 3 (then 4.. and 8..), one global link per spine.
+        // Group 0 has leaves 0 and 1 and spines 2 and 3; groups 1 and 2 begin at 4 and 8. Each spine has one global link.
         let graph = new([2, 2, 1, 1], None, Arrangement::Absolute).build("topology").unwrap();
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
         let to = |router, port| Peer::Router { router, port };
-        // Leaf 1 of group 1: terminal 3, then spines 6 and 7 at their port 1.
+        // Leaf 1 of group 1 has terminal 3, then links to port 1 of spines 6 and 7.
         assert_eq!(peers(5), [Peer::Terminal(3), to(6, 1), to(7, 1)]);
-        // Spine 0 of group 1 has global port 0, which leads to group 0. Port 0 of group 0 leads back: spine 2, port 2.
+        // Spine 0 of group 1 has global port 0 of the group, which leads to group 0. The link of this port ends at global port 0 of group
+        // 0: spine 2, port 2.
         assert_eq!(peers(6), [to(4, 1), to(5, 1), to(2, 2)]);
-        // Spine 1 of group 1 has global port 1: group 2, whose port 1 leads to group 1: spine 11.
+        // Spine 1 of group 1 has global port 1. Global port 1 leads to group 2, whose global port 1 is on spine 11.
         assert_eq!(peers(7), [to(4, 2), to(5, 2), to(11, 2)]);
         assert_eq!(
             graph.layers().iter().map(|layer| layer.name.as_str()).collect::<Vec<_>>(),
@@ -204,7 +207,7 @@ mod tests {
 
     #[test]
     fn routers_of_36_ports_join_105300_terminals() {
-        // Half of the ports lead down: 18 leaves, spines and global links, so 18^2 + 1 groups of 18^2 terminals.
+        // With routers of 36 ports, half of which lead down: 18 leaves, spines and global links give 18^2 + 1 groups of 18^2 terminals.
         let graph = new([18, 18, 18, 18], None, Arrangement::PalmTree).build("topology").unwrap();
         assert_eq!((graph.terminals(), graph.routers(), graph.radix()), (105_300, 325 * 36, 36));
     }

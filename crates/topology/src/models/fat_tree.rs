@@ -1,4 +1,4 @@
-//! Fat tree as it is bought: levels of equal routers, each level oversubscribed as wanted, for any number of terminals.
+//! Fat tree as data centres buy it: levels of equal routers, with any oversubscription of each level and any number of terminals.
 //!
 //! # Source
 //! M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM'08: three
@@ -11,20 +11,20 @@
 //! with `k`.
 //!
 //! # Guarantees
-//! A router below the top has at least radix / (1 + oversubscription) links up, so a level is never oversubscribed by more than the
-//! written ratio. Ports that remain are unused. Routers of the top have only links down. With `terminals`, the tree has only as many
-//! subtrees as the terminals need. All subtrees have the same routers, and the numbers of terminals of two leaves differ by at most one.
-//! If the top routers have unused ports, the tree has fewer top routers. Each link to them is then a trunk, so the number of links of a
-//! level is the same as before. Routers are numbered level by level, the leaves first; ports and digits are those of [`Tree`]. Terminals
-//! are numbered from leaf to leaf. With `k`: k pods of k/2 leaves and k/2 routers above them, (k/2)^2 tops, and k^3/4 terminals. Each
-//! class has k^3/4 links: "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper end.
+//! A router below the top has at least radix / (1 + oversubscription) links up. A level is therefore never oversubscribed by more than the
+//! given ratio. The remaining ports of a router are unused. Routers on the top level have only links down. With `terminals`, the tree has
+//! only as many subtrees as the terminals need. All subtrees have the same number of routers, and the numbers of terminals of two leaves
+//! differ by at most one. If the top routers have unused ports, the tree has fewer top routers. Each link to a top router is then a trunk,
+//! so the number of links of a level does not change. Routers are numbered level by level, the leaves first; ports and digits are those of
+//! [`Tree`]. Terminals are numbered from leaf to leaf. With `k`: k pods of k/2 leaves and k/2 routers above them, (k/2)^2 tops, and k^3/4
+//! terminals. Each class has k^3/4 links: "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper end.
 //!
 //! # Not modelled
-//! Subtrees with different numbers of routers; tops that have more links to some leaves than to others.
+//! Subtrees with different numbers of routers; top routers that have more links to some leaves than to others.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs` checks counts and the wiring pod by pod, and compares diameter and mean distance with a search. The
-//! tests of this file check four pods as in the paper, and the ports that remain unused with an oversubscription.
+//! tests of this file check four pods as in the paper, and the ports that remain unused if a level is oversubscribed.
 //! `topology/tests/structure.rs` compares the bisection with all cuts. No other simulator was compared.
 
 use super::TopologyModel;
@@ -49,13 +49,13 @@ weft_units::codes! {
         helps: "Write a radix that is a multiple of 1 + ratio, or write the ratio of the ports.";
 }
 
-/// Largest number of levels: a routing packs the level and the digits into eight bytes.
+/// Maximum number of levels, because a routing packs the level and the digits of a router into eight bytes.
 const MAX_LEVELS: u32 = 8;
-/// Largest number of values of a digit of a position.
+/// Maximum number of values of a digit in the position of a router.
 const MAX_DIGIT: u32 = 256;
-/// A ratio of links down to links up is reported if it is below this share of the written ratio.
+/// The remark on oversubscription appears if the real ratio of links down to links up is below this share of the given ratio.
 const SAME_RATIO: f64 = 0.9;
-/// Number of levels of the tree of pods.
+/// Number of levels of the tree of pods (`k`).
 const OF_PODS: u32 = 3;
 
 /// Fat tree of levels of equal routers: `k` for the tree of pods, or `radix` with levels, oversubscription, terminals.
@@ -71,7 +71,8 @@ pub struct FatTree {
     /// Number of levels of routers, 2 to 8, with `radix`; default: 3. With two levels, the tree has leaves and spines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<u32>,
-    /// Links down per link up of the routers of each level, the leaves first, with `radix`; 1 for levels beyond the end of the list.
+    /// Links down per link up of the routers of each level, the leaves first, with `radix`. If the list is too short, the ratio of the
+    /// other levels is 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oversubscription: Vec<f64>,
     /// Number of terminals, with `radix`; default: one for each port that can have a terminal.
@@ -82,7 +83,7 @@ pub struct FatTree {
     pub trunk_width: TrunkWidth,
 }
 
-/// Numbers of links down and up of a router of each level, and the width of the trunks to the top.
+/// The sizes of a tree: numbers of links down and up of a router on each level, and the width of the trunks to the top.
 #[derive(Debug, Clone, PartialEq)]
 struct Plan {
     down: Vec<u32>,
@@ -132,7 +133,7 @@ impl TopologyModel for FatTree {
 }
 
 impl FatTree {
-    /// The tree of k pods of the paper.
+    /// Parameters of the tree of k pods in the paper.
     pub fn of_pods(k: u32, trunk_width: TrunkWidth) -> Self {
         Self { k: Some(k), trunk_width, ..Self::default() }
     }
@@ -169,7 +170,7 @@ impl FatTree {
         }
     }
 
-    /// The tree of k pods.
+    /// The sizes of the tree of k pods.
     fn of_k(&self, k: u32, path: &str) -> Result<Plan, Refusal> {
         let others = [
             ("levels", self.levels.is_some()),
@@ -194,7 +195,7 @@ impl FatTree {
         Ok(Plan { down: vec![half, half, k], up: vec![half, half], trunk: 1, terminals })
     }
 
-    /// The smallest tree of routers with `radix` ports that has enough ports for the terminals.
+    /// The sizes of the smallest tree of routers with `radix` ports that has enough ports for the terminals.
     fn bought(&self, radix: u32, path: &str) -> Result<Plan, Refusal> {
         let levels = self.levels.unwrap_or(OF_PODS);
         if !(2..=MAX_LEVELS).contains(&levels) {
@@ -234,7 +235,7 @@ impl FatTree {
             let help = format!("write 2 to {most}, another radix, or `levels: {}`", (levels + 1).min(MAX_LEVELS));
             return Err(Refusal::new(format!("{path}.terminals"), what, help));
         }
-        // from the top down: only as many subtrees as the terminals need, all of the same size
+        // from the top down, each level gets only as many subtrees as the terminals need, all of the same size
         let mut rest = wanted;
         for level in (1..levels as usize).rev() {
             let below: u64 = down[..level].iter().map(|&links| u64::from(links)).product();
@@ -252,7 +253,7 @@ impl FatTree {
         Ok(plan)
     }
 
-    /// The remark that the terminals fit into fewer levels: the upper levels then carry only packets that a lower level could carry.
+    /// The remark that the terminals would fit into fewer levels. The upper levels then carry only packets that a lower level could carry.
     fn needless_level(&self, plan: &Plan, path: &str) -> Result<Option<Remark>, Refusal> {
         let (Some(radix), Some(terminals)) = (self.radix, self.terminals) else { return Ok(None) };
         let levels = plan.down.len();
@@ -292,7 +293,7 @@ impl FatTree {
         Ok(Some(Remark { code: &NEEDLESS_LEVEL, path: format!("{path}.terminals"), numbers, what, help }))
     }
 
-    /// The remarks on levels whose oversubscription is less than written, because of the number of ports of a router.
+    /// The remarks on levels whose real oversubscription is below the given ratio, because of the number of ports of a router.
     fn other_ratios(&self, path: &str) -> Result<Vec<Remark>, Refusal> {
         let Some(radix) = self.radix else { return Ok(Vec::new()) };
         let of_level = |(level, &ratio): (usize, &f64)| {
@@ -317,7 +318,7 @@ impl FatTree {
         self.oversubscription.iter().enumerate().map(of_level).filter_map(Result::transpose).collect()
     }
 
-    /// The numbers of links down and up of a router of a level below the top.
+    /// The numbers of links down and up of a router on this level, which is below the top.
     fn split(&self, level: usize, radix: u32, path: &str) -> Result<(u32, u32), Refusal> {
         let ratio = self.oversubscription.get(level).copied().unwrap_or(1.0);
         let at = || format!("{path}.oversubscription.{level}");
@@ -335,7 +336,7 @@ impl FatTree {
         Ok((down, up))
     }
 
-    /// The trunk widths of each class.
+    /// The trunk width of each link class.
     fn trunks(&self, plan: &Plan) -> TrunkWidth {
         match plan.trunk {
             1 => self.trunk_width.clone(),
@@ -345,7 +346,7 @@ impl FatTree {
 }
 
 impl Plan {
-    /// Number of routers of a level.
+    /// Number of routers on a level.
     fn count(&self, level: usize) -> u64 {
         let above = self.down[level + 1..].iter();
         above.chain(&self.up[..level]).fold(1u64, |count, &links| count.saturating_mul(links.into()))
@@ -355,13 +356,13 @@ impl Plan {
         self.count(level) as u32
     }
 
-    /// Number of routers in the levels below a level, which is the id of the first router of the level.
+    /// Number of routers on the levels below this level. The sum is also the id of the first router on this level.
     fn first(&self, level: usize) -> u32 {
         (0..level).map(|below| self.size(below)).sum()
     }
 
-    /// The digits of the position of a router of a level, the least significant first, each with its base. First come the digits that
-    /// links up choose, the lowest last, and then the digits that links down choose.
+    /// The digits of the position of a router on this level, as index and base, the least significant digit first. First come the digits
+    /// that links up choose, in reverse order, and then the digits that links down choose.
     fn places(&self, level: usize) -> impl DoubleEndedIterator<Item = (usize, u32)> {
         let chosen_up = (0..level).rev().map(|place| (place, self.up[place]));
         chosen_up.chain((level..self.up.len()).map(|place| (place, self.down[place + 1])))
@@ -375,14 +376,14 @@ impl Plan {
         digits
     }
 
-    /// The router of a level with these digits.
+    /// The router on this level that has these digits.
     fn router(&self, level: usize, digits: [u8; 8]) -> u32 {
         let position =
             self.places(level).rev().fold(0, |position, (place, base)| position * base + u32::from(digits[place]));
         self.first(level) + position
     }
 
-    /// The ports: links down, or terminals, then links up.
+    /// The ports of a router: first its links down or its terminals, and then its links up.
     fn ports(&self, level: usize, position: u32) -> Vec<Port> {
         let digits = self.digits(level, position);
         let with = |place: usize, digit: u32| {
@@ -401,7 +402,7 @@ impl Plan {
         (0..self.down[level]).map(down).chain((0..ups).map(up)).collect()
     }
 
-    /// Port `port` of a leaf: the leaves share the terminals evenly.
+    /// Port `port` of a leaf. The terminals are divided evenly among the leaves.
     fn terminal(&self, leaf: u32, port: u32) -> Port {
         let leaves = u64::from(self.size(0));
         let first = |leaf: u32| (u64::from(self.terminals) * u64::from(leaf) / leaves) as u32;
@@ -422,11 +423,11 @@ mod tests {
     #[test]
     fn four_pods_are_wired_as_in_the_paper() {
         let graph = FatTree::of_pods(4, TrunkWidth::default()).build("topology").unwrap();
-        // 8 edge routers 0..8, 8 aggregation routers 8..16, 4 cores 16..20.
+        // The tree has 8 edge routers 0..8, 8 aggregation routers 8..16, and 4 cores 16..20.
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
         let to = |router, port| Peer::Router { router, port };
         assert_eq!(peers(3), [Peer::Terminal(6), Peer::Terminal(7), to(10, 1), to(11, 1)]);
-        // Aggregation router 1 of pod 1 has edge routers 2 and 3 below and the cores of index 1 above.
+        // Aggregation router 1 of pod 1 has links down to edge routers 2 and 3, and links up to the cores of index 1.
         assert_eq!(peers(11), [to(2, 3), to(3, 3), to(18, 1), to(19, 1)]);
         assert_eq!(peers(18), [to(9, 2), to(11, 2), to(13, 2), to(15, 2)]);
     }
@@ -464,29 +465,30 @@ mod tests {
 
     #[test]
     fn leaves_and_spines_as_they_are_bought() {
-        // 64 ports, 3 to 1: 48 down, 16 up. 512 terminals need 11 leaves. Each leaf gets 4 of 64 ports of a spine: 44 are used, so the 16
-        // links up form trunks of 4 to 4 spines.
+        // 64 ports at a ratio of 3 to 1 are 48 links down and 16 links up. 512 terminals need 11 leaves. Each leaf has 4 links to each
+        // spine. So 44 of the 64 ports of a spine are used, and the 16 links up of a leaf form trunks of 4 to 4 spines.
         let graph = bought(r#"{"radix": 64, "levels": 2, "oversubscription": [3], "terminals": 512}"#).unwrap();
         assert_eq!(counted(&graph), (vec![11, 4], 512, vec![11 * 16]));
         let of_leaf =
             |leaf: u32| graph.ports(leaf).iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count();
-        // 512 = 11 * 46 + 6
+        // 11 leaves have 46 or 47 terminals, because 512 = 11 * 46 + 6
         let terminals: Vec<usize> = (0..11).map(of_leaf).collect();
         assert_eq!((terminals.iter().sum::<usize>(), terminals.iter().filter(|each| **each == 47).count()), (512, 6));
         assert!(terminals.iter().all(|each| [46, 47].contains(each)), "{terminals:?}");
-        // all 64 leaves: every port of a spine is used
+        // with all 64 leaves, every port of a spine is used
         let full = bought(r#"{"radix": 64, "levels": 2, "oversubscription": [3]}"#).unwrap();
         assert_eq!(counted(&full), (vec![64, 16], 64 * 48, vec![64 * 16]));
     }
 
     #[test]
     fn each_level_is_oversubscribed_by_no_more_than_wanted() {
-        // 2 to 1 with 64 ports: 64 / 3 = 21.3, so 22 up and 42 down, 1.91 to 1
+        // 64 ports at a ratio of 2 to 1: 64 / 3 = 21.3, so 22 links lead up and 42 down, which is 1.91 to 1
         let plan = |json: &str| serde_json::from_str::<FatTree>(json).unwrap().plan("topology").unwrap();
         let tapered = plan(r#"{"radix": 64, "levels": 3, "oversubscription": [2, 1.5]}"#);
-        // 64 / 2.5 = 25.6, so 26 up, and 38 of the 39 links down that 1.5 allows have a port
+        // at a ratio of 1.5 to 1: 64 / 2.5 = 25.6, so 26 links lead up; 39 could lead down, but only 38 ports remain
         assert_eq!((tapered.down, tapered.up), (vec![42, 38, 64], vec![22, 26]));
-        // 1,000 terminals with 16 ports: each pod has up to 8 * 8 = 64 terminals, so 16 pods of 63 have 1,000: 8 leaves each
+        // 1,000 terminals with 16 ports: a pod has up to 8 * 8 = 64 terminals. So 16 pods with up to 63 terminals are enough, with 8 leaves
+        // each
         let pods = plan(r#"{"radix": 16, "terminals": 1000}"#);
         assert_eq!((pods.down, pods.up, pods.trunk), (vec![8, 8, 16], vec![8, 8], 1));
     }
@@ -494,7 +496,7 @@ mod tests {
     #[test]
     fn a_ratio_that_the_ports_do_not_have_is_reported_and_the_remedies_end_it() {
         let remarks_of = |json: &str| bought(json).unwrap().remarks().to_vec();
-        // 13 / 3 = 4.3, so 5 up and 8 down
+        // 13 ports at 2 to 1: 13 / 3 = 4.3, so 5 links lead up and 8 down
         let remarks = remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [2]}"#);
         let [Remark { code, path, what, help, .. }] = &remarks[..] else { panic!("{remarks:?}") };
         assert_eq!((code.name, path.as_str()), ("fat_tree_other_ratio", "topology.oversubscription.0"));
@@ -502,9 +504,9 @@ mod tests {
         assert_eq!(help, "write a radix that is a multiple of 3, or the ratio 1.6");
         assert_eq!(remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [1.6]}"#), []);
         assert_eq!(remarks_of(r#"{"radix": 12, "levels": 2, "oversubscription": [2]}"#), []);
-        // 22 up and 42 down are 1.91 to 1
+        // no remark, because 22 links up and 42 down are 1.91 to 1, which is close enough
         assert_eq!(remarks_of(r#"{"radix": 64, "levels": 2, "oversubscription": [2]}"#), []);
-        // 7 up and 6 down: 0.858 rounds up, so the ports divide in the same way
+        // 7 links lead up and 6 down; the proposed ratio 0.858 is rounded up, so it divides the ports in the same way
         let odd = remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [1]}"#);
         assert_eq!(odd[0].help, "write a radix that is a multiple of 2, or the ratio 0.858");
         assert_eq!(remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [0.858]}"#), []);
@@ -513,7 +515,7 @@ mod tests {
     #[test]
     fn levels_that_the_terminals_do_not_need_are_reported() {
         let remarks_of = |json: &str| bought(json).unwrap().remarks().to_vec();
-        // a leaf has 32 terminals and 32 links up; 2 terminals need 1 leaf, 32 routers above it, and 32 tops with trunks of 32
+        // a leaf has 32 terminals and 32 links up; 2 terminals need 1 leaf, 32 routers above it, and 32 top routers with trunks of 32
         let empty = remarks_of(r#"{"radix": 64, "levels": 3, "terminals": 2}"#);
         let [Remark { code, path, what, help, .. }] = &empty[..] else { panic!("{empty:?}") };
         assert_eq!((code.name, path.as_str()), ("fat_tree_needless_level", "topology.terminals"));
@@ -522,11 +524,11 @@ mod tests {
             "2 terminals in 3 levels need 65 routers, and each top router uses 32 of its 64 ports; one leaf has room for 32"
         );
         assert_eq!(help, "write more than 32 terminals, or a smaller radix");
-        // two levels of routers with 64 ports have 32 * 64 = 2,048 terminals
+        // two levels of routers with 64 ports have space for 32 * 64 = 2,048 terminals
         let levels = remarks_of(r#"{"radix": 64, "terminals": 512}"#);
         assert!(levels[0].what.ends_with("2 levels have room for 2048"), "{levels:?}");
         assert_eq!(levels[0].help, "write `levels: 2`, more than 2048 terminals, or a smaller radix");
-        // the remedies in the messages are accepted
+        // checks that the remedies in the messages are accepted
         for remedy in [
             r#"{"radix": 64, "levels": 2, "terminals": 512}"#,
             r#"{"radix": 64, "terminals": 2049}"#,

@@ -1,4 +1,4 @@
-//! FleX: layers of routers in a ring, each router joined to those of the neighbouring layers that share its x or its y.
+//! FleX: layers of routers in a ring. Links join each router to the routers of the neighbouring layers that have the same x or the same y.
 //!
 //! # Source
 //! M. Jeon, K. Joo, T. Kim, S. Kim, C. Youn, "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access
@@ -10,11 +10,11 @@
 //! link class\].
 //!
 //! # Guarantees
-//! Wiring, numbering and ports are those of [`CrossedLayers`]. The terminals come first, and the other members of the trunks come last.
-//! Terminal id = router * p + port. Nx + Ny - 2 links lead from each router to each neighbouring layer. The degree is 2 (Nx + Ny - 2), or
-//! half of it with two layers. The network has Nx * Ny * Nz * (Nx + Ny - 2) links, or half of them with two layers. No two routers of a
-//! layer are neighbours. Link classes: "x" and "y", by the coordinate that changes. Each layer is a group and a part of the network
-//! ("layer0", ...). Diameter of networks that are at least 3 wide: 2 with 3 layers, 3 with 4 to 7 layers.
+//! Wiring, numbering and ports are described in [`CrossedLayers`]. The ports to terminals come first, and the ports of the other links of
+//! trunks come last. Terminal id = router * p + port. Nx + Ny - 2 links lead from each router to each neighbouring layer. The degree is 2
+//! (Nx + Ny - 2), or half of it with two layers. The network has Nx * Ny * Nz * (Nx + Ny - 2) links, or half of them with two layers. No
+//! two routers of a layer are neighbours. Link classes: "x" and "y", by the coordinate that changes. Each layer is a group and a part of
+//! the network ("layer0", ...). Diameter of networks whose widths are at least 3: 2 with 3 layers, 3 with 4 to 7 layers.
 //!
 //! # Not modelled
 //! Different numbers of routers or terminals in different layers; a single layer (its equations give `hyperx`).
@@ -95,7 +95,7 @@ impl TopologyModel for Flex {
 }
 
 impl Flex {
-    /// Checks all sizes, and returns the view of the wiring.
+    /// Checks all sizes, and returns the view that describes the wiring.
     fn check(&self, path: &str) -> Result<CrossedLayers, Refusal> {
         let ([x, y], layers, p) = (self.widths, self.layers, self.terminals_per_router);
         if let Some((axis, width)) = ["x", "y"].iter().zip(self.widths).find(|(_, width)| !(1..=255).contains(width)) {
@@ -131,11 +131,11 @@ impl Flex {
     }
 }
 
-/// The ports of a router to the next layer or to the previous layer, along one axis.
+/// The ports of a router that lead to the next layer or to the previous layer, along one axis.
 fn ports_along(view: &CrossedLayers, router: u32, up: bool, axis: usize) -> impl Iterator<Item = Port> {
     let (here, layers) = (view.coordinates(router), view.widths[2]);
     let own = here[axis];
-    // from the view of the far router, this router is in the opposite direction; with two layers both directions are the same
+    // from the other router, this router is in the opposite direction; with two layers, both directions are the same
     let back = view.first_port_of(!up, axis);
     let far = move |c: u32| {
         let mut far = here;
@@ -146,7 +146,7 @@ fn ports_along(view: &CrossedLayers, router: u32, up: bool, axis: usize) -> impl
     let class = view.classes[axis];
     let view = view.clone();
     (0..view.widths[axis]).filter(move |&c| c != own).map(move |c| {
-        // The far router leaves itself out of its list of coordinates, just as this router does.
+        // Neither router has a port to its own coordinate, so higher coordinates have port numbers that are lower by 1.
         let port = back + if own < c { own } else { own - 1 };
         Port { peer: Peer::Router { router: view.router(far(c)), port: port as u16 }, class }
     })
@@ -162,11 +162,12 @@ mod tests {
 
     #[test]
     fn three_small_layers_are_wired_by_hand() {
-        // 3 x 2 x 3: router = x + 3 y + 6 z. Router (1, 0, 0) goes up to (0, 0, 1), (2, 0, 1), (1, 1, 1), down to layer 2.
+        // In layers of 3 x 2 routers, router = x + 3 y + 6 z; there are 3 layers. Router (1, 0, 0) leads up to (0, 0, 1), (2, 0, 1), (1, 1,
+        // 1), and down to the same coordinates in layer 2.
         let graph = build([3, 2], 3, 1).unwrap();
         let peers: Vec<Peer> = graph.ports(1).iter().map(|port| port.peer).collect();
         let to = |router, port| Peer::Router { router, port };
-        // From (0, 0, 1) down along x, coordinate 1 is the first of its ports down, after 1 terminal and 3 ports up; from (2, 0, 1) it is
+        // At (0, 0, 1), the port down along x to coordinate 1 is the first port down, after 1 terminal and 3 ports up. At (2, 0, 1) it is
         // the second.
         let up = [to(6, 4), to(8, 5), to(10, 6)];
         let down = [to(12, 1), to(14, 2), to(16, 3)];
@@ -181,7 +182,7 @@ mod tests {
         let graph = build([3, 3], 2, 1).unwrap();
         let peers: Vec<Peer> = graph.ports(0).iter().skip(1).map(|port| port.peer).collect();
         let to = |router, port| Peer::Router { router, port };
-        // (0, 0, 0) to (1, 0, 1), (2, 0, 1), (0, 1, 1), (0, 2, 1), and back by the same ports
+        // router (0, 0, 0) leads to (1, 0, 1), (2, 0, 1), (0, 1, 1) and (0, 2, 1). With two layers, links down use the same ports
         assert_eq!(peers, [to(10, 1), to(11, 1), to(12, 3), to(15, 3)]);
         assert_eq!(graph.links().count(), 9 * 4);
     }
@@ -198,7 +199,7 @@ mod tests {
         let wide = build([30, 30], 3, 397).unwrap_err().what;
         assert_eq!(wide, "397 terminals + 58 links up + 58 down gives 513 ports per router; a router has at most 512");
         assert!(build([30, 30], 2, 397).is_ok());
-        // every hop keeps the parity of x + y + layer
+        // refused: every hop keeps the parity of x + y + layer, so some routers cannot be reached
         for widths in [[2, 1], [1, 2], [2, 2]] {
             assert_eq!(build(widths, 4, 1).unwrap_err().help, "write 5 layers, or a width of 3 or more");
             assert!(build(widths, 5, 1).is_ok());

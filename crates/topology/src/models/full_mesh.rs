@@ -1,4 +1,4 @@
-//! Full mesh: every two routers joined by a link.
+//! Full mesh: a link joins every two routers.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 1; a HyperX of one
@@ -8,7 +8,7 @@
 //! `routers` \[routers\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Numbering as in a `hyperx` of one dimension. Degree: (routers - 1) * trunk width. Diameter 1.
+//! Routers and ports are numbered as in a `hyperx` of one dimension. The degree is (routers - 1) * trunk width. The diameter is 1.
 //!
 //! # Not modelled
 //! Different numbers of terminals per router.
@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Every two routers have a link.
+/// A link joins every two routers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FullMesh {

@@ -1,26 +1,26 @@
-//! Galois fields of up to 256 elements: the arithmetic of `slim_fly` and `polarfly`.
+//! Galois fields of up to 256 elements, with the arithmetic that `slim_fly` and `polarfly` use.
 //!
-//! Existing crates for Galois fields support only characteristic 2, or a single prime that is fixed at compile time. Here the size comes
-//! from a scenario.
+//! Weft does not use an existing crate, because these support only characteristic 2, or a prime that is fixed at compile time. In Weft the
+//! size of the field comes from a scenario.
 
 use weft_units::Refusal;
 
-/// The largest number of elements.
+/// Maximum number of elements of a field.
 pub(crate) const MAX_ELEMENTS: u32 = 256;
 
-/// The Galois field of q = p^n elements. Element e is the polynomial whose coefficients are the base-p digits of e. The
-/// elements 0 and 1 are the numbers 0 and 1.
+/// The Galois field with q = p^n elements. Element e is the polynomial whose coefficients are the base-p digits of e.
+/// The elements 0 and 1 are the numbers 0 and 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     p: u32,
     n: u32,
-    /// Powers of a primitive element; the first is power 0.
+    /// The powers of a primitive element, beginning with power 0.
     powers: Vec<u32>,
-    /// For each element, the exponent of the power that gives it; meaningless for 0.
+    /// For each element, the exponent with which the primitive element gives it; the entry for 0 has no meaning.
     logarithms: Vec<u32>,
 }
 
-/// The prime p and the power n of q = p^n; `None` if q is not such a number.
+/// The prime p and the exponent n with q = p^n; `None` if q is not a power of a prime.
 pub(crate) fn prime_power(q: u32) -> Option<(u32, u32)> {
     let p = (2..).take_while(|&p| p <= q / p).find(|&p| q.is_multiple_of(p)).unwrap_or(q);
     let n = (0..u32::BITS).find(|&n| p.checked_pow(n).is_none_or(|power| power >= q))?;
@@ -28,7 +28,7 @@ pub(crate) fn prime_power(q: u32) -> Option<(u32, u32)> {
 }
 
 impl Field {
-    /// The field of `q` elements; `q` must be a power of a prime. Refuses, under `path`, a field that is too large.
+    /// Creates the field of `q` elements, where `q` must be a power of a prime. Refuses, under `path`, a field that is too large.
     pub fn of(q: u32, path: &str) -> Result<Self, Refusal> {
         Self::new(q).ok_or_else(|| {
             let what = format!("a field of {q} elements is too large: its tables have room for {MAX_ELEMENTS}");
@@ -36,11 +36,12 @@ impl Field {
         })
     }
 
-    /// The field of `q` elements; `None` if q is not a power of a prime, or is more than [`MAX_ELEMENTS`].
+    /// Creates the field of `q` elements; `None` if q is not a power of a prime, or is more than [`MAX_ELEMENTS`].
     pub fn new(q: u32) -> Option<Self> {
         let (p, n) = prime_power(q).filter(|_| q <= MAX_ELEMENTS)?;
-        // x^n is replaced by some element. If the powers of x then include all elements except 0, each of these has an inverse. Then this
-        // is a field, and x is primitive in it. (With n = 1, x is the element that replaces it.)
+        // The search tries each element as a replacement for x^n. If the powers of x then include all elements except 0, each of these
+        // elements has an inverse. The result is then a field, and x is primitive in it. (With n = 1, x itself is the element that is
+        // tried.)
         (1..q).find_map(|replacement| {
             let mut field = Self { p, n, powers: Vec::new(), logarithms: vec![0; q as usize] };
             let mut power = 1;
@@ -61,7 +62,7 @@ impl Field {
         self.logarithms.len() as u32
     }
 
-    /// A power of the primitive element.
+    /// The power of the primitive element with this exponent.
     pub fn power(&self, exponent: u32) -> u32 {
         self.powers[(exponent % (self.elements() - 1)) as usize]
     }
@@ -88,7 +89,7 @@ impl Field {
         self.power(self.elements() - 1 - self.logarithms[a as usize])
     }
 
-    /// The element whose digits are these numbers modulo p; `number` gets the value of the digit's place.
+    /// The element whose digits are the results of `number` modulo p; `number` gets the value of the digit's place.
     fn by_digit(&self, number: impl Fn(u32) -> u32) -> u32 {
         (0..self.n).map(|digit| self.p.pow(digit)).map(|place| number(place) % self.p * place).sum()
     }
@@ -119,7 +120,7 @@ mod tests {
         for q in (2..=MAX_ELEMENTS).filter(|&q| prime_power(q).is_some()) {
             let field = Field::new(q).expect("a field");
             assert_eq!(field.elements(), q);
-            // each row of the tables has every element once: sums and products can be undone
+            // each row of the tables of sums and products contains every element once, so sums and products can be undone
             for a in 0..q {
                 assert_eq!([field.sum(a, 0), field.product(a, 1), field.product(a, 0)], [a, a, 0]);
                 assert_eq!(field.sum(a, field.negative(a)), 0, "q = {q}");
@@ -133,7 +134,7 @@ mod tests {
                 assert_eq!(row(&|b| field.sum(a, b)), all, "q = {q}");
                 assert!(a == 0 || row(&|b| field.product(a, b)) == all, "q = {q}");
             }
-            // all triples for small fields, and a sample for large fields
+            // tests all triples of small fields, and a sample of the triples of large fields
             let some: Vec<u32> = (0..q).step_by(1 + q as usize / 20).chain([q - 1]).collect();
             let count = some.len();
             for number in 0..count.pow(3) {
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn nine_elements_are_no_numbers_modulo_nine() {
-        // GF(9) has characteristic 3. The element 3 is x, and x + x + x = 0. That 3 + 3 + 3 = 9 is 0 modulo 9 is only a coincidence
+        // GF(9) has characteristic 3. The element 3 is x, and x + x + x = 0. 3 + 3 + 3 = 9 is also 0 modulo 9, but only by coincidence
         let field = Field::new(9).unwrap();
         assert_eq!((field.sum(3, 3), field.sum(6, 3), field.sum(2, 1)), (6, 0, 0));
         assert_ne!(field.product(3, 3), 0);

@@ -1,10 +1,9 @@
-//! The common part of all topologies with global links: the largest number of groups, and the arrangements that are possible.
+//! Code that all topologies with global links share: the largest number of groups, and the possible arrangements.
 
 use crate::Arrangement;
 use weft_units::Refusal;
 
-/// The global ports of a group: `routers` routers with `links` global links each, and the keys of the scenario that set these two
-/// numbers.
+/// The global ports of a group: `routers` routers with `links` global links each, and the scenario keys that set these two numbers.
 pub(crate) struct GlobalPorts {
     pub routers: u32,
     pub links: u32,
@@ -12,8 +11,8 @@ pub(crate) struct GlobalPorts {
 }
 
 impl GlobalPorts {
-    /// The number of groups: that of the scenario, otherwise the largest possible number, which is one more than the number of global
-    /// ports of a group.
+    /// The number of groups in the scenario. If the scenario gives none, the largest possible number, which is one more than the number of
+    /// global ports of a group.
     pub fn groups(&self, asked: Option<u32>, path: &str) -> Result<u32, Refusal> {
         let Self { routers, links, keys: [routers_key, links_key] } = *self;
         let ports = routers * links;

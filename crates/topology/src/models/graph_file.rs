@@ -10,28 +10,29 @@
 //! scenario or in the file\], `hosts`, `parallel_links` (`trunk` or `sum`).
 //!
 //! # Guarantees
-//! Routers are in the order of the file. The ports of a router are its terminals, then its links by ascending neighbour. Nodes are
-//! routers, and edges are links with both directions; a directed file is accepted if it has every link in both directions. If an
-//! undirected file states a link several times, these links form a trunk. The same applies to a directed file that states a link equally
-//! often in each direction. With `parallel_links: sum`, the parallel links of a class become one link with the sum of their bandwidths.
-//! The node attribute `terminals` is the number of terminals of a router. Routers without it have `terminals_per_router` terminals, or
-//! none if that is not set. `terminals_of` replaces both. Terminals are numbered router by router; an `anynet` file that names nodes sets
-//! their routers and numbers itself. Hosts are terminals in their order in the file.
+//! Routers have the order of the nodes in the file. The first ports of a router are its terminals. The ports of its links follow, sorted by
+//! neighbour. Nodes are routers, and edges are links with both directions. A directed file must list every link in both directions. If an
+//! undirected file lists a link several times, these links form a trunk. Links also form a trunk if a directed file lists them equally
+//! often in each direction. With `parallel_links: sum`, the parallel links of a class become one link with the sum of their bandwidths. The
+//! node attribute `terminals` gives the number of terminals of a router. Routers without this attribute have `terminals_per_router`
+//! terminals, or no terminals if that key is not set. The key `terminals_of` has priority over both numbers. Terminals are numbered router
+//! by router, except in an `anynet` file that names nodes: it gives the routers and numbers of the nodes. Nodes that are hosts become
+//! terminals, in their order in the file.
 //!
-//! The edge attribute `class` names the link class (default: `link`); in `anynet` a link with latency L has the class `latencyL`. Classes
-//! are in alphabetic order. `attributes` may read a bandwidth or latency of each edge. If edges of one class differ in these, they get
-//! separate classes, such as `link_100G_276us`. A length becomes a latency of 5 ns per metre, rounded up to whole cycles. A time must be
-//! a whole number of cycles unless `round` is set. A table of cables states the speed and the length of a cable if their values or
-//! headings have units. Weft warns of attributes that it does not read, and refuses attributes that look like a misspelt `terminals` or
-//! `class`.
+//! The edge attribute `class` gives the link class (default: `link`). In `anynet` a link with latency L has the class `latencyL`. Link
+//! classes are in alphabetical order. With `attributes`, Weft reads the bandwidth or latency of each edge from an edge attribute. If edges
+//! of the same class differ in bandwidth or latency, they get separate classes, such as `link_100G_276us`. A length of a cable becomes a
+//! latency of 5 ns per metre, rounded up to whole cycles. A latency that is given as a time must be a whole number of cycles unless `round`
+//! is set. In a table of cables, Weft uses the speed and the length of a cable if their values or headings contain units. Weft warns about
+//! attributes that it does not use, and refuses attributes that look like a misspelt `terminals` or `class`.
 //!
 //! # Not modelled
 //! Links of one direction, links whose directions have different latencies, nested GraphML graphs, hosts with two links,
 //! links to terminals that differ in bandwidth or latency.
 //!
 //! # Validation
-//! `topology/tests/graph_files.rs` checks that every format gives the same graph, and reads files of NetworkX. It also checks that random
-//! and damaged files never cause a panic. `topology/tests/graph_attributes.rs` checks classes, rounding, hosts, warnings and refusals.
+//! `topology/tests/graph_files.rs` checks that every format gives the same graph, and that random and damaged files never cause a panic; it
+//! also reads files of NetworkX. `topology/tests/graph_attributes.rs` checks classes, rounding, hosts, warnings and refusals.
 //! `topology/tests/cables.rs` checks tables of cables. `topology/tests/conformance.rs` compares distances with a search.
 //! `topology/tests/structure.rs` compares the bound of the bisection with all cuts of small graphs. No other simulator was compared.
 
@@ -47,63 +48,63 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use weft_units::{InputFile, Refusal, Remark};
 
-/// Largest graph file \[bytes\]: a reader needs several times this amount of memory.
+/// Maximum size of a graph file \[bytes\], because a reader needs several times this amount of memory.
 const MAX_BYTES: usize = 1 << 28;
 
 /// The format of a graph file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// NetworkX node-link JSON, with `links` or `edges`.
+    /// The file is NetworkX node-link JSON, with `links` or `edges`.
     Json,
-    /// GraphML.
+    /// The file is GraphML.
     Graphml,
-    /// BookSim's `anynet` text.
+    /// The file is text in BookSim's `anynet` format.
     Anynet,
-    /// A table of cables: a heading, then one line per cable with its two devices.
+    /// The file is a table of cables: a heading, then one line per cable with its two devices.
     Cables,
 }
 
-/// Any graph, from a file.
+/// Any network, from a graph file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphFile {
-    /// Name of the file, relative to the folder of the scenario. Weft uses NetworkX to read GML (`.gml`), lists of edges (`.txt`,
-    /// `.edgelist`, `.edges`) and adjacency JSON.
+    /// Name of the file, relative to the folder of the scenario. GML (`.gml`), lists of edges (`.txt`, `.edgelist`, `.edges`) and adjacency
+    /// JSON are read with NetworkX.
     #[serde(deserialize_with = "foreign::read")]
     pub file: InputFile,
-    /// The format; by default it follows from the extension: `.json`, `.graphml` or `.xml`, `.csv` or `.tsv`, otherwise anynet.
+    /// The format of the file. By default it follows from the extension: `.json`, `.graphml` or `.xml`, `.csv` or `.tsv`, otherwise anynet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
-    /// Number of terminals on each router for which the file states no number (default: none).
+    /// Number of terminals on each router for which the file gives no number (default: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminals_per_router: Option<u32>,
-    /// Number of terminals of routers, by their id; it replaces the number in the file. `leaf*` matches every id that begins with `leaf`.
-    /// The longest key that matches is used.
+    /// Number of terminals of some routers, by their id. The number has priority over the number in the file. The key `leaf*` matches every
+    /// id that begins with `leaf`. If several keys match an id, the longest applies.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub terminals_of: BTreeMap<String, u32>,
-    /// The attributes of nodes and edges that store bandwidths, latencies, classes and terminals.
+    /// The attributes of nodes and edges from which Weft reads bandwidths, latencies, classes and terminals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Attributes>,
-    /// Nodes that are hosts. Each host becomes a terminal. Default: if no other key or attribute gives terminals, all nodes that have one
-    /// link and are called hosts or servers.
+    /// Rule that selects the nodes that are hosts. Each host becomes a terminal of its router. Default: if no other key or attribute gives
+    /// terminals, all nodes that have one link and are called hosts or servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
-    /// The meaning of links that the file states several times: a trunk of parallel links (default), or one link with the
-    /// sum of their bandwidths.
+    /// The meaning of links that the file lists several times: a trunk of parallel links (default), or one link with the sum of their
+    /// bandwidths.
     #[serde(default, skip_serializing_if = "ParallelLinks::is_default")]
     pub parallel_links: ParallelLinks,
 }
 
-/// The meaning of links that a graph file states several times.
+/// The meaning of links that a graph file lists several times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ParallelLinks {
-    /// A trunk of parallel links.
+    /// The links form a trunk of parallel links.
     #[default]
     Trunk,
-    /// A single link with the sum of their bandwidths. For example, 4 links of the class `link` become one link of the class `link_x4`.
-    /// The new link has the properties of `links.link`, but 4 times the bandwidth.
+    /// The links become a single link with the sum of their bandwidths. For example, 4 links of the class `link` become one link of the
+    /// class `link_x4`. The new link has the properties of `links.link`, but 4 times the bandwidth.
     Sum,
 }
 
@@ -135,7 +136,7 @@ impl TopologyModel for GraphFile {
     }
 
     fn examples() -> Vec<Self> {
-        // A hub without terminals and routers with 1 and 3 terminals; the nodes are not in the order of their routers.
+        // A graph of a hub without terminals, and of routers with 1 and 3 terminals. The nodes are not in the order of their routers.
         let star = r#"{"nodes": [{"id": "hub"}, {"id": "a", "terminals": 1}, {"id": "b", "terminals": 3}],
             "links": [{"source": "a", "target": "hub"}, {"source": "hub", "target": "b", "class": "fast"}]}"#;
         let pair = "router 0 node 1 router 1\nrouter 1 node 0".to_owned();
@@ -148,7 +149,7 @@ impl TopologyModel for GraphFile {
     }
 }
 
-/// GraphML of two leaves and two spines with eight servers as hosts. Edges have a capacity and a length.
+/// A GraphML file of two leaves and two spines, with eight servers as hosts. Edges have a capacity and a length.
 fn servers() -> GraphFile {
     let mut text = String::from(
         r#"<graphml><key id="c" for="edge" attr.name="capacity" attr.type="double"/>
@@ -179,7 +180,7 @@ fn servers() -> GraphFile {
     }
 }
 
-/// A table of cables as inventories export it. Two cables join each leaf to the core.
+/// A table of cables in the form that inventories export. Two cables join each leaf to the core.
 fn inventory() -> GraphFile {
     let text = "Side A Device,Side A Port,Side B Device,Side B Port,Length (m),Speed\n\
                 leaf0,eth0,core,eth0,3,100Gb/s\nleaf0,eth1,core,eth1,3,100Gb/s\n\
@@ -190,7 +191,7 @@ fn inventory() -> GraphFile {
     }
 }
 
-/// Links that a file states twice, converted into one link with twice the bandwidth.
+/// A graph in which the file lists links twice; each pair becomes one link with twice the bandwidth.
 fn trunks() -> GraphFile {
     let text = r#"{"multigraph": true, "nodes": [{"id": 1}, {"id": 2}, {"id": 4}], "links": [
         {"source": 1, "target": 2}, {"source": 1, "target": 2}, {"source": 2, "target": 4}]}"#;
@@ -201,15 +202,15 @@ fn trunks() -> GraphFile {
     }
 }
 
-/// The Petersen graph, with a number of terminals on each router: 10 routers of degree 3, diameter 2, one shortest path
-/// between any two.
+/// An `anynet` file of the Petersen graph, with a number of terminals on each router. The Petersen graph has 10 routers
+/// of degree 3, diameter 2, and one shortest path between any two routers.
 fn petersen(terminals: impl Fn(u32) -> u32) -> String {
     let mut text = String::new();
     let mut terminal = 0..;
     for router in 0..10 {
         text += &format!("router {router}");
         terminal.by_ref().take(terminals(router) as usize).for_each(|node| text += &format!(" node {node}"));
-        // a ring of five, a star of five inside, and a link between each router of the ring and one of the star
+        // the graph is a ring of five routers and a star of five routers inside it. A link joins each router of the ring to one of the star
         let to = if router < 5 { vec![(router + 1) % 5, router + 5] } else { vec![5 + (router + 2) % 5] };
         to.iter().for_each(|router| text += &format!(" router {router}"));
         text += "\n";
@@ -218,7 +219,7 @@ fn petersen(terminals: impl Fn(u32) -> u32) -> String {
 }
 
 impl GraphFile {
-    /// A configuration with this file and without any other key.
+    /// The topology of this file, without any other key.
     pub fn of(file: InputFile) -> Self {
         let terminals_of = BTreeMap::new();
         Self {
@@ -232,7 +233,7 @@ impl GraphFile {
         }
     }
 
-    /// The name of the original file, for a message.
+    /// The name of the original file, for messages. If Weft has converted a file, the original is the file before the conversion.
     fn shown_name(&self) -> String {
         let made_of = self.file.text().ok().filter(|_| self.file.extension() == "json").and_then(json::converted_from);
         made_of.map_or_else(|| self.file.name().to_owned(), |name| format!("{name}, converted by NetworkX"))
@@ -269,7 +270,7 @@ impl GraphFile {
     }
 }
 
-/// Adds the ports in their order: terminals, then links by ascending neighbour.
+/// Builds the graph with the ports of each router in their order: terminals first, then links sorted by neighbour.
 fn assemble(draft: &Draft, terminals: &[Vec<u32>], wiring: &Wiring, path: &str) -> Result<Graph, Refusal> {
     let mut builder = GraphBuilder::new("graph", wiring.classes.iter().copied());
     for (own, links) in terminals.iter().zip(&wiring.links) {

@@ -1,14 +1,13 @@
-//! The common part of HyperX, torus and mesh: routers on a grid of `widths` (dimension 0 changes fastest), with `terminals`
-//! each.
+//! Code that HyperX, torus and mesh share: routers on a grid of `widths` (dimension 0 changes fastest), with `terminals` on each router.
 
 use crate::graph::{check_positive, check_size};
 use crate::{Dimension, Line, Peer, Port, Structure};
 use weft_units::Refusal;
 
-/// Largest number of dimensions of a grid.
+/// Maximum number of dimensions of a grid.
 const MAX_DIMENSIONS: usize = 8;
 
-/// A checked grid of routers.
+/// A grid of routers whose sizes have been checked.
 #[derive(Debug, Clone)]
 pub(crate) struct RouterGrid {
     pub widths: Vec<u32>,
@@ -17,7 +16,7 @@ pub(crate) struct RouterGrid {
 
 impl RouterGrid {
     /// Checks that the grid has 1 to 8 dimensions of `least` to 255 routers each, and that the graph is not too large.
-    /// `ports_across(w)`: number of ports of a router for a dimension of width w.
+    /// `ports_across(w)`: number of ports that a router has for a dimension of width w.
     pub fn new(
         widths: &[u32],
         terminals: u32,
@@ -53,7 +52,7 @@ impl RouterGrid {
         (0..self.widths.len()).map(|d| format!("dim{d}"))
     }
 
-    /// The structure of the grid. The ports of dimension 0 follow the terminals, then those of dimension 1, and so on.
+    /// The structure of the grid. The ports to terminals come first, then the ports of dimension 0, then those of dimension 1, and so on.
     pub fn structure(&self, line: Line) -> Structure {
         let mut port = self.terminals;
         let dimension = |(&width, class): (&u32, u8)| {
@@ -64,13 +63,13 @@ impl RouterGrid {
         Structure::of_grid(self.widths.iter().zip(1..).map(dimension).collect())
     }
 
-    /// The terminal ports of a router, which come first.
+    /// The ports of a router to its terminals, which are its first ports.
     pub fn terminal_ports(&self, router: u32) -> impl Iterator<Item = Port> {
         let first = router * self.terminals;
         (first..first + self.terminals).map(|terminal| Port { peer: Peer::Terminal(terminal), class: 0 })
     }
 
-    /// For each dimension of a router: (dimension, width, coordinate, difference of router ids between neighbours).
+    /// For each dimension, seen from a router: (dimension, width, coordinate of the router, difference of router ids between neighbours).
     pub fn axes(&self, router: u32) -> impl Iterator<Item = (usize, u32, u32, u32)> {
         let mut stride = 1;
         self.widths.iter().enumerate().map(move |(d, &width)| {

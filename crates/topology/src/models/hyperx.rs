@@ -1,4 +1,4 @@
-//! HyperX: routers on a grid, every two routers of a row (in any dimension) joined by a link.
+//! HyperX: routers on a grid, in which a link joins every two routers of a row (in any dimension).
 //!
 //! # Source
 //! J. H. Ahn et al., "HyperX: Topology, Routing, and Packaging of Efficient Large-Scale Networks", SC'09. With one
@@ -9,18 +9,18 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Routers are numbered as in [`Grid`](crate::Grid); dimension 0 changes fastest. Ports are the terminals, then the ports of
-//! each dimension in turn, as in [`Line::Complete`], then the other members of the trunks. Terminal id = router *
-//! terminals_per_router + port. Degree: sum of (width - 1) * trunk width over the dimensions. Diameter: the number of dimensions with
-//! width > 1.
+//! Routers are numbered as in [`Grid`](crate::Grid); dimension 0 changes fastest. The ports to terminals come first, then the ports of each
+//! dimension in turn, as in [`Line::Complete`], then the ports of the other links of trunks. Terminal id = router * terminals_per_router +
+//! port. The degree is the sum of (width - 1) * trunk width over the dimensions. The diameter is the number of dimensions with width > 1.
 //!
 //! # Not modelled
 //! Different numbers of terminals per router.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs` checks counts, degrees, wiring and numbering, and compares diameter and mean distance with a search.
-//! It compares the mean distance of 6x6 and the links of 10x10 with the literature. `topology/tests/structure.rs` compares the bisection
-//! with all cuts. Peers: the rows `ff8x8c8_L1` of `tests/data/golden/booksim.csv`, `Hamming[8,8]x8` of `tests/data/golden/caminos.csv`.
+//! `topology/tests/conformance.rs` also compares the mean distance of 6x6 and the links of 10x10 with the literature.
+//! `topology/tests/structure.rs` compares the bisection with all cuts. Other simulators: the rows `ff8x8c8_L1` of
+//! `tests/data/golden/booksim.csv`, `Hamming[8,8]x8` of `tests/data/golden/caminos.csv`.
 
 use super::TopologyModel;
 use super::grid::RouterGrid;
@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Routers on a grid; every two routers of a row have a link.
+/// Routers on a grid; a link joins every two routers of a row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperX {
@@ -55,7 +55,7 @@ impl TopologyModel for HyperX {
         };
         let single = [(&[1][..], 1), (&[4, 3], 2), (&[8, 8], 8), (&[3, 1, 4], 2), (&[2; 8], 1)];
         let single = single.map(|(widths, terminals)| new(widths, terminals, TrunkWidth::default()));
-        // one dimension with trunks, one without
+        // in one dimension the links are trunks, in the other they are not
         let mixed = TrunkWidth::ByClass([("dim1".to_owned(), 3)].into());
         single.into_iter().chain([new(&[3, 3], 2, mixed)]).collect()
     }
@@ -78,14 +78,14 @@ pub(crate) fn build(
     builder.build(grid.structure(Line::Complete), path)
 }
 
-/// The ports of a router to the other routers of its rows, dimension by dimension.
+/// The ports of a router that lead to the other routers of its rows, dimension by dimension.
 fn row_ports(grid: &RouterGrid, router: u32) -> impl Iterator<Item = Port> {
     let mut base = grid.terminals;
     grid.axes(router).flat_map(move |(d, width, own, stride)| {
         let first = base;
         base += width - 1;
         (0..width).filter(move |&c| c != own).map(move |c| {
-            // The far router leaves itself out of its list of coordinates, just as this router does.
+            // Neither router has a port to its own coordinate, so higher coordinates have port numbers that are lower by 1.
             let port = first + if own < c { own } else { own - 1 };
             let far = router - own * stride + c * stride;
             Port { peer: Peer::Router { router: far, port: port as u16 }, class: 1 + d as u8 }
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(build(&[4, 0], 1).unwrap_err().what, "dimension 1 has width 0, not 1 to 255");
         assert_eq!(build(&[256], 1).unwrap_err().what, "dimension 0 has width 256, not 1 to 255");
         assert_eq!(build(&[4], 0).unwrap_err().path, "topology.terminals_per_router");
-        // 16^8 routers: refused by arithmetic, not by running out of memory.
+        // A network of 16^8 routers is refused because of its computed size, before its memory is allocated.
         assert!(build(&[16; 8], 1).unwrap_err().what.contains("4294967296 routers of 121 ports"));
     }
 

@@ -8,19 +8,20 @@
 //! `k` \[links\], `n` \[levels\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Router id = level * k^(n-1) + position; the base-k digits of a position are those of [`Tree`], which defines where each port leads.
-//! Terminal id = leaf * k + port. The tree has k^n terminals, all on the leaves, and n * k^(n-1) routers. It has (n-1) * k^n links
-//! between routers, k^n in each class "level1" .. "level(n-1)", named after their upper end. The same number of links enters and leaves a
-//! level: full bisection. Routers of the top have k ports, the other routers 2k. Take two terminals whose leaves differ at most in digit
-//! h. The two leaves are joined by k^(h+1) shortest paths of 2 (h+1) links, one over each nearest common ancestor.
+//! Router id = level * k^(n-1) + position. The base-k digits of a position are those of [`Tree`], which define where each port leads.
+//! Terminal id = leaf * k + port. The tree has k^n terminals, all on the leaves, and n * k^(n-1) routers. The (n-1) * k^n links between
+//! routers belong to the classes "level1" to "level(n-1)", with k^n links each. A class is named after the level of the upper end. The
+//! number of links is the same above and below each level: full bisection. Routers of the top level have k ports, and the other routers
+//! have 2k. Consider two terminals on leaves whose highest differing digit is digit h. The two leaves are joined by k^(h+1) shortest paths
+//! of 2 (h+1) links, one over each nearest common ancestor.
 //!
 //! # Not modelled
 //! Tapered trees and other radices per level (see `fat_tree`), the unused upper half of top routers.
 //!
 //! # Validation
-//! `topology/tests/conformance.rs` checks counts and the wiring level by level, and compares diameter and mean distance with a search. It
-//! compares the 10-ary 3-tree with the literature. `topology/tests/structure.rs` compares the bisection with all cuts. BookSim2: the rows
-//! `ftree4x3` of `tests/data/golden/booksim.csv`.
+//! `topology/tests/conformance.rs` checks counts and the wiring level by level, and compares diameter and mean distance with a search.
+//! `topology/tests/conformance.rs` also compares the 10-ary 3-tree with the literature. `topology/tests/structure.rs` compares the
+//! bisection with all cuts. BookSim2: the rows `ftree4x3` of `tests/data/golden/booksim.csv`.
 
 use super::TopologyModel;
 use crate::graph::check_size;
@@ -29,7 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Largest number of levels: a routing packs the level and n-1 digits into eight bytes.
+/// Maximum number of levels, because a routing packs the level and n-1 digits into eight bytes.
 const MAX_LEVELS: u32 = 8;
 
 /// Fat tree of n levels of routers with k links down and k links up.
@@ -66,14 +67,15 @@ impl TopologyModel for KAryNTree {
         let new = |k, n, trunk_width| Self { k, n, trunk_width };
         let single = [(2, 1), (3, 3), (128, 1), (64, 2), (4, 3), (2, 8)];
         let single = single.map(|(k, n)| new(k, n, TrunkWidth::default()));
-        // more links near the top, as in a tree that becomes fatter
+        // an example with wider trunks near the top, as in a tree that becomes fatter
         let fatter = TrunkWidth::ByClass([("level2".to_owned(), 2)].into());
         single.into_iter().chain([new(2, 3, fatter)]).collect()
     }
 }
 
 impl KAryNTree {
-    /// Ports to the terminals of a leaf; at higher levels, ports to each value of digit level-1 of the level below.
+    /// The ports down. At a leaf they lead to its terminals. At higher levels they lead to the routers of the level below with each value
+    /// of digit level-1.
     fn down_ports(&self, level: u32, position: u32) -> impl Iterator<Item = Port> {
         let Self { k, n, .. } = *self;
         (0..k).map(move |c| match level.checked_sub(1) {
@@ -85,7 +87,8 @@ impl KAryNTree {
         })
     }
 
-    /// Ports to each value of digit `level` of the level above; none at the top.
+    /// The ports up. For each value of digit `level`, a port leads to the router of the level above that has this value. A router at the
+    /// top has none.
     fn up_ports(&self, level: u32, position: u32) -> impl Iterator<Item = Port> {
         let Self { k, n, .. } = *self;
         let ports = if level + 1 < n { k } else { 0 };
@@ -107,7 +110,7 @@ impl KAryNTree {
         }
         let (down, up) = (u64::from(k), if n > 1 { u64::from(k) } else { 0 });
         check_size(1, down + up, &format!("{down} links down + {up} up"), &format!("{path}.k"))?;
-        // with two levels or more, k is now at most 256, so this is at most 8 * 2^56
+        // with two levels or more, k is at most 256 after the checks above, so the number of routers is at most 8 * 2^56
         check_size(u64::from(n) * down.pow(n - 1), down + up, "the sum", path)
     }
 }
@@ -126,7 +129,7 @@ fn digits(position: u32, k: u32) -> [u8; 8] {
     })
 }
 
-/// Digit `d` (base k) of `position`, and the position with that digit replaced.
+/// Digit `d` (base k) of `position`, and the position in which `digit` replaces it.
 fn replace_digit(position: u32, k: u32, d: u32, digit: u32) -> (u32, u32) {
     let stride = k.pow(d);
     let own = position / stride % k;
@@ -145,7 +148,7 @@ mod tests {
     fn a_binary_tree_of_two_levels_is_wired_crosswise() {
         let graph = new(2, 2).build("topology").unwrap();
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
-        // Leaves 0 and 1 have terminals 2r, 2r + 1 and lead up to both tops, 2 and 3, to the port with their own digit.
+        // Leaf r (0 or 1) has the terminals 2r and 2r + 1. Leaf r has links to both top routers, 2 and 3, which end at port r there.
         assert_eq!(peers(1), [Peer::Terminal(2), Peer::Terminal(3), to(2, 1), to(3, 1)]);
         assert_eq!(peers(2), [to(0, 2), to(1, 2)]);
         assert_eq!(peers(3), [to(0, 3), to(1, 3)]);
@@ -160,10 +163,10 @@ mod tests {
         assert_eq!(refusal(0, 3).path, "topology.k");
         let wide = "257 links down + 257 up gives 514 ports per router; a router has at most 512";
         assert_eq!((refusal(257, 2).path, refusal(257, 2).what), ("topology.k".into(), wide.into()));
-        // A single level is one router without links up.
+        // A tree with a single level is one router without links up.
         assert!(new(128, 1).build("topology").is_ok());
         assert!(refusal(u32::MAX, 8).what.contains("ports per router"));
-        // 8 * 64^7 routers: refused by arithmetic, not by running out of memory.
+        // A network of 8 * 64^7 routers is refused because of its computed size, before its memory is allocated.
         assert!(refusal(64, 8).what.starts_with("35184372088832 routers of 128 ports"));
     }
 }

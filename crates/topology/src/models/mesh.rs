@@ -1,4 +1,5 @@
-//! Mesh: routers on a grid, each joined to the next and the previous in every dimension; the ends stay open.
+//! Mesh: routers on a grid, in which links join each router to the next and the previous one in every dimension. The ends of a line are not
+//! joined.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 5 (k-ary n-meshes).
@@ -7,8 +8,8 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Numbering as in a `torus`, but with [`Line::Row`]: routers at an edge keep the port that would lead out of the grid, as
-//! [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
+//! Routers and ports are numbered as in a `torus`, but with [`Line::Row`]. The port of an edge router that would lead out of the grid
+//! exists as [`Peer::Unused`](crate::Peer::Unused). The diameter is the sum of (width - 1).
 //!
 //! # Not modelled
 //! Express links; terminals on edge ports.
@@ -68,7 +69,8 @@ mod tests {
                 ports.filter(|(port, _)| port.peer == Peer::Unused).map(|(_, number)| number).collect::<Vec<u32>>()
             })
             .collect();
-        // Ports: 0 terminal, 1 up and 2 down in dimension 0, 3 up and 4 down in dimension 1. Routers 0, 1, 2 have y = 0.
+        // Port 0 leads to the terminal. Ports 1 and 2 lead up and down in dimension 0, and ports 3 and 4 in dimension 1. Routers 0, 1, 2
+        // have y = 0.
         assert_eq!(unused, [vec![2, 4], vec![4], vec![1, 4], vec![2, 3], vec![3], vec![1, 3]]);
     }
 }

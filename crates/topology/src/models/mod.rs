@@ -1,7 +1,7 @@
-//! The topologies. Each has one file and one line of the registry.
+//! The topology models. Each topology has one file and one line of the registry.
 //!
-//! The conformance suite (`tests/conformance.rs`) builds the examples of every registered topology and checks every
-//! view of their structure against the wiring.
+//! A test (`tests/conformance.rs`) builds the examples of every registered topology, and checks every view of their
+//! structure against the wiring.
 
 mod galois;
 mod global_links;
@@ -11,19 +11,19 @@ use crate::Graph;
 use std::sync::LazyLock;
 use weft_units::Refusal;
 
-/// A topology: a configuration that builds a graph.
+/// A topology model: parameters from which it builds a graph.
 pub trait TopologyModel {
-    /// Builds the graph. Refuses impossible sizes at `path` (the dotted path of this topology in the scenario).
+    /// Builds the graph. Refuses impossible sizes; the refusal names `path` (the dotted path of this topology in the scenario).
     fn build(&self, path: &str) -> Result<Graph, Refusal>;
 
-    /// Small configurations with important differences: ordinary, smallest and unusual sizes. Tests build all examples.
+    /// Small configurations for tests, with important differences: ordinary, smallest and unusual sizes. Weft's tests build all examples.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
 }
 
 weft_units::registry! {
-    /// Every registered topology.
+    /// A registered topology, with its parameters.
     pub enum TopologyConfig as TopologyModel, with examples, open to AddedTopology:
     "single_router" => single_router::SingleRouter,
     "hyperx" => hyperx::HyperX,
@@ -42,14 +42,14 @@ weft_units::registry! {
 }
 
 impl TopologyConfig {
-    /// Builds the graph. Refuses impossible sizes at `path` (the dotted path of this topology in the scenario).
+    /// Builds the graph. Refuses impossible sizes; the refusal names `path` (the dotted path of this topology in the scenario).
     pub fn build(&self, path: &str) -> Result<Graph, Refusal> {
         self.model().build(path)
     }
 
-    /// Names of the topologies that have an example for which `has` is true, for messages.
+    /// Names of the topologies with at least one example for which `has` is true. Messages list these names.
     pub fn names_with(has: impl Fn(&Graph) -> bool) -> Vec<&'static str> {
-        // built only once: a search over many settings may be refused thousands of times
+        // the examples are built only once, because a search over many settings can be refused thousands of times
         static EXAMPLES: LazyLock<Vec<(&'static str, Graph)>> = LazyLock::new(|| {
             let all = TopologyConfig::examples().into_iter();
             all.filter_map(|example| Some((example.name(), example.build("").ok()?))).collect()

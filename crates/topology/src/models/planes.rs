@@ -1,4 +1,4 @@
-//! Planes: several networks of one form that do not share channels, joined by nodes that have a terminal in each of them.
+//! Planes: several copies of a network that share no channel. Each node has a terminal in each copy.
 //!
 //! # Source
 //! Multi-rail networks of clusters, such as those of S. Coll et al., "Using multirail networks in high-performance clusters"
@@ -8,11 +8,11 @@
 //! `count` \[planes\], 1 to 256; `of`: the topology of a plane, with its parameters.
 //!
 //! # Guarantees
-//! Node n has the terminals n * count to n * count + count - 1: terminal n of each plane. Router r of plane p has number r * count + p.
-//! All planes have the ports, link classes and latencies of `of`. No path leads from one plane to another, so packets can only reach
-//! terminals of their own plane. A pattern selects nodes: each terminal sends to the terminals of its plane in the nodes that the pattern
-//! selects. A job's terminals are also given as nodes. Diameter and mean distance are those of a plane. The bisection is that of all
-//! planes together.
+//! Node n has the terminals n * count to n * count + count - 1: terminal n of each plane. Router r of plane p has number r * count + p. All
+//! planes have the same ports, link classes and latencies as the topology `of`. No path leads from one plane to another, so packets can
+//! only reach terminals in the plane in which they were sent. A pattern selects nodes. Each terminal then sends to those terminals of the
+//! selected nodes that are in its plane. The keys that give the terminals of a job contain nodes instead. The diameter and the mean
+//! distance are those of one plane. The bisection is the sum over all planes.
 //!
 //! # Not modelled
 //! Planes of different topologies. Weft refuses routings that post or read numbers of other routers, and routings that compute new paths
@@ -29,18 +29,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Several networks of one form that do not share channels; every node has a terminal in each.
+/// Several copies of a network that share no channel; every node has a terminal in each copy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Planes {
-    /// Number of networks, 1 to 256.
+    /// Number of copies, 1 to 256.
     #[schemars(range(min = 1, max = 256))]
     pub count: u32,
-    /// The topology of each network.
+    /// The topology of each copy.
     pub of: Box<TopologyConfig>,
 }
 
-/// Largest number of planes: a node has an interface in each plane.
+/// Maximum number of planes. A node has an interface in each plane.
 const MOST: u32 = 256;
 
 impl TopologyModel for Planes {

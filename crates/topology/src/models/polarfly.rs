@@ -1,4 +1,4 @@
-//! PolarFly: the Erdos-Renyi polarity graph, of diameter 2 and close to the Moore bound.
+//! PolarFly: the Erdos-Renyi polarity graph, which has diameter 2 and almost as many routers as the Moore bound allows.
 //!
 //! # Source
 //! K. Lakhotia, M. Besta, L. Monroe, K. Isham, P. Iff, T. Hoefler, F. Petrini, "PolarFly: A Cost-Effective and Flexible
@@ -9,29 +9,30 @@
 //! `q` \[a power of a prime\], `terminals_per_router` p \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Routers are the points of the projective plane over the Galois field of q elements: (1, a, b), (0, 1, a) and (0, 0, 1). Two routers
-//! are joined if their scalar product is 0. q^2 + q + 1 routers, diameter 2. The q + 1 points whose product with themselves is 0 (called
-//! quadrics in the source) have degree q, all other points q + 1. Every two routers have exactly one common neighbour, if a quadric
-//! counts as its own neighbour.
+//! Routers are the points of the projective plane over the Galois field of q elements: (1, a, b), (0, 1, a) and (0, 0, 1). A link joins two
+//! routers if their scalar product is 0. The network has q^2 + q + 1 routers and diameter 2. The q + 1 points whose product with themselves
+//! is 0 (called quadrics in the source) have degree q. All other points have degree q + 1. Every two routers have exactly one common
+//! neighbour, if a quadric counts as its own neighbour.
 //!
-//! Groups are the racks of the source, built around the first quadric. Group 0 has the quadrics. For even q it also has the point that is
-//! joined to all quadrics. Each other group consists of a neighbour of the first quadric, and of the neighbours of this router except
-//! quadrics. They form triangles that share this router. For odd q, q such groups of q routers exist. For even q, q - 1 groups of q + 1
-//! routers exist. Group 0 and another group are joined by q + 1 links. Two other groups are joined by q - 2 links for odd q, and by q
-//! links for even q.
+//! Groups are the racks of the source, built around the first quadric. Group 0 contains the quadrics. For even q it also contains the point
+//! that has links to all quadrics. Each other group consists of a neighbour of the first quadric (the shared router), and of the neighbours
+//! of this router except quadrics. The links of such a group form triangles that all contain the shared router. For odd q, there are q
+//! groups of this kind, with q routers each. For even q, there are q - 1 groups of this kind, with q + 1 routers each. Group 0 has q + 1
+//! links to each other group. Any two other groups are joined by q - 2 links for odd q, and by q links for even q.
 //!
-//! Router ids ascend by group. In a group the shared router is first, and the others follow in the order of the numbers of their points.
-//! (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has q^2 + q. In these formulas, an element is the number whose
-//! digits are its coefficients. Link classes: "local" in a group, "global" between groups. Terminal id = router * p + port; ports are the
-//! terminals, then the links by ascending far router, then the other members of the trunks.
+//! Router ids increase from group to group. In a group the shared router comes first. After the shared router, the routers of a group
+//! follow in the order of the numbers of their points. The point (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has q^2
+//! + q. To compute the number of a point, an element of the field is the number whose digits are its coefficients. Link classes: "local" in
+//! a group, "global" between groups. Terminal id = router * p + port. The ports to terminals come first, then the links sorted by
+//! neighbour, then the ports of the other links of trunks.
 //!
 //! # Not modelled
-//! The expansion of the source by copies of racks. The extra links of quadrics for even degrees.
+//! The expansions in the source that copy racks. The additional links of quadrics in the source, for even degrees.
 //!
 //! # Validation
-//! `topology/tests/polarfly.rs` checks routers, degrees, diameter, common neighbours and links between groups for every q up to 32. It
-//! compares the bisection with the bound by the second eigenvalue. `topology/tests/conformance.rs` checks wiring and views. No rows of a
-//! peer.
+//! `topology/tests/polarfly.rs` checks routers, degrees, diameter, common neighbours and links between groups for every q up to 32.
+//! `topology/tests/polarfly.rs` also compares the bisection with the bound by the second eigenvalue. `topology/tests/conformance.rs` checks
+//! wiring and views. No other simulator was compared.
 
 use super::TopologyModel;
 use super::galois::{Field, prime_power};
@@ -45,7 +46,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolarFly {
-    /// q: a power of a prime. The network has q^2 + q + 1 routers: q^2 with q + 1 links each, and q + 1 with q links each.
+    /// q: a power of a prime. The network has q^2 + q + 1 routers: q^2 routers with q + 1 links each, and q + 1 routers with q links each.
     pub q: u32,
     /// p: number of terminals on each router, 1 or more. Half of q + 1, rounded up, gives full global bandwidth.
     pub terminals_per_router: u32,
@@ -90,7 +91,7 @@ impl TopologyModel for PolarFly {
 }
 
 impl PolarFly {
-    /// Checks all sizes, and returns the field.
+    /// Checks all sizes, and returns the Galois field of the network.
     fn check(&self, path: &str) -> Result<Field, Refusal> {
         let (q, p) = (self.q, self.terminals_per_router);
         let fits = |q: &u32| prime_power(*q).is_some();
@@ -128,7 +129,7 @@ impl Plane {
         }
     }
 
-    /// The point with a number.
+    /// The point that has this number.
     fn point(&self, number: u32) -> Point {
         let q = self.field.elements();
         match number.checked_sub(q * q) {
@@ -138,10 +139,10 @@ impl Plane {
         }
     }
 
-    /// The numbers of the points whose product with this point is 0. The point itself is included if it is a quadric.
+    /// The numbers of the points whose scalar product with this point is 0. The point itself is included if it is a quadric.
     fn orthogonal(&self, number: u32) -> impl Iterator<Item = u32> {
         let field = &self.field;
-        // two of these points; the others are the first one plus multiples of the second
+        // two of these points; each other one is the first plus a multiple of the second
         let [s, t] = match self.point(number) {
             [1, a, b] => [[field.negative(a), 1, 0], [field.negative(b), 0, 1]],
             [_, 1, a] => [[1, 0, 0], [0, field.negative(a), 1]],
@@ -152,7 +153,7 @@ impl Plane {
         sums.chain([t]).map(|vector| self.number(self.scaled(vector)))
     }
 
-    /// The point of which a vector is a multiple.
+    /// The point that is a multiple of this vector.
     fn scaled(&self, vector: [u32; 3]) -> Point {
         let first = vector.into_iter().find(|&element| element != 0).expect("not all are 0");
         let factor = self.field.inverse(first);
@@ -168,8 +169,9 @@ impl Plane {
 
 /// The racks of the source as lists of point numbers, the quadrics first.
 ///
-/// A triangle contains no quadric: the only common neighbour of a quadric and its neighbour is the quadric itself. So two neighbours of
-/// the first quadric are not joined. A router that is neither a quadric nor such a neighbour belongs to exactly one of their racks.
+/// Quadrics belong to no triangle, because a quadric and any neighbour of it have only the quadric itself as a common neighbour. So no link
+/// joins two neighbours of the first quadric. Every router that is neither a quadric nor such a neighbour belongs to exactly one of their
+/// racks.
 fn racks(plane: &Plane) -> Vec<Vec<u32>> {
     let q = plane.field.elements();
     let (mut quadrics, others): (Vec<u32>, Vec<u32>) = (0..q * q + q + 1).partition(|&number| plane.is_quadric(number));
@@ -189,7 +191,7 @@ fn racks(plane: &Plane) -> Vec<Vec<u32>> {
     racks
 }
 
-/// The neighbours of each router, ascending; `points` are the numbers of the routers' points.
+/// The neighbours of each router, ascending; `points` contains the number of the point of each router.
 fn neighbours(plane: &Plane, points: &[u32]) -> Vec<Vec<u32>> {
     let mut routers = vec![0; points.len()];
     (0..).zip(points).for_each(|(router, &point)| routers[point as usize] = router);
@@ -212,17 +214,18 @@ mod tests {
 
     #[test]
     fn three_is_wired_by_hand() {
-        // squares are 0 or 1 modulo 3, so a quadric has no coordinate 0: (1, 1, 1), (1, 1, 2), (1, 2, 1), (1, 2, 2)
+        // squares are 0 or 1 modulo 3, so the quadrics have no coordinate 0: (1, 1, 1), (1, 1, 2), (1, 2, 1), (1, 2, 2)
         let plane = Plane { field: Field::new(3).unwrap() };
         let racks = racks(&plane);
         assert_eq!(racks[0], [4, 5, 7, 8]);
-        // with (1, 1, 1): (1, 0, 2), (1, 2, 0) and (0, 1, 2)
+        // the neighbours of (1, 1, 1) are (1, 0, 2), (1, 2, 0) and (0, 1, 2)
         let centres: Vec<u32> = racks[1..].iter().map(|rack| rack[0]).collect();
         assert_eq!(centres, [2, 6, 9 + 2]);
-        // with (1, 0, 2): x = -2 z = z, so (0, 1, 0), (1, 0, 1), (1, 1, 1) and (1, 2, 1). The last two are quadrics.
+        // for neighbours of (1, 0, 2), x = -2 z = z: they are (0, 1, 0), (1, 0, 1), (1, 1, 1) and (1, 2, 1). The last two are quadrics.
         assert_eq!(racks[1], [2, 1, 9]);
         let graph = build(3, 1).unwrap();
-        // router 4 is (1, 0, 2): router 0 is (1, 1, 1), router 2 is (1, 2, 1), then the routers of its own rack
+        // router 4 is (1, 0, 2). The neighbours of router 4 are router 0, which is (1, 1, 1), router 2, which is (1, 2, 1), and the routers
+        // of its rack
         assert_eq!(graph.neighbours(4).collect::<Vec<_>>(), [0, 2, 5, 6]);
     }
 
@@ -255,7 +258,7 @@ mod tests {
         assert_eq!(refusal(u32::MAX).path, "topology.q");
         assert_eq!(refusal(521).what, "1 terminals + 522 links gives 523 ports per router; a router has at most 512");
         assert_eq!(build(5, 0).unwrap_err().path, "topology.terminals_per_router");
-        // `make test-all`: the largest network whose routers fit into 128 ports
+        // with `make test-all`, the test uses the largest network whose routers fit into 128 ports
         let q = if std::env::var_os("WEFT_TEST_ROUNDS").is_some() { 125 } else { 27 };
         assert_eq!(build(q, 2).unwrap().radix(), q + 3);
         assert_eq!(refusal(257).what, "a field of 257 elements is too large: its tables have room for 256");

@@ -7,7 +7,7 @@
 //! `terminals` \[terminals\].
 //!
 //! # Guarantees
-//! Terminal t is on port t. No links.
+//! Terminal t is on port t. The network has no links between routers.
 //!
 //! # Not modelled
 //! Terminals on more than one router.
@@ -28,7 +28,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SingleRouter {
-    /// Number of terminals, 1 to 512. Each has one port.
+    /// Number of terminals, 1 to 512. Each terminal has one port of the router.
     pub terminals: u32,
 }
 

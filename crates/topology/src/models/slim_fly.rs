@@ -1,4 +1,4 @@
-//! Slim Fly: a graph of diameter 2 after McKay, Miller and Siran (MMS), close to the Moore bound.
+//! Slim Fly: a graph by McKay, Miller and Siran (MMS), which has diameter 2 and almost as many routers as the Moore bound allows.
 //!
 //! # Source
 //! M. Besta, T. Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC'14; B. D. McKay, M. Miller,
@@ -10,22 +10,22 @@
 //! `q` \[a power of a prime\], `terminals_per_router` p \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! q = 4w + d, d in {-1, 0, 1}, a power of a prime (not 2): all arithmetic is that of the Galois field of q elements. Routers are (0, x,
-//! y) and (1, m, c). (0, x, y) is joined to (1, m, c) if y = m x + c. Two routers (0, x, .) are joined if the difference of their y is in
-//! X. Two routers (1, m, .) are joined if the difference of their c is in X'. X contains even powers and X' contains odd powers of a
-//! primitive element. The two sets are large enough to be closed under change of sign. The network has 2 q^2 routers, degree (3 q - d) /
-//! 2 and diameter 2. Groups: (0, i, .) and (1, i, .) form group i, like the racks of the source. Router id = group * 2 q + side * q + y
-//! (or c); here an element is the number whose digits are its coefficients. Every two groups are joined by 2 q links. Link classes:
-//! "local" in a group, "global" between groups. Terminal id = router * p + port; ports are the terminals, then the links by ascending far
-//! router, then the other members of the trunks.
+//! q = 4w + d with d in {-1, 0, 1} is a power of a prime, but not 2 itself. All arithmetic is that of the Galois field of q elements.
+//! Routers are (0, x, y) and (1, m, c). A link joins (0, x, y) and (1, m, c) if y = m x + c. A link joins two routers (0, x, .) if the
+//! difference of their y is in a set X. A link joins two routers (1, m, .) if the difference of their c is in a set X'. X contains even
+//! powers and X' contains odd powers of a primitive element. The sets X and X' are large enough to contain the negative of each of their
+//! elements. The network has 2 q^2 routers, degree (3 q - d) / 2 and diameter 2. The routers (0, i, .) and (1, i, .) form group i, like the
+//! racks of the source. Router id = group * 2 q + side * q + y (or c). To compute an id, an element of the field is the number whose digits
+//! are its coefficients. Every two groups are joined by 2 q links. Link classes: "local" in a group, "global" between groups. Terminal id =
+//! router * p + port. The ports to terminals come first, then the links sorted by neighbour, then the ports of the other links of trunks.
 //!
 //! # Not modelled
-//! The extended graphs of diameter 3 of the source.
+//! The extended graphs in the source, which have diameter 3.
 //!
 //! # Validation
-//! `topology/tests/slim_fly.rs` checks routers, degree, diameter 2 and links between groups for every q up to 49. It also checks the
-//! Hoffman-Singleton graph (q = 5), which is the only graph of its kind. `topology/tests/conformance.rs` checks wiring and views. No
-//! other simulator was compared.
+//! `topology/tests/slim_fly.rs` checks routers, degree, diameter 2 and links between groups for every q up to 49, and the Hoffman-Singleton
+//! graph (q = 5), which is the only graph of its kind. `topology/tests/conformance.rs` checks wiring and views. No other simulator was
+//! compared.
 
 use super::TopologyModel;
 use super::galois::{Field, prime_power};
@@ -78,7 +78,7 @@ impl TopologyModel for SlimFly {
 }
 
 impl SlimFly {
-    /// Checks all sizes, and returns the field.
+    /// Checks all sizes, and returns the Galois field of the network.
     fn check(&self, path: &str) -> Result<Field, Refusal> {
         let (q, p) = (self.q, self.terminals_per_router);
         let fits = |q: &u32| prime_power(*q).is_some() && q % 4 != 2;
@@ -111,7 +111,7 @@ fn degree(q: u32) -> u64 {
     }
 }
 
-/// The neighbours of each router, ascending.
+/// The neighbours of each router, in ascending order.
 fn neighbours(field: &Field) -> Vec<Vec<u32>> {
     let q = field.elements();
     let router = |side: u32, group: u32, place: u32| group * 2 * q + side * q + place;
@@ -134,17 +134,18 @@ fn neighbours(field: &Field) -> Vec<Vec<u32>> {
     neighbours
 }
 
-/// X and X': the differences of neighbours (0, x, .) and of neighbours (1, m, .).
+/// The sets X and X': the differences between neighbours (0, x, .), and those between neighbours (1, m, .).
 fn generators(field: &Field) -> [Vec<u32>; 2] {
     let q = field.elements();
     let w = q.div_ceil(4);
     let powers = |exponents: &mut dyn Iterator<Item = u32>| exponents.map(|e| field.power(e)).collect();
     match q % 4 {
-        // -1 is an even power, so the even powers are closed under change of sign, and so are the odd powers
+        // -1 is an even power, so the even powers contain the negative of each element, and so do the odd powers
         1 => [powers(&mut (0..q - 1).step_by(2)), powers(&mut (1..q - 1).step_by(2))],
-        // q is even, so -1 = 1, and every set is closed under change of sign. X contains 1 as the power 0, and X' as the power q - 1
+        // q is even, so -1 = 1, and every element is its negative. X contains 1 as the power 0, and X' contains 1 as the power q - 1
         0 => [powers(&mut (0..q - 1).step_by(2)), powers(&mut (1..q).step_by(2))],
-        // -1 is the odd power 2w - 1: the first half of the even powers with their negatives, and the same set one power higher
+        // -1 is the odd power 2w - 1: the first half of the even powers with their negatives, and the same set multiplied by the primitive
+        // element
         _ => [0, 1].map(|first| {
             let half = (first..first + 2 * w - 1).step_by(2);
             powers(&mut half.clone().chain(half.map(|e| e + 2 * w - 1)))
@@ -166,7 +167,8 @@ mod tests {
         let field = Field::new(5).unwrap();
         assert_eq!(generators(&field).map(|mut set| (set.sort_unstable(), set).1), [[1, 4], [2, 3]]);
         let graph = build(5, 1).unwrap();
-        // (0, 1, 2): y = 1 and 3 in its group; the lines (1, m, c) with 2 = m + c: c = 2, 1, 0, 4, 3
+        // neighbours of (0, 1, 2): y = 1 and y = 3 in its group; for the other side, 2 = m + c gives the routers (1, m, c) with c = 2, 1,
+        // 0, 4, 3
         let far: Vec<u32> = graph
             .ports(12)
             .iter()
@@ -201,7 +203,7 @@ mod tests {
         assert_eq!(refusal(u32::MAX).path, "topology.q");
         assert_eq!(refusal(349).what, "1 terminals + 523 links gives 524 ports per router; a router has at most 512");
         assert_eq!(build(5, 0).unwrap_err().path, "topology.terminals_per_router");
-        // `make test-all`: the largest network whose routers fit into 128 ports
+        // with `make test-all`, the test uses the largest network whose routers fit into 128 ports
         let q = if std::env::var_os("WEFT_TEST_ROUNDS").is_some() { 83 } else { 27 };
         assert_eq!(build(q, 3).unwrap().radix(), (3 * q).div_ceil(2) + 3);
         assert_eq!(refusal(257).what, "a field of 257 elements is too large: its tables have room for 256");

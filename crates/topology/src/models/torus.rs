@@ -1,4 +1,5 @@
-//! Torus: routers on a grid, each joined to the next and the previous in every dimension, the ends joined too.
+//! Torus: routers on a grid, in which links join each router to the next and the previous one in every dimension. The ends of a line are
+//! also joined.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 5 (k-ary n-cubes).
@@ -7,10 +8,10 @@
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Routers are numbered as in [`Grid`](crate::Grid); dimension 0 changes fastest. Ports are the terminals, then for each
-//! dimension the port up and the port down ([`Line::Ring`]), then the other members of the trunks. Terminal id = router *
-//! terminals_per_router + port. Each router always has two trunks per dimension. In a dimension of width 2 both trunks join the same two
-//! routers, so these routers have twice as many parallel links as a trunk. Diameter: sum of floor(width / 2).
+//! Routers are numbered as in [`Grid`](crate::Grid); dimension 0 changes fastest. The ports to terminals come first, then the port up and
+//! the port down of each dimension ([`Line::Ring`]), then the other links of trunks. Terminal id = router * terminals_per_router + port.
+//! Each router has two trunks per dimension, also in a dimension of width 2. In a dimension of width 2 both trunks join the same two
+//! routers. The number of links between these routers is then twice the width of a trunk. The diameter is the sum of floor(width / 2).
 //!
 //! # Not modelled
 //! Twisted or express links.
@@ -56,7 +57,7 @@ impl TopologyModel for Torus {
     }
 }
 
-/// Builds a torus (rings) or a mesh (rows). The mesh leaves the ports at its edges unused, so both use the same numbering.
+/// Builds a torus (rings) or a mesh (rows). A mesh leaves the ports at its edges unused, so torus and mesh have the same port numbers.
 pub(crate) fn build(
     topology: &'static str,
     widths: &[u32],
@@ -73,7 +74,7 @@ pub(crate) fn build(
     builder.build(grid.structure(line), path)
 }
 
-/// For each dimension, the port up (+1), then the port down (-1). A link leaves by one of the two kinds and arrives at the other.
+/// For each dimension, the port up (+1), and then the port down (-1). Each link joins a port up to a port down.
 fn neighbour_ports(grid: &RouterGrid, wrap: bool, router: u32) -> impl Iterator<Item = Port> {
     let terminals = grid.terminals;
     grid.axes(router).flat_map(move |(d, width, own, stride)| {
@@ -103,7 +104,7 @@ mod tests {
             .unwrap();
         let to = |router, port| Peer::Router { router, port };
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
-        // The port up of one router (port 1) leads to the port down of the other (port 2), both ways around.
+        // In a ring of two routers, the port up of each (port 1) leads to the port down of the other (port 2), on two separate links.
         assert_eq!(peers(0), [Peer::Terminal(0), to(1, 2), to(1, 1)]);
         assert_eq!(peers(1), [Peer::Terminal(1), to(0, 2), to(0, 1)]);
         assert_eq!(graph.links().count(), 2);

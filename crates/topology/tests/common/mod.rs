@@ -1,4 +1,4 @@
-//! Writes a graph in each file format that Weft reads.
+//! Helpers of the tests: write a graph in each file format that Weft reads.
 
 use weft_topology::graph_file::GraphFile;
 use weft_topology::{Graph, TopologyConfig};
@@ -9,7 +9,7 @@ pub fn graph_file(name: &str, text: &str) -> TopologyConfig {
     TopologyConfig::GraphFile(GraphFile::of(file))
 }
 
-/// (from, to, class name) of every link.
+/// The links of a graph as (from, to, class name).
 fn links(graph: &Graph) -> impl Iterator<Item = (u32, u32, &str)> {
     graph.links().map(|link| (link.ends[0].0, link.ends[1].0, &*graph.class_names()[link.class as usize]))
 }
@@ -42,7 +42,7 @@ pub fn graphml(graph: &Graph) -> String {
     text + "</graph></graphml>\n"
 }
 
-/// A graph file without link classes: anynet can express only latencies.
+/// Writes a graph as anynet text. Anynet has no link classes, only latencies.
 pub fn anynet(graph: &Graph) -> String {
     let mut lines: Vec<String> = (0..graph.routers()).map(|router| format!("router {router}")).collect();
     for terminal in 0..graph.terminals() {

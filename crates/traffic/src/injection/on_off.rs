@@ -1,4 +1,4 @@
-//! On/off: bursts at a peak load with silence between them, so that the average is the load of the scenario.
+//! On/off: sources alternate between bursts at a peak load and silence, so that the average is the load of the scenario.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 24.2.2 (the two-state Markov-modulated
@@ -10,16 +10,17 @@
 //! `mean_on`: mean length of a burst \[time\], `peak`: load inside a burst \[flits/cycle\].
 //!
 //! # Guarantees
-//! The lengths of bursts and of silences are geometric, 1 cycle or more. In each cycle of a burst a packet is created with
-//! probability peak / flits. The mean silence is mean_on * (peak - load) / load cycles, so that the average is the load. A load
-//! equal to the peak is one burst without end. Sources start in the stationary state. The precision is that of `gaps.rs`.
+//! The lengths of bursts and of silences are geometric, at least 1 cycle. In each cycle of a burst a packet is created with probability
+//! peak / flits. The mean silence is mean_on * (peak - load) / load cycles, so that the average is the load. If the load equals the peak, a
+//! source sends one burst without end. Sources start in the stationary state. The precision of the probabilities is that of `gaps.rs`.
 //!
 //! # Not modelled
 //! Bursts with other length distributions (heavy tails, self-similar traffic); bursts whose packets all go to one destination.
 //!
 //! # Validation
 //! `traffic/tests/injection.rs` checks that the rate equals the load, in every cycle from the first, and that the lengths of bursts and
-//! silences are geometric. It also compares the variance of counts with the renewal process and with `dispersion`. No rows of a peer.
+//! silences are geometric. `traffic/tests/injection.rs` also compares the variance of packet counts with the theory of renewal processes
+//! and with `dispersion`. No other simulator was compared.
 
 use super::{InjectionModel, Remembered, Times};
 use crate::GapTable;
@@ -30,18 +31,18 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_units::{MAX_CYCLES, Refusal, Time};
 
-/// Bursts at a peak load with silence between them; on average the load of the scenario.
+/// Sources alternate between bursts at a peak load and silence; the average is the load of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
     /// Mean length of a burst.
     pub mean_on: Time,
-    /// Load inside a burst in flits per cycle, above 0 and at most 1 (default 1).
+    /// Load of a source inside a burst in flits per cycle, above 0 and at most 1 (default 1).
     #[serde(default = "full")]
     pub peak: f64,
 }
 
-/// The largest value that a product which should be 1 may have after rounding.
+/// Lower limit for a product that should be at least 1, because rounding can make it slightly smaller.
 const ROUNDED: f64 = 1.0 - 1e-9;
 
 fn full() -> f64 {
@@ -49,7 +50,7 @@ fn full() -> f64 {
 }
 
 impl OnOff {
-    /// Mean lengths of a burst and of a silence [cycles]; refused if no such lengths give the load.
+    /// Mean lengths of a burst and of a silence [cycles]; refuses parameters for which no such lengths give the load.
     fn lengths(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<(f64, f64), Refusal> {
         let Self { mean_on, peak } = *self;
         if !(peak > 0.0 && peak <= 1.0) {
@@ -63,7 +64,7 @@ impl OnOff {
         let mean_on = mean_on.duration(cycle_fs, &format!("{path}.mean_on"))?;
         let on = mean_on.cycles as f64;
         let flits = packet_flits;
-        // This also limits the draws per packet: most bursts have at least one packet.
+        // The check also limits the number of draws per packet, because most bursts then have at least one packet.
         if on * peak < flits * ROUNDED {
             let what =
                 format!("{mean_on} at {peak} flits per cycle send {} of the {flits} flits of a packet", on * peak);
@@ -112,27 +113,29 @@ impl InjectionModel for OnOff {
 
     fn examples() -> Vec<Self> {
         let mean_on = [Time::Cycles(10), Time::Femtoseconds(50_000_000), Time::Cycles(100)];
-        // The last example is one burst without end.
+        // In the last example, the peak equals the load, so a source sends one burst without end.
         mean_on.into_iter().zip([1.0, 0.8, 0.25]).map(|(mean_on, peak)| Self { mean_on, peak }).collect()
     }
 }
 
-/// The variance of the number of packets in a long time, divided by its mean, for packets with probability `p` in each cycle of a burst.
-/// Bursts of `on` and silences of `off` cycles on average, both geometric, are a Markov chain of two states. A cycle is in a burst with
-/// probability f = on / (on + off). The covariance with the cycle that is k cycles later is f (1 - f) r^k, with r = 1 - 1/on - 1/off. So
-/// T cycles have the variance T (p f (1 - p f) + 2 p^2 f (1 - f) r / (1 - r)) and the mean T p f.
+/// The index of dispersion (variance / mean of the number of packets in a long time), for packets with probability `p` in each cycle of a
+/// burst. Bursts of `on` and silences of `off` cycles on average, both with geometric lengths, are a Markov chain of two states. A cycle is
+/// in a burst with probability f = on / (on + off). The covariance between a cycle and the cycle k cycles later is f (1 - f) r^k, with r =
+/// 1 - 1/on - 1/off. So the number of packets in T cycles has the mean T p f. Its variance is T (p f (1 - p f) + 2 p^2 f (1 - f) r / (1 -
+/// r)).
 fn dispersion(p: f64, on: f64, off: f64) -> f64 {
     let (f, memory) = (on / (on + off), on * off / (on + off));
-    // r / (1 - r) with 1 - r = (on + off) / (on off); strict alternation leaves rounding errors around 0
+    // uses r / (1 - r) with 1 - r = (on + off) / (on off). For strict alternation the result is 0 except for rounding errors, so the
+    // minimum is 0
     (1.0 - p * f + 2.0 * p * (1.0 - f) * (memory - 1.0)).max(0.0)
 }
 
-/// Bursts and silences. The state of a source is the number of cycles that are left of its burst.
+/// The gaps of sources with bursts and silences. The state of a source is the number of cycles until its burst ends.
 #[derive(Debug, Clone)]
 pub(super) struct Bursts {
-    /// The number of the 2^64 values of a draw for which a source starts in a burst.
+    /// Number of the 2^64 values of a random number for which a source starts in a burst.
     is_on: u64,
-    /// Cycles between packets if the burst never ended.
+    /// Distribution of the gaps between packets inside a burst.
     packets: GapTable,
     /// Distribution of the lengths of bursts [cycles].
     on: GapTable,
@@ -142,14 +145,14 @@ pub(super) struct Bursts {
 }
 
 impl Remembered for Bursts {
-    /// Number of cycles that are left of a burst at a random time. The length is geometric, so the rest is distributed like a new burst.
-    /// 0 in a silence, whose rest is distributed like a new silence.
+    /// Number of cycles until the current burst ends, at a random time; 0 in a silence. The lengths are geometric, so the remaining part of
+    /// a burst has the same distribution as a new burst. The remaining part of a silence has the same distribution as a new silence.
     fn start(&self, rng: &mut Pcg32) -> u64 {
         if rng.next_u64() < self.is_on { self.on.draw(rng) } else { 0 }
     }
 
-    /// Cycles to the next packet. A packet that would be created after the burst is dropped: the next draw has the same
-    /// distribution.
+    /// Number of cycles until the next packet. A packet that would be created after the end of the burst is dropped,
+    /// because a new draw in the next burst has the same distribution.
     fn gap(&self, left: &mut u64, rng: &mut Pcg32) -> u64 {
         let mut passed = 0;
         loop {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Bins of 100 cycles from cycle 1000 on, each of 50 packets, with these mean latencies [cycles] and flits.
+/// Bins of 100 cycles from cycle 1000 on, each with 50 packets, and with the given mean latencies [cycles] and flits.
 fn series(of: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, Arrived)> {
     let bin = |(k, (latency, flits)): (usize, (u64, u64))| {
         let squares = u128::from(50 * latency.pow(2));
@@ -9,14 +9,15 @@ fn series(of: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, Arrived)> {
     of.into_iter().enumerate().map(bin).collect()
 }
 
-/// Ten bins whose means alternate between 38 and 42, and whose flits alternate between 95 and 105. The standard deviation of the
-/// means is sqrt(10 * 4 / 9) = 2.11 cycles. So the limit is 40 + 4 * 2.11 * sqrt(1 + 1 / 10) = 48.8 cycles. The standard deviation
-/// of flits is 5.27, and their limit is 100 - 22.1 = 77.9.
+/// Ten bins before the fault: their mean latencies alternate between 38 and 42, and their flits between 95 and 105. The standard deviation
+/// of the mean latencies is sqrt(10 * 4 / 9) = 2.11 cycles. So the upper limit of the latency is 40 + 4 * 2.11 * sqrt(1 + 1 / 10) = 48.8
+/// cycles. The standard deviation of the flits is 5.27, so their lower limit is 100 - 22.1 = 77.9.
 fn before() -> Vec<(u64, u64)> {
     [(38, 95), (42, 105)].repeat(5)
 }
 
-/// Judges the bins after the event until the window ends. The routing has its new tables `rebuild` cycles after the event.
+/// Judges the recovery from all bins between the event and the end of the window. The routing has its new tables `rebuild` cycles after the
+/// event.
 fn since_event(after: &[(u64, u64)], rebuild: u64, lost_in: Option<usize>) -> Result<Time, String> {
     let mut bins = series(before().into_iter().chain(after.iter().copied()));
     if let Some(lost) = lost_in {
@@ -41,7 +42,7 @@ fn judged(after: &[(u64, u64)]) -> Result<u64, String> {
 const GOOD: (u64, u64) = (40, 100);
 const SLOW: (u64, u64) = (90, 100);
 
-/// These bins, followed by `count` bins with the usual values.
+/// The given bins, followed by `count` bins with the usual values.
 fn then_good(first: &[(u64, u64)], count: usize) -> Vec<(u64, u64)> {
     [first, &vec![GOOD; count]].concat()
 }
@@ -60,7 +61,7 @@ fn a_bin_alone_counts_only_right_after_the_event() {
     assert_eq!(judged(&then_good(&[GOOD, SLOW], 8)), Ok(0));
     assert_eq!(judged(&then_good(&[GOOD, SLOW, SLOW], 8)), Ok(300));
     assert_eq!(judged(&then_good(&[SLOW, GOOD, SLOW], 8)), Ok(300));
-    // the second slow bin is 7 bins, and 8 bins, after the first
+    // the second slow bin comes 7 bins after the first, and then 8 bins after it
     let twice = |between: usize| [then_good(&[GOOD, SLOW], between), then_good(&[SLOW], 8)].concat();
     assert_eq!((judged(&twice(6)), judged(&twice(7))), (Ok(900), Ok(0)));
 }
@@ -88,7 +89,7 @@ fn nothing_is_as_before_without_new_tables() {
 
 #[test]
 fn the_interval_counts_the_scatter_of_the_bins_themselves() {
-    // the limit is 48.8 cycles; if the variance of the 50 packets is 200, the standard error is sqrt(200 / 50) = 2 cycles
+    // the limit is 48.8 cycles; a variance of 200 of the 50 packets gives a standard error of sqrt(200 / 50) = 2 cycles
     let mut bins = series(before().into_iter().chain(then_good(&[(60, 100), (50, 100), (47, 100)], 9)));
     let judged = |bins: &[(u64, Arrived)]| {
         let judge = Baseline::from_bins(100, bins, (1000, 3200), 2000).expect("enough bins");
@@ -103,7 +104,7 @@ fn the_interval_counts_the_scatter_of_the_bins_themselves() {
     };
     assert_eq!(judged(&bins), Ok(Time { cycles: 200, interval: (200, Some(200)) }), "packets that are all alike");
     bins[10..13].iter_mut().for_each(|(_, bin)| bin.squares += 200 * 49);
-    // 60 - 4 is above the limit, 50 - 4 is not, and 47 + 4 is not below the limit
+    // with two standard errors, 60 - 4 is above the limit and 50 - 4 is not, and 47 + 4 is not below the limit
     assert_eq!(judged(&bins), Ok(Time { cycles: 200, interval: (100, Some(300)) }));
     bins[12..].iter_mut().for_each(|(_, bin)| bin.squares += 2000 * 49);
     assert_eq!(judged(&bins), Ok(Time { cycles: 200, interval: (100, None) }), "40 + 2 * 6.3 is not below it");
@@ -130,7 +131,7 @@ fn a_bin_without_packets_has_lost_its_flits() {
     assert_eq!(judge.back(&span).map(|time| time.cycles), Ok(100));
 }
 
-/// A part fails in the middle of bin 2000 to 2100, which loses packets; all later bins are as before.
+/// A part fails in the middle of the bin from cycle 2000 to 2100, which loses packets. In all later bins packets arrive as before.
 #[test]
 fn losses_in_the_bin_of_a_failure_count() {
     let mut bins = series(before().into_iter().chain([GOOD; 11]));
@@ -143,12 +144,12 @@ fn losses_in_the_bin_of_a_failure_count() {
     assert_eq!(judged(&bins, 2030, 0), Ok(Time { cycles: 0, interval: (0, Some(0)) }));
     bins[10].1.dropped = 3;
     assert_eq!(judged(&bins, 2030, 0), Ok(Time { cycles: 70, interval: (70, Some(70)) }));
-    // an earlier change in this bin may have caused the losses
+    // if another change came earlier in this bin, it could have caused the losses
     assert_eq!(judged(&bins, 2030, 2010), Ok(Time { cycles: 0, interval: (0, Some(0)) }));
 }
 
-/// Ten bins whose flits alternate between 20 and 180 have a standard deviation of sqrt(10 * 80^2 / 9) = 84.3 flits. The limit is
-/// below 0: 100 - 4 * 84.3 * sqrt(1 + 1 / 10) = -254.
+/// Ten bins whose flits alternate between 20 and 180. The standard deviation of the flits of these bins is sqrt(10 * 80^2 / 9) = 84.3
+/// flits. The lower limit of the flits is below 0: 100 - 4 * 84.3 * sqrt(1 + 1 / 10) = -254.
 #[test]
 fn a_bin_without_packets_is_off_however_much_flits_scatter() {
     let mut bins = series([(38, 20), (42, 180)].repeat(5).into_iter().chain([GOOD; 11]));
@@ -171,7 +172,7 @@ fn a_bin_without_packets_is_off_however_much_flits_scatter() {
 
 #[test]
 fn few_packets_make_longer_bins_and_too_few_say_so() {
-    // 10 packets in a bin: the bins are joined to bins of 400 cycles with 40 packets, of which ten are before the fault
+    // bins with 10 packets are joined to bins of 400 cycles with 40 packets; ten of the joined bins are before the fault
     let thin = |count: usize| -> Vec<(u64, Arrived)> {
         let bin = |k: usize| {
             let latency = 38 + k as u64 % 5;
@@ -183,11 +184,11 @@ fn few_packets_make_longer_bins_and_too_few_say_so() {
     let judge = Baseline::from_bins(100, &thin(50), (1000, 6000), 5200).expect("enough");
     assert_eq!((judge.bin, judge.count, judge.bins[0].0), (400, 10.0, 1200));
     let why = Baseline::from_bins(100, &thin(50), (1000, 6000), 3000).expect_err("too few");
-    // at 0.1 packets per cycle, 45 packets take 450 cycles, so 800 cycles with bins that double; the first such bin begins in 1600
+    // at 0.1 packets per cycle, 45 packets need 450 cycles; doubled bins have 800 cycles, and the first of them begins in cycle 1600
     assert!(
         why.contains("4 whole bins of 400 cycles with 160 packets") && why.contains("in cycle 8000 or later"),
         "{why}"
     );
-    // the remedy works
+    // checks that the proposed number of cycles gives a baseline
     assert!(Baseline::from_bins(100, &thin(100), (1000, 11_000), 8000).is_ok());
 }

@@ -1,5 +1,5 @@
-//! BookSim's `anynet` text. The lines of the text, such as `router 0 node 0 node 1 router 1 15 router 2`, name a router or node, and then
-//! its neighbours, each with an optional latency. Routers are used in ascending order of their ids.
+//! Reads network files in BookSim's text format `anynet`. Each line names a router or node, and then its neighbours, each with an optional
+//! latency. An example is `router 0 node 0 node 1 router 1 15 router 2`. Weft numbers the routers in ascending order of their ids.
 
 use super::draft::{Count, DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated};
 use crate::graph::facts::{Facts, Latency};
@@ -16,7 +16,7 @@ weft_units::codes! {
         helps: "Change nothing, unless you compare with BookSim. Then exchange the credit latencies of the two link classes.";
 }
 
-/// Prefix of the class name of links that state their latency.
+/// The class name of links whose latency is in the file begins with this prefix.
 pub const LATENCY_CLASS: &str = "latency";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ enum End {
     Node(u32),
 }
 
-/// The content of the lines; routers are identified by their ids.
+/// The content of the lines read so far; routers are identified by their ids in the file.
 #[derive(Default)]
 struct Reading {
     routers: BTreeSet<u32>,
@@ -48,7 +48,7 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     for link in &mut links {
         (link.from, link.to) = (index(link.from), index(link.to));
     }
-    // If ids ascend, the first gap is where id and index differ.
+    // The ids are in ascending order, so the first missing id is where id and index differ.
     if let Some((place, (id, _))) = router_of.iter().enumerate().find(|&(place, (&id, _))| place as u32 != id) {
         let what = format!("the file has {} nodes, among them node {id}, but no node {place}", router_of.len());
         return Err(Problem::new(what, format!("number the nodes 0 to {}", router_of.len() - 1)));
@@ -75,10 +75,11 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     Ok(draft)
 }
 
-/// The latency that BookSim uses for a direction of a link if the file does not state it \[cycles\].
+/// The latency that BookSim assumes for a direction of a link if the file does not give it \[cycles\].
 const UNSAID: u32 = 1;
 
-/// Adds the opposite direction of each link if the file states the latency of one direction only: BookSim gives it a latency of 1.
+/// Adds the opposite direction of each link whose latency the file gives for only one direction. BookSim gives the opposite direction a
+/// latency of 1.
 fn state_ways_back(reading: &mut Reading) {
     let stated: HashSet<(u32, u32)> = reading.links.iter().map(|link| (link.from, link.to)).collect();
     let unsaid = reading.classes.find(DEFAULT_CLASS);
@@ -90,7 +91,7 @@ fn state_ways_back(reading: &mut Reading) {
     }
 }
 
-/// The remark on a link whose two directions have different latencies: its meaning in Weft and in BookSim.
+/// The remark on a link whose two directions have different latencies, which explains their meaning in Weft and in BookSim.
 fn remark(draft: &Draft) -> Option<Remark> {
     let class_of: BTreeMap<(u32, u32), u32> =
         draft.links.iter().map(|link| ((link.from, link.to), link.class)).collect();
@@ -159,7 +160,7 @@ impl Reading {
     }
 }
 
-/// The next `router N` or `node N`; `None` at the end of the line.
+/// Parses the next `router N` or `node N` in a line; `None` at the end of the line.
 fn end(words: &mut Peekable<SplitWhitespace>) -> Result<Option<End>, Problem> {
     let Some(kind) = words.next() else { return Ok(None) };
     let id = words.next();
@@ -178,7 +179,7 @@ fn end(words: &mut Peekable<SplitWhitespace>) -> Result<Option<End>, Problem> {
     }
 }
 
-/// The number after an end, if one follows. `line` is the whole line, for the column of the number.
+/// Parses the latency after the name of a router or node, if there is one. `line` is the whole line, for the column of the number.
 fn latency(words: &mut Peekable<SplitWhitespace>, line: &str) -> Result<Option<u32>, Problem> {
     let Some(word) = words.next_if(|word| word.starts_with(|first: char| first.is_ascii_digit())) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The keys of a scenario that define the meaning of the attributes of a graph file.
+//! The scenario keys that define the meaning of attributes in a graph file.
 
 use super::draft::Problem;
 use super::values::{self, Unit, Unread};
@@ -7,25 +7,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{Bandwidth, Time};
 
-/// The attributes of a graph file that store each property.
+/// For each property of a network, the attribute of the graph file that contains it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attributes {
-    /// The edge attribute with the bandwidth of a link.
+    /// The edge attribute that contains the bandwidth of a link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<BandwidthFrom>,
-    /// The edge attribute with the latency of a link, or with its length.
+    /// The edge attribute that contains the latency of a link, or its length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencyFrom>,
-    /// The edge attribute with the class of a link; default `class`.
+    /// The edge attribute that contains the class of a link; default `class`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<From>,
-    /// The node attribute with the number of terminals of a router; default `terminals`.
+    /// The node attribute that contains the number of terminals of a router; default `terminals`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminals: Option<From>,
 }
 
-/// The name of an attribute.
+/// The name of an attribute in a graph file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct From {
@@ -33,7 +33,7 @@ pub struct From {
     pub from: String,
 }
 
-/// An edge attribute with a bandwidth.
+/// An edge attribute that contains a bandwidth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BandwidthFrom {
@@ -42,12 +42,12 @@ pub struct BandwidthFrom {
     /// Unit of the numbers: Tb/s, Gb/s, Mb/s, kb/s, b/s or flits/cycle. Values such as `100Gb/s` or `100G` already have a unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// Rounds to the nearest multiple of this bandwidth, and to at least one multiple. Default: values stay as they are.
+    /// Rounds to the nearest multiple of this bandwidth, and to at least one multiple. Default: values are not rounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<Bandwidth>,
 }
 
-/// An edge attribute with a time or a length.
+/// An edge attribute that contains a time or a length.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyFrom {
@@ -63,13 +63,13 @@ pub struct LatencyFrom {
     pub round: Option<Time>,
 }
 
-/// Nodes of a graph file that are hosts. Each host becomes a terminal of the router to which it has a link.
+/// Rule that selects the nodes of a graph file that are hosts. Each host becomes a terminal of the router to which it has a link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hosts {
     /// Name of the node attribute that identifies hosts; `id` is the id of the node.
     pub attribute: String,
-    /// Value of this attribute at hosts; `server*` matches every value that begins with `server`.
+    /// Value of this attribute that hosts have; `server*` matches every value that begins with `server`.
     pub value: String,
 }
 
@@ -140,7 +140,7 @@ impl LatencyFrom {
     }
 }
 
-/// The problem of a value of the attribute `from` that cannot be parsed.
+/// The error for a value of the attribute `from` that cannot be parsed.
 fn problem(from: &str, unread: &Unread, units: &str, example: &str) -> Problem {
     let help = match unread {
         Unread::Unit(_) => {

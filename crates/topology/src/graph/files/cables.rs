@@ -1,5 +1,5 @@
-//! A table of cables, as inventory programs export it: a heading with the names of the columns, then a line per cable with its two
-//! devices. A list of edges with a heading, such as `source,target`, is also a table of cables.
+//! Reads tables of cables that inventory programs export. The heading names the columns, and each further line is a cable with its two
+//! devices. A list of edges with a heading, such as `source,target`, also counts as a table of cables.
 
 use super::asked::{Attributes, BandwidthFrom, LatencyFrom};
 use super::draft::{Count, Draft, Parallel, Place, Problem, Stated};
@@ -35,13 +35,13 @@ struct Cable {
     line: u32,
 }
 
-/// The table, with the attributes of every device, by device name, in the order of the devices.
+/// The content of the table. `devices` contains the attributes of every device, by name, in the order in which the devices first occur.
 #[derive(Default)]
 struct Table {
     cables: Vec<Cable>,
     devices: Vec<(String, Vec<Field>, u32)>,
     places: HashMap<String, usize>,
-    /// Number of lines that name only one device.
+    /// Number of lines that name only one device, and are therefore no links.
     open: u32,
 }
 
@@ -60,7 +60,7 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
     let mut known = HashSet::new();
     let mut ports: HashMap<(&str, &str), u32> = HashMap::new();
     for Cable { ends: [a, b], ports: [at_a, at_b], fields, line } in &table.cables {
-        // some tables list every cable twice, once from each end
+        // skips the second line of a cable in a table that lists every cable twice, once from each end
         let has_ports = !at_a.is_empty() && !at_b.is_empty();
         if has_ports && known.contains(&[(b, at_b), (a, at_a)]) {
             continue;
@@ -78,7 +78,7 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
     Ok(draft)
 }
 
-/// The lines of the table. A byte-order mark and empty lines are left out.
+/// The lines of the table, split into fields. A byte-order mark and empty lines are left out.
 fn lines(text: &str) -> Result<Vec<StringRecord>, Problem> {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
     let mark = [b'\t', b';'].into_iter().find(|&mark| first.contains(char::from(mark))).unwrap_or(b',');
@@ -115,7 +115,7 @@ impl Table {
         table
     }
 
-    /// Adds a device. If an earlier line has set its attributes, these are kept.
+    /// Adds a device with its attributes. If an earlier line has set attributes of the device, they do not change.
     fn device(&mut self, name: &str, fields: Vec<Field>, line: u32) {
         let place = *self.places.entry(name.to_owned()).or_insert_with(|| {
             self.devices.push((name.to_owned(), Vec::new(), line));
@@ -129,8 +129,8 @@ impl Table {
         }
     }
 
-    /// The attributes that the scenario requests. If the scenario does not request speeds or
-    /// lengths that have a unit, they are read all the same, and a remark says so.
+    /// The attributes that the scenario maps to properties of links. Columns for speeds or lengths that contain a unit
+    /// are also used if the scenario does not map them, and a remark reports this.
     fn attributes(
         &self,
         asked: &Attributes,
@@ -186,7 +186,7 @@ fn unit(heading: &str) -> Option<String> {
     Some(inside.replace("bps", "b/s").replace("bit/s", "b/s"))
 }
 
-/// The remark on ports with more than one cable.
+/// The remark that reports ports with more than one cable.
 fn shared(ports: &HashMap<(&str, &str), u32>) -> Option<Remark> {
     let mut shared: Vec<_> = ports.iter().filter(|(_, cables)| **cables > 1).map(|(port, _)| *port).collect();
     shared.sort_unstable();
@@ -203,7 +203,7 @@ fn shared(ports: &HashMap<(&str, &str), u32>) -> Option<Remark> {
     })
 }
 
-/// The remark on lines that name only one device.
+/// The remark that reports lines that name only one device.
 fn open(lines: u32) -> Option<Remark> {
     (lines > 0).then(|| Remark {
         code: &CABLES_OPEN,

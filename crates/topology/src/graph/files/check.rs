@@ -4,24 +4,24 @@ use super::draft::{Draft, Problem};
 use super::parallel::{Bundle, bundles};
 use crate::{MAX_PORTS, MAX_RADIX};
 
-/// An end of a link, from the view of its router.
+/// An end of a link, as one of the links of its router.
 #[derive(Debug, Clone, Copy)]
 pub struct End {
     pub to: u32,
-    /// Index of the other end among the links of the other router.
+    /// Index of this link among the links of the other router.
     pub far: u16,
     pub class: u8,
-    /// Number of parallel links.
+    /// Number of parallel links that this entry represents.
     pub width: u32,
 }
 
-/// The links of every router by ascending neighbour, and the names of the link classes.
+/// The links of every router, sorted by neighbour, and the names of the link classes.
 pub struct Wiring<'a> {
     pub links: Vec<Vec<End>>,
     pub classes: Vec<&'a str>,
 }
 
-/// The number of terminals of every router; `default` is for routers without a number in the file.
+/// The number of terminals of every router. `default` applies to routers for which the file gives no number.
 pub fn terminal_counts(draft: &Draft, default: Option<u32>) -> Result<Vec<u32>, Problem> {
     if draft.routers.is_empty() {
         return Err(Problem::new("the file has no routers", "add at least one router with a terminal"));
@@ -51,7 +51,7 @@ pub fn terminal_counts(draft: &Draft, default: Option<u32>) -> Result<Vec<u32>, 
     Ok(counts)
 }
 
-/// The terminal ids of every router; `counts` has their numbers.
+/// The terminal ids of every router; `counts` contains the number of terminals of each router.
 pub fn terminals_of_routers(draft: &Draft, counts: &[u32]) -> Vec<Vec<u32>> {
     let mut terminals: Vec<Vec<u32>> = counts.iter().map(|&count| Vec::with_capacity(count as usize)).collect();
     match &draft.router_of {
@@ -70,7 +70,7 @@ pub fn terminals_of_routers(draft: &Draft, counts: &[u32]) -> Vec<Vec<u32>> {
     terminals
 }
 
-/// Refuses a graph with more ports than a router or a graph may have.
+/// Refuses a graph in which a router, or the whole graph, has too many ports.
 fn check_ports(draft: &Draft, terminals: &[u32], ends: &[Vec<End>]) -> Result<(), Problem> {
     let mut total = 0;
     for (router, (&terminals, ends)) in (0..).zip(terminals.iter().zip(ends)) {
@@ -95,18 +95,18 @@ fn check_ports(draft: &Draft, terminals: &[u32], ends: &[Vec<End>]) -> Result<()
     }
 }
 
-/// A number of things, as text.
+/// A number and a noun, in singular or plural, as text.
 fn counted((number, thing): (u64, &str)) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Checks the links and assigns them to their routers. `terminals`: the number of terminals of each router.
+/// Checks the links of the draft and assigns them to their routers. `terminals`: number of terminals of each router.
 pub fn wiring<'a>(draft: &'a Draft, terminals: &[u32]) -> Result<Wiring<'a>, Problem> {
     let (classes, numbers) = classes(draft)?;
     let mut ends = vec![Vec::new(); draft.routers.len()];
     for Bundle { pair: (a, b), class, back, width, .. } in bundles(draft, &numbers)? {
-        // Pairs are in ascending order, so the neighbours of each router are too: first those with a lower number, then those with a
-        // higher number. A router with more links than the type of a port number allows is refused below.
+        // Pairs are in ascending order, and so are the neighbours of each router: first those with a lower number, then those with a higher
+        // number. A later check refuses a router with more links than fit into the type of a port number.
         let [far, near] = [b, a].map(|router| ends[router as usize].len() as u16);
         ends[a as usize].push(End { to: b, far, class, width });
         ends[b as usize].push(End { to: a, far: near, class: back, width });
@@ -116,7 +116,7 @@ pub fn wiring<'a>(draft: &'a Draft, terminals: &[u32]) -> Result<Wiring<'a>, Pro
     Ok(Wiring { links: ends, classes })
 }
 
-/// The names of the classes in alphabetic order, and the number of each class of the draft.
+/// The names of the classes in alphabetical order, and the number in this order of each class of the draft.
 pub(super) fn classes(draft: &Draft) -> Result<(Vec<&str>, Vec<u8>), Problem> {
     let mut names: Vec<&str> = draft.classes.iter().map(String::as_str).collect();
     names.sort_unstable();
@@ -131,16 +131,16 @@ pub(super) fn classes(draft: &Draft) -> Result<(Vec<&str>, Vec<u8>), Problem> {
             "give similar links the same class, or write `round` next to `from` in `attributes`",
         ));
     }
-    // Class 0 is "terminal".
+    // The numbers begin at 1, because class 0 is "terminal".
     let number = |name: &String| names.partition_point(|&other| other < name.as_str()) as u8 + 1;
     let numbers = draft.classes.iter().map(number).collect();
     Ok((names, numbers))
 }
 
-/// Number of parts of a network, and of routers of a part, that a message names.
+/// Number of disconnected parts that an error message lists, and number of routers that it names in each part.
 const SHOWN: usize = 3;
 
-/// Refuses a network whose parts are not connected. The message has the sizes of its parts and some routers of each.
+/// Refuses a network that is not connected. The message contains the sizes of its parts and the names of some routers in each part.
 fn check_connected(draft: &Draft, ends: &[Vec<End>]) -> Result<(), Problem> {
     let mut parts = parts(ends);
     if parts.len() == 1 {
@@ -153,14 +153,14 @@ fn check_connected(draft: &Draft, ends: &[Vec<End>]) -> Result<(), Problem> {
     Err(Problem::new(what, "add links that connect the parts, or write each part into a separate file"))
 }
 
-/// The size of a part and its first routers, as text.
+/// The size of a disconnected part and the names of its first routers, as text.
 fn shown(draft: &Draft, part: &[u32]) -> String {
     let names: Vec<_> = part.iter().take(SHOWN).map(|&router| draft.name(router)).collect();
     let more = if part.len() > SHOWN { ", ..." } else { "" };
     format!("{} ({}{more})", counted((part.len() as u64, "router")), names.join(", "))
 }
 
-/// The routers of each connected part, ascending; parts are in the order of their first router.
+/// The routers of each connected part in ascending order. The parts are in the order of their first router.
 fn parts(ends: &[Vec<End>]) -> Vec<Vec<u32>> {
     let mut seen = vec![false; ends.len()];
     let mut parts = Vec::new();

@@ -1,15 +1,15 @@
-//! The result of the readers of graph files: routers and links as the file states them, each with its position in the file.
+//! The result of the readers of graph files: routers and links as the file gives them, each with its position in the file.
 
 use crate::graph::facts::Facts;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use weft_units::Remark;
 
-/// A problem of a file: the fault, its position, and the remedy.
+/// An error in a graph file: the fault, its position, and the remedy.
 #[derive(Debug)]
 pub struct Problem {
     pub what: String,
     pub help: String,
-    /// The key of the scenario that the problem concerns.
+    /// The scenario key at which the error is shown.
     pub key: &'static str,
 }
 
@@ -18,44 +18,44 @@ impl Problem {
         Self { what: what.into(), help: help.into(), key: "file" }
     }
 
-    /// The same problem, for another key of the scenario than the file.
+    /// Moves the error to another scenario key than `file`.
     pub fn under(self, key: &'static str) -> Self {
         Self { key, ..self }
     }
 
-    /// The same problem, with its position in the file.
+    /// Adds the position in the file to the text of the error.
     pub fn at(self, place: &Place) -> Self {
         Self { what: format!("{place}: {}", self.what), ..self }
     }
 }
 
-/// The number of times that a file states each link.
+/// The number of times that a file lists each link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stated {
-    /// Each link once, in either direction.
+    /// The file lists each link once, in either direction.
     Once,
-    /// Each link twice: once in each direction.
+    /// The file lists each link twice: once in each direction.
     BothWays,
-    /// Once or in both directions: a cable may be listed from one end or from both ends.
+    /// The file lists each link once or in both directions: a cable can be listed from one end or from both ends.
     OneOrBothWays,
 }
 
-/// The meaning of two statements about the same link.
+/// Meaning of a link that the file lists twice in the same direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parallel {
-    /// The two statements are two parallel links.
+    /// The two entries are two parallel links.
     Links,
-    /// A mistake. Contains the remedy.
+    /// The second entry is a mistake, so the file is refused. The text is the remedy.
     Refused(&'static str),
 }
 
-/// Number of router names that a message shows.
+/// Number of router names that an error message lists.
 const SHOWN: usize = 5;
 
 #[derive(Debug)]
 pub struct Router {
     pub name: String,
-    /// Number of terminals, if the file states it.
+    /// Number of terminals, if the file gives it.
     pub terminals: Option<u32>,
 }
 
@@ -65,7 +65,7 @@ pub struct Link {
     pub to: u32,
     /// Index into [`Draft::classes`].
     pub class: u32,
-    /// Line number, or index in the list of links.
+    /// Position of the link: line number, or index in the list of links.
     pub place: u32,
 }
 
@@ -75,20 +75,20 @@ pub struct Draft {
     pub routers: Vec<Router>,
     pub links: Vec<Link>,
     pub classes: Vec<String>,
-    /// For each class, the facts that the file states about its links.
+    /// For each class, the latency and bandwidth that the file gives for its links.
     pub facts: Vec<Facts>,
-    /// For each class, true if the file states no facts about it. Only a section of the scenario makes such a class different from
-    /// others.
+    /// For each class, true if the file gives neither latency nor bandwidth for it. The links of such a class differ from others only if
+    /// the scenario has a section for the class.
     pub sections: Vec<bool>,
-    /// The facts that the file states about links to terminals.
+    /// The latency and bandwidth that the file gives for links to terminals.
     pub terminal_facts: Facts,
-    /// Remarks for the author of the file.
+    /// Remarks for the author of the file, which become warnings.
     pub remarks: Vec<Remark>,
     pub stated: Stated,
     pub parallel: Parallel,
     /// The unit of [`Link::place`].
     pub count: Count,
-    /// The router of every terminal, if the file names terminals.
+    /// The router of every terminal, if the file gives names to terminals.
     pub router_of: Option<Vec<u32>>,
 }
 
@@ -97,7 +97,7 @@ impl Draft {
         &self.routers[router as usize].name
     }
 
-    /// Sets the number of terminals of routers that the scenario names by their id.
+    /// Sets the number of terminals of those routers that the scenario lists by id.
     pub fn terminals_by_id(&mut self, stated: &BTreeMap<String, u32>) -> Result<(), Problem> {
         let mut used = HashSet::new();
         for router in &mut self.routers {
@@ -125,7 +125,7 @@ impl Draft {
         }
     }
 
-    /// Removes the classes that have no link.
+    /// Removes classes that no link has.
     pub fn drop_unused_classes(&mut self) {
         let mut new = vec![None; self.classes.len()];
         let mut kept = Vec::new();
@@ -146,7 +146,7 @@ impl Draft {
         Place { count: self.count, number: link.place, ends }.to_string()
     }
 
-    /// The positions of two links, as text; equal positions only once.
+    /// The positions of two links in the file, as text. Equal positions are written only once.
     pub fn places(&self, a: &Link, b: &Link) -> String {
         let [a, b] = [a, b].map(|link| self.place(link));
         if a == b { a } else { format!("{a} and {b}") }
@@ -160,7 +160,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The number of a name. An unknown name gets a new number.
+    /// The number of this name. A name that is not known yet gets the next number.
     pub fn number(&mut self, name: &str) -> u32 {
         match self.numbers.get(name) {
             Some(&number) => number,
@@ -188,10 +188,10 @@ impl Names {
     }
 }
 
-/// The class of links for which the file names no class.
+/// Name of the class of links for which the file gives no class.
 pub const DEFAULT_CLASS: &str = "link";
 
-/// Adds a router. A router may be added only once.
+/// Adds a router with this name. Refuses a name that has been added before.
 pub fn new_router(names: &mut Names, name: &str, place: impl FnOnce() -> String) -> Result<(), Problem> {
     let routers = names.len();
     match names.number(name) as usize == routers {
@@ -203,7 +203,7 @@ pub fn new_router(names: &mut Names, name: &str, place: impl FnOnce() -> String)
     }
 }
 
-/// The number of an end of a link, which must be a router of the file.
+/// The number of the router at an end of a link. Refuses a name that is no router of the file.
 pub fn known_end(names: &Names, name: &str, place: impl FnOnce() -> String) -> Result<u32, Problem> {
     names.find(name).ok_or_else(|| {
         Problem::new(
@@ -213,14 +213,14 @@ pub fn known_end(names: &Names, name: &str, place: impl FnOnce() -> String) -> R
     })
 }
 
-/// The meaning of the position of an edge.
+/// Kind of the numbers that give the position of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
-    /// Line number in the file.
+    /// The number is a line number in the file.
     Lines,
-    /// Index in the list with this name.
+    /// The number is the index in the list with this name.
     List(&'static str),
-    /// Position in a converted file, which is meaningless for the author of the original file.
+    /// The number is a position in a converted file, so it has no meaning for the author of the original file and is not shown.
     Converted,
 }
 

@@ -1,13 +1,13 @@
-//! Graph files in formats that NetworkX reads: recognised by their extension and their first word, and converted.
+//! Graph files in formats that only NetworkX reads: Weft recognises them by their extension or first word, and converts them.
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 use weft_units::InputFile;
 
-/// The remedy if the program has no converter.
+/// The remedy if the program has no converter, because it runs without Python.
 const HELP: &str = "read the file with the command `weft`, which converts it with NetworkX, or write the file with \
                     networkx.write_graphml";
 
-/// Deserialises the name of a graph file. A file in another format is converted.
+/// Deserialises the name of a graph file, and reads the file. A file in a format that Weft does not read itself is converted.
 pub fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<InputFile, D::Error> {
     let file = InputFile::deserialize(deserializer)?;
     match format(&file) {
@@ -34,13 +34,13 @@ fn is_adjacency(text: &str) -> bool {
         links: Option<IgnoredAny>,
         edges: Option<IgnoredAny>,
     }
-    // few files contain the word, and only these files are read twice
+    // only the few files that contain this word are parsed twice
     let keys = || serde_json::from_str(text).ok();
     text.contains("\"adjacency\"")
         && keys().is_some_and(|keys: Keys| keys.adjacency.is_some() && keys.links.is_none() && keys.edges.is_none())
 }
 
-/// True if a file is not a BookSim file (whose lines begin with a kind), and neither JSON nor XML.
+/// True if a file is a plain list of edges: not a BookSim file (whose lines begin with a kind), and neither JSON nor XML.
 fn is_edge_list(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with(['#', '%']));
     let first = lines.next().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! GraphML: one `graph` of `node` and `edge` elements, with `data` for their attributes.
+//! Reads GraphML files: one `graph` of `node` and `edge` elements, with `data` elements for their attributes.
 
 use super::draft::{Count, Draft, Parallel, Place, Problem, Stated};
 use super::sheet::{Asked, Field, Sheet};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::HashMap;
 
-/// Largest number of elements, attributes and text nodes of a document.
+/// Maximum number of elements, attributes and text nodes in a document.
 const MAX_NODES: u32 = 1 << 24;
 
 pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
@@ -46,7 +46,7 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
 struct Keys<'a> {
     /// Name of each attribute, by the id of its `key` element.
     names: HashMap<&'a str, &'a str>,
-    /// Default values of attributes, for elements without these attributes.
+    /// Default values of attributes, for elements that do not have the attribute.
     defaults: Vec<(&'a str, &'a str)>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Keys<'a> {
         Self { names, defaults }
     }
 
-    /// The attributes of a node or edge. Attributes without a value are left out.
+    /// The attributes of a node or edge. Attributes without a value are skipped.
     fn fields(&self, of: Node<'a, '_>) -> Vec<Field> {
         let mut fields: Vec<Field> = Vec::new();
         for data in elements(of).filter(|data| data.tag_name().name() == "data") {
@@ -111,7 +111,7 @@ fn line(node: Node) -> String {
     format!("line {}", node.document().text_pos_at(node.range().start).row)
 }
 
-/// Computes line numbers for ascending positions in one pass over the text.
+/// Converts positions in the text to line numbers. The positions must ascend, so that one pass over the text is enough.
 struct Lines<'a> {
     text: &'a str,
     at: usize,

@@ -1,9 +1,9 @@
-//! The headings of a table of cables: decides which columns describe which end of a cable.
+//! Interprets the headings of a table of cables: decides which columns describe which end of a cable.
 
 use super::draft::Problem;
 use csv::StringRecord;
 
-/// The words for the two ends of a cable.
+/// Words in headings that identify the first and the second end of a cable.
 const SIDES: [&[&str]; 2] = [
     &["a", "source", "src", "from", "local", "1", "left", "near"],
     &[
@@ -26,21 +26,21 @@ const SIDES: [&[&str]; 2] = [
 const DEVICES: [&str; 10] =
     ["device", "node", "host", "hostname", "switch", "router", "system", "equipment", "chassis", "name"];
 const PORTS: [&str; 6] = ["port", "interface", "iface", "ifname", "intf", "nic"];
-/// Words that add no information next to the word for an end.
+/// Words in headings that have no meaning next to the word for an end.
 const FILLERS: [&str; 5] = ["side", "end", "endpoint", "termination", "id"];
 
-/// The content of a column; 0 and 1 are the two ends of the cable.
+/// The kind of content in a column; 0 and 1 are the two ends of the cable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Column {
     Device(usize),
     Port(usize),
-    /// An attribute of the device at one end, with its name.
+    /// An attribute of the device at this end, with the name of the attribute.
     OfDevice(usize, String),
-    /// An attribute of the cable, named by the heading.
+    /// An attribute of the cable, with the heading as its name.
     OfCable(String),
 }
 
-/// A heading, split into parts.
+/// A heading of a column, split into its meaningful parts.
 struct Heading<'a> {
     text: &'a str,
     side: Option<usize>,
@@ -64,13 +64,13 @@ impl<'a> Heading<'a> {
         Self { text, side: own, is_device, is_port, rest: words.iter().filter(is_rest).cloned().collect() }
     }
 
-    /// True if the heading names an end and nothing else.
+    /// True if the heading consists only of words for an end.
     fn is_bare(&self) -> bool {
         self.side.is_some() && !self.is_device && !self.is_port && self.rest.is_empty()
     }
 }
 
-/// The words of a heading in lower case: "Side A Port", "side_a_port", "sideAPort" and "port1" are split into words.
+/// The words of a heading in lower case. "Side A Port", "side_a_port", "sideAPort" and "port1" are each split into words.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut before = ' ';
@@ -88,11 +88,11 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Returns the content of each column. Refuses a heading that does not name two devices.
+/// Returns the kind of content of each column. Refuses headings that do not name two devices.
 pub fn columns(heading: &StringRecord) -> Result<Vec<Column>, Problem> {
     let headings: Vec<Heading> = heading.iter().map(Heading::of).collect();
     let named = |heading: &&Heading| heading.is_device && !heading.is_port && heading.rest.is_empty();
-    // if other columns name the devices, "Side A" or "Termination A" is a port
+    // "Side A" or "Termination A" is a port if other columns name the devices
     let has_devices = headings.iter().filter(named).count() >= 2;
     let (mut devices, mut ports) = (0, 0);
     let column = |heading: &Heading| {

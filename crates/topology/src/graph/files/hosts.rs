@@ -1,4 +1,4 @@
-//! Converts nodes of a graph file that are hosts into terminals of the routers to which they have a link.
+//! Converts the nodes of a graph file that are hosts to terminals of the routers to which they have a link.
 
 use super::asked::Hosts;
 use super::draft::{Draft, Problem, Stated};
@@ -17,21 +17,21 @@ weft_units::codes! {
         helps: "Write the rule of the message under `hosts` to confirm this, or `terminals_per_router` to make these nodes routers.";
 }
 
-/// Words that files use for a host.
+/// Words with which files call a node a host.
 const WORDS: [&str; 7] = ["host", "server", "compute", "terminal", "endpoint", "hca", "gpu"];
-/// Node attributes that state the kind of a node.
+/// Names of node attributes that contain the kind of a node.
 const KINDS: [&str; 5] = ["type", "role", "kind", "device_role", "node_type"];
 
 /// The reason why a node is, or may be, a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mark {
-    /// The scenario declares the node to be a host.
+    /// The scenario selects the node as a host.
     Asked,
-    /// The file calls the node a host. The fields are the rule that a scenario would need to select such nodes.
+    /// The file calls the node a host. The fields are the rule with which a scenario could select such nodes.
     Called { attribute: String, value: String },
 }
 
-/// The reason why a node is a host; `None` if it is not a host.
+/// The reason why this node is a host; `None` if it is not a host.
 pub fn mark(id: &str, fields: &[Field], asked: Option<&Hosts>, seen: &mut Seen) -> Option<Mark> {
     if let Some(hosts) = asked {
         let own = fields.iter().find(|(name, _)| *name == hosts.attribute).map(|(_, text)| text.as_str());
@@ -55,11 +55,11 @@ pub fn mark(id: &str, fields: &[Field], asked: Option<&Hosts>, seen: &mut Seen) 
     Some(Mark::Called { attribute: "id".to_owned(), value: format!("{start}*") })
 }
 
-/// Number of values that a message names.
+/// Number of attribute values that an error message lists.
 const SHOWN: usize = 6;
 
-/// Converts hosts into terminals. Hosts that only the file names become terminals only if neither the scenario nor the file gives other
-/// terminals.
+/// Converts hosts to terminals. Hosts that the scenario does not select become terminals only if neither the scenario nor the file gives
+/// other terminals.
 pub fn settle(draft: &mut Draft, marks: &[Option<Mark>], asked: Asked, seen: &Seen) -> Result<(), Problem> {
     let marked: Vec<bool> = marks.iter().map(Option::is_some).collect();
     if let Some(hosts) = asked.hosts {
@@ -120,7 +120,7 @@ fn nobody(hosts: &Hosts, seen: &Seen) -> Problem {
     Problem::new(what, help).under("hosts")
 }
 
-/// For each node, the nodes to which it has links, each once.
+/// For each node, the nodes to which it has a link, each listed once.
 fn neighbours(draft: &Draft) -> Vec<Vec<u32>> {
     let mut ends = vec![Vec::new(); draft.routers.len()];
     for link in &draft.links {
@@ -133,7 +133,7 @@ fn neighbours(draft: &Draft) -> Vec<Vec<u32>> {
     ends
 }
 
-/// Removes hosts and their links. The routers of the hosts get a terminal for each host, in the order of the hosts.
+/// Removes hosts and their links. Each router gets one terminal for each host linked to it, in the order of the hosts.
 fn take(draft: &mut Draft, is_host: &[bool]) -> Result<(), Problem> {
     let mut new = Vec::with_capacity(is_host.len());
     let mut routers = 0;

@@ -1,4 +1,4 @@
-//! NetworkX node-link JSON: `nodes` with `id`, and `links` or `edges` with `source` and `target`.
+//! Reads NetworkX node-link JSON: `nodes` with `id`, and `links` or `edges` with `source` and `target`.
 
 use super::draft::{Count, Draft, Parallel, Place, Problem, Stated};
 use super::sheet::{Asked, Field, Sheet};
@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::Value;
 use std::fmt;
 
-/// Largest number of elements of an id that is a list.
+/// Maximum number of elements in an id that is a list.
 const MAX_PARTS: usize = 32;
 
 #[derive(Deserialize)]
@@ -16,13 +16,13 @@ struct NodeLink {
     graph: Value,
     #[serde(default)]
     directed: bool,
-    /// True if the file has parallel links. If the file does not state it, NetworkX assumes that it may have parallel links.
+    /// True if the file can have parallel links. NetworkX assumes true if the file does not contain this key.
     #[serde(default = "yes")]
     multigraph: bool,
     nodes: Vec<Item<false>>,
     links: Option<Vec<Item<true>>>,
     edges: Option<Vec<Item<true>>>,
-    /// The links in NetworkX's adjacency format.
+    /// The links in NetworkX's adjacency format, which this reader refuses.
     adjacency: Option<IgnoredAny>,
 }
 
@@ -30,7 +30,7 @@ fn yes() -> bool {
     true
 }
 
-/// The name of the original file, if a converter has made this file.
+/// The name of the original file, if Weft's converter has made this file.
 pub fn converted_from(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct About {
@@ -121,7 +121,7 @@ impl<'de, const IS_EDGE: bool> Deserialize<'de> for Item<IS_EDGE> {
     }
 }
 
-/// The value of an attribute as a string; `None` for `null`; empty for lists and mappings, because no key of a scenario reads them.
+/// The value of an attribute as a string. `None` for `null`; empty for lists and mappings, because no scenario key uses them.
 struct Scalar(Option<String>);
 
 impl<'de> Deserialize<'de> for Scalar {
@@ -163,7 +163,7 @@ impl<'de> Deserialize<'de> for Scalar {
     }
 }
 
-/// Reads an id without building a tree of values, which would need many times the memory of the file.
+/// Parses an id without building a tree of JSON values, which would need many times the memory of the file.
 #[derive(Clone, Copy)]
 struct Reading {
     in_list: bool,

@@ -1,4 +1,4 @@
-//! Readers of graph files. Each reader returns a [`Draft`], which is then checked and converted into a wiring.
+//! Readers of graph files. Each reader returns a [`Draft`], which Weft then checks and converts to a wiring.
 
 pub(crate) mod anynet;
 pub mod asked;

@@ -1,21 +1,22 @@
-//! Combines the statements of a file about the links between the same two routers.
+//! Combines the entries of a file about the links between the same two routers.
 //!
-//! An undirected file states each link once, so two statements are two parallel links. A directed file states each link once in each
-//! direction, so the number of links is the number of statements in one direction.
+//! An undirected file lists each link once, so two entries are two parallel links. A directed file lists each link once in each direction,
+//! so the number of links is the number of entries in one direction.
 
 use super::draft::{Draft, Link, Parallel, Problem, Stated};
 
-/// Parallel links of one class between two routers.
+/// Parallel links of the same class between two routers.
 #[derive(Debug, Clone, Copy)]
 pub struct Bundle {
     /// The numbers of the two routers, the smaller one first.
     pub pair: (u32, u32),
-    /// Class, as a number in the graph, of the channels from the first router, and of the channels from the second router.
+    /// Class of the channels from the first router, as a number in the graph. The next field has the class of the channels from the second
+    /// router.
     pub class: u8,
     pub back: u8,
-    /// Number of links.
+    /// Number of parallel links.
     pub width: u32,
-    /// The position of the first of these links in the file.
+    /// The position of the first of these links in the file, for messages.
     pub place: u32,
 }
 
@@ -23,9 +24,9 @@ fn pair(link: &Link) -> (u32, u32) {
     (link.from.min(link.to), link.from.max(link.to))
 }
 
-/// The links of a file, by ascending pair of routers, then by class. `numbers`: the number in the graph of each class of the file.
-/// Refuses links from a router to itself and links of one direction. Refuses parallel links if their directions do not pair up, and
-/// repeated links if the file has no parallel links.
+/// Combines the entries to the links of the network, sorted by pair of routers, then by class. `numbers`: the number in the graph of each
+/// class of the file. Refuses links from a router to itself, and links of only one direction. Refuses parallel links whose directions
+/// cannot be matched, and repeated links in a file without parallel links.
 pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
     if let Some(link) = draft.links.iter().find(|link| link.from == link.to) {
         let what = format!("{}: router {} is connected to itself", draft.place(link), draft.name(link.from));
@@ -44,7 +45,7 @@ pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
         };
         let both: Vec<(&Link, &Link)> = there.iter().zip(back).collect();
         bundles.extend(both.chunk_by(|a, b| (a.0.class, a.1.class) == (b.0.class, b.1.class)).map(|same| {
-            // if a file states only one direction, the link may begin at either router
+            // if the file lists each link in only one direction, the entry can begin at either router
             let (one, other) = same[0];
             let (up, down) =
                 if one.from <= one.to || draft.stated == Stated::Once { (one, other) } else { (other, one) };
@@ -55,8 +56,8 @@ pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
     Ok(bundles)
 }
 
-/// Refuses an undirected file that states every link once in each direction: each pair may mean the two directions of one link, or
-/// two links.
+/// Refuses an undirected file that lists every link once in each direction. Each pair of entries could be the two directions of one link,
+/// or two links.
 fn check_each_way(draft: &Draft, sorted: &[Link]) -> Result<(), Problem> {
     let there_and_back = |links: &[Link]| matches!(links, [a, b] if a.from != b.from);
     let mut pairs = sorted.chunk_by(|a, b| pair(a) == pair(b));
@@ -75,7 +76,7 @@ fn check_each_way(draft: &Draft, sorted: &[Link]) -> Result<(), Problem> {
     Err(Problem::new(what, help))
 }
 
-/// Refuses two statements about the same link in a file that has no parallel links.
+/// Refuses two entries for the same link in a file that has no parallel links.
 fn check_repeated(draft: &Draft, links: &[Link]) -> Result<(), Problem> {
     let Parallel::Refused(help) = draft.parallel else { return Ok(()) };
     let same = |links: &&[Link]| draft.stated == Stated::Once || links[0].from == links[1].from;
@@ -85,7 +86,8 @@ fn check_repeated(draft: &Draft, links: &[Link]) -> Result<(), Problem> {
     Err(Problem::new(what, help))
 }
 
-/// The links of one direction between two routers, and for each of them the same link in the opposite direction.
+/// Divides the entries for two routers by direction, into two lists of the same length. Entries at the same index are the two directions of
+/// a link.
 fn both_ways<'l>(draft: &Draft, links: &'l [Link]) -> Result<(&'l [Link], &'l [Link]), Problem> {
     let (there, back) = links.split_at(links.partition_point(|link| link.from == links[0].from));
     let (first, from, to) = (&links[0], draft.name(links[0].from), draft.name(links[0].to));
@@ -103,8 +105,8 @@ fn both_ways<'l>(draft: &Draft, links: &'l [Link]) -> Result<(&'l [Link], &'l [L
         let help = "state every link in both directions, or write an undirected graph: its links have both directions";
         return Err(Problem::new(format!("{}: {what}", draft.place(first)), help));
     }
-    // The links of both directions are sorted by class. A link may have another class in the opposite direction if the pairing is
-    // unambiguous.
+    // The links of both directions are sorted by class. The directions of a link can have different classes only if it is clear which
+    // entries belong to the same link.
     let is_clear = |links: &[Link]| links.iter().all(|link| link.class == links[0].class);
     let differ = there.iter().zip(back).find(|(one, other)| one.class != other.class);
     if let Some((one, other)) = differ.filter(|_| !is_clear(there) && !is_clear(back)) {

@@ -11,12 +11,12 @@ use crate::graph::facts::Facts;
 use std::collections::{HashMap, HashSet};
 use weft_units::{Bandwidth, Time};
 
-/// The keys of the scenario that concern the file.
+/// The scenario keys about the graph file.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     pub attributes: &'a Attributes,
     pub hosts: Option<&'a Hosts>,
-    /// True if routers without a number of terminals in the file have terminals by default.
+    /// True if routers get a default number of terminals, unless the file gives a number.
     pub default_terminals: bool,
 }
 
@@ -30,17 +30,17 @@ impl Asked<'_> {
     }
 }
 
-/// An attribute: name and value.
+/// An attribute of a node or edge: its name and its value.
 pub type Field = (String, String);
 
-/// The nodes and edges of a file that have been read so far.
+/// The nodes and edges that a reader has found in a file so far.
 pub struct Sheet<'a> {
     asked: Asked<'a>,
     names: Names,
     routers: Vec<Router>,
     marks: Vec<Option<Mark>>,
     classes: Names,
-    /// The number of each combination of a class and the facts of its links.
+    /// The number of each kind of link: a class with a latency and a bandwidth.
     kinds: HashMap<(u32, Facts), u32>,
     links: Vec<Link>,
     seen: Seen,
@@ -73,7 +73,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Adds an edge between two nodes that were added before.
+    /// Adds an edge between two nodes, which must have been added before.
     pub fn edge(&mut self, fields: &[Field], place: Place) -> Result<(), Problem> {
         let [from, to] = place.ends.map(|end| known_end(&self.names, end, || place.to_string()));
         let (from, to) = (from?, to?);
@@ -98,7 +98,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Builds the network of all nodes and edges, with hosts as terminals.
+    /// Builds the draft of the network from all nodes and edges, with hosts as terminals.
     pub fn draft(self, stated: Stated, parallel: Parallel, count: Count) -> Result<Draft, Problem> {
         let Self { asked, names: _, routers, marks, classes, kinds, links, seen } = self;
         seen.check()?;
@@ -134,8 +134,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The name of a class with the facts of its links, such as `link_100G_276us`. The name is part of a dotted path, so it uses only
-/// whole numbers in its quantities.
+/// A class name that contains the latency and bandwidth of its links, such as `link_100G_276us`. The name becomes part of a dotted path, so
+/// quantities in it are whole numbers without a dot.
 fn named(class: &str, facts: &Facts) -> String {
     let mut name = class.to_owned();
     match facts.bandwidth {

@@ -1,4 +1,4 @@
-//! Adds up the bandwidths of parallel links: all links of a class between two routers are replaced by one link.
+//! Replaces all parallel links of a class between two routers by one link, whose bandwidth is the sum of their bandwidths.
 
 use super::check::classes;
 use super::draft::{Draft, Link, Parallel, Problem, Stated};
@@ -30,7 +30,7 @@ pub fn add_up(draft: &mut Draft) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Adds the class of a link that replaces `links` links of class `one`.
+/// Adds the class of links that each replace `links` links of the class `one`.
 fn new_class(draft: &mut Draft, one: u32, links: u32) -> Result<u32, Problem> {
     let class = draft.classes[one as usize].clone();
     let name = format!("{class}_x{links}");

@@ -1,5 +1,5 @@
-//! The attributes of a graph file that Weft does not use. Attributes that look like a misspelt key are refused, and the others
-//! are reported.
+//! Finds the attributes of a graph file that Weft does not use. Weft refuses attributes whose names look like a misspelt key, and reports
+//! the others.
 
 use super::draft::Problem;
 use super::sheet::Asked;
@@ -18,20 +18,20 @@ weft_units::codes! {
         helps: "Write the attribute in the file, or `links.default` for the edges without it.";
 }
 
-/// Attributes that only name nodes and edges for readers. Weft does not report them, because they cannot change a result.
+/// Attributes that only label nodes and edges for people. Weft does not report them, because they cannot change a result.
 const LABELS: [&str; 5] = ["id", "key", "label", "name", "title"];
 
-/// Parts of names of edge attributes that probably contain a bandwidth, a time or a length.
+/// Parts of names with which edge attributes probably contain a bandwidth, a time or a length.
 const BANDWIDTHS: [&str; 5] = ["bandwidth", "capacity", "speed", "rate", "bw"];
 const TIMES: [&str; 3] = ["latency", "delay", "rtt"];
 const LENGTHS: [&str; 3] = ["length", "dist", "km"];
 
-/// Units that such numbers often have. The file does not state the unit.
+/// Units that such attributes often have, for a remedy. The file itself does not give the unit.
 const BANDWIDTH_UNITS: &str = "`Gb/s`, `Mb/s` or `b/s`";
 const TIME_UNITS: &str = "`ms`, `us` or `ns`, or for lengths `km` or `m`";
 const LENGTH_UNITS: &str = "`km` or `m`, or for times `ms`, `us` or `ns`";
 
-/// Keys of the scenario that name an attribute.
+/// The scenario keys that name an attribute.
 const BANDWIDTH: &str = "attributes.bandwidth";
 const LATENCY: &str = "attributes.latency";
 const CLASS: &str = "attributes.class";
@@ -43,11 +43,11 @@ pub struct Seen {
     edges: BTreeMap<String, u32>,
     terminals: String,
     class: String,
-    /// Attributes that the scenario names: the attribute, the key, and true if it is an attribute of nodes.
+    /// Attributes that the scenario names: the attribute, the scenario key, and true for attributes of nodes.
     mapped: Vec<(String, &'static str, bool)>,
-    /// Values of the attribute that identifies hosts, with the number of nodes.
+    /// The values of the attribute that selects hosts, each with its number of nodes.
     pub host_values: BTreeMap<String, u32>,
-    /// The attribute that identifies hosts.
+    /// Name of the attribute that selects hosts.
     host: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl Seen {
         self.edges.contains_key(&self.class)
     }
 
-    /// Refuses attributes that the scenario names but the file does not have, and attributes that look like a misspelt key.
+    /// Refuses a scenario that names attributes the file does not have, and a file whose attributes look like a misspelt key.
     pub fn check(&self) -> Result<(), Problem> {
         for (from, key, of_nodes) in &self.mapped {
             let (names, of) = if *of_nodes { (&self.nodes, "node") } else { (&self.edges, "edge") };
@@ -102,7 +102,7 @@ impl Seen {
         Ok(())
     }
 
-    /// The remarks on the attributes that are not used. `edges`: number of edges of the file.
+    /// The remarks that report unused attributes. `edges`: number of edges in the file.
     pub fn remarks(&self, edges: usize) -> Vec<Remark> {
         let of = |names: &BTreeMap<String, u32>, of_nodes: bool| -> Vec<(String, u32)> {
             let used = |name: &String| {
@@ -139,7 +139,7 @@ impl Seen {
         remarks
     }
 
-    /// An example of keys that would read the unused edge attributes, guessed from their names.
+    /// An example of keys with which the scenario would use these edge attributes, guessed from their names.
     fn example(&self, of_edges: &[(String, u32)]) -> String {
         let find = |parts: &[&str], units: &'static str| {
             let holds = |name: &String| parts.iter().any(|part| name.to_lowercase().contains(part));
@@ -164,7 +164,7 @@ impl Seen {
         )
     }
 
-    /// The remark on edges without an attribute that the scenario reads and that other edges have.
+    /// The remark on edges without an attribute that other edges have and that the scenario uses.
     fn partly(&self, edges: u32) -> impl Iterator<Item = Remark> + '_ {
         let of_edges = self.mapped.iter().filter(|(_, key, _)| matches!(*key, BANDWIDTH | LATENCY));
         let lacking = of_edges.map(move |(from, key, _)| {
@@ -198,7 +198,7 @@ fn suggestion(name: &str, of: &str, names: &BTreeMap<String, u32>) -> String {
     format!("{meant}attributes of {of}s in the file: {all}")
 }
 
-/// Refuses an attribute whose name differs from `key` in at most `letters` letters.
+/// Refuses an attribute whose name differs from `key` in at most `letters` letters, because it is probably misspelt.
 fn misspelt(key: &str, letters: usize, of: &str, names: &BTreeMap<String, u32>) -> Result<(), Problem> {
     let near = |name: &&String| *name != key && strsim::osa_distance(&name.to_lowercase(), key) <= letters;
     let Some(name) = names.keys().find(near) else { return Ok(()) };

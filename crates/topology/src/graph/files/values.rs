@@ -1,18 +1,18 @@
-//! Parses numbers and quantities in the notation of graph files and inventories.
+//! Parses numbers and quantities as graph files and inventories write them.
 
 use weft_units::{Bandwidth, Time, light_time};
 
-/// Number of significant digits of a number: further digits are rounding errors of a calculation.
+/// Number of significant digits that are used, because further digits are rounding errors of the program that wrote the file.
 const DIGITS: usize = 12;
 
-/// The unit of a latency: a time, or the length of a cable.
+/// The kind of unit in which a latency is given: a time, or the length of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Time,
     Length,
 }
 
-/// Reason why a value cannot be parsed, with the wrong part of the value.
+/// Reason why a value cannot be parsed, with the part of the value that is wrong.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unread {
     /// The value has no unit, or the unit of another quantity.
@@ -22,7 +22,7 @@ pub enum Unread {
 }
 
 impl Unread {
-    /// The rest of a sentence about the value, for a message.
+    /// The reason as the end of a sentence about the value, for a message.
     pub fn what(&self) -> &str {
         match self {
             Self::Unit(what) | Self::Number(what) => what,
@@ -30,11 +30,11 @@ impl Unread {
     }
 }
 
-/// A number as a plain decimal: "1e+09" becomes "1000000000". `None` if it is not a number of 0 or more.
+/// A number in plain decimal notation: "1e+09" becomes "1000000000". `None` if the text is not a number of 0 or more.
 pub fn plain(text: &str) -> Option<String> {
     let text = text.trim();
     let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)?;
-    // words such as "infinity" are not numbers in a file, and "1e300" is not a number in a network
+    // refuses words such as "infinity", and numbers such as "1e300", which are too large for any quantity of a network
     if value > 1e30 || !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-')) {
         return None;
     }
@@ -47,18 +47,18 @@ pub fn plain(text: &str) -> Option<String> {
         Ok(point) if point >= digits.len() => format!("{digits:0<width$}", width = point.max(1)),
         Ok(0) => format!("0.{digits}"),
         Ok(point) => format!("{}.{}", &digits[..point], &digits[point..]),
-        // beyond 40 decimals nothing is left in any unit
+        // a number below 10^-40 is 0 in every unit
         Err(_) if point < -40 => "0".to_owned(),
         Err(_) => format!("0.{:0>width$}", digits, width = digits.len() + point.unsigned_abs() as usize),
     })
 }
 
-/// Parses a whole number. Some programs write it as 8.0.
+/// Parses an integer. Some programs write an integer as 8.0.
 pub fn whole(text: &str) -> Option<u32> {
     plain(text)?.parse().ok()
 }
 
-/// Parses a bandwidth: a number in `unit`, or a string with its own unit, such as "100Gb/s", "100 Gbps" or "100G".
+/// Parses a bandwidth: a number in `unit`, or a string that contains a unit, such as "100Gb/s", "100 Gbps" or "100G".
 pub fn bandwidth(text: &str, unit: Option<&str>) -> Result<Bandwidth, Unread> {
     let text = text.trim();
     if let Some(number) = plain(text) {
@@ -69,7 +69,7 @@ pub fn bandwidth(text: &str, unit: Option<&str>) -> Result<Bandwidth, Unread> {
     with_unit.ok_or_else(|| Unread::Unit(format!("is {:?}, which is not a bandwidth", short(text))))
 }
 
-/// Parses speeds of ports in the notation of inventories.
+/// Parses the speed of a port as inventories write it.
 fn speed(text: &str) -> Option<Bandwidth> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, rest) = text.split_at(end);
@@ -81,12 +81,12 @@ fn speed(text: &str) -> Option<Bandwidth> {
         'k' | 'K' => "k",
         _ => return None,
     };
-    // "GE" means an Ethernet port; "GB/s" counts bytes and is refused
+    // "GE" means an Ethernet port; "GB/s" is not in the list, because it counts bytes
     let is_known = matches!(rest.as_str(), "" | "E" | "bE" | "bps" | "bit" | "bit/s" | "bits/s" | "b/s");
     is_known.then(|| format!("{number}{prefix}b/s").parse().ok()).flatten()
 }
 
-/// Parses a latency: a number in `unit`, or a string with its own unit, such as "2us" or "3m".
+/// Parses a latency: a number in `unit`, or a string that contains a unit, such as "2us" or "3m".
 pub fn latency(text: &str, unit: Option<&str>) -> Result<(Time, Unit), Unread> {
     let text = text.trim();
     let read = |text: &str| match text.parse() {
@@ -116,7 +116,7 @@ fn in_unit<T>(number: &str, unit: &str, read: impl Fn(&str) -> Result<T, String>
     })
 }
 
-/// The first 40 characters of a string, for a message.
+/// At most the first 40 characters of a string, for a message.
 pub fn short(text: &str) -> &str {
     text.char_indices().nth(40).map_or(text, |(end, _)| &text[..end])
 }
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(read("100", None), of_unit("is \"100\", which is a number without a unit"));
         assert_eq!(read("100GB/s", None), of_unit("is \"100GB/s\", which is not a bandwidth"));
         assert_eq!(read("5", Some("km")), of_unit("is \"5\": \"km\" in \"5km\" is not a unit of a bandwidth"));
-        // 10^-10 Gb/s are a tenth of a bit per second
+        // 10^-10 Gb/s is a tenth of a bit per second
         let fine = "is \"0.0000000001\": \"0.0000000001Gb/s\" is finer than the smallest unit, 1b/s or \
                     0.000000001flits/cycle";
         assert_eq!(read("1e-10", Some("Gb/s")), Err(Unread::Number(fine.to_owned())));

@@ -1,14 +1,14 @@
-//! Several rings, no two of which have a link in common.
+//! Finds several embedded rings, no two of which have a link in common.
 //!
-//! The full palm tree has such rings by construction. In other networks with a grid whose lines close, one ring follows the lines of the
-//! grid. The other rings are searched for among the remaining links.
+//! The full palm tree has such rings by construction. In other networks with a grid whose lines are closed, the first ring follows the
+//! lines of the grid. A search finds the other rings among the remaining links.
 
 use super::search::Neighbours;
 use super::{Ring, links_to};
 use crate::{Arrangement, Graph, Grid, Line};
 use weft_units::Refusal;
 
-/// Finds `count` rings, or refuses and states how many exist.
+/// Finds `count` rings. If this is impossible, refuses and states how many rings exist.
 pub(super) fn rings(graph: &Graph, count: u32, path: &str) -> Result<Vec<Ring>, Refusal> {
     if count == 0 {
         return Err(Refusal::new(path, "0 rings are too few", "write 1 or more"));
@@ -21,7 +21,7 @@ pub(super) fn rings(graph: &Graph, count: u32, path: &str) -> Result<Vec<Ring>, 
         }
         let orders = most.into_iter().take(count as usize).map(|(entry, step)| palm_tree.order(entry, step));
         let rings: Result<Vec<Ring>, _> = orders.map(|order| Ring::along(graph, &order)).collect();
-        // some link is missing if the network is the remainder after faults
+        // a link can be missing, because the graph can be a network after faults
         if let Ok(rings) = rings {
             return Ok(rings);
         }
@@ -48,7 +48,7 @@ pub(super) fn rings(graph: &Graph, count: u32, path: &str) -> Result<Vec<Ring>, 
     Ok(rings)
 }
 
-/// Refuses a number of rings for which some router does not have enough links.
+/// Refuses a number of rings for which a router does not have enough links.
 fn refuse_too_many(graph: &Graph, count: u32, path: &str) -> Result<(), Refusal> {
     let neighbours = |&router: &u32| {
         let mut others: Vec<u32> = links_to(graph, router).map(|(_, far, _)| far).collect();
@@ -74,16 +74,16 @@ fn refuse_too_many(graph: &Graph, count: u32, path: &str) -> Result<(), Refusal>
 
 /// A palm tree of g = a*h + 1 groups of a routers (a is even), with one link between every two groups.
 ///
-/// A link from group i to group i + s is on port k = g - s - 1 and its far port is s - 1. Therefore it leaves router (a*h - s) / h and
-/// enters router (s - 1) / h (both rounded down): if it enters router e, it leaves router a - 1 - e. A ring takes the step s from every
-/// group. The ring visits all groups if s and g have no common factor. It crosses each group on a path from e to a - 1 - e that visits
-/// all routers of the group.
+/// A link from group i to group i + s has port k = g - s - 1 at its first end and port s - 1 at its other end. The link leaves router (a*h
+/// - s) / h and enters router (s - 1) / h, both rounded down. If it enters router e, it leaves router a - 1 - e. A ring goes from every
+/// group i to group i + s, with the same step s. The ring visits all groups if s and g have no common factor. In each group the ring
+/// follows a path from e to a - 1 - e that visits all routers of the group.
 ///
-/// Paths of this kind without a common link are the zigzags of a complete graph (E. Lucas 1892, after Walecki). Path j visits
-/// j, j + 1, j - 1, j + 2, ..., j + a/2 mod a. Rename the routers so that path 0 visits them in the order of their labels
-/// (v <= a/2 becomes 2v - 1, others become 2(a - v)). Then path j ends at 2j - 1 and a - 2j, whose sum is a - 1. This is the path for
-/// e = 2j - 1 or, in the opposite direction, for e = a - 2j. The h steps that enter the same router share the path. Therefore at most one
-/// ring exists for each e < a/2. Step 1 makes the ring in label order.
+/// Paths of this kind without a common link are the zigzags of a complete graph (E. Lucas 1892, after Walecki). Path j visits j, j + 1, j -
+/// 1, j + 2, ..., j + a/2 mod a. Rename the routers so that path 0 visits them in the order of their labels. After renaming, v <= a/2
+/// becomes 2v - 1, and any other v becomes 2(a - v). With the new labels path j ends at 2j - 1 and a - 2j, whose sum is a - 1. Path j is
+/// the path for e = 2j - 1 or, in the opposite direction, for e = a - 2j. The h steps whose links enter the same router would use the same
+/// path. At most one ring therefore exists for each e < a/2. The step 1 gives the ring in label order.
 struct PalmTree {
     a: u32,
     h: u32,
@@ -98,13 +98,13 @@ impl PalmTree {
         (full && a.is_multiple_of(2)).then_some(Self { a, h: (g - 1) / a, g })
     }
 
-    /// For each entry router e, the first step that makes a ring, if one exists.
+    /// For each entry router e, the first step s with which a ring exists.
     fn steps(&self) -> Vec<(u32, u32)> {
         let of_entry = |e: u32| (e * self.h + 1..=(e + 1) * self.h).find(|&s| gcd(s, self.g) == 1).map(|s| (e, s));
         (0..self.a / 2).filter_map(of_entry).collect()
     }
 
-    /// The reason why at most `most` rings exist, for a message.
+    /// For a message: the reason why at most `most` rings exist.
     fn has(&self, most: usize) -> String {
         let &Self { a, h, g } = self;
         let half = a / 2;
@@ -118,7 +118,7 @@ impl PalmTree {
         }
     }
 
-    /// The routers in the order of the ring.
+    /// The routers in the order in which the ring with this entry router and step visits them.
     fn order(&self, entry: u32, step: u32) -> Vec<u32> {
         let path = self.across(entry);
         let group = |k: u32| (u64::from(k) * u64::from(step) % u64::from(self.g)) as u32;
@@ -152,17 +152,17 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The same ring, but beginning with router 0.
+/// Rotates the list of routers on a ring, so that it begins with router 0.
 fn from_router_0(mut order: Vec<u32>) -> Vec<u32> {
     let first = order.iter().position(|&router| router == 0).expect("router 0 is on every ring");
     order.rotate_left(first);
     order
 }
 
-/// A closed path around a grid, if the lines of its first dimension close. Let c_0, c_1, ... be a ring of the lower dimensions. For each
-/// coordinate of the next dimension the ring visits c_1, c_2, ... once, alternately forward and backward. The ring returns over c_0.
-/// After an even number of rounds the last router is a c_1. After an odd number it is the last router of the path. Each of the two is a
-/// neighbour of c_0.
+/// A closed path through all routers of a grid, if the lines of its first dimension are closed. Let c_0, c_1, ... be such a ring through
+/// the lower dimensions. For each coordinate of the next dimension the ring visits c_1, c_2, ... once, alternately forward and backward. At
+/// the end the ring returns over the routers c_0 of all coordinates. After an even number of coordinates the last router is a c_1. After an
+/// odd number it is the last router of the lower ring. Each of these two routers is a neighbour of c_0.
 fn around(grid: &Grid) -> Option<Vec<u32>> {
     let mut order = vec![0];
     let mut stride = 1;

@@ -1,19 +1,19 @@
-//! A search for a closed path that visits every router of a network once. The search uses rotations and extensions (L. Posa, "Hamiltonian
-//! circuits in random graphs", Discrete Mathematics 14, 1976): a path is extended by a router that it does not visit yet. If the end of
-//! the path has no such neighbour, the part of the path behind one of its neighbours is reversed. The path then has another end. The
-//! search finds rings in dense networks; if it finds none, a ring may still exist. The choices of the search are a fixed pseudorandom
-//! sequence, so the same network always gets the same ring.
+//! Searches for a closed path that visits every router of a network once. The search extends a path by rotations and extensions (L. Posa,
+//! "Hamiltonian circuits in random graphs", Discrete Mathematics 14, 1976). In each step it appends a router that the path does not contain
+//! yet. If the end of the path has no such neighbour, the search reverses the part of the path after one of its neighbours. The path then
+//! has another end, from which the search continues. The search finds rings in dense networks. If it finds none, a ring can still exist.
+//! The search uses a fixed pseudorandom sequence, so the same network always gets the same ring.
 
-/// For every router, its neighbours over links that are not yet part of a ring.
+/// For every router, its neighbours over links that no ring uses yet.
 pub(super) struct Neighbours {
     of: Vec<Vec<u32>>,
     state: u64,
 }
 
-/// Largest number of routers that a search may move while it reverses parts of paths: this takes some seconds.
+/// Maximum number of routers that a search moves in total when it reverses parts of paths; this takes some seconds.
 const MOST_MOVES: u64 = 1 << 27;
 
-/// Largest number of choices per router of the network.
+/// Maximum number of choices of a search, per router of the network.
 const CHOICES_PER_ROUTER: u64 = 200;
 
 impl Neighbours {
@@ -28,7 +28,7 @@ impl Neighbours {
         Self { of: all.map(each).collect(), state: 0x9e37_79b9_7f4a_7c15 }
     }
 
-    /// Removes the links of a ring.
+    /// Removes the links of a ring, so that later rings do not use them.
     pub(super) fn remove(&mut self, order: &[u32]) {
         for (place, &router) in order.iter().enumerate() {
             let next = order[(place + 1) % order.len()];
@@ -37,7 +37,7 @@ impl Neighbours {
         }
     }
 
-    /// A closed path through all routers, with router 0 first, if the search finds one.
+    /// Searches for a closed path through all routers; returns it with router 0 first.
     pub(super) fn ring(&mut self) -> Option<Vec<u32>> {
         let routers = self.of.len();
         let (mut path, mut place) = (vec![0u32], vec![usize::MAX; routers]);
@@ -50,7 +50,7 @@ impl Neighbours {
                 return Some(path);
             }
             let new = self.of[end].iter().copied().filter(|&router| place[router as usize] == usize::MAX);
-            // choose the router with the fewest remaining neighbours, because it might be left out otherwise
+            // chooses the neighbour with the fewest remaining neighbours, because otherwise the path might not reach it later
             let ways =
                 |router: &u32| self.of[*router as usize].iter().filter(|&&o| place[o as usize] == usize::MAX).count();
             if let Some(new) = new.min_by_key(ways) {
@@ -60,7 +60,7 @@ impl Neighbours {
             }
             let turn = self.random(self.of[end].len())?;
             let at = place[self.of[end][turn] as usize];
-            // the link to the router before the end is already on the path: then the whole path is reversed
+            // this link, to the router before the end, is already on the path, so the whole path is reversed instead
             let from = if at + 2 == path.len() { 0 } else { at + 1 };
             path[from..].reverse();
             (from..path.len()).for_each(|k| place[path[k] as usize] = k);
@@ -72,7 +72,7 @@ impl Neighbours {
         None
     }
 
-    /// A random number below `count`; `None` if `count` is 0 (xorshift, G. Marsaglia 2003).
+    /// A pseudorandom number below `count`; `None` if `count` is 0 (xorshift, G. Marsaglia 2003).
     fn random(&mut self, count: usize) -> Option<usize> {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;

@@ -12,7 +12,7 @@ fn dragonfly([a, p, h]: [u32; 3], more: &str) -> Graph {
     build(&format!(r#"{{"dragonfly": {{{sizes}{more}}}}}"#))
 }
 
-/// A balanced palm tree: a = 2h, p = h.
+/// A dragonfly with the palm tree arrangement and balanced sizes: a = 2h, p = h.
 fn palm_tree(h: u32) -> Graph {
     dragonfly([2 * h, h, h], "")
 }
@@ -33,7 +33,7 @@ fn links(graph: &Graph, ring: &Ring) -> BTreeSet<(u32, u16)> {
     (0..graph.routers()).map(link).collect()
 }
 
-/// Checks that the rings are valid and have no link in common. The links are counted in another way than in `check_all`.
+/// Checks that the rings are valid and have no link in common. The check counts common links by another method than `check_all`.
 fn check(graph: &Graph, rings: &[Ring]) {
     Ring::check_all(rings, graph).unwrap_or_else(|what| panic!("{}: {what}", graph.topology_name()));
     let all: BTreeSet<(u32, u16)> = rings.iter().flat_map(|ring| links(graph, ring)).collect();
@@ -57,7 +57,7 @@ fn a_full_palm_tree_has_the_ring_in_label_order() {
         check(&graph, std::slice::from_ref(&ring));
         assert!(ring.place.iter().copied().eq(0..graph.routers()));
     }
-    // only the first member of each trunk
+    // in a trunk, the ring uses only the first link
     let wide = dragonfly([4, 2, 2], r#", "trunk_width": 2"#);
     let ring = Ring::in_label_order(&wide, "routing.ring").expect("it closes");
     assert_eq!(Ok(ring), Ring::in_label_order(&palm_tree(2), "routing.ring"));
@@ -72,8 +72,9 @@ fn other_networks_whose_neighbours_by_label_are_linked_have_it_too() {
     }
 }
 
-/// h = 2, 3, 4, 6: g = 9, 19, 33, 73. A ring needs a step in (e h, (e + 1) h] that has no factor in common with g, for each e < a/2 = h.
-/// For g = 9 these are 1, 2 | 4; for g = 33: 1 | 5 | 10 | 13; 19 and 73 are primes. So all have h rings.
+/// For h = 2, 3, 4, 6 the numbers of groups are g = 9, 19, 33, 73. A ring for each e < a/2 = h needs a step in (e h, (e + 1) h] without a
+/// common factor with g. For g = 9 such steps are 1, 2 | 4. For g = 33 they are 1 | 5 | 10 | 13. The numbers 19 and 73 are primes. So each
+/// of these networks has h rings.
 #[test]
 fn palm_trees_have_a_ring_for_each_pair_of_routers() {
     for h in [2, 3, 4, 6] {
@@ -94,8 +95,8 @@ fn palm_trees_have_a_ring_for_each_pair_of_routers() {
     }
 }
 
-/// With a = 4 and h = 1, g is 5 and the steps are 1 and 2. With a = 8 and h = 1, g is 9; the step 3 of the third pair of routers is a
-/// factor of 9.
+/// With a = 4 and h = 1, g is 5 and the steps are 1 and 2. With a = 8 and h = 1, g is 9. The third pair of routers has only the step 3,
+/// which is a factor of 9.
 #[test]
 fn a_pair_of_routers_whose_steps_do_not_visit_all_groups_has_no_ring() {
     let graph = dragonfly([4, 1, 1], "");
@@ -113,14 +114,14 @@ fn networks_without_the_ring_are_refused_with_what_is_missing_and_a_remedy_that_
     let remedy = "use arrangement: palm_tree and remove groups, so that the last router of each group has a link to the \
                   first router of the next group; or give the ring its own links with escape_rings: 1";
     for (h, more, why) in [
-        // router 3 to 4; absolute: port 0 of group 0 leads to group 1, to its port 0
+        // the ring needs a link from router 3 to router 4; with absolute, port 0 of group 0 leads to port 0 of group 1
         (2, r#", "arrangement": "absolute""#, "the link from group 0 to group 1 connects routers 0 and 4"),
-        // relative: port 0 leads to the next group, to its last port
+        // with relative, port 0 leads to the last port of the next group
         (2, r#", "arrangement": "relative""#, "the link from group 0 to group 1 connects routers 0 and 7"),
         (2, r#", "arrangement": "circulant""#, "the link from group 0 to group 1 connects routers 0 and 4"),
-        // one link per pair: port g - 2 = 5 is on router 2
+        // with one link per pair of groups, port g - 2 = 5 is on router 2
         (2, r#", "groups": 7"#, "the link from group 0 to group 1 connects routers 2 and 4"),
-        // two links per pair: ports 3 and 7 lead to ports 0 and 4
+        // with two links per pair of groups, ports 3 and 7 lead to ports 0 and 4
         (2, r#", "groups": 5"#, "none of the 2 links from group 0 to group 1 connects these routers"),
     ] {
         let refused = refusal(Ring::in_label_order(&dragonfly([4, 2, h], more), "routing.ring"));
@@ -174,12 +175,12 @@ fn grids_whose_lines_close_have_a_ring_and_dense_networks_have_several() {
 
 #[test]
 fn more_rings_than_links_or_than_are_found_are_refused() {
-    // each router has 7 + 7 links
+    // each router has 7 + 7 links, but 8 rings need 16
     let refused = refusal(Ring::disjoint(&hyperx("[8, 8]"), 8, "routing.ring"));
     let what = "8 rings without a common link need 16 links of each router; router 0 has 14 neighbours";
     assert_eq!((refused.what.as_str(), refused.help.as_str()), (what, "write at most 7"));
     assert_eq!(refusal(Ring::disjoint(&palm_tree(2), 0, "routing.ring")).what, "0 rings are too few");
-    // a ring visits leaves and tops alternately, so it needs the same number of both; the tree has 8 and 4
+    // a ring visits leaves and tops alternately, so it needs the same number of both, but the tree has 8 leaves and 4 tops
     let tree = build(r#"{"fat_tree": {"k": 4}}"#);
     let refused = refusal(Ring::disjoint(&tree, 1, "routing.ring"));
     assert_eq!(refused.what, "the scenario needs 1 ring; a search found 0");
@@ -195,7 +196,7 @@ fn a_broken_ring_is_found_out() {
         change(&mut ring);
         ring.check(&graph).expect_err("it is broken")
     };
-    // ports: 2 terminals, 3 local, 2 global; the forward port of router 1 leads to index 2, to port 3 there
+    // a router has 2 ports to terminals, 3 local and 2 global ports; the forward port of router 1 leads to port 3 of router 2
     assert_eq!(broken(&|ring| ring.forward[1] = 0), "port 0 of router 1 leads to terminal 2");
     assert_eq!(broken(&|ring| ring.forward[1] = 9), "router 1 has no port 9");
     let elsewhere =
@@ -205,7 +206,7 @@ fn a_broken_ring_is_found_out() {
     assert_eq!(broken(&|ring| ring.backward[2] = 2), back);
     assert_eq!(broken(&|ring| ring.place.swap(4, 5)), "router 4 is 4 hops after router 0, but its position is 5");
     assert_eq!(broken(&|ring| ring.place.truncate(35)), "the ring lists 35 routers; the network has 36");
-    // the network that remains after the faults
+    // the network after a fault of the link between routers 8 and 9
     let left = graph.without(|a, b, _| (a.min(b), a.max(b)) == (8, 9));
     assert_eq!(whole.check(&left), Err("port 2 of router 8 is unused".to_owned()));
     let others = Ring::disjoint(&left, 1, "routing.ring").expect("another way round");
@@ -214,7 +215,7 @@ fn a_broken_ring_is_found_out() {
 
 #[test]
 fn a_ring_that_closes_early_is_found_out() {
-    // 2 x 4 routers: two rings of 4, one per row
+    // two closed paths through 4 routers each, one per row of a network of 2 x 4 routers
     let graph = hyperx("[4, 2]");
     let row = |first: u32| -> Vec<u32> { (first..first + 4).collect() };
     let (low, high) = (Ring::along(&graph, &row(0)).expect("a row"), Ring::along(&graph, &row(4)).expect("a row"));
@@ -231,7 +232,7 @@ fn rings_that_share_a_link_are_found_out() {
     let graph = palm_tree(2);
     let mut rings = Ring::disjoint(&graph, 2, "routing.ring").expect("two rings");
     assert_eq!(Ring::check_all(&rings, &graph), Ok(()));
-    // the same ring, and the same ring in the opposite direction
+    // a second copy of the first ring, and then its opposite direction
     rings.push(rings[0].clone());
     let same = "rings 0 and 2 share the link at port 2 of router 0";
     assert_eq!(Ring::check_all(&rings, &graph), Err(same.to_owned()));
@@ -241,8 +242,8 @@ fn rings_that_share_a_link_are_found_out() {
     assert_eq!(Ring::check_all(&rings, &graph), Err(other_way.to_owned()));
 }
 
-/// Garcia et al., Section VII: a ring adds N wires, 2 h^2 + 1 of them between groups, to the 2 h^4 + h^2 links between groups. For h = 16
-/// these are 513 and 131,328 links, 0.39 % (the paper prints 0.3 %).
+/// Garcia et al., Section VII: a ring adds N wires to the network. Between groups the ring adds 2 h^2 + 1 wires to the 2 h^4 + h^2 links of
+/// the network. For h = 16 these numbers are 513 and 131,328, so the ring adds 0.39 % (the paper prints 0.3 %).
 #[test]
 fn a_physical_ring_adds_the_wires_of_the_paper() {
     for h in [2, 4, 16] {
@@ -262,12 +263,12 @@ fn a_physical_ring_adds_the_wires_of_the_paper() {
 #[test]
 fn the_largest_network_gets_its_rings_at_once() {
     let start = std::time::Instant::now();
-    // h = 16: 513 groups of 32 routers, and 513 = 27 * 19
+    // with h = 16 there are 513 groups of 32 routers, and 513 = 27 * 19
     let graph = dragonfly([32, 16, 16], r#", "escape_rings": 1"#);
     let rings = Ring::disjoint(&graph, 16, "routing.ring").expect("16 rings");
     check(&graph, &rings);
-    // memory: 8 bytes per router and ring
+    // a ring needs 8 bytes of memory per router
     assert_eq!(rings[0].forward.len() * 2 + rings[0].backward.len() * 2 + rings[0].place.len() * 4, 8 * 16_416);
-    // The limit allows for a slow machine and a debug build.
+    // The limit is long enough for a slow machine and a debug build.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }

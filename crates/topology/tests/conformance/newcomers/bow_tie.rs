@@ -1,4 +1,4 @@
-//! A topology that is unknown to Weft: two triangles that share the router with the last id.
+//! A topology that only tests use: two triangles that share the router with the last id.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,8 @@ use weft_units::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BowTie {
-    /// True if the view declares the shared router to be a separate group, which is correct. False if it declares all routers to be one
-    /// complete group.
+    /// True if the view of groups is correct: it declares the shared router to be a separate group. False if the view is wrong: it declares
+    /// all routers to be one complete group.
     pub truthful: bool,
 }
 
