@@ -3,7 +3,7 @@
 //! A nanowatt times a femtosecond is 1 yJ, so the energy of a power over a cycle is a whole number of yoctojoules. An
 //! attojoule is 10^6 yJ, so the energy of the bits of a flit is an integer as well.
 
-/// Largest number of decimals of an energy in femtojoules: 1 fJ is 10^9 yJ.
+/// Largest number of decimal places of an energy in femtojoules: 9, because 1 fJ is 10^9 yJ.
 pub const ENERGY_DECIMALS: u32 = 9;
 const YJ_PER_FJ: u128 = 10u128.pow(ENERGY_DECIMALS);
 
