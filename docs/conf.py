@@ -55,7 +55,7 @@ def setup(app: Sphinx) -> None:
 
 
 def _shorten(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: object) -> None:
-    """Leave the lower levels of pages out of the sidebar: all 150 pages on each page took a quarter of the build time."""
+    """Leave lower levels of pages out of the sidebar: all 150 pages on each page took a quarter of the build time."""
     if "toctree" in context:
         context["toctree"] = partial(_collapsed, context["toctree"])
 

@@ -1,5 +1,5 @@
-//! Tests the laws of injection processes: a process creates packets at the requested rate, with the same probability at all times, and in
-//! bursts of the requested length. The rate is checked for every example of every registered process.
+//! Tests the laws of injection processes. A process creates packets at the requested rate and with the same probability at all times. Its
+//! bursts have the requested length. The rate is checked for every example of every registered process.
 
 use weft_traffic::injection::{InjectionConfig, Process, bernoulli, on_off};
 use weft_traffic::laws::{check_process, creations};

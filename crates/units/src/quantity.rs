@@ -103,7 +103,7 @@ impl Time {
     }
 }
 
-/// A time in cycles that also stores the unit in which the user wrote it, so that a refusal can use the same unit.
+/// A time in cycles that also stores the user's unit, so that a refusal can use the same unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duration {
     pub cycles: Cycles,

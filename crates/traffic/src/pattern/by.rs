@@ -19,7 +19,7 @@ pub enum By {
         /// Number of digits; radix^digits is the number of terminals.
         digits: u32,
     },
-    /// Shifts the lowest digits of the terminal id and sets all higher digits to 0, as BookSim does if k^n is less than the number of
+    /// Shifts the lowest digits of the terminal id and sets all higher digits to 0. BookSim does this if k^n is less than the number of
     /// terminals. All terminals send to the first radix^digits terminals.
     BooksimDigits {
         /// Base of the digits, 2 or more.
@@ -104,8 +104,8 @@ mod tests {
     #[test]
     fn shifts_every_coordinate_and_keeps_the_place() {
         let permutation = By::Routers {}.shift(|_| 1, &population(3, Some(vec![4, 2])), "p").unwrap();
-        // On 4 x 2 routers, (3, 1) = 3 + 4*1 = 7 wraps to (0, 0) = 0, and (1, 0) = 1 leads to (2, 1) = 6. Index 2 on the router stays the
-        // same.
+        // On 4 x 2 routers, (3, 1) has id 3 + 4*1 = 7 and wraps to (0, 0) with id 0. Router 1 at (1, 0) leads to router 6 at (2, 1). Index
+        // 2 on the router stays the same.
         assert_eq!((permutation.image(7 * 3 + 2), permutation.image(3 + 2)), (2, 6 * 3 + 2));
     }
 

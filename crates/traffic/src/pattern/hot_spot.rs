@@ -1,7 +1,7 @@
 //! Hot spot: some sources send a share of their packets to a few targets. All other packets have uniform destinations.
 //!
 //! # Source
-//! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC C-34(10), 1985;
+//! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC C-34(10), 1985.
 //! BookSim `hotspot` is this pattern with share 1 and all terminals as sources.
 //!
 //! # Parameters

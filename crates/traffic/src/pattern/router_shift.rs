@@ -1,5 +1,4 @@
-//! Router shift (ADVL+N): router i of a group sends to router i + N of this group, so that a single local link carries all traffic of a
-//! router.
+//! Router shift (ADVL+N): router i of a group sends to router i + N of this group, and a single local link carries all this traffic.
 //!
 //! # Source
 //! M. Garcia et al., "Efficient Routing Mechanisms for Dragonfly Networks", ICPP'13: adversarial-local traffic, ADVL+N; FOGSim's

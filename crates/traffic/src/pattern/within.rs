@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn sources_without_an_image_are_silent() {
-        // The pattern complements 3 bits, but there are 5 terminals. 0, 1 and 2 would send to 7, 6 and 5, which do not exist; 3 and 4 send
-        // to each other.
+        // The pattern complements 3 bits, but there are 5 terminals. Terminals 0, 1 and 2 would send to 7, 6 and 5, which do not exist.
+        // Terminals 3 and 4 send to each other.
         let subset = build(8, r#"{"bit_complement": {}}"#, 5).unwrap();
         let mut rng = stream(1, 0, 0);
         let images = [None, None, None, Some(4), Some(3)];
