@@ -67,8 +67,7 @@ def acknowledged() -> None:
 
 
 def pulled() -> None:
-    """Write the incast with permits: each packet that arrives allows the next sender to send a packet. The first 50
-    need no permit."""
+    """Write the incast: each packet that arrives permits the next sender to send one. The first 50 need no permit."""
     receives, count = [], 0
     for i in range(PACKETS):
         for sender in range(1, 128):
@@ -85,8 +84,7 @@ def pulled() -> None:
 
 
 def turns() -> None:
-    """Write the all-to-all in turns: a rank sends the first packet to each other rank, then the second packet to
-    each."""
+    """Write the all-to-all in turns: a rank sends a first packet to each other rank, then a second one to each."""
     ranks = []
     for n in range(128):
         lines = []
