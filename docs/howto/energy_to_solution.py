@@ -47,8 +47,7 @@ def runs(folder: str) -> pl.DataFrame:
 
 
 def means(rows: pl.DataFrame) -> pl.DataFrame:
-    """Compute means over seeds, and of changes against `always_on` per seed, each with half its 95 % confidence
-    interval."""
+    """Compute means over seeds of values and changes against `always_on`, with half their 95 % confidence intervals."""
     keys = ["application", "network", "seed"]
     base = rows.filter(policy=ON).select(*keys, time_on="time", energy_on="energy")
     both = rows.join(base, on=keys, how="left", maintain_order="left").with_columns(

@@ -23,8 +23,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def _generate(app: Sphinx) -> None:
-    """Write the pages that are made from the code. An unchanged page keeps its file date, so Sphinx does not rebuild
-    it."""
+    """Write the pages that are made from the code. An unchanged page keeps its date, so Sphinx does not rebuild it."""
     folder = Path(app.srcdir) / "_generated"
     pages = models.pages(ROOT) | scenario.pages() | recordings.pages() | commands.pages() | diagnoses.pages()
     for name, text in pages.items():

@@ -1,6 +1,6 @@
 """Directives that run commands during the build of a page, in a folder of the page, and show their output.
 
-``{file} NAME`` shows a file and writes it; ``{shell}`` shows commands, runs them and shows what they print; ``{picture}
+``{file} NAME`` shows a file and writes it; ``{shell}`` shows commands, runs them and shows their output; ``{picture}
 PATH`` shows an image that a command wrote; ``{page} PATH`` shows an HTML file that a command wrote. If the exit status
 of a command is not the status that the page expects, the build prints a warning. The site is built with warnings as
 errors. Therefore every command on a page works.
