@@ -1,7 +1,7 @@
 """``{speed} FOLDER``: a figure and tables of speed over versions, from files of ``weft-bench --json``.
 
-A file is named ``DATE-COMMIT.json``, or ``DATETHHMM-COMMIT.json`` if a day has several files. It has one document of
-``weft-bench``, or a list of documents.
+A file is named ``DATE-COMMIT.json``, or ``DATETHHMM-COMMIT.json`` if a day has several files. A file has one document
+of ``weft-bench``, or a list of documents.
 """
 
 from __future__ import annotations

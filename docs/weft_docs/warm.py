@@ -1,9 +1,9 @@
 """Fast start of `weft` during the build: a command runs in a copy of a process that has loaded all libraries.
 
-The libraries of a plot take a second to load. `warm` starts a process that loads them once. It also makes a folder with
-a program `weft`. This program passes its arguments, folder, environment and files to a copy (a fork) of the process,
-and ends with the exit status of the copy. If the program is killed, the copy ends. A command does and prints the same
-as without `warm`. Tests elsewhere check the start of the command.
+The libraries of a plot take a second to load. `warm` starts a process that loads them once. `warm` also makes a folder
+with a program `weft`. The program `weft` passes its arguments, folder, environment and files to a copy (a fork) of the
+process, and ends with the exit status of the copy. If the program is killed, the copy ends. A command does and prints
+the same as without `warm`. Tests elsewhere check the start of the command.
 """
 
 from __future__ import annotations

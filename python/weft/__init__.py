@@ -4,8 +4,8 @@
 >>> results = weft.load("examples/quickstart.yaml").run()  # doctest: +SKIP
 >>> results.frame  # doctest: +SKIP
 
-A scenario is one YAML file (or a dict with the same keys). It defines a sweep over points. The run of a point writes a
-folder of results. The results of a sweep form one polars frame with a row per point.
+A scenario is one YAML file (or a dict with the same keys). The scenario defines a sweep over points. The run of a point
+writes a folder of results. The results of a sweep form one polars frame with a row per point.
 
 The code is divided into folders called rooms. A room imports only from the rooms before it in this list: `text`,
 `scenario`, `results`, `runs`, then `analysis`, `plot`, `timeline` and `programs`, then `report`, then `api` and

@@ -49,7 +49,7 @@ pub struct Group {
     pub terminals: Vec<u32>,
 }
 
-/// The configuration of a pattern in a scenario. It determines the destinations in every population of terminals.
+/// The configuration of a pattern in a scenario. The configuration determines the destinations in every population of terminals.
 pub trait PatternModel {
     type To: Destinations + 'static;
 

@@ -10,8 +10,8 @@
 //!
 //! # Guarantees
 //! If a model adds a component, or a draw in a component, the random streams of other components do not change. The random numbers never
-//! change between versions of Weft: a test compares them with constants. They are the same on every machine, because the generator uses
-//! only integer arithmetic.
+//! change between versions of Weft: a test compares them with constants. The random numbers are the same on every machine, because the
+//! generator uses only integer arithmetic.
 //!
 //! # Not modelled
 //! Cryptographic strength.
@@ -19,7 +19,7 @@
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-/// 2^64 / golden ratio. This constant is added so that no small input is a fixed point of the finaliser.
+/// 2^64 / golden ratio. The hash adds this constant so that no small input is a fixed point of the finaliser.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The finaliser of SplitMix64: a bijection in which every output bit depends on every input bit.
@@ -29,7 +29,7 @@ fn finalise(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A hash of three words, for random numbers without stored state. It is a bijection in each word if the other two are fixed.
+/// A hash of three words, for random numbers without stored state. The hash is a bijection in each word if the other two words are fixed.
 pub fn mix(a: u64, b: u64, c: u64) -> u64 {
     [a, b, c].into_iter().fold(0, |hash, word| finalise((hash ^ word).wrapping_add(GOLDEN)))
 }

@@ -1,5 +1,5 @@
-//! Tests the laws of injection processes. A process creates packets at the requested rate and with the same probability at all times. Its
-//! bursts have the requested length. The rate is checked for every example of every registered process.
+//! Tests the laws of injection processes. A process creates packets at the requested rate and with the same probability at all times. The
+//! bursts of a process have the requested length. The rate is checked for every example of every registered process.
 
 use weft_traffic::injection::{InjectionConfig, Process, bernoulli, on_off};
 use weft_traffic::laws::{check_process, creations};
@@ -56,9 +56,9 @@ fn the_rate_is_the_load() {
         let end = (1e5 / rate) as u64;
         let found = creations(&process, end, &mut stream(1, number as u64, 0)).len() as f64;
         // Variance per cycle. For Bernoulli trials it is rate (1 - rate). For bursts it is p f (1 - p), plus p^2 times the variance of the
-        // time in bursts. Here f is the share of the time in bursts, and p is the probability of a packet per cycle of a burst. Bursts and
-        // silences are an alternating renewal process. Its variance is (var_on off^2 + var_off on^2) / (on + off)^3, with var = mean (mean
-        // - 1) for geometric lengths.
+        // time in bursts. In this formula f is the share of the time in bursts, and p is the probability of a packet per cycle of a burst.
+        // Bursts and silences are an alternating renewal process with the variance (var_on off^2 + var_off on^2) / (on + off)^3. For
+        // geometric lengths, var is mean (mean - 1).
         let variance = bursts.map_or(rate * (1.0 - rate), |(on, peak)| {
             let (p, f, off) = (peak / f64::from(flits), load / peak, on * (peak / load - 1.0));
             let alternating = (on * (on - 1.0) * off * off + off * (off - 1.0) * on * on) / (on + off).powi(3);

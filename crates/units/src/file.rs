@@ -97,8 +97,8 @@ pub struct Files {
     converted: BTreeMap<String, InputFile>,
 }
 
-/// A function that converts a file of another program into a format that Weft reads. Its arguments are the name, the format and the content
-/// of the file. Its result is the new name and content. The error is "the problem", a line break, "the remedy".
+/// A function that converts a file of another program into a format that Weft reads. The arguments of the function are the name, the format
+/// and the content of the file. The result is the new name and content. The error is "the problem", a line break, "the remedy".
 pub type Converter = dyn Fn(&str, &str, &[u8]) -> Result<(String, Vec<u8>), String> + Send + Sync;
 
 /// The converter of this process. The variable is a global because serde passes no context to a field.

@@ -31,7 +31,7 @@ pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, MAX_CYCLES, Powe
 pub use remark::Remark;
 pub use share::Share;
 pub use with_unit::with_unit;
-// These items are public only because the macros of this crate use them in other crates.
+// The following re-exports are public only because the macros of this crate use them in other crates.
 #[doc(hidden)]
 pub use code::Declared;
 #[doc(hidden)]

@@ -12,7 +12,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// The configuration of a model from another crate. It can be written as text and read from text, and it has a JSON Schema.
+/// The configuration of a model from another crate. A configuration can be written as text and read from text, and has a JSON Schema.
 pub trait Configuration: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 
 impl<M: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static> Configuration for M {}

@@ -3,10 +3,10 @@
 Source: TCEP (ISCA 2018), section VI-A, Fig. 12. A flit takes one hop if the link between its source and destination
 router is active, otherwise two hops. N terminals offer l flits/cycle each. The channels of R routers carry R^2
 flits/cycle if all are on (the paper counts a router as its own neighbour). If a share f of the links is active, a share
-f of the pairs has an active link. Then uniform traffic needs ``N l (f + 2 (1 - f)) <= R^2 f``, hence ``f >= 2 N l /
-(R^2 + N l)``. At least R - 1 links keep the network connected. If a fixed share m of the flits finds an active link,
-then ``f >= N l (2 - m) / R^2``. With m = 0 the bound is ``1 + N l / R^2`` times the bound for uniform traffic. Channels
-carry one flit per cycle. For channels of bandwidth b, divide the load by b.
+f of the pairs has an active link. With this share, uniform traffic needs ``N l (f + 2 (1 - f)) <= R^2 f``, hence ``f >=
+2 N l / (R^2 + N l)``. At least R - 1 links keep the network connected. If a fixed share m of the flits finds an active
+link, then ``f >= N l (2 - m) / R^2``. With m = 0 the bound is ``1 + N l / R^2`` times the bound for uniform traffic.
+Channels carry one flit per cycle. For channels of bandwidth b, divide the load by b.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def active_share(load: float, routers: int, terminals: int, minimal_share: float
     Returns
     -------
     float
-        The smallest share. It is above 1 if even all links together are not enough.
+        The smallest share. The share is above 1 if even all links together are not enough.
 
     Raises
     ------

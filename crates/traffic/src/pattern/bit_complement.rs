@@ -10,8 +10,8 @@
 //! An involution without fixed points: terminal s sends to N - 1 - s.
 //!
 //! # Not modelled
-//! The pattern refuses a number of terminals that is not a power of two. Otherwise some sources would have a destination that does not
-//! exist, and would be silent.
+//! The pattern refuses a number of terminals that is not a power of two. With another number, some sources would have a destination that
+//! does not exist, and would be silent.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is an

@@ -38,7 +38,7 @@ pub struct Mix(pub Vec<Part>);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// Weight of the pattern, above 0. Its share of the packets is its weight divided by the sum of all weights.
+    /// Weight of the pattern, above 0. The pattern's share of the packets is its weight divided by the sum of all weights.
     pub weight: f64,
     /// The pattern that selects the destinations of these packets.
     pub pattern: PatternConfig,

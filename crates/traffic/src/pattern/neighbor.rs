@@ -5,13 +5,13 @@
 //! (by digits).
 //!
 //! # Parameters
-//! `by`: selects the shifted numbers. They are the coordinates of routers (default), all digits of terminal ids (`digits`), or the lowest
+//! `by`: selects the shifted numbers, i.e. the coordinates of routers (default), all digits of terminal ids (`digits`), or the lowest
 //! digits (`booksim_digits`). `radix` is the base of the digits and `digits` their number \[counts\].
 //!
 //! # Guarantees
 //! Every coordinate or digit of width w moves by 1, modulo w, in all dimensions at once. The destination is the diagonal neighbour, which
-//! is one link away only if the network has one dimension. The pattern is a permutation, except with `booksim_digits`. That option drops
-//! the higher digits, so several terminals send to the same terminal.
+//! is one link away only if the network has one dimension. The pattern is a permutation, except with `booksim_digits`. With
+//! `booksim_digits`, higher digits are dropped, so several terminals send to the same terminal.
 //!
 //! # Not modelled
 //! Exchanges with all neighbours (stencils).

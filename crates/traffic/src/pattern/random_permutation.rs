@@ -10,8 +10,8 @@
 //!
 //! # Guarantees
 //! All permutations are equally likely. If `fixed_points` is false, all permutations without fixed points are equally likely. For a given
-//! number of terminals, the permutation depends only on (seed, draw). It is the same in every run with this seed, and independent of all
-//! other random numbers.
+//! number of terminals, the permutation depends only on (seed, draw). The permutation is the same in every run with this seed, and
+//! independent of all other random numbers.
 //!
 //! # Not modelled
 //! Permutations that change during a run.
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn all_permutations_are_equally_likely() {
-        // There are 4! = 24 permutations, and 9 of them have no fixed points. Their counts are binomial, and the limit is 5 standard
-        // deviations.
+        // 4 terminals have 4! = 24 permutations, and 9 of them have no fixed points. The count of each permutation is binomial, and the
+        // limit is 5 standard deviations.
         for (fixed_points, number) in [(true, 24), (false, 9)] {
             let counts = counts(fixed_points);
             assert_eq!(counts.len(), number);

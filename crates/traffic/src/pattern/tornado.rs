@@ -5,12 +5,13 @@
 //! (by digits). TCEP (ISCA'18) shifts router coordinates.
 //!
 //! # Parameters
-//! `by`: selects the shifted numbers. They are the coordinates of routers (default), all digits of terminal ids (`digits`), or the lowest
+//! `by`: selects the shifted numbers, i.e. the coordinates of routers (default), all digits of terminal ids (`digits`), or the lowest
 //! digits (`booksim_digits`). `radix` is the base of the digits and `digits` their number \[counts\].
 //!
 //! # Guarantees
 //! Every coordinate or digit of width w moves by ceil(w / 2) - 1, modulo w. Coordinates of width 1 and 2 do not move. The pattern is a
-//! permutation, except with `booksim_digits`. That option drops the higher digits, so several terminals send to the same terminal.
+//! permutation, except with `booksim_digits`. With `booksim_digits`, higher digits are dropped, so several terminals send to the same
+//! terminal.
 //!
 //! # Not modelled
 //! Digits with different radices.

@@ -12,8 +12,8 @@
 //! themselves.
 //!
 //! # Not modelled
-//! The pattern refuses a number of terminals that is not a power of two. It also refuses ids with an odd number of bits, which have no two
-//! halves.
+//! The pattern refuses a number of terminals that is not a power of two. The pattern also refuses ids with an odd number of bits, which
+//! have no two halves.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is an
