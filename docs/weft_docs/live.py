@@ -63,7 +63,7 @@ class Live(SphinxDirective):
 
     @property
     def folder(self) -> Path:
-        """The folder of the page. The folder has links to folders of the project, with the paths of the project."""
+        """The folder of the page. It contains links to folders of the project, under the same names."""
         folder = _folder(self.env.app, self.env.docname)
         if not folder.is_dir():
             folder.mkdir(parents=True)

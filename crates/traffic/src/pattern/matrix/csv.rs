@@ -70,7 +70,8 @@ fn next(reader: &mut Reader<&[u8]>, line: &mut StringRecord) -> Result<bool, Wro
 }
 
 /// True if the first line is a heading with names of columns, i.e. if it contains no number. `one_more`: the table has one line more than
-/// there are terminals. With one line more, a line is also a heading if one word is not a number, or if its numbers count the columns.
+/// there are terminals. With one line more, a line is also a heading if one word is not a number, or if its numbers count the columns
+/// from 0 or 1.
 fn is_heading(line: &StringRecord, one_more: bool) -> bool {
     let counts = |from: usize| line.iter().zip(from..).all(|(word, number)| word.parse() == Ok(number));
     let words = line.iter().filter(|word| !is_number(word)).count();
