@@ -1,4 +1,4 @@
-"""The site: Sphinx with MyST; pages of models, keys and commands are made from the code when it is built."""
+"""Configuration of the site: Sphinx with MyST. The build makes the pages of models, keys and commands from the code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ author = "the authors of Weft"
 version = release = version_of("weft-sim")
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "weft_docs"]
-# _generated/live holds what the commands of the pages wrote
+# _generated/live has the files that the commands on the pages wrote
 exclude_patterns = ["_generated/live", "_generated/not_modelled.md", "_generated/recordings.md", "weft_docs"]
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
@@ -50,12 +50,12 @@ html_theme_options = {
 
 
 def setup(app: Sphinx) -> None:
-    """Shorten the sidebar before the theme, at priority 500, makes it."""
+    """Shorten the sidebar, at priority 400: the theme makes the sidebar afterwards, at priority 500."""
     app.connect("html-page-context", _shorten, priority=400)
 
 
 def _shorten(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: object) -> None:
-    """Leave out the pages below other pages of the sidebar. All 150 pages on each page took a quarter of the build."""
+    """Leave lower levels of pages out of the sidebar: all 150 pages on each page took a quarter of the build time."""
     if "toctree" in context:
         context["toctree"] = partial(_collapsed, context["toctree"])
 

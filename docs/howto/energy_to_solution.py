@@ -1,4 +1,4 @@
-"""Table and figure of the page on energy to solution, from a folder of results of examples/energy_to_solution.yaml.
+"""Makes the tables and the figure of the page on energy to solution, from results of examples/energy_to_solution.yaml.
 
 python docs/howto/energy_to_solution.py results/energy_to_solution docs/_static/energy_to_solution.png
 """
@@ -28,7 +28,7 @@ ON = "always_on"
 
 
 def runs(folder: str) -> pl.DataFrame:
-    """A row per run: application, network, policy, seed, run time [us], energy [mJ]."""
+    """Read a row per run: application, network, policy, seed, run time [us], energy [mJ]."""
     results = weft.open_results(folder)
     rows = []
     for point, summary in enumerate(results.summaries):
@@ -47,7 +47,7 @@ def runs(folder: str) -> pl.DataFrame:
 
 
 def means(rows: pl.DataFrame) -> pl.DataFrame:
-    """Means over seeds and half of their 95 % confidence intervals; changes against links always on, seed by seed."""
+    """Compute means over seeds of values and changes against `always_on`, with half their 95 % confidence intervals."""
     keys = ["application", "network", "seed"]
     base = rows.filter(policy=ON).select(*keys, time_on="time", energy_on="energy")
     both = rows.join(base, on=keys, how="left", maintain_order="left").with_columns(
@@ -66,14 +66,14 @@ def means(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _error(values: pl.Series) -> float | None:
-    """Half of the 95 % confidence interval of a mean; a single seed has none."""
+    """Half of the 95 % confidence interval of a mean; none for a single seed."""
     known = values.drop_nulls()
     spread = known.std()
     return quantile95(len(known) - 1) * spread / len(known) ** 0.5 if isinstance(spread, float) else None
 
 
 def _cell(row: dict[str, Any] | None, numbers: tuple[str, str], sign: str = "") -> str:
-    """Two numbers with their errors; empty where they were not run."""
+    """A cell with two means and their errors; empty if the application was not run on this network and policy."""
     if row is None or None in (row[each] for each in numbers):
         return ""
     errors = {each: row[f"{each}_error"] for each in numbers}
@@ -83,12 +83,12 @@ def _cell(row: dict[str, Any] | None, numbers: tuple[str, str], sign: str = "") 
 
 
 def _by_application(rows: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    """The rows of a network and a policy by application."""
+    """Index the rows of one network and policy by application."""
     return {row["application"]: row for row in rows.to_dicts()}
 
 
 def front(rows: pl.DataFrame) -> list[tuple[str, str]]:
-    """The networks and policies of an application than which none is better in both, the fastest first."""
+    """Pareto front of one application over run time and energy: (network, policy), the fastest first."""
     best: list[dict[str, Any]] = []
     for row in rows.sort("time", "energy").to_dicts():
         if not best or row["energy"] < best[-1]["energy"]:
@@ -97,7 +97,7 @@ def front(rows: pl.DataFrame) -> list[tuple[str, str]]:
 
 
 def table(found: pl.DataFrame) -> str:
-    """The table in Markdown: run time and energy of each application. Values on the front are bold."""
+    """Write run time and energy of each application as a table in Markdown, with values on the Pareto front in bold."""
     best = {name: front(found.filter(application=name)) for name in APPLICATIONS.values()}
     heads = ["network", "policy", *(f"{name} [us], [mJ]" for name in APPLICATIONS.values())]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
@@ -112,7 +112,7 @@ def table(found: pl.DataFrame) -> str:
 
 
 def changes(found: pl.DataFrame) -> str:
-    """The table in Markdown: changes against links always on of the same network."""
+    """Write the changes against links that are always on in the same network as a table in Markdown."""
     heads = ["network", "policy", *(f"{name}: time, energy [%]" for name in APPLICATIONS.values())]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     for (network, policy), rows in found.filter(pl.col("policy") != ON).group_by(
@@ -125,7 +125,7 @@ def changes(found: pl.DataFrame) -> str:
 
 
 def picture(found: pl.DataFrame) -> Figure:
-    """A panel per application that was run: energy over run time, a colour per network and a marker per policy."""
+    """Draw energy over run time: a panel per application that was run, a colour per network, a marker per policy."""
     ran = [name for name in APPLICATIONS.values() if name in found["application"]]
     policies = found["policy"].unique(maintain_order=True).to_list()
     colours = dict(zip(NETWORKS.values(), style.COLOURS, strict=False))

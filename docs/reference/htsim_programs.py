@@ -1,16 +1,16 @@
-"""Write the programs that Weft runs beside htsim: the applications, and the same with parts of htsim's protocol."""
+"""Write programs for the comparison with htsim: three patterns, plain and with parts of htsim's protocol."""
 
 from __future__ import annotations
 
 import random
 from pathlib import Path
 
-# a packet is 4,000 B of data and a header of 64 B
+# a packet has 4,000 B of data and a header of 64 B
 DATA, PACKETS, WINDOW = 4064, 500, 50
 
 
 def write(name: str, ranks: list[list[str]]) -> None:
-    """Write a program in GOAL, a list of lines for each rank."""
+    """Write a program as a GOAL file, from a list of lines for each rank."""
     text = [f"num_ranks {len(ranks)}"]
     for rank, lines in enumerate(ranks):
         text += [f"rank {rank} {{", *lines, "}"]
@@ -18,7 +18,7 @@ def write(name: str, ranks: list[list[str]]) -> None:
 
 
 def permutation(nodes: int = 1024) -> tuple[list[int], list[int]]:
-    """The node to which each node sends, and the one from which it receives."""
+    """Draw the permutation: the node to which each node sends, and the node from which it receives."""
     draw, to = random.Random(1), list(range(nodes))
     while any(node == target for node, target in enumerate(to)):
         draw.shuffle(to)
@@ -26,7 +26,7 @@ def permutation(nodes: int = 1024) -> tuple[list[int], list[int]]:
 
 
 def applications() -> None:
-    """A permutation of 2 MB, an incast of 2 MB from each of 127, and an all-to-all of 100 kB to each of 127."""
+    """Write the plain patterns: permutation (2 MB), incast (2 MB from 127 nodes), all-to-all (100 kB to 127 nodes)."""
     to, source = permutation()
     flow, block = DATA * PACKETS, DATA * 25
     write("permutation.goal", [[f"send {flow}b to {to[n]}", f"recv {flow}b from {source[n]}"] for n in range(1024)])
@@ -41,7 +41,7 @@ def applications() -> None:
 
 
 def acknowledged() -> None:
-    """The permutation, where a packet waits for the acknowledgement of the packet 50 before it.
+    """Write the permutation with a window: packet k waits for the acknowledgement of packet k - 50.
 
     Rank 2n of node n sends the data, and rank 2n + 1 receives them. With an interface for each of the two ranks,
     acknowledgements never wait for data.
@@ -67,7 +67,7 @@ def acknowledged() -> None:
 
 
 def pulled() -> None:
-    """The incast, where each packet that arrives lets the next sender in turn send one. The first 50 need no permit."""
+    """Write the incast: each packet that arrives permits the next sender to send one. The first 50 need no permit."""
     receives, count = [], 0
     for i in range(PACKETS):
         for sender in range(1, 128):
@@ -84,7 +84,7 @@ def pulled() -> None:
 
 
 def turns() -> None:
-    """The all-to-all, where a rank sends a packet to each of the others, then the second packet to each."""
+    """Write the all-to-all in turns: a rank sends a first packet to each other rank, then a second one to each."""
     ranks = []
     for n in range(128):
         lines = []

@@ -1,4 +1,4 @@
-"""Pages that are made from the code of Weft, and commands that run as a page is built."""
+"""Sphinx extension of the site: makes pages from the code of Weft, and runs the commands on pages during the build."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def _generate(app: Sphinx) -> None:
-    """Write the pages that are made from the code; a page that is as it was keeps its date."""
+    """Write the pages that are made from the code. An unchanged page keeps its date, so Sphinx does not rebuild it."""
     folder = Path(app.srcdir) / "_generated"
     pages = models.pages(ROOT) | scenario.pages() | recordings.pages() | commands.pages() | diagnoses.pages()
     for name, text in pages.items():

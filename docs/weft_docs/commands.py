@@ -1,4 +1,4 @@
-"""The page of the command line, from its parsers."""
+"""Make the page of the command line, from the parsers of `weft`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ INTRODUCTION = f"""\
 
 
 def pages() -> dict[str, str]:
-    """The page by its name."""
+    """Make the page; its name is the key."""
     return {"reference/commands": "\n\n".join([INTRODUCTION, *_commands(cli._parser(None))]) + "\n"}
 
 
 def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """A section for each command. Sections of its subcommands are below it."""
+    """Write a section for each command, and below it the sections of its subcommands."""
     for action in parser._actions:  # argparse has no other way to ask a parser for its options
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():

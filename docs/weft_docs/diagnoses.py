@@ -1,4 +1,4 @@
-"""The page of diagnoses: a section for each code, as the engine declares it."""
+"""Make the page of diagnoses: a section for each code that the engine declares."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SEVERITIES = {
 
 
 def pages() -> dict[str, str]:
-    """The page by its name."""
+    """Make the page; its name is the key."""
     codes = {each["code"]: each for each in _engine.codes()}
     flaws = {each["code"]: codes[each["code"]] for each in _engine.flaw_kinds()}
     parts = [INTRODUCTION]
@@ -58,7 +58,7 @@ def _section(code: dict[str, str], known: Collection[str]) -> str:
 
 
 def _linked(text: str, known: Collection[str]) -> str:
-    """A text whose codes link to their sections."""
+    """Replace codes in a text by links to their sections."""
     plain, *quoted = text.split("`")
     for name, rest in zip(quoted[::2], quoted[1::2], strict=True):
         plain += f"[`{name}`](#{name}){rest}" if name in known else f"`{name}`{rest}"

@@ -1,8 +1,8 @@
-"""A picture of an example, made as the page is built, in light and dark, with the scenario and the commands below it.
+"""The directive ``{shot}``: a picture of an example, with its scenario and commands, made during the build of the page.
 
-``{shot} SCENARIO`` runs a scenario of the project and draws one figure of it. The content is the caption. The option
-``plot`` is the kind of the figure with its options. ``alt`` is the text for readers who do not see it. ``set`` is an
-override.
+``{shot} SCENARIO`` runs a scenario of the project and draws one figure of its results, in light and dark colours. The
+content of the directive is the caption. The option ``plot`` is the kind of the figure with its options. ``alt`` is the
+text for readers who do not see the picture. ``set`` is an override of the scenario.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def setup(app: Sphinx) -> None:
 
 
 class Shot(Live):
-    """A picture with its caption, its scenario and its commands."""
+    """Directive that shows a picture with its caption, its scenario and its commands."""
 
     has_content = True
     required_arguments = 1
@@ -44,7 +44,7 @@ class Shot(Live):
     }
 
     def run(self) -> list[nodes.Node]:
-        """Run the scenario, draw the figure twice, show it."""
+        """Run the scenario, draw the figure in light and dark colours, and show it."""
         missing = [option for option in ("plot", "alt") if option not in self.options]
         if missing:
             return [self.state.document.reporter.warning(f"a shot needs {' and '.join(missing)}", line=self.lineno)]
@@ -74,14 +74,14 @@ class Shot(Live):
         return [*complaints, figure]
 
     def _reuse(self, name: str) -> None:
-        """Copy points that pages before this one have run: Weft finds those of this scenario by their hash."""
+        """Copy points that earlier pages have run: Weft finds the points of this scenario by their hashes."""
         for page in self.env.all_docs:
             points = Path(self.env.srcdir) / LIVE / page / "results" / name / "points"
             if page != self.env.docname and points.is_dir():
                 shutil.copytree(points, self.folder / "results" / name / "points", dirs_exist_ok=True)
 
     def _run(self, command: list[str]) -> list[nodes.Node]:
-        """Run a command that is not shown; a complaint if it fails."""
+        """Run a command without showing it. Return a warning if the command fails."""
         environment = os.environ | {"PATH": f"{Shell.program}:{BIN}:{os.environ['PATH']}", "NO_COLOR": "1"}
         done = subprocess.run(
             command,

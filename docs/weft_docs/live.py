@@ -1,9 +1,9 @@
-"""Commands that run as a page is built, in a folder of the page; the page shows what they printed.
+"""Directives that run commands during the build of a page, in a folder of the page, and show their output.
 
-``{file} NAME`` shows a file and writes it; ``{shell}`` shows commands, runs them and shows what they print;
-``{picture} PATH`` shows an image that a command wrote; ``{page} PATH`` shows an HTML file that a command wrote. A
-command whose exit status is not the one that the page expects is a warning, and the site is built with warnings as
-errors: so no page shows a command that does not work.
+``{file} NAME`` shows a file and writes it; ``{shell}`` shows commands, runs them and shows their output; ``{picture}
+PATH`` shows an image that a command wrote; ``{page} PATH`` shows an HTML file that a command wrote. If the exit status
+of a command is not the status that the page expects, the build prints a warning. The site is built with warnings as
+errors. Therefore every command on a page works.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ LIVE = "_generated/live"
 BIN = Path(sys.executable).parent
 WIDTH = 108
 """Columns of a terminal that fit on a page."""
-# Letters of a sentence in one line of an output: its box has room for them at 1,280 pixels.
+# Maximum length of a line of output [letters]: the box of an output has space for it on a screen of 1,280 pixels.
 _LETTERS = 120
-# First letters of lines of code: comments, texts, lists and objects.
+# First letters of lines of code, which are not wrapped: comments, texts, lists and objects.
 _CODE = '#"[{'
 
 
@@ -59,11 +59,11 @@ def _folder(app: Sphinx, page: str) -> Path:
 
 
 class Live(SphinxDirective):
-    """A directive with the folder of its page."""
+    """Base class of directives that use the folder of their page."""
 
     @property
     def folder(self) -> Path:
-        """The folder; files that pages take from the project are in it under the path that they have in the project."""
+        """The folder of the page. It contains links to folders of the project, under the same names."""
         folder = _folder(self.env.app, self.env.docname)
         if not folder.is_dir():
             folder.mkdir(parents=True)
@@ -72,11 +72,11 @@ class Live(SphinxDirective):
         return folder
 
     def block(self, text: str, language: str, *classes: str) -> nodes.literal_block:
-        """Text as it is written."""
+        """Make a block of literal text."""
         return nodes.literal_block(text, text, language=language, classes=list(classes))
 
     def written(self) -> tuple[Path, list[nodes.Node]]:
-        """The file that the argument names, and a complaint if no command wrote it."""
+        """The file that the argument names, and a warning if no command wrote this file."""
         path = self.folder / self.arguments[0]
         if path.is_file():
             return path, []
@@ -84,13 +84,13 @@ class Live(SphinxDirective):
 
 
 class File(Live):
-    """A file that the page has the reader write."""
+    """Directive that shows a file which the reader writes."""
 
     has_content = True
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Write it and show it under its name."""
+        """Write the file and show it under its name."""
         name, text = self.arguments[0], "\n".join(self.content)
         (self.folder / name).write_text(text + "\n", encoding="utf-8")
         language = {".yaml": "yaml", ".json": "json", ".py": "python"}.get(Path(name).suffix, "text")
@@ -103,7 +103,7 @@ class File(Live):
 
 
 class Shell(Live):
-    """Commands and their output."""
+    """Directive that runs commands and shows them with their output."""
 
     has_content = True
     program: ClassVar[Path]
@@ -116,7 +116,7 @@ class Shell(Live):
     }
 
     def run(self) -> list[nodes.Node]:
-        """Run them, show them."""
+        """Run the commands and show them with their output."""
         commands = "\n".join(self.content)
         environment = os.environ | {
             "PATH": f"{self.program}:{BIN}:{os.environ['PATH']}",
@@ -142,8 +142,8 @@ class Shell(Live):
         return shown
 
     def _shown(self, output: str) -> str:
-        """The first or last lines of it, and how many more there are; long sentences are broken as in a terminal."""
-        # a command on the path of this machine is a command
+        """The first or last lines of the output, and the number of other lines. Long sentences are wrapped."""
+        # commands are shown without the folder of this machine
         lines = output.rstrip().replace(f"{BIN}/", "").splitlines()
         first = self.options.get("first", 0 if "last" in self.options else len(lines))
         last = self.options.get("last", 0)
@@ -154,7 +154,7 @@ class Shell(Live):
 
 
 def _broken(line: str) -> list[str]:
-    """Lines of at most `_LETTERS` if it is a sentence. Rows of tables, which have gaps, and code stay whole."""
+    """Wrap a line that is a sentence at `_LETTERS`. Code, and rows of tables, which have wide gaps, stay whole."""
     line = line.rstrip()
     indent = line[: len(line) - len(line.lstrip())]
     if len(line) <= _LETTERS or "  " in line.strip() or line.lstrip()[0] in _CODE:
@@ -165,7 +165,7 @@ def _broken(line: str) -> list[str]:
 
 
 class Picture(Live):
-    """An image that a command wrote."""
+    """Directive that shows an image that a command wrote."""
 
     required_arguments = 1
     option_spec: ClassVar[Options] = {"alt": directives.unchanged_required, "width": directives.unchanged}
@@ -179,12 +179,12 @@ class Picture(Live):
 
 
 class Page(Live):
-    """An HTML file that a command wrote, in a frame."""
+    """Directive that shows an HTML file that a command wrote, in a frame."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Show it, with a link to it alone."""
+        """Show the file in a frame, with a link that opens the file alone."""
         path, complaints = self.written()
         place = f"_pages/{self.env.docname}/{path.name}"
         if not complaints:

@@ -1,4 +1,4 @@
-"""A page per model, from the header of its file and the schema of its parameters."""
+"""Make a page per model, from the header of its file and the schema of its parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEADINGS = ("Source", "Parameters", "Guarantees", "Not modelled", "Validation")
 
 
 class Family(NamedTuple):
-    """A family of models, and where its code is."""
+    """A family of models, and the paths of its code."""
 
     title: str
     what: str
@@ -76,12 +76,12 @@ FAMILIES = {
         "models/src/recording/mod.rs",
     ),
 }
-# Whose measurements are in the repository, and where.
+# Files with the golden rows of each other simulator.
 PEERS = {"BookSim2": "booksim.csv", "CAMINOS": "caminos.csv", "FOGSim": "fogsim.csv"}
 
 
 def pages(root: Path) -> dict[str, str]:
-    """The pages of all models and families by name."""
+    """Make the pages of all models and families; the keys are their names."""
     schema, made = _engine.schema(), {}
     for family, models in registered(root).items():
         folder = f"models/{family}"
@@ -94,7 +94,7 @@ def pages(root: Path) -> dict[str, str]:
 
 
 def registered(root: Path) -> dict[str, list[dict[str, str]]]:
-    """The models of each family, without those that a crate outside of Weft adds: their files are not here."""
+    """The models of each family, without models from other crates, whose files are not in this repository."""
     listed = {}
     for family, models in _engine.models().items():
         lines = (root / "crates" / FAMILIES[family].registry).read_text(encoding="utf-8")
@@ -107,13 +107,13 @@ def registered(root: Path) -> dict[str, list[dict[str, str]]]:
 
 
 def _function(root: Path, family: str, name: str) -> Path | None:
-    """The file of a model that the crate of the Python module adds to a family."""
+    """The file of a model that the crate of the Python module adds to a family; None for other models."""
     file = root / "crates/python/src/functions" / f"{family.rpartition('.')[2]}.rs"
     return file if file.is_file() and re.search(rf'^add_model! .*"{name}" =>', file.read_text(), re.M) else None
 
 
 def source(root: Path, family: str, name: str) -> Path:
-    """The file of a model."""
+    """The path of the file of a model."""
     if added := _function(root, family, name):
         return added
     place = FAMILIES[family]
@@ -125,7 +125,7 @@ def source(root: Path, family: str, name: str) -> Path:
 
 
 def header(path: Path) -> dict[str, str]:
-    """The header of a file: its first paragraph under an empty heading, then its sections."""
+    """Read the header of a model's file: the first paragraph, with an empty heading, then the sections by heading."""
     sections, heading = {"": ""}, ""
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.startswith("//!"):
@@ -155,7 +155,7 @@ def _model(schema: parameters.Schema, root: Path, family: str, name: str) -> str
 
 
 def _parameters(schema: parameters.Schema, family: str, name: str) -> Iterator[str]:
-    """The table of the parameters, where there are any."""
+    """Write the table of the parameters, if the model has any."""
     target = parameters.model(schema, family, name)
     if "items" in target:
         yield "Its value is a list; each item has:"
@@ -169,7 +169,7 @@ def _parameters(schema: parameters.Schema, family: str, name: str) -> Iterator[s
 
 
 def key_rows(keys: list[parameters.Parameter]) -> list[list[str]]:
-    """Rows of a table: the keys, and the words that they may be."""
+    """Rows of a table of keys: a row per key, and a row per word that is a possible value of the key."""
     rows = []
     for parameter in keys:
         family = FAMILY_OF.get(frozenset(word for word, _ in parameter.choices))
@@ -218,7 +218,7 @@ def _index(root: Path) -> str:
 
 
 def _not_modelled(root: Path) -> str:
-    """Limits of every model, for the page of known faults."""
+    """Write the section `Not modelled` of every model, for the page of known faults."""
     parts = []
     for family, models in registered(root).items():
         rows = []

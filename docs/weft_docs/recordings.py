@@ -1,4 +1,4 @@
-"""The tables of recordings for the page of result files: the meaning of a row, and every column."""
+"""Make the tables of recordings for the page of result files: the meaning of a row, and every column."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from weft_docs import markdown
 
 
 def pages() -> dict[str, str]:
-    """The text by its name."""
+    """Make the text that the page of result files includes; its name is the key."""
     return {"recordings": "\n\n".join(section for shown in _engine.recordings() for section in _sections(shown)) + "\n"}
 
 
 def _sections(shown: dict[str, object]) -> list[str]:
-    """The table of one recording."""
+    """Write the section of one recording, with the table of its columns."""
     name, columns = shown["name"], shown["columns"]
     assert isinstance(columns, list)
     rows = [[f"`{each['name']}`", each["unit"], markdown.comment(each["meaning"])] for each in columns]

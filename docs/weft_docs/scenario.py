@@ -1,4 +1,4 @@
-"""The page of the keys of a scenario, from its schema."""
+"""Make the page of the keys of a scenario, from the JSON Schema of scenarios."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ A `PATH` of `--set PATH=VALUE`, and of `sweep` and `zip`, is the dotted key: `me
 
 
 def pages() -> dict[str, str]:
-    """The page by its name."""
+    """Make the page; its name is the key."""
     schema = _engine.schema()
     keys = list(parameters.keys(schema, schema))
     parts = [INTRODUCTION, "## The whole file", markdown.table(HEAD, key_rows(keys))]
@@ -41,7 +41,7 @@ def pages() -> dict[str, str]:
 
 
 def _sections(schema: parameters.Schema, path: str, place: parameters.Schema, depth: int) -> Iterator[str]:
-    """A section for a mapping with keys of its own. Sections of its keys are below it."""
+    """Write a section for a mapping that has keys, and below it the sections of its keys."""
     place, path = _inner(schema, place, path)
     keys = list(parameters.keys(schema, place))
     if not keys:
@@ -59,7 +59,7 @@ def _sections(schema: parameters.Schema, path: str, place: parameters.Schema, de
 
 
 def _inner(schema: parameters.Schema, place: parameters.Schema, path: str) -> tuple[parameters.Schema, str]:
-    """The elements of a list, or the values under any name in a mapping."""
+    """Schema and path of the elements of a list, or of the values in a mapping with arbitrary names."""
     if "items" in place:
         return parameters.target(schema, place["items"]), f"{path}[]"
     while isinstance(under_any := place.get("additionalProperties"), dict) and "$ref" in under_any:

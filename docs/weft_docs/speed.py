@@ -1,7 +1,7 @@
-"""``{speed} FOLDER``: a figure and a table of speed over versions, from the files that ``weft-bench --json`` wrote.
+"""``{speed} FOLDER``: a figure and tables of speed over versions, from files of ``weft-bench --json``.
 
-A file is named ``DATE-COMMIT.json``, or ``DATETHHMM-COMMIT.json`` where a day has several. It has one document of
-``weft-bench``, or a list of documents.
+A file is named ``DATE-COMMIT.json``, or ``DATETHHMM-COMMIT.json`` if a day has several files. A file has one document
+of ``weft-bench``, or a list of documents.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def setup(app: Sphinx) -> None:
 
 @dataclass(frozen=True)
 class Version:
-    """The measurements of a commit.
+    """The measurements of a version of Weft.
 
     Attributes
     ----------
     date, commit : str
         From the name of the file.
     cpu : str
-        The processor; empty where the file does not name it.
+        The processor; empty if the file does not name it.
     rows : dict
         The rows of ``weft-bench`` by case.
     """
@@ -62,7 +62,7 @@ class Version:
 
 
 def versions(folder: Path) -> list[Version]:
-    """The measured versions, the oldest first."""
+    """Read the measured versions, the oldest first."""
     return [_version(path) for path in sorted(folder.glob("*.json"))]
 
 
@@ -85,12 +85,12 @@ def cases(known: Sequence[Version], quantity: str) -> list[str]:
 
 
 class Speed(Live):
-    """The figure in light and dark, and the numbers below it."""
+    """Directive that shows the figure in light and dark colours, and the numbers below it."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Draw the figure twice and show it with its numbers."""
+        """Draw the figure in light and dark colours and show it with its numbers."""
         source = Path(self.env.srcdir) / Path(self.env.docname).parent / self.arguments[0]
         for path in source.glob("*.json"):
             self.env.note_dependency(str(path))
@@ -120,7 +120,7 @@ class Speed(Live):
 
 
 def draw(known: Sequence[Version]) -> Figure:
-    """Instructions of each case, and the speed over BookSim2, over the versions."""
+    """Draw the instructions of each case, and its speed relative to BookSim2, over the versions."""
     figure = Figure(figsize=(11, 7), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     for axes, quantity in ((above, COUNT), (below, RATIO)):
@@ -133,7 +133,7 @@ def draw(known: Sequence[Version]) -> Figure:
 
 
 def _lines(axes: Axes, known: Sequence[Version], quantity: str) -> None:
-    # a line joins times of one processor only; all processors count the same instructions
+    # A line joins ratios from one type of processor only. Numbers of instructions are the same on all processors.
     groups = [""] if quantity == COUNT else list(dict.fromkeys(version.cpu for version in known))
     for number, (case, mark) in enumerate(zip(cases(known, quantity), _MARKS, strict=False)):
         label: str | None = case

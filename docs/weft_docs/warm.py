@@ -1,8 +1,9 @@
-"""The command `weft` in a copy of a process that has loaded everything: the libraries of a plot take a second to load.
+"""Fast start of `weft` during the build: a command runs in a copy of a process that has loaded all libraries.
 
-`warm` starts that process and makes a folder with a program `weft`, which hands its arguments, its folder, its
-environment and its files over to a copy (a fork) of the process, and ends with its exit status. If the program is
-killed, so is the copy. A command does and prints the same; tests of its start are elsewhere.
+The libraries of a plot take a second to load. `warm` starts a process that loads them once. `warm` also makes a folder
+with a program `weft`. The program `weft` passes its arguments, folder, environment and files to a copy (a fork) of the
+process, and ends with the exit status of the copy. If the program is killed, the copy ends. A command does and prints
+the same as without `warm`. Tests elsewhere check the start of the command.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 READY = "ready\n"
-# The name of the interpreter may be longer than a first line can be, or have spaces.
+# A script for the shell, because the path of the interpreter can be too long for a first line, or have spaces.
 START = """\
 #!/bin/sh
 exec {python} -IS {program} "$@"
@@ -52,7 +53,7 @@ sys.exit(status[0] if status else 1)
 
 @contextmanager
 def warm() -> Iterator[Path]:
-    """The folder of the program, for the search path."""
+    """Start the process and yield the folder of the program `weft`, for the search path."""
     with tempfile.TemporaryDirectory(prefix="weft-warm-") as name:
         folder = Path(name)
         program, start, address = folder / "weft.py", folder / "weft", str(folder / "socket")
@@ -60,7 +61,7 @@ def warm() -> Iterator[Path]:
         names = {"python": shlex.quote(sys.executable), "program": shlex.quote(str(program))}
         start.write_text(START.format(**names), encoding="utf-8")
         start.chmod(0o755)
-        # a copy lacks the threads that a library has started
+        # A copy lacks the threads that a library has started, so OpenBLAS must not start any.
         environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
         serving = "import sys; from weft_docs.warm import serve; serve(sys.argv[1])"
         command = [sys.executable, "-c", serving, address]
@@ -76,7 +77,7 @@ def warm() -> Iterator[Path]:
 
 
 def serve(address: str) -> NoReturn:
-    """Load everything, then make a copy for each program that connects."""
+    """Load all modules of Weft, then make a copy of this process for each program that connects."""
     for package in (weft, weft_papers, weft_peers):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
@@ -85,11 +86,11 @@ def serve(address: str) -> NoReturn:
     server.bind(address)
     server.listen()
     print(READY, end="", flush=True)
-    # its input ends with the process that has started it
+    # The input of this process ends when the process that started it ends.
     copies: set[int] = set()
     while server in select.select([server, sys.stdin], [], [])[0]:
         program, _ = server.accept()
-        # CPU time of a copy counts as that of this process once the copy has been waited for
+        # The CPU time of a copy counts for this process only after a wait for the copy.
         copies -= {copy for copy in copies if os.waitpid(copy, os.WNOHANG)[0]}
         if (copy := os.fork()) == 0:
             server.close()
@@ -100,7 +101,7 @@ def serve(address: str) -> NoReturn:
 
 
 def _run(program: socket.socket) -> NoReturn:
-    """Run the command of the program."""
+    """Run, in a copy of the process, the command that a program sends."""
     head, files, _, _ = socket.recv_fds(program, 8, 3)
     with program.makefile("rb") as shown:
         arguments, folder, environment = json.loads(shown.read(int.from_bytes(head, "little")))
@@ -120,7 +121,7 @@ def _run(program: socket.socket) -> NoReturn:
 
 
 def _status(arguments: list[str]) -> int:
-    """The exit status of the command; prints what the interpreter would print of an exception."""
+    """Run the command and return its exit status. Prints an exception as the interpreter would."""
     try:
         return cli.main(arguments) & 255
     except SystemExit as end:
@@ -133,6 +134,6 @@ def _status(arguments: list[str]) -> int:
 
 
 def _end_with(program: socket.socket) -> None:
-    """Die when the program does."""
+    """Kill this process when the program ends."""
     if program.recv(1) == b"":
         os.kill(os.getpid(), signal.SIGKILL)

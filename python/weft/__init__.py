@@ -4,12 +4,12 @@
 >>> results = weft.load("examples/quickstart.yaml").run()  # doctest: +SKIP
 >>> results.frame  # doctest: +SKIP
 
-A scenario is one YAML file (or a dict of the same shape). Its sweep has points. The run of a point writes a folder of
-results. The results of a sweep form one polars frame with a row per point.
+A scenario is one YAML file (or a dict with the same keys). The scenario defines a sweep over points. The run of a point
+writes a folder of results. The results of a sweep form one polars frame with a row per point.
 
-The code is divided into rooms. A room imports only the rooms before it in this list: `text`, `scenario`, `results`,
-`runs`, then `analysis`, `plot`, `timeline` and `programs`, then `report`, then `api` and `design`, then `cli`. Papers
-(`weft_papers`) and other simulators (`weft_peers`) are separate packages.
+The code is divided into folders called rooms. A room imports only from the rooms before it in this list: `text`,
+`scenario`, `results`, `runs`, then `analysis`, `plot`, `timeline` and `programs`, then `report`, then `api` and
+`design`, then `cli`. Papers (`weft_papers`) and other simulators (`weft_peers`) are separate packages.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ _RENAMED = {"open": "open_results"}
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name at its first use, so that the command line starts at once."""
+    """Import a public name at its first use, so that the command line starts without delay."""
     from importlib import import_module
 
     if new := _RENAMED.get(name):

@@ -1,5 +1,5 @@
-//! Traffic: the senders, the destinations and the times of packets. In this crate, terminals, coordinates of routers and groups are plain
-//! numbers; the crate does not depend on routers or links.
+//! Traffic: decides which terminal sends a packet, to which terminal, and when. In this crate, terminals, coordinates of routers and groups
+//! are plain numbers. Therefore the crate does not depend on the code of routers or links.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

@@ -1,8 +1,8 @@
 //! Synthetic traffic patterns. A pattern selects the destination of the next packet of a terminal.
 //!
-//! Each pattern is one file and one line of the registry; the conformance suite (`tests/conformance.rs`) runs the
-//! examples of every registered pattern. A pattern that permutes the bits or digits of terminal ids computes its table
-//! once.
+//! Each pattern is one file and one line of the registry (the enum `PatternConfig`). The conformance suite (`tests/conformance.rs`) runs
+//! the examples of every registered pattern. A pattern that permutes the bits or digits of terminal ids computes a table of destinations
+//! once, when it is built.
 
 mod by;
 mod in_planes;
@@ -15,27 +15,28 @@ use rand_pcg::Pcg32;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// The destinations of each source in a given population.
+/// The destinations of each source, for a pattern that was built for a given population of terminals.
 pub trait Destinations: std::fmt::Debug + Send + Sync {
-    /// Destination of the next packet of `source`; `None` if this source sends nothing.
+    /// Draws the destination of the next packet of terminal `source`. Returns `None` if the pattern lets this terminal send nothing.
     fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32>;
 
-    /// All destinations of `source`, each once, with their probabilities, which sum to 1 (empty for a silent source).
+    /// All destinations of terminal `source`, each once, with their probabilities, which sum to 1. The list is empty if the terminal sends
+    /// nothing.
     fn distribution(&self, source: u32) -> Vec<(u32, f64)>;
 
-    /// Load of `source` as a share of the load of the scenario: 0 for a silent source, and at most 1.
+    /// Load of terminal `source` as a share of the load in the scenario: at most 1, and 0 if the terminal sends nothing.
     fn relative_load(&self, _source: u32) -> f64 {
         1.0
     }
 
-    /// Share of the packets of `source` to terminals below `end`. A pattern that sends to nearly all terminals computes this share
-    /// without a list of destinations.
+    /// Share of the packets of `source` that go to terminals with ids below `end`. A pattern that sends to nearly all terminals overrides
+    /// this method and computes the share without a list of destinations.
     fn share_below(&self, source: u32, end: u32) -> f64 {
         let existing = self.distribution(source).into_iter().filter(|&(terminal, _)| terminal < end);
         existing.map(|(_, probability)| probability).sum()
     }
 
-    /// The groups of terminals that the pattern distinguishes (default: none).
+    /// Groups of terminals for which results can show separate numbers, e.g. the targets of a hot spot (default: none).
     fn groups(&self) -> Vec<Group> {
         Vec::new()
     }
@@ -48,7 +49,7 @@ pub struct Group {
     pub terminals: Vec<u32>,
 }
 
-/// The configuration of a pattern. The configuration determines the destinations in a population.
+/// The configuration of a pattern in a scenario. The configuration determines the destinations in every population of terminals.
 pub trait PatternModel {
     type To: Destinations + 'static;
 
@@ -56,13 +57,14 @@ pub trait PatternModel {
     /// not defined.
     fn build(&self, population: &Population, path: &str) -> Result<Self::To, Refusal>;
 
-    /// Configurations for 64 terminals: 4 on each of 4 x 4 routers, in 8 groups. Tests send packets with all examples.
+    /// Example configurations of the pattern for 64 terminals: 4 on each of 4 x 4 routers, in 8 groups. Tests send packets with each
+    /// example.
     fn examples() -> Vec<Self>
     where
         Self: Sized;
 }
 
-/// A [`PatternModel`] with a hidden type: the registry stores patterns in this form.
+/// A [`PatternModel`] whose type of destinations is hidden, so that the registry can store all patterns in one enum.
 pub trait AnyPattern {
     fn destinations(&self, population: &Population, path: &str) -> Result<Arc<dyn Destinations>, Refusal>;
 
@@ -116,7 +118,7 @@ impl PatternConfig {
     }
 }
 
-/// A pattern for a given population.
+/// A pattern that was built for a given population of terminals.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     name: &'static str,
@@ -128,8 +130,8 @@ impl Pattern {
         Self { name, destinations }
     }
 
-    /// Extends a pattern of nodes to terminals. Each node has `planes` terminals with consecutive numbers. A terminal sends only to
-    /// terminals in its own plane.
+    /// Turns a pattern between nodes into a pattern between terminals, for machines with several planes. Each node has `planes` terminals
+    /// with consecutive ids, one in each plane. A terminal sends only to terminals in its own plane.
     #[must_use]
     pub fn in_planes(self, planes: u32) -> Self {
         if planes == 1 {
@@ -144,28 +146,29 @@ impl Pattern {
         self.name
     }
 
-    /// Destination of the next packet of `source`; `None` if this source sends nothing.
+    /// Draws the destination of the next packet of terminal `source`. Returns `None` if the pattern lets this terminal send nothing.
     #[inline]
     pub fn destination(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
         self.destinations.draw(source, rng)
     }
 
-    /// Load of `source` as a share of the load of the scenario: 0 for a silent source, and at most 1.
+    /// Load of terminal `source` as a share of the load in the scenario: at most 1, and 0 if the terminal sends nothing.
     pub fn relative_load(&self, source: u32) -> f64 {
         self.destinations.relative_load(source)
     }
 
-    /// All destinations of `source`, each once, with their probabilities, which sum to 1 (empty for a silent source).
+    /// All destinations of terminal `source`, each once, with their probabilities, which sum to 1. The list is empty if the terminal sends
+    /// nothing.
     pub fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
         self.destinations.distribution(source)
     }
 
-    /// Share of the packets of `source` to terminals below `end`.
+    /// Share of the packets of `source` that go to terminals with ids below `end`.
     fn share_below(&self, source: u32, end: u32) -> f64 {
         self.destinations.share_below(source, end)
     }
 
-    /// The groups of terminals that the pattern distinguishes.
+    /// Groups of terminals for which results can show separate numbers, e.g. the targets of a hot spot.
     pub fn groups(&self) -> Vec<Group> {
         self.destinations.groups()
     }

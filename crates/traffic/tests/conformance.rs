@@ -1,5 +1,5 @@
-//! Every example of every registered pattern obeys the laws of patterns (`src/laws.rs`). Permutations are bijections, and some of them
-//! must be involutions.
+//! Tests that every example of every registered pattern obeys the laws of patterns (`src/laws.rs`). Patterns that claim to be permutations
+//! must be bijections, and some of them must be involutions.
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use weft_traffic::pattern::{neighbor, random_permutation, router_shift, shuffle,
 use weft_traffic::{Pattern, Population, stream};
 use weft_units::file::Files;
 
-/// The properties that a pattern promises for its destinations.
+/// A property that a pattern guarantees for its table of destinations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Promise {
     Bijection,
@@ -18,7 +18,7 @@ enum Promise {
 
 use Promise::{Bijection, Involution};
 
-/// A registry of patterns that the rest of this suite does not know.
+/// A second registry, with a pattern that the code above does not name. The suite must test it without changes.
 mod newcomers {
     use weft_traffic::pattern::AnyPattern;
 
@@ -29,7 +29,7 @@ mod newcomers {
     }
 }
 
-/// Patterns for [`population`] that promise one destination to each source.
+/// Patterns on [`population`] in which each source has exactly one destination, with the property that a test checks.
 fn permutations() -> Vec<(PatternConfig, Promise)> {
     let digits = By::Digits { radix: 8, digits: 2 };
     let shifted = |shift| PatternConfig::GroupShift(group_shift::GroupShift { shift, local: group_shift::Local::Same });
@@ -44,7 +44,7 @@ fn permutations() -> Vec<(PatternConfig, Promise)> {
         (PatternConfig::Neighbor(neighbor::Neighbor { by: By::Routers {} }), Bijection),
         (PatternConfig::Neighbor(neighbor::Neighbor { by: digits }), Bijection),
         (shifted(3), Bijection),
-        // Half-way around: applying the pattern twice leads back.
+        // Shift 4 of 8 groups is half-way around, so the pattern applied twice leads back.
         (shifted(4), Involution),
         (layer(1, 3), Bijection),
         (layer(0, 2), Involution),
@@ -58,7 +58,7 @@ fn layer(dimension: u32, shift: u32) -> PatternConfig {
     PatternConfig::LayerShift(layer_shift::LayerShift { dimension, shift, local: group_shift::Local::Same })
 }
 
-/// [`population`] has two routers in each group: a shift by one router, applied twice, leads back.
+/// Router shift by `shift`. [`population`] has two routers in each group, so a shift by one router, applied twice, leads back.
 fn routers(shift: u32) -> PatternConfig {
     PatternConfig::RouterShift(router_shift::RouterShift { shift, local: group_shift::Local::Same })
 }
@@ -146,7 +146,7 @@ fn scenarios_write_patterns_like_this() {
 }
 
 proptest! {
-    /// Every population either refuses a pattern with a reason, or every destination exists.
+    /// On every population, a pattern is either refused with a reason, or all its destinations exist.
     #[test]
     fn no_population_panics(
         routers in prop::collection::vec(1u32..5, 0..3),

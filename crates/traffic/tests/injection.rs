@@ -1,5 +1,5 @@
-//! The laws of every injection process: it creates the requested rate, the same at all times, and bursts with the requested length.
-//! Every example of every registered process is checked for its rate.
+//! Tests the laws of injection processes. A process creates packets at the requested rate and with the same probability at all times. The
+//! bursts of a process have the requested length. The rate is checked for every example of every registered process.
 
 use weft_traffic::injection::{InjectionConfig, Process, bernoulli, on_off};
 use weft_traffic::laws::{check_process, creations};
@@ -19,7 +19,8 @@ fn build(config: &InjectionConfig, load: f64, packet_flits: u32) -> Process {
         .unwrap_or_else(|refusal| panic!("{refusal}"))
 }
 
-/// Process, load, flits of a packet, and for bursts their mean length in cycles and their load.
+/// A case of the tests: process, load, flits per packet. For processes with bursts also the mean length of a burst in cycles, and the load
+/// in a burst.
 type Instance = (InjectionConfig, f64, u32, Option<(f64, f64)>);
 
 fn instances() -> Vec<Instance> {
@@ -31,7 +32,7 @@ fn instances() -> Vec<Instance> {
         (on_off(ns(50), 0.8), 0.1, 4, Some((50.0, 0.8))),
         (on_off(Time::Cycles(100), 0.5), 0.49, 8, Some((100.0, 0.5))),
         (on_off(Time::Cycles(40), 1.0), 1e-6, 8, Some((40.0, 1.0))),
-        // A burst without end.
+        // The load equals the peak, so the burst never ends.
         (on_off(Time::Cycles(10), 0.5), 0.5, 1, None),
     ]
 }
@@ -54,15 +55,16 @@ fn the_rate_is_the_load() {
         // about 100,000 packets
         let end = (1e5 / rate) as u64;
         let found = creations(&process, end, &mut stream(1, number as u64, 0)).len() as f64;
-        // Variance per cycle. For Bernoulli trials: rate (1 - rate). For bursts: p f (1 - p), plus p^2 times the variance of the time in
-        // bursts. Here f is the share of the time in bursts, and p is the probability in a burst. Bursts and silences are an alternating
-        // renewal process: (var_on off^2 + var_off on^2) / (on + off)^3 with geometric lengths, var = mean (mean - 1).
+        // Variance per cycle. For Bernoulli trials it is rate (1 - rate). For bursts it is p f (1 - p), plus p^2 times the variance of the
+        // time in bursts. In this formula f is the share of the time in bursts, and p is the probability of a packet per cycle of a burst.
+        // Bursts and silences are an alternating renewal process with the variance (var_on off^2 + var_off on^2) / (on + off)^3. For
+        // geometric lengths, var is mean (mean - 1).
         let variance = bursts.map_or(rate * (1.0 - rate), |(on, peak)| {
             let (p, f, off) = (peak / f64::from(flits), load / peak, on * (peak / load - 1.0));
             let alternating = (on * (on - 1.0) * off * off + off * (off - 1.0) * on * on) / (on + off).powi(3);
             p * f * (1.0 - p) + p * p * alternating
         });
-        // the dispersion that the process declares; for independent gaps it is a bound
+        // The variance from the dispersion that the process declares. For processes without bursts it is only an upper bound.
         let said = process.dispersion() * rate;
         if bursts.is_some() {
             assert!((said / variance - 1.0).abs() < 1e-9, "{config:?} {load}: {said}, not {variance}");
@@ -90,7 +92,8 @@ fn sources_start_in_the_middle_of_things() {
                 }
             }
         }
-        // Every cycle creates a packet with the same probability: binomial, the limit is 5 standard deviations.
+        // A source creates a packet in every cycle with the same probability, so the counts are binomial. The limit is 5 standard
+        // deviations.
         let (n, p) = (f64::from(SOURCES), load / f64::from(flits));
         let bound = 5.0 * (n * p * (1.0 - p)).sqrt();
         assert!(
@@ -103,7 +106,8 @@ fn sources_start_in_the_middle_of_things() {
 
 #[test]
 fn bursts_and_silences_are_geometric() {
-    // If every cycle of a burst has a packet, sequences of such cycles are the bursts. Mean silence: 10 * (1 / 0.25 - 1) = 30.
+    // Every cycle of a burst creates a packet, so an uninterrupted sequence of packets is a burst. The mean silence is 10 * (1 / 0.25 - 1)
+    // = 30 cycles.
     let process = build(&on_off(Time::Cycles(10), 1.0), 0.25, 1);
     let times = creations(&process, 4_000_000, &mut stream(3, 0, 0));
     let (mut bursts, mut silences, mut length) = (Vec::new(), Vec::new(), 1u64);
@@ -122,7 +126,7 @@ fn bursts_and_silences_are_geometric() {
         assert!(n > 90_000.0, "4,000,000 cycles hold 100,000 of 10 + 30: {n}");
         let found = lengths.iter().sum::<f64>() / n;
         let variance = lengths.iter().map(|length| (length - found).powi(2)).sum::<f64>() / n;
-        // Geometric: variance mean (mean - 1), kurtosis about 9, as in the tests of gaps.
+        // A geometric distribution has the variance mean (mean - 1) and a kurtosis of about 9, as in the tests of gaps.
         let expected: f64 = mean * (mean - 1.0);
         assert!((found - mean).abs() < 5.0 * (expected / n).sqrt(), "{found}, not {mean}");
         assert!((variance - expected).abs() < 5.0 * expected * (8.1 / n).sqrt(), "{variance}, not {expected}");
@@ -175,7 +179,7 @@ fn what_a_refusal_suggests_is_taken() {
     for peak in [1.0, 0.5, 1.0 / 49.0] {
         for (load, flits) in [(0.9, 1), (0.95, 7), (0.99, 49)].map(|(part, flits)| (part * peak, flits)) {
             let mut mean_on = 1;
-            // the first refusal may be about the burst (too short for a packet), the second about the silence
+            // The first refusal can name a burst that is too short for a packet, the second a silence.
             for _ in 0..2 {
                 let built = on_off(Time::Cycles(mean_on), peak).build(load, f64::from(flits), CYCLE_FS, "p");
                 if let Err(refusal) = built {
@@ -188,7 +192,8 @@ fn what_a_refusal_suggests_is_taken() {
     }
 }
 
-/// 8 flits at 10^-15 flits per cycle take 8 * 10^15 cycles, more than 2^48 = 2.8 * 10^14. At a peak of 8 / 2^48 they take 2^48.
+/// 8 flits at 10^-15 flits per cycle take 8 * 10^15 cycles, which exceeds the maximum of 2^48 = 2.8 * 10^14. At a peak of 8 / 2^48 the 8
+/// flits take 2^48 cycles.
 #[test]
 fn a_burst_that_would_be_too_long_needs_a_higher_peak() {
     let help = |mean_on, peak| on_off(Time::Cycles(mean_on), peak).build(1e-16, 8.0, CYCLE_FS, "p").unwrap_err().help;
@@ -213,7 +218,8 @@ fn the_smallest_loads_are_built() {
 #[test]
 fn bursts_vary_more_than_single_packets() {
     assert_eq!(build(&InjectionConfig::default(), 0.1, 4).dispersion(), 1.0);
-    // bursts of 50 cycles are a share of 0.125 of the time, with packets of 4 flits at 0.8: p = 0.2, memory 50 * 350 / 400
+    // Bursts of 50 cycles take a share of 0.125 of the time. Packets of 4 flits at 0.8 flits per cycle give p = 0.2, and the memory is 50 *
+    // 350 / 400 cycles.
     let said = build(&on_off(Time::Cycles(50), 0.8), 0.1, 4).dispersion();
     let expected = 1.0 - 0.2 * 0.125 + 2.0 * 0.2 * 0.875 * (43.75 - 1.0);
     assert!((said / expected - 1.0).abs() < 1e-9, "{said}, not {expected}");

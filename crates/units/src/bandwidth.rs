@@ -9,7 +9,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bandwidth {
     BitsPerSecond(u128),
-    /// A number of flits per number of cycles.
+    /// A number of flits per number of cycles, e.g. 2 flits in 3 cycles.
     Flits {
         flits: u128,
         cycles: u128,
@@ -35,12 +35,12 @@ const BANDWIDTH: Kind = Kind {
     example: "200Gb/s\" or \"2/3flits/cycle",
 };
 
-/// The units of bits per second that are used for output.
+/// The units of bits per second in which Weft writes a bandwidth.
 const BITS_PER_SECOND: Kind = Kind { units: BANDWIDTH.units.split_at(5).0, ..BANDWIDTH };
 const FLITS_PER_CYCLE: Kind = Kind { units: &[("flits/cycle", PARTS)], ..BANDWIDTH };
 
 impl Bandwidth {
-    /// The bandwidth of one flit per cycle.
+    /// The bandwidth of one flit per cycle, which is the default of a link class.
     pub const ONE_FLIT: Self = Self::Flits { flits: 1, cycles: 1 };
 
     /// The total bandwidth of `links` links.
@@ -94,7 +94,7 @@ impl FromStr for Bandwidth {
 }
 
 impl Bandwidth {
-    /// Reduces the fraction to lowest terms.
+    /// Reduces the fraction of flits per cycles to lowest terms.
     fn reduced(self) -> Self {
         let Self::Flits { flits, cycles } = self else { return self };
         let common = gcd(flits, cycles);
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_bandwidth_in_bits_is_flits_by_the_size_of_a_flit_and_the_cycle() {
-        // 48 bits in 1.6 ns are 30 Gb/s, so 20 Gb/s are 2/3 flits per cycle
+        // A flit of 48 bits in each cycle of 1.6 ns is 30 Gb/s, so 20 Gb/s are 2/3 flits per cycle.
         let (flits, cycles) = "20Gb/s".parse::<Bandwidth>().unwrap().flits_in_cycles(48, 1_600_000, "x").unwrap();
         assert_eq!(flits * 3, cycles * 2);
     }

@@ -1,7 +1,7 @@
 //! Codes of diagnoses: each kind of warning, hint and flaw has a name that never changes, and a meaning.
 //!
-//! The file that makes the judgement declares the code with [`codes!`](crate::codes). Messages, JSON and the reference page of the
-//! documentation use the code by its name.
+//! The file that makes a diagnosis declares its code with [`codes!`](crate::codes). Messages, JSON and the reference page of the
+//! documentation show the name of the code.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -18,17 +18,17 @@ pub enum Severity {
     Hint,
 }
 
-/// A kind of diagnosis.
+/// A kind of diagnosis, with the texts that explain it.
 #[derive(PartialEq, Eq)]
 pub struct Code {
     /// Name in lower case, with words joined by `_`.
     pub name: &'static str,
     pub severity: Severity,
-    /// Meaning, in a sentence or two.
+    /// Meaning of the diagnosis, in one or two sentences.
     pub means: &'static str,
-    /// Formula and thresholds of the judgement, with their reasons.
+    /// Formula and thresholds by which Weft decides that the diagnosis applies, with their reasons.
     pub computed: &'static str,
-    /// General remedy. The remedy of a diagnosis adds numbers.
+    /// General remedy. A diagnosis of a point adds the numbers of this point.
     pub helps: &'static str,
 }
 
@@ -50,13 +50,13 @@ impl Serialize for Code {
     }
 }
 
-/// A registration of a code by a file of this program.
+/// An entry in the list of all codes. [`codes!`](crate::codes) adds an entry for each code that it declares.
 #[doc(hidden)]
 pub struct Declared(pub &'static Code);
 
 inventory::collect!(Declared);
 
-/// All codes that this program has: the worst severity first, then by name.
+/// All codes that files of this program declare, sorted by severity (the worst first), then by name.
 ///
 /// # Panics
 /// If two codes have the same name.

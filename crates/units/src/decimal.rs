@@ -1,12 +1,13 @@
 //! Exact decimal numbers with a unit: the parsing and formatting that all quantities share.
 
-/// A kind of quantity: its name, its units and its notation.
+/// A kind of quantity, e.g. a time: its name, its units and an example.
 pub(crate) struct Kind {
     /// Name of the quantity with its article: "a time".
     pub name: &'static str,
-    /// Each unit, and its size in the smallest unit; the largest unit comes first. Spellings of the same unit are next to each other.
+    /// Each unit, with its size in multiples of the smallest unit. The largest unit comes first, and spellings of the same unit are next to
+    /// each other.
     pub units: &'static [(&'static str, u128)],
-    /// Name of the smallest step of this quantity. The message that refuses a finer value contains this name.
+    /// Name of the smallest unit, for the message that refuses a value that is not a multiple of this unit.
     pub smallest: &'static str,
     pub example: &'static str,
 }
@@ -17,13 +18,13 @@ impl Kind {
         format!("units: {}; for example \"{}\"", names.join(", "), self.example)
     }
 
-    /// The message that refuses a value that is not a string.
+    /// The message that refuses a number without a unit.
     pub fn bare(&self, read: impl std::fmt::Display) -> String {
         format!("{read} is a bare number, but {} needs a unit\n{}", self.name, self.unit_list())
     }
 
-    /// Reads `text` ("2.5ns", one space allowed before the unit) as a whole number of the smallest unit, and also returns the unit that
-    /// was written. The error is the problem, a line break, then the remedy.
+    /// Reads `text` ("2.5ns", one space allowed before the unit) as a whole number of the smallest unit. Also returns the unit in the text.
+    /// The error is the problem, a line break, then the remedy.
     pub fn read(&self, text: &str) -> Result<(u128, &'static str), String> {
         let (value, unit, whole) = self.read_up(text)?;
         if !whole {
@@ -33,7 +34,8 @@ impl Kind {
         Ok((value, unit))
     }
 
-    /// The same as [`Kind::read`], but rounds up to a whole number of the smallest unit; also returns true if rounding was not needed.
+    /// Reads `text` as [`Kind::read`] does, but rounds up to a whole number of the smallest unit. Also returns true if rounding was not
+    /// needed.
     pub fn read_up(&self, text: &str) -> Result<(u128, &'static str, bool), String> {
         let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, rest) = text.split_at(split);
@@ -61,7 +63,7 @@ impl Kind {
         format!("\"{text}\" is not {}, which is a plain decimal number and a unit\n{}", self.name, self.unit_list())
     }
 
-    /// The shortest exact string for `value` of the smallest unit, in the largest unit that does not exceed the value.
+    /// Writes `value`, a multiple of the smallest unit, as the shortest exact string in the largest unit that does not exceed the value.
     pub fn write(&self, value: u128) -> String {
         let fits = |&&(_, scale): &&(&str, u128)| value >= scale;
         let (unit, scale) = self.units.iter().find(fits).or(self.units.last()).copied().unwrap_or(("", 1));
@@ -79,8 +81,8 @@ impl Kind {
     }
 }
 
-/// 0.`digits` times `scale`, rounded up, and true if the product is a whole number. Digits beyond the computed ones count as a part to
-/// round up.
+/// The decimal fraction 0.`digits` times `scale`, rounded up, and true if the product is a whole number. Digits that do not fit into the
+/// arithmetic only cause rounding up.
 fn fraction_of(digits: &str, scale: u128) -> (u128, bool) {
     let mut exact = true;
     for length in (0..=digits.len()).rev() {

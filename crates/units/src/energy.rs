@@ -1,9 +1,9 @@
 //! Exact energies. Energies are stored in whole yoctojoules (1 yJ is 10^-24 J), and are written in femtojoules.
 //!
-//! A nanowatt times a femtosecond is 1 yJ, so the energy of a power over a cycle is a whole number of yoctojoules. An
-//! attojoule is 10^6 yJ, so the energy of the bits of a flit is an integer as well.
+//! Powers are in nanowatts and cycle times in femtoseconds. The product of power and time is a whole number of yoctojoules, because 1 nW *
+//! 1 fs is 1 yJ. The energy of a flit is also a whole number, because the energy per bit is in attojoules of 10^6 yJ.
 
-/// Largest number of decimals of an energy in femtojoules: 1 fJ is 10^9 yJ.
+/// Largest number of decimal places of an energy in femtojoules: 9, because 1 fJ is 10^9 yJ.
 pub const ENERGY_DECIMALS: u32 = 9;
 const YJ_PER_FJ: u128 = 10u128.pow(ENERGY_DECIMALS);
 

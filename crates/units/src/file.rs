@@ -1,8 +1,8 @@
 //! Files that a scenario names (graphs, routing tables, traffic matrices): each is read once and stored by name and digest.
 //!
 //! A model's config has an [`InputFile`]. Reading the scenario reads the file, either relative to the folder of the scenario or from the
-//! caller's attachments. The resolved scenario contains `name#sha256:digest`. Therefore the hash of a result covers the content, and Weft
-//! detects a file that has changed since.
+//! caller's attachments. The resolved scenario contains `name#sha256:digest`. Therefore the hash of a result covers the content of the
+//! file, and Weft detects a file that changed after the run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -18,10 +18,10 @@ const MARK: &str = "#sha256:";
 /// Files that Weft itself writes into a folder of results, in addition to tables. A file of the scenario is copied into that folder,
 /// so it can't have one of these names.
 const RESERVED: [&str; 3] = ["scenario.yaml", "summary.json", "stall.txt"];
-/// Ending of the tables of results; a file of a scenario can't have this ending.
+/// File ending of the tables of results. An input file of a scenario can't have this ending.
 const TABLE: &str = ".parquet";
 
-/// A file named in a scenario, with its content.
+/// An input file that a scenario names, with its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputFile {
     name: String,
@@ -30,16 +30,16 @@ pub struct InputFile {
 }
 
 impl InputFile {
-    /// A file that exists in memory only.
+    /// Creates an input file from bytes in memory.
     pub fn new(name: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
         let bytes = bytes.into();
         let digest = Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        // without the folder: results must not depend on the folder of a file
+        // The name is stored without the folder, because results must not depend on the folder of a file.
         let name = Path::new(name).file_name().map_or(name.into(), |name| name.to_string_lossy().into_owned());
         Self { name, digest, bytes }
     }
 
-    /// True if the text of a configuration names a file with its digest.
+    /// True if a configuration, as text, contains the name of a file with its digest.
     pub fn is_named_in(written: &str) -> bool {
         written.contains(MARK)
     }
@@ -49,18 +49,18 @@ impl InputFile {
         &self.name
     }
 
-    /// Digest of its content.
+    /// SHA-256 digest of the content.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// The extension of its name in lower case, without the dot; empty if there is none.
+    /// The extension of the file name in lower case, without the dot; empty if the name has no extension.
     pub fn extension(&self) -> String {
         Path::new(&self.name).extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default()
     }
 
-    /// Converts this file into a format that Weft reads. The new file is copied into the results instead of this one. Refuses if this
-    /// program has no converter; `help` is the remedy for that case.
+    /// Converts this file into a format that Weft reads. The converted file is copied into the results instead of this file. Refuses, with
+    /// the remedy `help`, if this program has no converter.
     pub fn converted(&self, format: &str, help: &str) -> Result<Self, String> {
         let Some(convert) = CONVERTER.get() else {
             return Err(format!("{} is in the format `{format}`, which this program can't read\n{help}", self.name));
@@ -86,7 +86,7 @@ impl InputFile {
     }
 }
 
-/// The places from which the files of a scenario are read, and the files that were read.
+/// The sources of the files of a scenario (a folder and the caller's attachments), and the files that were read.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     folder: PathBuf,
@@ -97,14 +97,14 @@ pub struct Files {
     converted: BTreeMap<String, InputFile>,
 }
 
-/// Converts a file of another program into a format that Weft reads. The arguments are the name, the format and the content; the result
-/// is the new name and content. The error is "the problem", a line break, "the remedy".
+/// A function that converts a file of another program into a format that Weft reads. The arguments of the function are the name, the format
+/// and the content of the file. The result is the new name and content. The error is "the problem", a line break, "the remedy".
 pub type Converter = dyn Fn(&str, &str, &[u8]) -> Result<(String, Vec<u8>), String> + Send + Sync;
 
-/// The converter of this process. The converter is a global for the same reason as `CURRENT` below.
+/// The converter of this process. The variable is a global because serde passes no context to a field.
 static CONVERTER: OnceLock<Box<Converter>> = OnceLock::new();
 
-/// Sets the converter of this process. Only the first call has an effect.
+/// Sets the converter of this process. Later calls have no effect.
 pub fn convert_with(converter: Box<Converter>) {
     CONVERTER.get_or_init(|| converter);
 }
@@ -115,14 +115,15 @@ thread_local! {
 }
 
 impl Files {
-    /// Files of a scenario in `folder`; a file with a name in `attached` is read from there instead.
+    /// Prepares to read the files of a scenario from `folder`. For a name in `attached`, the attached content replaces the file on the
+    /// disk.
     pub fn new(folder: impl Into<PathBuf>, attached: impl IntoIterator<Item = (String, Vec<u8>)>) -> Self {
         let attached = attached.into_iter().map(|(name, bytes)| (name, bytes.into())).collect();
         Self { folder: folder.into(), attached, ..Self::default() }
     }
 
-    /// Runs `f`. An [`InputFile`] that `f` deserialises is read from these files. Also returns the files that were
-    /// read.
+    /// Runs `f`, which deserialises a scenario. Each [`InputFile`] in the scenario is read from the folder or the attachments. Also returns
+    /// the files that were read.
     pub fn during<T>(&mut self, f: impl FnOnce() -> T) -> (T, Vec<InputFile>) {
         CURRENT.set(Some(std::mem::take(self)));
         let result = f();
@@ -130,7 +131,7 @@ impl Files {
         (result, std::mem::take(&mut self.used))
     }
 
-    /// Reads one file; a second call uses the file in memory.
+    /// Reads one file, or takes it from memory if it was read before. Refuses it if the scenario names another digest.
     fn open(&mut self, written: &str) -> Result<InputFile, String> {
         let (name, expected) = written.split_once(MARK).map_or((written, None), |(name, digest)| (name, Some(digest)));
         let file = match expected.and_then(|digest| self.known(name, digest)) {
@@ -148,7 +149,7 @@ impl Files {
         Ok(file)
     }
 
-    /// The file with this name and digest, from any folder, if it was read before. A resolved scenario names the file without its folder.
+    /// The file with this name and digest, if it was read before from any folder. A resolved scenario names the file without its folder.
     fn known(&self, name: &str, digest: &str) -> Option<InputFile> {
         let mut all = self.read.values().chain(self.converted.values());
         all.find(|file| file.name == name && file.digest == digest).cloned()
@@ -259,7 +260,7 @@ mod tests {
         let first = files.open("a/m.csv").unwrap();
         let written = format!("m.csv{MARK}{}", first.digest);
         assert_eq!(files.open(&written), Ok(first));
-        // no file with the digest of b/m.csv was read, and no file m.csv exists
+        // The scenario is refused: no file with the digest of b/m.csv was read before, and no file m.csv exists.
         let other = format!("m.csv{MARK}{}", InputFile::new("m.csv", b"2".to_vec()).digest);
         assert!(files.open(&other).unwrap_err().starts_with("m.csv can't be read"));
     }

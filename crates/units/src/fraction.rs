@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// A fraction: "6/12", or 0.25. Stored exactly, in lowest terms.
+/// A fraction: "6/12", or 0.25. The fraction is stored exactly, in lowest terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fraction {
     pub parts: u128,
@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for Fraction {
             fn visit_i64<E: Error>(self, read: i64) -> Result<Fraction, E> {
                 self.visit_str(&read.to_string())
             }
-            // the shortest string that parses to this number is the string in the scenario
+            // The shortest string that parses to this number is the string in the scenario, so its decimal digits give the exact fraction.
             fn visit_f64<E: Error>(self, read: f64) -> Result<Fraction, E> {
                 self.visit_str(&read.to_string())
             }
@@ -109,7 +109,7 @@ mod tests {
         {
             assert_eq!(text.parse::<Fraction>().unwrap().to_string(), written);
         }
-        // 0.1 has no exact binary representation
+        // 0.1 has no exact binary representation, but must be read as exactly 1/10.
         let read: Fraction = serde_json::from_str("0.1").unwrap();
         assert_eq!((read.parts, read.of), (1, 10));
         for (text, expected) in [

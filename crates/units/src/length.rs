@@ -3,8 +3,8 @@
 use crate::Time;
 use crate::decimal::Kind;
 
-/// Light needs about 5 ns per metre of fibre: 299,792,458 m/s divided by a group index of 1.4682 (Corning SMF-28 at 1550 nm)
-/// give 4.90 ns. Each unit of length is stored as its time \[fs\].
+/// Light needs about 5 ns per metre of fibre: 299,792,458 m/s divided by a group index of 1.4682 (Corning SMF-28 at 1550 nm) give 4.90 ns.
+/// The table contains the time for each unit of length \[fs\].
 const LENGTH: Kind = Kind {
     name: "a length",
     units: &[

@@ -31,13 +31,13 @@ pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, MAX_CYCLES, Powe
 pub use remark::Remark;
 pub use share::Share;
 pub use with_unit::with_unit;
-// public only for the macros
+// The following re-exports are public only because the macros of this crate use them in other crates.
 #[doc(hidden)]
 pub use code::Declared;
 #[doc(hidden)]
 pub use {erased_serde, inventory};
 
-/// The greatest common divisor; for 0 and a number it is that number.
+/// The greatest common divisor. If one argument is 0, the result is the other argument.
 pub fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -48,9 +48,9 @@ pub fn gcd(a: u128, b: u128) -> u128 {
 pub struct Refusal {
     /// Dotted path of the scenario key, e.g. `routing.ugal_p.threshold`.
     pub path: String,
-    /// The fault, with the arithmetic.
+    /// The fault, with the numbers and the calculation that show it.
     pub what: String,
-    /// The action by which the user can correct the fault.
+    /// The remedy: a change of the scenario that corrects the fault.
     pub help: String,
 }
 

@@ -1,9 +1,9 @@
-//! Link classes, in the notation of a scenario.
+//! A set of link classes, as a scenario writes it.
 
 use serde::de::{SeqAccess, Visitor, value::SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Names of link classes; a single name may be written without a list. `all` means every available class.
+/// Names of link classes. A scenario can write a single name without a list. `all` means every available class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LinkClasses(pub Vec<String>);
 

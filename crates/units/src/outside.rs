@@ -1,6 +1,6 @@
-//! Members of a family that are defined in a crate outside of Weft. The crate adds each member with one line
-//! ([`add_model!`](crate::add_model)). A program that links the crate reads such a member from a scenario by its name, and lists it like
-//! a registered member.
+//! Models that are defined in a crate outside of Weft. The crate adds each model to a family, e.g. the routings, with one line
+//! ([`add_model!`](crate::add_model)). A program that links the crate reads the added model from a scenario by its name, and lists it like
+//! a registered model.
 
 use erased_serde::Deserializer as AnyText;
 use inventory::Collect;
@@ -12,25 +12,25 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// The configuration of a member from outside: it can be written as text and read from text, and it has a JSON Schema.
+/// The configuration of a model from another crate. A configuration can be written as text and read from text, and has a JSON Schema.
 pub trait Configuration: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 
 impl<M: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static> Configuration for M {}
 
-/// A member from outside, as its family stores it. `M`: the trait of the family. `D`: the facts that each member of the family
-/// declares.
+/// A model from another crate, in the form that its family stores. `M`: the trait of the family. `D`: the facts that each model of the
+/// family declares, e.g. the needs of a routing.
 pub struct Outside<M: ?Sized, D = ()> {
     name: &'static str,
     parameters: Value,
     declares: D,
     model: Arc<M>,
-    /// The same model, for callers that know its type.
+    /// The same model as `model`, for callers that know its concrete type.
     any: Arc<dyn Any + Send + Sync>,
 }
 
 impl<M: ?Sized, D: Copy> Outside<M, D> {
-    /// Creates the member with this name. Two members with the same name are equal if their parameters are equal, so the parameters must
-    /// determine the model. `share` hides its type.
+    /// Creates the stored form of `model`. Two models with the same name are equal if their parameters are equal, so the parameters must
+    /// determine the model. `share` converts the model to its trait.
     ///
     /// # Panics
     /// If the parameters can't be written as JSON.
@@ -86,29 +86,29 @@ impl<M: ?Sized, D> PartialEq for Outside<M, D> {
     }
 }
 
-/// A line in a crate that adds a member to the family `C`, which [`registry!`](crate::registry) declares.
+/// A model that another crate adds to the family `C`. [`registry!`](crate::registry) declares the family.
 pub trait Addition<C>: Collect {
     fn name(&self) -> &'static str;
 
-    /// Reads the member with these parameters.
+    /// Reads the model from its parameters in a scenario.
     fn read(&self, parameters: &mut dyn AnyText<'_>) -> Result<C, erased_serde::Error>;
 
-    /// JSON Schema of the parameters.
+    /// JSON Schema of the model's parameters.
     fn schema(&self) -> Schema;
 }
 
-/// A family that accepts members from outside.
+/// A family of models that accepts models from other crates.
 pub trait Open: Sized + 'static {
     type Added: Addition<Self>;
 
-    /// The members from outside in this program, ordered by name.
+    /// The models that other crates add in this program, sorted by name.
     fn added() -> &'static [&'static Self::Added];
 }
 
-/// The additions of a family, ordered by name.
+/// Sorts the models that other crates add to a family by name.
 ///
 /// # Panics
-/// If two additions have the same name.
+/// If two added models have the same name.
 pub fn in_order<C, A: Addition<C>>(additions: impl Iterator<Item = &'static A>) -> Vec<&'static A> {
     let mut all: Vec<&A> = additions.collect();
     all.sort_unstable_by_key(|added| added.name());
@@ -119,7 +119,7 @@ pub fn in_order<C, A: Addition<C>>(additions: impl Iterator<Item = &'static A>) 
     all
 }
 
-/// True if `name` is in `others`.
+/// True if `name` is in `others`. The macros check at compile time that an added model does not have a registered name.
 pub const fn is_taken(name: &str, others: &[&str]) -> bool {
     let mut k = 0;
     while k < others.len() {
@@ -145,12 +145,12 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
     true
 }
 
-/// The registered names of a family, followed by the names of members from outside.
+/// The registered names of a family, followed by the names of models from other crates.
 pub fn names<C: Open>(registered: &[&'static str]) -> Vec<&'static str> {
     registered.iter().copied().chain(C::added().iter().map(|added| added.name())).collect()
 }
 
-/// Deserialises the parameters of an added member.
+/// Deserialises the parameters of a model from another crate.
 pub struct Parameters<C: Open>(pub &'static C::Added);
 
 impl<'de, C: Open> DeserializeSeed<'de> for Parameters<C> {
@@ -170,7 +170,7 @@ pub fn schema_of<M: JsonSchema>() -> Schema {
     schema
 }
 
-/// Adds the members from outside to the JSON Schema of their family.
+/// Adds the models from other crates to the JSON Schema of their family.
 pub fn describe<C: Open>(family: &mut Schema) {
     let Some(Value::Array(choices)) = family.get_mut("oneOf") else { return };
     choices.extend(C::added().iter().map(|added| {
@@ -188,15 +188,15 @@ pub fn describe<C: Open>(family: &mut Schema) {
     }));
 }
 
-/// Adds a model of the crate that calls the macro to a family of Weft, under a name that no registered model has:
+/// Adds a model to a family of Weft, under a name that no registered model has. The crate that defines the model calls the macro:
 ///
 /// ```ignore
 /// weft_units::add_model! { TopologyConfig: "bow_tie" => BowTie }
 /// weft_units::add_model! { RoutingConfig: "highest_first" => HighestFirst, declares HighestFirst::ABOUT }
 /// ```
 ///
-/// `declares` is for families whose members declare facts. A program knows the models of all crates that it links. A crate that the
-/// program never names is not linked. Therefore the program must name the crate: `use my_models as _;`.
+/// Use `declares` in families whose models declare facts. A program knows the models of all crates that it links. Rust does not link a
+/// crate that the program never names. Therefore the program must name the crate: `use my_models as _;`.
 #[macro_export]
 macro_rules! add_model {
     ($family:ty: $name:literal => $model:ty) => {

@@ -1,6 +1,6 @@
-//! Prefetches records into the cache before they are read.
+//! Prefetches records into the CPU cache before the engine reads them.
 
-/// Prefetches the cache line of element `index`, and the next cache line if the record is longer than one. Reads nothing.
+/// Prefetches the cache line of element `index`, and the next cache line if the element is longer than one line. Reads nothing.
 #[inline(always)]
 pub fn prefetch<T>(records: &[T], index: usize) {
     let record = records.as_ptr().wrapping_add(index).cast::<u8>();

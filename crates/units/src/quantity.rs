@@ -1,6 +1,7 @@
 //! Exact quantities read from strings with units: time, flits, bits, energy per bit, power.
 //!
-//! The message of an error is the problem, a line break, then the remedy. A scenario shows both next to the value.
+//! The message of a parse error is the problem, a line break, then the remedy. Weft shows the problem and the remedy with the key of the
+//! value.
 
 use crate::Refusal;
 use crate::decimal::{Kind, as_text};
@@ -10,10 +11,11 @@ use std::str::FromStr;
 /// A whole number of simulated cycles.
 pub type Cycles = u64;
 
-/// Largest number of cycles of a single delay or phase: the sum of a few stays within 64 bits, and no run is that long.
+/// Largest number of cycles of a single delay or phase. A sum of a few values stays within 64 bits, and no real run is as long as this
+/// maximum.
 pub const MAX_CYCLES: Cycles = 1 << 48;
 
-/// A time: "10us", "2.5ns", or "4cycles". Stored exactly, in femtoseconds or in cycles.
+/// A time: "10us", "2.5ns", or "4cycles". The time is stored exactly, in femtoseconds or in cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Time {
     Femtoseconds(u128),
@@ -39,12 +41,12 @@ const TIME: Kind = Kind {
     example: "10us",
 };
 
-/// The units of times that are not cycles. All are decimal units, so every time is exact.
+/// The units of times other than cycles. All are decimal multiples of a femtosecond, so every time is exact.
 const SECONDS: Kind = Kind { units: TIME.units.split_at(9).0.split_at(3).1, ..TIME };
 
 impl Time {
-    /// The time in whole cycles of length `cycle_fs` [fs, above 0]. Refuses, at `path`, more than [`MAX_CYCLES`]. Also refuses a time
-    /// that is not a whole number of cycles, and names the nearest times that are.
+    /// The time in whole cycles of length `cycle_fs` [fs, above 0]. Refuses, at `path`, a time of more than [`MAX_CYCLES`]. Also refuses a
+    /// time that is not a whole number of cycles, and names the nearest possible times.
     pub fn cycles(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         let long = |cycles: u128| Self::Femtoseconds(cycles.saturating_mul(cycle_fs));
         let whole = match *self {
@@ -74,7 +76,7 @@ impl Time {
 }
 
 impl Time {
-    /// The time \[fs\], if a cycle has the length `cycle_fs`; the greatest number if the time does not fit.
+    /// The time \[fs\] for cycles of length `cycle_fs`. Returns the greatest number if the time does not fit into the type.
     pub fn femtoseconds(self, cycle_fs: u128) -> u128 {
         match self {
             Self::Femtoseconds(fs) => fs,
@@ -82,7 +84,8 @@ impl Time {
         }
     }
 
-    /// This time, rounded up to a whole number of cycles of length `cycle_fs` [fs]. For limits and means, which need not be exact.
+    /// This time, rounded up to a whole number of cycles of length `cycle_fs` [fs]. This rounding is for limits and means, which need not
+    /// be exact.
     #[must_use]
     pub fn rounded_up(self, cycle_fs: u128) -> Self {
         let Self::Femtoseconds(fs) = self else { return self };
@@ -94,13 +97,13 @@ impl Time {
 }
 
 impl Time {
-    /// Converts a limit or a mean into whole cycles, rounded up. Refuses 0 cycles at `path`.
+    /// Converts this time, which is a limit or a mean, into whole cycles, rounded up. Refuses 0 cycles at `path`.
     pub fn cycles_above_zero(self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         Ok(self.rounded_up(cycle_fs).duration(cycle_fs, path)?.above_zero(path)?.cycles)
     }
 }
 
-/// A time in cycles that also stores the unit in which the user wrote it. A refusal can then use the same unit.
+/// A time in cycles that also stores the user's unit, so that a refusal can use the same unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duration {
     pub cycles: Cycles,
@@ -109,7 +112,7 @@ pub struct Duration {
 }
 
 impl Time {
-    /// The same as [`Time::cycles`], for a value that refusals may quote.
+    /// Converts the time as [`Time::cycles`] does, and also stores its unit for later refusals.
     pub fn duration(&self, cycle_fs: u128, path: &str) -> Result<Duration, Refusal> {
         Ok(Duration { cycles: self.cycles(cycle_fs, path)?, written: *self, cycle_fs })
     }
@@ -146,7 +149,7 @@ impl Duration {
 }
 
 impl fmt::Display for Duration {
-    /// "96ns (160 cycles of 0.6ns)", or "160 cycles" if the duration was written in cycles.
+    /// The duration for a message: "96ns (160 cycles of 0.6ns)", or "160 cycles" if the user wrote the duration in cycles.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let cycles = format!("{} cycle{}", self.cycles, if self.cycles == 1 { "" } else { "s" });
         match self.written {
@@ -158,11 +161,11 @@ impl fmt::Display for Duration {
     }
 }
 
-/// `part / whole` in decimal: exact if four digits or fewer are enough, otherwise "about" and four digits.
+/// Writes `part / whole` as a decimal number: exact if four digits or fewer are enough, otherwise "about" and four digits.
 fn ratio(part: u128, whole: u128) -> String {
     let (mut digits, mut rest) = (String::new(), part % whole);
     while rest > 0 && digits.len() < 4 {
-        // A cycle time beyond 10^37 fs can't be written in a scenario, but must not overflow either.
+        // A scenario can't contain a cycle time beyond 10^37 fs, but a caller can pass one, and the arithmetic must not overflow.
         rest = rest.saturating_mul(10);
         digits.push(char::from(b'0' + (rest / whole).min(9) as u8));
         rest %= whole;
@@ -308,7 +311,8 @@ const POWER: Kind = Kind {
     example: "0.342W",
 };
 
-/// The units in which powers are written. A scenario that was resolved before Weft read the larger units stays the same.
+/// The units in which Weft writes powers. The larger units, which Weft can also read, are left out. Therefore resolved scenarios of older
+/// versions, which could not read them, stay the same.
 const WATTS: Kind = Kind { units: POWER.units.split_at(2).1, ..POWER };
 
 impl FromStr for Power {

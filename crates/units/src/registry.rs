@@ -1,20 +1,21 @@
-/// Declares a family of models. Each member has one line, and this line is its whole registration.
+/// Declares a family of models, e.g. all routings. Each model has one line, and this line is its whole registration.
 ///
-/// For each line `"name" => module::Type` it writes `pub mod module;`, a variant `Type(module::Type)` of the configuration enum
-/// (externally tagged by `"name"`, so that errors keep their position) and an entry of `NAMES`. Each `module::Type` is the model's
-/// configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`, `PartialEq`. A group of lines may be in a folder,
-/// `folder { ... }`; the files of its modules are then in a folder with that name.
+/// For each line `"name" => module::Type` the macro writes `pub mod module;`, a variant `Type(module::Type)` of the configuration enum, and
+/// an entry of `NAMES`. The enum is externally tagged by `"name"`, so that errors keep their position in the scenario. Each `module::Type`
+/// is the model's configuration: `Deserialize`, `Serialize`, `JsonSchema`, `Clone`, `Debug`, `PartialEq`. The lines can be grouped as
+/// `folder { ... }`. The files of the modules in a group are then in a folder with that name.
 ///
-/// With `as Trait` after the name of the enum, every configuration implements `Trait`. `Config::model` returns the member as
-/// `&dyn Trait`, so the family calls its members through the trait and does not name them. `declares CONST: Kind` is for facts that do not
-/// depend on parameters: each configuration has an associated constant `CONST`. `Config::declares` returns the constant of a member, and
-/// `Config::CONST` lists the constants of all members by name. `with examples` adds `Config::examples`: the configurations that each
-/// member provides for tests. `with examples of Example` returns each configuration in an `Example`, which has a `map`. `given to User`
-/// adds `Config::give_to`, for code that must be compiled for each member.
+/// With `as Trait` after the name of the enum, every configuration implements `Trait`. `Config::model` returns the model as `&dyn Trait`,
+/// so other code calls models through the trait and does not name them. `declares CONST: Kind` is for facts that do not depend on
+/// parameters: each `module::Type` has an associated constant `CONST`. `Config::declares` returns the constant of a model, and
+/// `Config::CONST` lists the constants of all models by name. `with examples` adds `Config::examples`, which returns the example
+/// configurations that the models provide for tests. With `with examples of Example`, it returns each configuration in an `Example`, which
+/// has a method `map`. `given to User` adds `Config::give_to`, which passes the model with its concrete type to a `User`, so that code can
+/// be compiled for each model.
 ///
-/// With `open to Added` the enum has one more variant, for members that crates outside of Weft add ([`add_model!`](crate::add_model)).
-/// `Added` is the type of a line that adds a member. A scenario and the JSON Schema may name these members ([`outside`](crate::outside)).
-/// If the family is also `given to User by Giver`, a member from outside declares a `Giver`, which passes the member to a `User`
+/// With `open to Added` the enum has one more variant, for models that other crates add ([`add_model!`](crate::add_model)). `Added` is the
+/// type of the entry for an added model. Scenarios can use added models, and the JSON Schema includes them ([`outside`](crate::outside)).
+/// If the family is also `given to User by Giver`, an added model declares a `Giver`, which passes the model to a `User`
 /// (`User::take_outside`).
 #[macro_export]
 macro_rules! registry {
@@ -58,12 +59,12 @@ macro_rules! registry {
         #[schemars(transform = $crate::outside::describe::<$config>)]
         pub enum $config {
             $(#[schemars(rename = $name)] $ty($path),)+
-            /// A member from outside, which this registry does not know.
+            /// A model from another crate, which has no line in this registry.
             #[schemars(skip)]
             Outside($crate::outside::Outside<dyn $model + Send + Sync, $crate::registry!(@kind $facts)>),
         }
 
-        // like the derived form, but a member from outside is written under its own name
+        // Like the derived implementation, but writes a model from another crate under the name of this model.
         impl serde::Serialize for $config {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
@@ -73,7 +74,7 @@ macro_rules! registry {
             }
         }
 
-        // like the derived form, but the name may also be that of a member from outside
+        // Like the derived implementation, but also accepts the names of models from other crates.
         impl<'de> serde::Deserialize<'de> for $config {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Reader;
@@ -107,10 +108,10 @@ macro_rules! registry {
     (@kind [$kind:ty]) => { $kind };
     (@names $config:ident [$($added:ident)?] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// The names of registered members, in the order of registration.
+            /// The names of the registered models, in the order of registration.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
 
-            /// The name of this member.
+            /// The name of this model in a scenario.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$ty(_) => $name,)+
@@ -122,7 +123,7 @@ macro_rules! registry {
     (@model $config:ident [] [] $members:tt) => {};
     (@model $config:ident [$model:ident] [$($added:ident)?] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// The member, as a reference to the trait of its family.
+            /// The model, as a reference to the trait of its family.
             pub fn model(&self) -> &dyn $model {
                 match self {
                     $(Self::$ty(member) => member,)+
@@ -134,10 +135,10 @@ macro_rules! registry {
     (@declares $config:ident $model:tt [] $added:tt $members:tt) => {};
     (@declares $config:ident $model:tt [$table:ident: $kind:ty] [$($added:ident)?] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// The declarations of the registered members, in the order of registration.
+            /// Name and declared facts of each registered model, in the order of registration.
             pub const $table: &'static [(&'static str, $kind)] = &[$(($name, <$path>::$table)),+];
 
-            /// The facts that this member declares.
+            /// The facts that this model declares.
             pub fn declares(&self) -> $kind {
                 match self {
                     $(Self::$ty(_) => <$path>::$table,)+
@@ -149,7 +150,7 @@ macro_rules! registry {
     (@given $config:ident [] $added:tt $members:tt) => {};
     (@given $config:ident [$user:ident] [] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// Passes the member, with its own type, to `user`, so that code is compiled for each member.
+            /// Passes the model, with its concrete type, to `user`, so that the code of `user` is compiled for each model.
             pub fn give_to<U: $user>(&self, user: U) -> U::Output {
                 match self { $(Self::$ty(member) => user.take(member.clone()),)+ }
             }
@@ -157,7 +158,7 @@ macro_rules! registry {
     };
     (@given $config:ident [$user:ident] [$added:ident] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// Passes the member, with its own type, to `user`, so that code is compiled for each member.
+            /// Passes the model, with its concrete type, to `user`, so that the code of `user` is compiled for each model.
             pub fn give_to<U: $user>(&self, user: U) -> U::Output {
                 match self {
                     $(Self::$ty(member) => user.take(member.clone()),)+
@@ -169,7 +170,7 @@ macro_rules! registry {
     (@examples $config:ident $model:tt [] $members:tt) => {};
     (@examples $config:ident [$model:ident] [$examples:ident] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// The examples of every registered member.
+            /// The example configurations of all registered models.
             pub fn $examples() -> Vec<Self> {
                 let mut examples = Vec::new();
                 $(examples.extend(<$path as $model>::$examples().into_iter().map(Self::$ty));)+
@@ -179,7 +180,7 @@ macro_rules! registry {
     };
     (@examples $config:ident [$model:ident] [$examples:ident of $wrap:ident] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
-            /// The examples of every registered member.
+            /// The example configurations of all registered models.
             pub fn $examples() -> Vec<$wrap<Self>> {
                 let mut examples = Vec::new();
                 $(examples.extend(<$path as $model>::$examples().into_iter().map(|example| example.map(Self::$ty)));)+
@@ -200,7 +201,7 @@ macro_rules! registry {
         $crate::inventory::collect!($added);
 
         impl $added {
-            /// The line for members of type `M`. The line does not compile if the name belongs to a registered member.
+            /// The entry for an added model of type `M`. The entry does not compile if a registered model has this name.
             pub const fn new<M: $model + $crate::outside::Configuration>(
                 name: &'static str,
                 declares: $crate::registry!(@kind $facts),
@@ -246,7 +247,7 @@ macro_rules! registry {
         }
 
         impl $config {
-            /// A member from outside. The program need not have a line that adds it.
+            /// Creates the configuration of a model from another crate. The model need not be added to the family.
             pub fn outside<M: $model + $crate::outside::Configuration>(
                 name: &'static str,
                 declares: $crate::registry!(@kind $facts),
@@ -255,14 +256,14 @@ macro_rules! registry {
                 Self::Outside($crate::outside::Outside::new(name, model, declares, |model| model))
             }
 
-            /// The names that a scenario may use: the names of registered members, in their order, then of members from outside.
+            /// The names that a scenario can use: first of the registered models, in their order, then of the models from other crates.
             pub fn names() -> &'static [&'static str] {
                 static NAMES: std::sync::LazyLock<Vec<&'static str>> =
                     std::sync::LazyLock::new(|| $crate::outside::names::<$config>($config::NAMES));
                 &NAMES
             }
 
-            /// The line that adds the member of this name from outside.
+            /// The entry of the added model with this name.
             fn addition(name: &str) -> Option<&'static $added> {
                 <Self as $crate::outside::Open>::added().iter().find(|added| added.name == name).copied()
             }
@@ -273,8 +274,7 @@ macro_rules! registry {
     (@all_declared $config:ident []) => {};
     (@all_declared $config:ident [$table:ident: $kind:ty]) => {
         impl $config {
-            /// The declaration of each member, by name: first the registered members, in their order, then the members from
-            /// outside.
+            /// Name and declared facts of each model: first the registered models, in their order, then the models from other crates.
             pub fn declared() -> impl Iterator<Item = (&'static str, $kind)> {
                 let added = <Self as $crate::outside::Open>::added().iter().map(|added| (added.name, added.declares));
                 Self::$table.iter().copied().chain(added)

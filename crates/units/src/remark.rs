@@ -1,14 +1,14 @@
-//! Remarks on an input that is valid but may not mean what its author intends.
+//! Remarks on a valid scenario that probably differs from its author's intention.
 
 use crate::Code;
 
-/// A remark: its code, the key in the scenario, the named numbers of its sentence, the sentence, and the remedy.
+/// A remark: its code, the key in the scenario, the sentence with its numbers, and the remedy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remark {
     pub code: &'static Code,
     /// Dotted path of the scenario key.
     pub path: String,
-    /// Names (with the unit last) and values.
+    /// Name, with the unit last, and value of each number in the sentence `what`.
     pub numbers: Vec<(String, f64)>,
     pub what: String,
     pub help: String,

@@ -1,13 +1,13 @@
-//! Shares (percentages) of a number of things.
+//! Shares, in percent, of a number of things, e.g. of the links.
 
 use crate::decimal::{Kind, as_text};
 use std::fmt;
 use std::str::FromStr;
 
-/// A share of a whole: "1%", "0.25%".
+/// A share of a whole, written as "1%" or "0.25%".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share {
-    /// The share, as a number of parts; [`Share::WHOLE`] parts are the whole.
+    /// The share as a number of equal parts. The whole has [`Share::WHOLE`] parts.
     parts: u64,
 }
 
@@ -17,7 +17,7 @@ const SHARE: Kind =
 impl Share {
     const WHOLE: u64 = 1_000_000_000;
 
-    /// This share of `number`.
+    /// The product of this share and `number`.
     pub fn of(self, number: usize) -> f64 {
         number as f64 * self.parts as f64 / Self::WHOLE as f64
     }
@@ -27,7 +27,7 @@ impl Share {
         (1..=Self::WHOLE).contains(&self.parts)
     }
 
-    /// The smallest share, in whole hundredths of a percent, for which the rounded number of `number` things is 1.
+    /// The smallest share of `number` things, in whole hundredths of a percent, that rounds to 1 thing. Remedies suggest it.
     pub fn of_one(number: usize) -> Self {
         let hundredth = Self::WHOLE / 10_000;
         let half = (Self::WHOLE / 2).div_ceil((number as u64).max(1));
@@ -64,7 +64,7 @@ mod tests {
         assert!(share.is_part());
         assert!(!"0%".parse::<Share>().unwrap().is_part() && !"101%".parse::<Share>().unwrap().is_part());
         assert!("0.01".parse::<Share>().unwrap_err().contains("needs a unit"));
-        // 1 of 24 is the rounded number for shares from 0.5 / 24 = 2.0834 %
+        // Shares of 24 things from 0.5 / 24 = 2.0834 % round to 1 thing.
         assert_eq!(Share::of_one(24).to_string(), "2.09%");
         assert_eq!(Share::of_one(24).of(24).round(), 1.0);
     }

@@ -1,11 +1,11 @@
-//! Reads a string with a unit. A bare number is refused, and the message names the missing unit.
+//! Deserialises a quantity from a string with a unit. Refuses a number without a unit, with a message that names a unit.
 
 use serde::Deserializer;
 use serde::de::{Error, Visitor};
 use std::fmt;
 
-/// Reads a string and passes it to `read`. `name`: the name of the quantity with its article, "a size in bytes"; `example`: a valid
-/// string. The remedy for a bare number is the same number followed by `unit`.
+/// Deserialises a string and parses it with `read`. `name`: the name of the quantity with its article, e.g. "a size in bytes". `example`: a
+/// valid string. The remedy for a number without a unit is the same number followed by `unit`.
 pub fn with_unit<'de, T, D: Deserializer<'de>>(
     deserializer: D,
     (name, unit, example): (&'static str, &'static str, &'static str),
@@ -42,7 +42,7 @@ impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
         Err(E::custom(self.bare(number, &format!("{number}{}", self.unit))))
     }
 
-    // a negative number or a fraction may be invalid with every unit
+    // A negative number or a fraction can be invalid with every unit, so the remedy is the example.
     fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
         Err(E::custom(self.bare(number, self.example)))
     }

@@ -1,6 +1,6 @@
-/// Declares an enum that has a word for each member: `Member = "word"`. Results name a member by its word. The list of all words
-/// (`NAMES`) and the word of a member (`name`) come from the line of the member. So a new member is in both or does not compile. Members
-/// may hold data.
+/// Declares an enum with a word for each variant: `Variant = "word"`. Results use the word as the name of the variant. The list of all
+/// words (`NAMES`) and the word of a variant (`name`) come from the same line. Therefore a new variant cannot be missing in one of them.
+/// Variants can have data.
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $enum:ident {
@@ -12,10 +12,10 @@ macro_rules! words {
         }
 
         impl $enum {
-            /// The words of all members, in the order of the members.
+            /// The words of all variants, in the order of the variants.
             pub const NAMES: &'static [&'static str] = &[$($word),+];
 
-            /// The word by which results name this member.
+            /// The word that results use for this variant.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$member { .. } => $word,)+ }
             }

@@ -1,4 +1,4 @@
-//! Every quantity parses its own text exactly, and refuses invalid text with a message.
+//! Tests that every kind of quantity parses the text that it writes exactly, and refuses invalid text with a message.
 
 use proptest::prelude::*;
 use weft_units::{Bits, EnergyPerBit, Flits, LinkClasses, Power, Standing, Time};
@@ -127,13 +127,13 @@ fn a_time_has_at_most_two_to_the_48_cycles() {
     assert_eq!((most, Time::Cycles(most).cycles(10, "x")), (weft_units::MAX_CYCLES, Ok(most)));
     let long = u128::from(most) * 10;
     assert_eq!(Time::Femtoseconds(long).cycles(10, "x"), Ok(most));
-    // 2^48 cycles of 10 fs are 2814749767106560 fs
+    // The maximum, 2^48 cycles of 10 fs, is 2814749767106560 fs.
     for (time, cycles) in [(Time::Cycles(most + 1), most + 1), (Time::Femtoseconds(long + 10), most + 1)] {
         let refusal = time.cycles(10, "x").expect_err("refused");
         assert_eq!(refusal.what, format!("{time} is {cycles} cycles, more than 2^48"));
         assert_eq!(refusal.help, "write at most 281474976710656cycles, which are 2.81474976710656s");
     }
-    // of the two nearest times only the shorter one is within the limit
+    // Two whole numbers of cycles are nearest to this time. Only the smaller number is within the limit, so the remedy names only that one.
     let refusal = Time::Femtoseconds(long + 1).cycles(10, "x").expect_err("refused");
     assert_eq!(refusal.help, "write 2.81474976710656s (281474976710656cycles)");
 }
@@ -147,7 +147,7 @@ fn a_duration_is_shown_as_it_was_written_with_its_cycles() {
     assert_eq!((show("96ns").cycles, show("96ns").to_string()), (160, "96ns (160 cycles of 600ps)".to_owned()));
     assert_eq!(show("160cycles").to_string(), "160 cycles");
     assert_eq!(show("1cycle").to_string(), "1 cycle");
-    // other durations in the same unit
+    // `like` shows another duration in the unit of this one.
     assert_eq!(show("96ns").like(1).to_string(), "600ps (1 cycle of 600ps)");
     assert_eq!(show("160cycles").like(31).to_string(), "31 cycles");
     assert_eq!(show("96ns").like(u64::MAX).cycles, u64::MAX);
@@ -165,7 +165,7 @@ fn a_limit_is_rounded_up_to_cycles_above_zero() {
         let time: Time = text.parse().expect("a time");
         time.cycles_above_zero(600_000, "x.y")
     };
-    // 10 cycles of 0.6 ns are 6 ns
+    // The limit of 5.5 ns is rounded up to 6 ns, i.e. 10 cycles of 0.6 ns.
     assert_eq!((cycles("5.5ns"), cycles("6ns"), cycles("7cycles")), (Ok(10), Ok(10), Ok(7)));
     assert_eq!(cycles("0ns").expect_err("no time").path, "x.y");
 }

@@ -10,11 +10,11 @@
 //! Source s sends to s mod N/2 and to s mod N/2 + N/2 with probability 1/2 each; one of the two is the source itself.
 //!
 //! # Not modelled
-//! Odd numbers of terminals are refused; in BookSim the last terminal would then receive nothing.
+//! The pattern refuses an odd number of terminals. In BookSim the last of an odd number of terminals receives nothing.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. The tests of this file
-//! check that every index in a half belongs to two terminals. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. The tests in this file check
+//! that a source sends to the two terminals at its index in each half. The pattern was not compared with another simulator.
 
 use super::{Destinations, PatternModel};
 use crate::Population;
@@ -50,7 +50,7 @@ impl PatternModel for Asymmetric {
     }
 }
 
-/// Two halves with this number of terminals each.
+/// The machine as two halves with `half` terminals each.
 #[derive(Debug, Clone)]
 pub struct Halves {
     half: u32,
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn every_place_has_two_terminals() {
         let halves = Asymmetric {}.build(&Population::of(6), "p").unwrap();
-        // 6 terminals: halves of 3; 4 mod 3 = 1, so 1 or 1 + 3.
+        // 6 terminals form halves of 3. Since 4 mod 3 = 1, terminal 4 sends to 1 or to 1 + 3.
         assert_eq!(halves.distribution(4), [(1, 0.5), (4, 0.5)]);
         assert_eq!(halves.distribution(2), [(2, 0.5), (5, 0.5)]);
         let refusal = Asymmetric {}.build(&Population::of(7), "p").unwrap_err();

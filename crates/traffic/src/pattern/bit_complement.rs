@@ -10,12 +10,13 @@
 //! An involution without fixed points: terminal s sends to N - 1 - s.
 //!
 //! # Not modelled
-//! Numbers of terminals that are not a power of two are refused, since sources with a missing image would be silent.
+//! The pattern refuses a number of terminals that is not a power of two. With another number, some sources would have a destination that
+//! does not exist, and would be silent.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is an
-//! involution without fixed points. `engine/tests/bounds.rs` checks that the bounds of `valiant` and `up_down` under this pattern are
-//! reached. BookSim2: the rows `bitcomp` of `tests/data/golden/booksim.csv`.
+//! involution without fixed points. `engine/tests/bounds.rs` checks that `valiant` and `up_down` reach their theoretical throughput bounds
+//! under this pattern. The rows `bitcomp` of `tests/data/golden/booksim.csv` compare it with BookSim2.
 
 use super::PatternModel;
 use super::permutation::Permutation;
@@ -24,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Every bit of the terminal id inverted.
+/// Sends to the terminal whose id is the source id with every bit inverted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BitComplement {}

@@ -7,15 +7,16 @@
 //! None.
 //!
 //! # Guarantees
-//! An involution. Palindromes, e.g. 0 and N - 1, send to themselves.
+//! An involution. A terminal whose id has palindromic bits, e.g. 0 or N - 1, sends to itself.
 //!
 //! # Not modelled
-//! Numbers of terminals that are not a power of two are refused, since sources with a missing image would be silent.
+//! The pattern refuses a number of terminals that is not a power of two. With another number, some sources would have a destination that
+//! does not exist, and would be silent.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is an
-//! involution. `engine/tests/bounds.rs` checks that the bound of `up_down` (`d_mod_k`) under this pattern is reached. No other simulator
-//! was compared.
+//! involution. `engine/tests/bounds.rs` checks that `up_down` (`d_mod_k`) reaches its theoretical throughput bound under this pattern. The
+//! pattern was not compared with another simulator.
 
 use super::PatternModel;
 use super::permutation::Permutation;
@@ -24,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// The bits of the terminal id in the opposite order.
+/// Sends to the terminal whose id is the source id with its bits in the opposite order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BitReverse {}

@@ -1,4 +1,4 @@
-//! The numbers that tornado and neighbor shift: the coordinates of routers, or the digits of terminal ids.
+//! Option `by` of the patterns `tornado` and `neighbor`: they shift the coordinates of routers or the digits of terminal ids.
 
 use super::permutation::Permutation;
 use crate::Population;
@@ -6,21 +6,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// The numbers that are shifted.
+/// Selects the numbers that the pattern shifts: coordinates of routers, or digits of terminal ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum By {
-    /// Every coordinate of the router; the index of the terminal on its router stays the same.
+    /// Shifts every coordinate of the router. The destination has the same index on its router as the source.
     Routers {},
-    /// Every digit of the terminal id, as in BookSim if its k and n include all terminals.
+    /// Shifts every digit of the terminal id, as BookSim does if k^n is the number of terminals.
     Digits {
         /// Base of the digits, 2 or more.
         radix: u32,
         /// Number of digits; radix^digits is the number of terminals.
         digits: u32,
     },
-    /// The lowest digits of the terminal id, and 0 for all higher digits, as in BookSim if its k and n include fewer terminals
-    /// than exist. All terminals send to the first radix^digits terminals.
+    /// Shifts the lowest digits of the terminal id and sets all higher digits to 0. BookSim does this if k^n is less than the number of
+    /// terminals. All terminals send to the first radix^digits terminals.
     BooksimDigits {
         /// Base of the digits, 2 or more.
         radix: u32,
@@ -36,7 +36,7 @@ impl Default for By {
 }
 
 impl By {
-    /// The permutation that adds `step`(width) to every coordinate or digit of that width, modulo the width.
+    /// The permutation that adds `step(width)` to every coordinate or digit, modulo the width of this coordinate or digit.
     pub(crate) fn shift(
         &self,
         step: fn(u32) -> u32,
@@ -77,7 +77,8 @@ impl By {
     }
 }
 
-/// Adds `step` to every digit of a mixed-radix number, modulo its width. The least significant digit is first.
+/// Adds `step(width)` to every digit of a mixed-radix number, modulo the width of the digit. `widths` begins with the least significant
+/// digit.
 fn shift(number: u32, widths: impl Iterator<Item = u32>, step: fn(u32) -> u32) -> u32 {
     let (mut shifted, mut stride) = (0, 1);
     for width in widths {
@@ -103,7 +104,8 @@ mod tests {
     #[test]
     fn shifts_every_coordinate_and_keeps_the_place() {
         let permutation = By::Routers {}.shift(|_| 1, &population(3, Some(vec![4, 2])), "p").unwrap();
-        // Router (3, 1) = 3 + 4*1 = 7 wraps to (0, 0) = 0; router (1, 0) = 1 leads to (2, 1) = 6. Index 2 on the router stays the same.
+        // On 4 x 2 routers, (3, 1) has id 3 + 4*1 = 7 and wraps to (0, 0) with id 0. Router 1 at (1, 0) leads to router 6 at (2, 1). Index
+        // 2 on the router stays the same.
         assert_eq!((permutation.image(7 * 3 + 2), permutation.image(3 + 2)), (2, 6 * 3 + 2));
     }
 

@@ -1,23 +1,24 @@
-//! Group shift (ADV+N): every group sends to the group N further, so that few global links carry everything.
+//! Group shift (ADV+N): group i sends to group i + N, so that few global links carry all traffic.
 //!
 //! # Source
 //! M. Garcia et al., "On-the-Fly Adaptive Routing in High-Radix Hierarchical Networks" (OFAR), ICPP'12, where N = 1 and
 //! N = h are the adverse cases; BookSim `bad_dragon` is N = 1.
 //!
 //! # Parameters
-//! `shift` N \[groups\], `local`: the terminal within the far group.
+//! `shift` N \[groups\], `local`: the choice of the terminal in the destination group.
 //!
 //! # Guarantees
-//! Group i sends to group i + N modulo the number of groups, never to itself. `random`: all terminals of that group are equally likely.
-//! `same`: the terminal with the same index in its group, which makes a permutation.
+//! Group i sends to group i + N modulo the number of groups, never to itself. With `random`, all terminals of the destination group are
+//! equally likely. With `same`, the destination has the same index in its group as the source, so the pattern is a permutation.
 //!
 //! # Not modelled
-//! Shifts that differ between groups; a mixture with uniform traffic.
+//! Shifts that differ between groups. A mixture with uniform traffic (`mix` provides it).
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that `same` is a
-//! bijection. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check that the one global link limits a group. Peers: the rows
-//! `bad_dragon` of `tests/data/golden/booksim.csv` and `group shift` of `tests/data/golden/caminos.csv`.
+//! bijection. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check that the single global link between two groups limits the
+//! throughput of a group. The rows `bad_dragon` of `tests/data/golden/booksim.csv` and `group shift` of `tests/data/golden/caminos.csv`
+//! compare it with other simulators.
 
 use super::{Destinations, PatternModel};
 use crate::{Population, below};
@@ -26,25 +27,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Every group sends to the group N further.
+/// Every group i sends to group i + N.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupShift {
     /// N of ADV+N: group i sends to group i + N, modulo the number of groups.
     pub shift: u32,
-    /// Selects the terminal of the far group.
+    /// Selects the terminal in the destination group.
     #[serde(default)]
     pub local: Local,
 }
 
-/// Selects the terminal within the far group, layer or router.
+/// Selects the terminal in the destination group, layer or router.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Local {
-    /// A random terminal, for every packet.
+    /// A random terminal, drawn again for every packet.
     #[default]
     Random,
-    /// The terminal with the same index as the source in its own group, layer or router.
+    /// The terminal that has the same index in its group, layer or router as the source.
     Same,
 }
 
@@ -70,12 +71,13 @@ impl PatternModel for GroupShift {
     }
 
     fn examples() -> Vec<Self> {
-        // The last shift is half-way around, so it leads there and back.
+        // Of 8 groups, the shift 4 is half-way around, so two groups send to each other.
         [(1, Local::Random), (3, Local::Same), (4, Local::Same)].map(|(shift, local)| Self { shift, local }).into()
     }
 }
 
-/// The remedy for a shift of `parts` groups, layers or routers that leads back to the same one.
+/// The remedy in the refusal of a shift that leads a group, layer or router back to itself. `parts`: the number of groups, layers or
+/// routers.
 pub(super) fn shifts(parts: u32) -> String {
     match parts {
         1 => "use a topology with at least 2 of them: this topology has 1".into(),
@@ -94,7 +96,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Each source sends to the `size` terminals from `far(source)` on, or to the terminal with its own index among these.
+    /// Builds the ranges: each source sends to all `size` terminals from `far(source)` on, or to the one with the same index as the source.
     pub(super) fn to_far(terminals: u32, size: u32, local: Local, far: impl Fn(u32) -> u32) -> Self {
         let (place, choices): (fn(u32, u32) -> u32, _) = match local {
             Local::Random => (|_, _| 0, size),
@@ -127,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_last_group_wraps() {
-        // 5 groups of 4: source 17 has index 1 in group 4, and group 4 + 2 is group 1, terminals 4 to 7.
+        // 5 groups of 4: source 17 has index 1 in group 4. Group 4 + 2 mod 5 is group 1, with terminals 4 to 7.
         assert_eq!(build(2, Local::Same, Some(4)).unwrap().distribution(17), [(5, 1.0)]);
         let random = build(2, Local::Random, Some(4)).unwrap().distribution(17);
         assert_eq!(random, [(4, 0.25), (5, 0.25), (6, 0.25), (7, 0.25)]);

@@ -1,27 +1,28 @@
-//! Hot spot: some sources send a share of their packets to a few targets; all the rest is uniform.
+//! Hot spot: some sources send a share of their packets to a few targets. All other packets have uniform destinations.
 //!
 //! # Source
-//! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC
-//! C-34(10), 1985; BookSim `hotspot` is share 1 from all sources.
+//! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC C-34(10), 1985.
+//! BookSim `hotspot` is this pattern with share 1 and all terminals as sources.
 //!
 //! # Parameters
-//! `targets`, `sources`: \[terminal ids\], or a number or a share of terminals that are drawn with the seed. `share` \[packets to targets
-//! / packets\]. `source_load`, `other_load` \[load of a terminal / load of the job\]. `draw`: selects one of the independent draws of the
-//! seed \[number\].
+//! `targets`, `sources`: \[terminal ids\], or a count or a share of terminals that Weft draws with the seed. `share` \[packets to targets /
+//! packets\]. `source_load`, `other_load` \[load of a terminal / load of the job\]. `draw`: selects one of several independent draws from
+//! the same seed \[number\].
 //!
 //! # Guarantees
-//! A source sends to each target with probability share / targets; a source that is a target also sends to itself. The other packets of
-//! the source go uniformly to the other terminals, including targets. Terminals that are not sources send uniform traffic. Drawn sets are
-//! a function of (seed, draw, number of terminals, named terminals), and all sets are equally likely. A drawn source is never a target,
-//! and a drawn target is never a listed source. If a later phase uses the same `draw`, it gets the same sets. So a hot spot that begins
-//! and ends stays at the same terminals.
+//! A source sends to each target with probability share / targets; a source that is a target also sends to itself. The other packets of a
+//! source go to all terminals except the source, including targets, with equal probability. Terminals that are not sources send uniform
+//! traffic. Drawn sets of terminals depend only on (seed, draw, number of terminals, listed terminals), and all sets are equally likely. A
+//! drawn source is never a target, and a drawn target is never a listed source. If a later phase uses the same `draw`, it gets the same
+//! sets. Therefore a hot spot that ends and begins again stays at the same terminals.
 //!
 //! # Not modelled
-//! Targets with different weights.
+//! Targets that receive different shares of the packets.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, for targets, others and
-//! targets that send to themselves. The tests of this file check that all sets are equally likely. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, for targets, other terminals,
+//! and targets that send to themselves. The tests in this file check that all sets of terminals are equally likely. The pattern was not
+//! compared with another simulator.
 
 mod chosen;
 
@@ -36,11 +37,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Purposes (parts of the address) of the random streams that draw sources and targets.
+/// Purposes of the random streams that draw sources and targets. The address of a random stream includes its purpose.
 const SOURCES: u64 = 0x736f_7572;
 const TARGETS: u64 = 0x7461_7267;
 
-/// Some sources send a share of their packets to a few targets; the rest is uniform.
+/// Some sources send a share of their packets to a few targets; the other packets have uniform destinations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotSpot {
@@ -55,10 +56,10 @@ pub struct HotSpot {
     /// Load of each source as a share of the load of the job, 0 to 1 (default 1).
     #[serde(default = "all", skip_serializing_if = "is_all")]
     pub source_load: f64,
-    /// Load of each other terminal as a share of the load of the job, 0 to 1 (default 1).
+    /// Load of each terminal that is not a source, as a share of the load of the job, 0 to 1 (default 1).
     #[serde(default = "all", skip_serializing_if = "is_all")]
     pub other_load: f64,
-    /// Number of the random draw. Draws with different numbers are independent (default 0).
+    /// Number of the random draw of targets and sources. Draws with different numbers are independent (default 0).
     #[serde(default, skip_serializing_if = "is_first")]
     pub draw: u32,
 }
@@ -82,7 +83,7 @@ impl HotSpot {
         Self { targets, sources: None, share: 1.0, source_load: 1.0, other_load: 1.0, draw: 0 }
     }
 
-    /// The terminals of both groups: targets and sources.
+    /// The ids of the targets and of the sources.
     fn groups(&self, population: &Population, path: &str) -> Result<(Vec<u32>, Vec<u32>), Refusal> {
         let address = |purpose| Address { draw: self.draw, purpose };
         let in_path = |key: &str| format!("{path}.{key}");
@@ -136,15 +137,15 @@ impl PatternModel for HotSpot {
     }
 }
 
-/// The targets, and the terminals that send to them.
+/// The targets of a hot spot, and which terminals send to them.
 #[derive(Debug, Clone)]
 pub struct Spots {
     targets: Vec<u32>,
     is_hot: Vec<bool>,
     share: f64,
-    /// Relative loads of terminals that are not sources, and of sources.
+    /// Load as a share of the job's load: of a terminal that is not a source, and of a source.
     loads: [f64; 2],
-    /// `share`, scaled to the 2^32 values of a draw.
+    /// `share` * 2^32: a packet goes to a target if a random number of 32 bits is below this threshold.
     threshold: u64,
     others: Others,
 }
@@ -206,7 +207,7 @@ mod tests {
     #[test]
     fn a_listed_source_shares_its_packets() {
         let spots = build(r#"{"targets": [0, 3], "sources": [1], "share": 0.5}"#).unwrap();
-        // Source 1: 1/2 * 1/2 to each target, and 1/2 * 1/4 to each of the four others.
+        // Source 1 sends 1/2 * 1/2 to each target, and in addition 1/2 * 1/4 to each of the four other terminals.
         assert_eq!(spots.distribution(1), [(0, 0.375), (2, 0.125), (3, 0.375), (4, 0.125)]);
         assert_eq!(spots.distribution(3), [(0, 0.25), (1, 0.25), (2, 0.25), (4, 0.25)]);
     }
@@ -224,7 +225,8 @@ mod tests {
         assert_eq!(groups, [("targets", vec![0]), ("sources", vec![1, 2]), ("others", vec![0, 3, 4])]);
     }
 
-    /// A target and two sources among 4 terminals: 4 targets times 3 pairs of the other three terminals.
+    /// The seed draws a target and two sources from 4 terminals. The 12 possible sets are 4 targets times 3 pairs of the other three
+    /// terminals.
     #[test]
     fn all_sets_are_equally_likely_and_sources_are_no_targets() {
         let hot = read(r#"{"targets": {"random": {"count": 1}}, "sources": {"random": {"share": 0.5}}}"#);
@@ -234,7 +236,8 @@ mod tests {
             assert!(!sets.1.contains(&sets.0[0]) && sets.1.len() == 2, "{sets:?}");
             *counts.entry(sets).or_insert(0u32) += 1;
         }
-        // Binomial counts: mean 4800 / 12 = 400, standard deviation < sqrt(400). The limit is 5 standard deviations.
+        // The count of each set is binomial: its mean is 4800 / 12 = 400, its standard deviation < sqrt(400). The limit is 5 standard
+        // deviations.
         assert_eq!(counts.len(), 12);
         assert!(counts.values().all(|&count| f64::from(count.abs_diff(400)) < 5.0 * 20.0), "{counts:?}");
     }

@@ -1,4 +1,5 @@
-//! Extends a pattern of nodes to terminals. Each node has one terminal in each of several planes, and packets stay in their plane.
+//! Turns a pattern between nodes into a pattern between terminals. Each node has one terminal in each of several planes, and packets stay
+//! in their plane.
 
 use super::{Destinations, Group, Pattern};
 use rand_pcg::Pcg32;
@@ -12,7 +13,7 @@ pub struct InPlanes {
 }
 
 impl InPlanes {
-    /// The terminal of a node in the same plane as `source`.
+    /// The terminal of `node` that is in the same plane as terminal `source`.
     fn beside(&self, source: u32, node: u32) -> u32 {
         node * self.planes + source % self.planes
     }
@@ -51,14 +52,14 @@ mod tests {
             let config: PatternConfig = serde_json::from_str(text).expect("a pattern");
             config.build(&Population::of(8), "pattern").expect("it fits").in_planes(3)
         };
-        // node n sends to node 7 - n, in each of three planes
+        // Node n sends to node 7 - n, in each of three planes.
         let complement = build(r#"{"bit_complement": {}}"#);
         for source in 0..24 {
             let to = (7 - source / 3) * 3 + source % 3;
             assert_eq!(complement.destination(source, &mut stream(1, 0, 0)), Some(to));
             assert_eq!(complement.distribution(source), [(to, 1.0)]);
         }
-        // each of the 7 other nodes has the same probability
+        // Each of the 7 other nodes has the same probability.
         let uniform = build(r#"{"uniform": {}}"#).distribution(4);
         let nodes = [0, 2, 3, 4, 5, 6, 7].map(|node| node * 3 + 1);
         assert!(uniform.iter().map(|&(to, _)| to).eq(nodes));

@@ -1,23 +1,23 @@
-//! Layer shift: every layer of a grid sends to the layer N further, so that one dimension carries everything.
+//! Layer shift: layer i of a grid sends to layer i + N, so that the links of one dimension carry all traffic.
 //!
 //! # Source
-//! The analogue of ADV+N (see `group_shift`) for grids; N = 1 means "next layer".
+//! The analogue for grids of ADV+N (see `group_shift`). With N = 1 every layer sends to the next layer.
 //!
 //! # Parameters
-//! `dimension` \[number of the dimension, from 0\], `shift` N \[layers\], `local`: the terminal within the far layer.
+//! `dimension` \[number of the dimension, from 0\], `shift` N \[layers\], `local`: the choice of the terminal in the destination layer.
 //!
 //! # Guarantees
 //! A layer consists of the terminals of all routers with the same coordinate in the dimension. Layer i sends to layer i + N modulo the
-//! width of the dimension, never to itself. `random`: all terminals of that layer are equally likely. `same`: the terminal with the same
-//! index on the router with the same other coordinates, which makes a permutation.
+//! width of the dimension, never to itself. With `random`, all terminals of the destination layer are equally likely. With `same`, the
+//! destination differs from the source only in the shifted coordinate, so the pattern is a permutation.
 //!
 //! # Not modelled
-//! Shifts in several dimensions at once: see `neighbor` and `tornado`.
+//! Shifts in several dimensions at once (`neighbor` and `tornado` provide them).
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that `same` is a
-//! bijection. The tests of this file check that `same` changes one coordinate, and that `random` covers all of the far layer. No other
-//! simulator was compared.
+//! bijection. The tests in this file check that `same` changes one coordinate, and that `random` reaches all terminals of the destination
+//! layer. The pattern was not compared with another simulator.
 
 use super::group_shift::{Local, shifts};
 use super::{Destinations, PatternModel};
@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Every layer of a grid sends to the layer N further.
+/// Every layer i of a grid sends to layer i + N.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LayerShift {
@@ -35,7 +35,7 @@ pub struct LayerShift {
     pub dimension: u32,
     /// N: layer i sends to layer i + N, modulo the number of layers.
     pub shift: u32,
-    /// Selects the terminal of the far layer.
+    /// Selects the terminal in the destination layer.
     #[serde(default)]
     pub local: Local,
 }
@@ -68,14 +68,14 @@ impl PatternModel for LayerShift {
     }
 }
 
-/// The layers; each consists of ranges of consecutive terminals.
+/// The layers of a grid. Each layer consists of one or more ranges of consecutive terminals.
 #[derive(Debug, Clone)]
 pub struct FarLayer {
-    /// Length of a range; the next range belongs to the next layer.
+    /// Number of terminals in each range of consecutive terminals. The next range belongs to the next layer.
     run: u32,
     layers: u32,
     shift: u32,
-    /// Number of terminals of a layer.
+    /// Number of terminals in a layer.
     size: u32,
     local: Local,
 }
@@ -118,7 +118,7 @@ impl FarLayer {
 mod tests {
     use super::*;
 
-    /// 3 x 4 x 2 routers with 2 terminals each.
+    /// Widths of the grid in the tests: 3 x 4 x 2 routers with 2 terminals each.
     const WIDTHS: [u32; 3] = [3, 4, 2];
 
     fn build(dimension: u32, shift: u32, local: Local) -> Result<FarLayer, Refusal> {
@@ -127,7 +127,7 @@ mod tests {
         LayerShift { dimension, shift, local }.build(&population, "p")
     }
 
-    /// x, y, z and the index on the router.
+    /// Coordinates x, y and z of the terminal's router, and the index of the terminal on this router.
     fn coordinates(terminal: u32) -> [u32; 4] {
         let router = terminal / 2;
         [router % 3, router / 3 % 4, router / 12, terminal % 2]

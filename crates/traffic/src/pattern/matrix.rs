@@ -1,24 +1,25 @@
-//! Matrix: loads and destinations from a file, e.g. measured on a machine.
+//! Matrix: reads the loads and destinations from a file, e.g. a traffic matrix that was measured on a machine.
 //!
 //! # Source
 //! A traffic matrix in the usual form: the value in row s and column d is the traffic from s to d.
 //!
 //! # Parameters
-//! `file`: one row and one column per terminal \[any unit, 0 or more\]. The file is a `.npy` (`numpy.save` of a 2-D array of numbers), a
-//! `.csv` or a `.tsv`. In a text file, commas, semicolons or tabs separate the numbers. A line of names above the numbers, a column of
-//! names before them and a byte-order mark are skipped. Rows and columns must be in the same order.
+//! `file`: a matrix with one row and one column per terminal \[any unit, 0 or more\]. The file is a `.npy` (`numpy.save` of a 2-D array of
+//! numbers), a `.csv` or a `.tsv`. In a text file, commas, semicolons or tabs separate the numbers. The reader skips a line of names above
+//! the numbers, a column of names before the numbers, and a byte-order mark. Rows and columns must be in the same order.
 //!
 //! # Guarantees
-//! Source s draws d with probability (s, d) / sum of row s. The error is at most 2^-32 divided by the count of positive numbers in the
-//! row. The row with the largest sum has the load of the scenario, and the other rows have proportional loads; a row of zeros is a silent
-//! source. A terminal sends the traffic on the diagonal to itself. Memory is proportional to the count of positive numbers.
+//! Source s draws destination d with probability (s, d) / sum of row s. The rounding error of a probability is at most 2^-32 divided by the
+//! count of positive numbers in the row. The source whose row has the largest sum gets the load of the scenario. The loads of other sources
+//! are proportional to the sums of their rows, so a source with a row of zeros is silent. The number on the diagonal is the traffic of a
+//! terminal to itself. Memory is proportional to the count of positive numbers in the matrix.
 //!
 //! # Not modelled
 //! Matrices that change with time.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. The tests of this file
-//! check that rows are sources, and that bad files are refused. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. The tests in this file check
+//! that rows are sources, and that bad files are refused. The pattern was not compared with another simulator.
 
 mod csv;
 mod npy;
@@ -30,10 +31,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::{InputFile, Refusal};
 
-/// The fault of a file, and its remedy.
+/// The fault of a file and the remedy, as texts for a refusal.
 type Wrong = (String, String);
 
-/// Loads and destinations from a file.
+/// Reads loads and destinations from a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Matrix {
@@ -54,7 +55,7 @@ impl PatternModel for Matrix {
 }
 
 impl Matrix {
-    /// A file in which every fifth source is silent, and the other sources have different loads.
+    /// An example file in which every fifth source is silent, and the other sources have different loads.
     pub(super) fn of_csv(terminals: u32) -> Self {
         let value = |s: u32, d: u32| if s.is_multiple_of(5) { 0 } else { (7 * s + 3 * d) % 11 };
         let line = |s| (0..terminals).map(|d| value(s, d).to_string()).collect::<Vec<_>>().join(",");
@@ -94,19 +95,19 @@ fn expect_square(rows: usize, columns: usize, terminals: u32) -> Result<(), Wron
     Err((what, help))
 }
 
-/// The rows of a matrix, as consecutive alias tables.
+/// The rows of a matrix. Each row is an alias table, from which a destination is drawn in constant time.
 #[derive(Debug, Clone)]
 pub struct Rows {
-    /// For each source, the end of its table.
+    /// For each source, the end of its alias table in `columns`.
     ends: Vec<usize>,
     columns: Vec<alias::Column>,
-    /// Sum of each row, later divided by the largest sum.
+    /// Load of each source: first the sum of its row, later (`scale`) this sum divided by the largest sum.
     relative: Vec<f64>,
 }
 
 impl Rows {
-    /// Creates rows of destinations from their shares of the packets of a source. A source whose shares sum to less than 1 has this
-    /// share of the load of the scenario. Shares are above 0, and their sum is at most 1.
+    /// Creates the rows from (destination, share of the source's packets) for each source. Shares are above 0, and the shares of a source
+    /// sum to at most 1. If the sum is less than 1, the source has only this share of the scenario's load.
     pub fn of_shares(sources: impl IntoIterator<Item = Vec<(u32, f64)>>) -> Self {
         let mut rows = Self { ends: Vec::new(), columns: Vec::new(), relative: Vec::new() };
         for shares in sources {
@@ -146,7 +147,7 @@ impl Rows {
         Ok(self)
     }
 
-    /// The table of a source; `None` for a silent source.
+    /// The alias table of a source, or `None` if the source is silent.
     fn table(&self, source: u32) -> Option<&[alias::Column]> {
         let source = source as usize;
         let start = if source > 0 { self.ends[source - 1] } else { 0 };
@@ -180,7 +181,7 @@ mod tests {
     #[test]
     fn rows_are_sources() {
         let rows = build("a.csv", b"0,1,3\n0,0,0\n2,0,0\n", 3).unwrap();
-        // Row sums 4, 0 and 2.
+        // The sums of the rows are 4, 0 and 2.
         assert_eq!([0, 1, 2].map(|s| rows.relative_load(s)), [1.0, 0.0, 0.5]);
         assert_eq!(rows.distribution(0), [(1, 0.25), (2, 0.75)]);
         assert_eq!(rows.distribution(2), [(0, 1.0)]);

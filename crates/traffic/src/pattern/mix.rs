@@ -1,22 +1,23 @@
-//! Mix: every packet follows one of several patterns, drawn by weight.
+//! Mix: for every packet, the source draws one of several patterns by weight.
 //!
 //! # Source
-//! J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08, and other papers
-//! mix adverse and uniform traffic in this way.
+//! J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08, and other papers mix adverse
+//! and uniform traffic packet by packet.
 //!
 //! # Parameters
-//! A list of `weight` \[any unit, above 0\] and `pattern`.
+//! A list of entries, each with a `weight` \[any unit, above 0\] and a `pattern`.
 //!
 //! # Guarantees
-//! A source offers each pattern its load times weight / sum of weights. If a pattern sends less than this load, or nothing, the source
-//! sends less in total. The other patterns do not compensate for it.
+//! Each pattern gets a part of the source's load: the load times its weight / sum of weights. If a pattern sends less than its part, or
+//! nothing, the source sends less in total. The other patterns do not compensate for the missing part.
 //!
 //! # Not modelled
-//! Weights that change with time or source.
+//! Weights that change with time or differ between sources.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, which are the weighted sum
-//! of the parts. It also checks that nothing compensates for silent parts. No other simulator was compared.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, which are the weighted sum of
+//! the probabilities of the mixed patterns. The test also checks that other patterns do not compensate for a silent pattern. The pattern
+//! was not compared with another simulator.
 
 use super::hot_spot::HotSpot;
 use super::random_permutation::RandomPermutation;
@@ -33,11 +34,11 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mix(pub Vec<Part>);
 
-/// A pattern and its share of the packets.
+/// An entry of a mixture: a pattern and its share of the packets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// Share of the packets, in proportion to the other weights; above 0.
+    /// Weight of the pattern, above 0. The pattern's share of the packets is its weight divided by the sum of all weights.
     pub weight: f64,
     /// The pattern that selects the destinations of these packets.
     pub pattern: PatternConfig,
@@ -77,14 +78,14 @@ impl PatternModel for Mix {
     }
 }
 
-/// Patterns and their shares of the packets, which sum to 1.
+/// The patterns of a mixture, each with its share of the packets. The shares sum to 1.
 #[derive(Debug, Clone)]
 pub struct Mixture {
     parts: Vec<(f64, Pattern)>,
 }
 
 impl Mixture {
-    /// The patterns in which `source` sends packets, with the load that it offers to each.
+    /// The patterns in which `source` sends packets, each with the load in this pattern as a share of the scenario's load.
     fn shares(&self, source: u32) -> impl Iterator<Item = (f64, &Pattern)> {
         let shares = self.parts.iter().map(move |(weight, pattern)| (weight * pattern.relative_load(source), pattern));
         shares.filter(|&(share, _)| share > 0.0)
@@ -153,7 +154,7 @@ mod tests {
                 {"weight": 1, "pattern": {"mix": [{"weight": 5, "pattern": {"bit_complement": {}}}]}}]"#,
         );
         let distribution = mixture.unwrap().distribution(1);
-        // Source 1: 3/4 * 1/3 to each of 0, 2 and 3, and additionally 1/4 to its complement 2.
+        // Source 1 sends 3/4 * 1/3 of its packets to each of 0, 2 and 3, and in addition 1/4 to its complement 2.
         for ((terminal, found), expected) in distribution.into_iter().zip([(0, 0.25), (2, 0.5), (3, 0.25)]) {
             assert!(terminal == expected.0 && (found - expected.1).abs() < 1e-15);
         }

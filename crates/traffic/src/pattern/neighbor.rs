@@ -1,25 +1,25 @@
-//! Neighbor: every coordinate moves by one.
+//! Neighbor: every coordinate of the destination is the coordinate of the source plus one.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), table 3.1; BookSim `neighbor`
 //! (by digits).
 //!
 //! # Parameters
-//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\], all digits or
-//! (`booksim_digits`) the lowest ones.
+//! `by`: selects the shifted numbers, i.e. the coordinates of routers (default), all digits of terminal ids (`digits`), or the lowest
+//! digits (`booksim_digits`). `radix` is the base of the digits and `digits` their number \[counts\].
 //!
 //! # Guarantees
 //! Every coordinate or digit of width w moves by 1, modulo w, in all dimensions at once. The destination is the diagonal neighbour, which
-//! is one link away only if the network has one dimension. A permutation, except with `booksim_digits`: higher digits are dropped, so
-//! several terminals send to the same terminal.
+//! is one link away only if the network has one dimension. The pattern is a permutation, except with `booksim_digits`. With
+//! `booksim_digits`, higher digits are dropped, so several terminals send to the same terminal.
 //!
 //! # Not modelled
 //! Exchanges with all neighbours (stencils).
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is a
-//! bijection. `engine/tests/determinism.rs` checks that on a ring of four the results equal those of tornado exactly. No other simulator
-//! was compared.
+//! bijection. `engine/tests/determinism.rs` checks that on a ring of four routers `neighbor` and `tornado` give exactly the same results.
+//! The pattern was not compared with another simulator.
 
 use super::permutation::Permutation;
 use super::{By, PatternModel};
@@ -28,11 +28,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Every coordinate moves by one.
+/// Adds one to every coordinate of the router, or to every digit of the terminal id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Neighbor {
-    /// The shifted numbers: the coordinates of routers, or the digits of terminal ids.
+    /// Selects the shifted numbers: the coordinates of routers, or the digits of terminal ids.
     #[serde(default)]
     pub by: By,
 }

@@ -12,13 +12,13 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// Computes a table of `image` for all terminals.
+    /// Computes the table: `image(terminal)` is the destination of each terminal.
     pub(crate) fn new(population: &Population, image: impl Fn(u32) -> u32) -> Self {
         Self { image: (0..population.terminals).map(image).collect() }
     }
 
-    /// Computes a table of `image`(terminal, bits) for all terminals, whose ids have `bits` bits, at least 1. Refuses a number of
-    /// terminals that is not a power of two.
+    /// Computes the table for a permutation of bits: `image(terminal, bits)` is the destination of each terminal. `bits` is the number of
+    /// bits of an id, at least 1. Refuses a number of terminals that is not a power of two.
     pub(crate) fn of_bits(population: &Population, path: &str, image: fn(u32, u32) -> u32) -> Result<Self, Refusal> {
         let bits = bits(population, path)?;
         Ok(Self::new(population, |terminal| image(terminal, bits)))
@@ -49,7 +49,7 @@ pub(crate) fn bits(population: &Population, path: &str) -> Result<u32, Refusal> 
     }
     let (below, above) = (1u64 << bits, 2u64 << bits);
     let what = format!("{terminals} terminals are not a power of two: 2^{bits} = {below}, 2^{} = {above}", bits + 1);
-    // the remedy contains text that the user can copy
+    // The remedy contains text that the user can copy into the scenario.
     let pattern = path.rsplit('.').next().unwrap_or(path);
     let help = format!(
         "permute the ids below a power of two: within: {{terminals: {}, pattern: {pattern}}}",

@@ -1,23 +1,25 @@
-//! Random permutation: a permutation of the terminals, drawn once; every packet of a source goes to its one image.
+//! Random permutation: Weft draws a permutation of the terminals once, and every packet of a source goes to the image of the source.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 3.2; BookSim
 //! `randperm` (which has fixed points).
 //!
 //! # Parameters
-//! `fixed_points` \[true or false\], `draw`: selects one of the independent permutations of the seed \[number\].
+//! `fixed_points`: allows a terminal to send to itself \[true or false\]. `draw`: selects one of several independent permutations from the
+//! same seed \[number\].
 //!
 //! # Guarantees
-//! All permutations are equally likely, or all permutations without fixed points. The permutation depends only on (seed, draw): it is the
-//! same in every run with this seed, and independent of all other random numbers.
+//! All permutations are equally likely. If `fixed_points` is false, all permutations without fixed points are equally likely. For a given
+//! number of terminals, the permutation depends only on (seed, draw). The permutation is the same in every run with this seed, and
+//! independent of all other random numbers.
 //!
 //! # Not modelled
 //! Permutations that change during a run.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is a
-//! bijection. The tests of this file check that all permutations are equally likely, and that draws are independent and repeatable. No
-//! other simulator was compared.
+//! bijection. The tests in this file check that all permutations are equally likely, and that draws are independent and repeatable. The
+//! pattern was not compared with another simulator.
 
 use super::PatternModel;
 use super::permutation::Permutation;
@@ -26,17 +28,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Purpose of the random stream.
+/// Purpose of the random stream that draws the permutation. The address of a random stream includes its purpose.
 const PERMUTATION: u64 = 0x7065_726D;
 
-/// A permutation of the terminals, drawn once from the seed.
+/// Sends by a permutation of the terminals that Weft draws once with the seed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomPermutation {
     /// Allows a terminal to send to itself.
     #[serde(default)]
     pub fixed_points: bool,
-    /// Number of the permutation. Permutations with different numbers are independent (default 0).
+    /// Number of the random draw. Permutations with different numbers are independent (default 0).
     #[serde(default)]
     pub draw: u32,
 }
@@ -52,7 +54,8 @@ impl PatternModel for RandomPermutation {
         }
         let mut rng = stream(population.seed, self.draw.into(), PERMUTATION);
         let mut image: Vec<u32> = (0..terminals).collect();
-        // Fisher and Yates; about 1 permutation in e has no fixed point, and drawing again keeps these equally likely
+        // The shuffle of Fisher and Yates makes all permutations equally likely. About 1 permutation in e has no fixed point. If the draw
+        // is repeated until none is left, all permutations without fixed points are equally likely.
         loop {
             for last in (1..terminals).rev() {
                 image.swap(last as usize, below(&mut rng, last + 1) as usize);
@@ -73,7 +76,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// The number of times that each permutation of 4 terminals occurs for 4,800 seeds.
+    /// Counts how often each permutation of 4 terminals occurs for 4,800 seeds.
     fn counts(fixed_points: bool) -> BTreeMap<Vec<u32>, u32> {
         let mut counts = BTreeMap::new();
         for seed in 0..4800 {
@@ -86,7 +89,8 @@ mod tests {
 
     #[test]
     fn all_permutations_are_equally_likely() {
-        // 4! = 24 permutations, 9 of them without fixed points. Binomial counts; the limit is 5 standard deviations.
+        // 4 terminals have 4! = 24 permutations, and 9 of them have no fixed points. The count of each permutation is binomial, and the
+        // limit is 5 standard deviations.
         for (fixed_points, number) in [(true, 24), (false, 9)] {
             let counts = counts(fixed_points);
             assert_eq!(counts.len(), number);

@@ -1,23 +1,24 @@
-//! Router shift (ADVL+N): every router sends to the router N further in its group, so that one local link carries everything.
+//! Router shift (ADVL+N): router i of a group sends to router i + N of this group, and a single local link carries all this traffic.
 //!
 //! # Source
 //! M. Garcia et al., "Efficient Routing Mechanisms for Dragonfly Networks", ICPP'13: adversarial-local traffic, ADVL+N; FOGSim's
 //! local adversarial traffic.
 //!
 //! # Parameters
-//! `shift` N \[routers\], `local`: the terminal at the far router.
+//! `shift` N \[routers\], `local`: the choice of the terminal at the destination router.
 //!
 //! # Guarantees
-//! Router i of a group sends to router i + N of the same group, modulo the number of routers of the group, never to itself. `random`: all
-//! terminals of that router are equally likely. `same`: the terminal with the same index on its router, which makes a permutation.
+//! Router i of a group sends to router i + N of the same group, modulo the number of routers of the group, never to itself. With `random`,
+//! all terminals of the destination router are equally likely. With `same`, the destination has the same index on its router as the source,
+//! so the pattern is a permutation.
 //!
 //! # Not modelled
-//! Shifts that differ between groups; a mixture with uniform or group-shift traffic (see `mix`).
+//! Shifts that differ between groups. A mixture with uniform or group-shift traffic (`mix` provides it).
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that `same` is a
-//! bijection. `engine/tests/bounds.rs` checks that one local link limits minimal routing to 1 / (terminals of a router). Peers: the rows
-//! `LADV+1` of `tests/data/golden/fogsim.csv`.
+//! bijection. `engine/tests/bounds.rs` checks that one local link limits minimal routing to 1 / (terminals of a router). The rows `LADV+1`
+//! of `tests/data/golden/fogsim.csv` compare it with FOGSim.
 
 use super::PatternModel;
 use super::group_shift::{Local, Runs, shifts};
@@ -26,13 +27,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Every router sends to the router N further in its group.
+/// Every router i of a group sends to router i + N of this group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouterShift {
     /// N of ADVL+N: router i of a group sends to router i + N of the same group, modulo the number of routers in a group.
     pub shift: u32,
-    /// Selects the terminal of the far router.
+    /// Selects the terminal at the destination router.
     #[serde(default)]
     pub local: Local,
 }
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
     use crate::pattern::Destinations;
 
-    /// 3 groups of 4 routers with 2 terminals each.
+    /// Population of the tests: 3 groups of 4 routers with 2 terminals each.
     fn build(shift: u32, local: Local) -> Result<Runs, Refusal> {
         let population =
             Population { terminals_per_router: Some(2), terminals_per_group: Some(8), ..Population::of(24) };
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn it_stays_in_its_group_where_the_last_router_wraps() {
-        // source 15 has index 1 on router 3 of group 1; router 3 + 2 is router 1 of this group, terminals 10 and 11
+        // Source 15 has index 1 on router 3 of group 1. Router 3 + 2 mod 4 is router 1 of this group, with terminals 10 and 11.
         assert_eq!(build(2, Local::Same).unwrap().distribution(15), [(11, 1.0)]);
         assert_eq!(build(2, Local::Random).unwrap().distribution(15), [(10, 0.5), (11, 0.5)]);
         assert_eq!(build(1, Local::Same).unwrap().distribution(15), [(9, 1.0)]);

@@ -7,14 +7,16 @@
 //! None.
 //!
 //! # Guarantees
-//! A permutation; applied as many times as ids have bits, it is the identity. 0 and N - 1 send to themselves.
+//! The pattern is a permutation. Applied once per bit of the ids, it is the identity. Terminals 0 and N - 1 send to themselves.
 //!
 //! # Not modelled
-//! Numbers of terminals that are not a power of two are refused, since sources with a missing image would be silent.
+//! The pattern refuses a number of terminals that is not a power of two. With another number, some sources would have a destination that
+//! does not exist, and would be silent.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is a
-//! bijection. The tests of this file check that the pattern, applied once per bit, is the identity. No other simulator was compared.
+//! bijection. The tests in this file check that the pattern, applied once per bit, is the identity. The pattern was not compared with
+//! another simulator.
 
 use super::PatternModel;
 use super::permutation::Permutation;
@@ -23,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// The bits of the terminal id rotated left by one.
+/// Sends to the terminal whose id is the source id with its bits rotated left by one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shuffle {}

@@ -1,24 +1,25 @@
-//! Tornado: every coordinate moves almost half-way around its dimension.
+//! Tornado: every coordinate of the destination is almost half-way around its dimension from the source.
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), table 3.1; BookSim `tornado`
 //! (by digits). TCEP (ISCA'18) shifts router coordinates.
 //!
 //! # Parameters
-//! `by`: the coordinates of routers (default), or `digits` of terminal ids in base `radix` \[counts\], all digits or
-//! (`booksim_digits`) the lowest ones.
+//! `by`: selects the shifted numbers, i.e. the coordinates of routers (default), all digits of terminal ids (`digits`), or the lowest
+//! digits (`booksim_digits`). `radix` is the base of the digits and `digits` their number \[counts\].
 //!
 //! # Guarantees
-//! Every coordinate or digit of width w moves by ceil(w / 2) - 1, modulo w. Coordinates of width 1 and 2 do not move. A permutation,
-//! except with `booksim_digits`: higher digits are dropped, so several terminals send to the same terminal.
+//! Every coordinate or digit of width w moves by ceil(w / 2) - 1, modulo w. Coordinates of width 1 and 2 do not move. The pattern is a
+//! permutation, except with `booksim_digits`. With `booksim_digits`, higher digits are dropped, so several terminals send to the same
+//! terminal.
 //!
 //! # Not modelled
 //! Digits with different radices.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is a
-//! bijection. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check that the bounds of rings and butterflies under this pattern are
-//! reached. BookSim2: the rows `tornado` of `tests/data/golden/booksim.csv` (by digits).
+//! bijection. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check that rings and butterflies reach their theoretical throughput
+//! bounds under this pattern. The rows `tornado` of `tests/data/golden/booksim.csv` compare it (by digits) with BookSim2.
 
 use super::permutation::Permutation;
 use super::{By, PatternModel};
@@ -27,11 +28,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Every coordinate moves almost half-way around.
+/// Shifts every coordinate of the router, or every digit of the terminal id, almost half-way around.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tornado {
-    /// The shifted numbers: the coordinates of routers, or the digits of terminal ids.
+    /// Selects the shifted numbers: the coordinates of routers, or the digits of terminal ids.
     #[serde(default)]
     pub by: By,
 }
@@ -78,7 +79,7 @@ mod tests {
     #[test]
     fn odd_widths_move_just_below_half() {
         let population = Population { terminals_per_router: Some(1), widths: Some(vec![5]), ..Population::of(5) };
-        // ceil(5 / 2) - 1 = 2.
+        // Each coordinate moves by ceil(5 / 2) - 1 = 2.
         assert_eq!(Tornado::default().build(&population, "p").unwrap().image(4), 1);
     }
 }

@@ -8,14 +8,16 @@
 //! None.
 //!
 //! # Guarantees
-//! An involution. If the N = n^2 terminals are the elements of a matrix, (x, y) sends to (y, x); the diagonal sends to itself.
+//! An involution. If the N = n^2 terminals are the elements of a matrix, (x, y) sends to (y, x). Terminals on the diagonal send to
+//! themselves.
 //!
 //! # Not modelled
-//! Numbers of terminals whose ids have an odd number of bits (no halves), or that are not a power of two, are refused.
+//! The pattern refuses a number of terminals that is not a power of two. The pattern also refuses ids with an odd number of bits, which
+//! have no two halves.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is an
-//! involution. The tests of this file check the transpose of a matrix. No other simulator was compared.
+//! involution. The tests in this file check the transpose of a matrix. The pattern was not compared with another simulator.
 
 use super::PatternModel;
 use super::permutation::{Permutation, bits};
@@ -24,7 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// The two halves of the bits of the terminal id swapped.
+/// Sends to the terminal whose id is the source id with the two halves of its bits swapped.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transpose {}

@@ -5,18 +5,19 @@
 //! `uniform` is `include_self: true`.
 //!
 //! # Parameters
-//! `include_self` \[true or false\].
+//! `include_self`: allows a terminal to send to itself \[true or false\].
 //!
 //! # Guarantees
-//! All N - 1 other terminals (N with `include_self`) are equally likely, without bias. Each packet uses one random number.
+//! All N - 1 other terminals are equally likely (with `include_self` all N terminals). The draw has no rounding bias. Each packet uses one
+//! random number.
 //!
 //! # Not modelled
-//! Locality (nearby destinations being more likely).
+//! Locality, i.e. a higher probability of nearby destinations.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. `engine/tests/theory.rs`
-//! checks that the pattern fills a butterfly to its bound. Peers: the rows `uniform` of `tests/data/golden/booksim.csv` and
-//! `tests/data/golden/caminos.csv`.
+//! checks that a butterfly reaches its theoretical throughput bound under this pattern. The rows `uniform` of
+//! `tests/data/golden/booksim.csv` and `tests/data/golden/caminos.csv` compare it with other simulators.
 
 use super::{Destinations, PatternModel};
 use crate::{Population, below};
@@ -51,7 +52,7 @@ impl PatternModel for Uniform {
     }
 }
 
-/// A random terminal, other than the source unless `include_self`.
+/// Draws a random terminal. The source itself is possible only with `include_self`.
 #[derive(Debug, Clone)]
 pub struct Others {
     terminals: u32,

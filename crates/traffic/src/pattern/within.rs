@@ -1,23 +1,23 @@
-//! Within: a pattern among the first P ids, of which there may be more or fewer than terminals.
+//! Within: uses a pattern among the ids 0 to P - 1. P can be larger or smaller than the number of terminals.
 //!
 //! # Source
-//! Common practice, e.g. 1,024 ids for the bit patterns on 1,000 terminals.
+//! Common practice, e.g. bit patterns with 1,024 ids on 1,000 terminals.
 //!
 //! # Parameters
-//! `terminals` P \[ids\], `pattern`.
+//! `terminals` P \[ids\]. `pattern`: the pattern among these ids.
 //!
 //! # Guarantees
-//! Terminals with ids from P on are silent. If P exceeds the number of terminals, a destination that does not exist is drawn
-//! again. So existing destinations keep their proportions, and the source keeps its load. A source without an existing destination is
-//! silent. Ids have no coordinates and no groups.
+//! Terminals with ids from P on are silent. If P exceeds the number of terminals, the source draws again after a destination that does not
+//! exist. Therefore existing destinations keep their relative probabilities, and the source keeps its load. A source whose destinations all
+//! do not exist is silent. Ids have no coordinates and no groups, so patterns that need these are refused.
 //!
 //! # Not modelled
-//! Sets of ids that are not the first P.
+//! A pattern among other ids than 0 to P - 1.
 //!
 //! # Validation
-//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. The tests of this file
-//! check that sources without an image are silent, and so are terminals with ids from P on. They also check that missing destinations are
-//! drawn again in proportion. No rows of a peer.
+//! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. The tests in this file check
+//! that sources without an existing destination and terminals with ids from P on are silent. The tests also check that existing
+//! destinations keep their relative probabilities. The pattern was not compared with another simulator.
 
 use super::bit_reverse::BitReverse;
 use super::hot_spot::HotSpot;
@@ -29,14 +29,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Largest average number of draws per packet, and largest number of ids per terminal; larger values are refused.
+/// Largest average number of draws per packet, and also the largest number of ids per terminal. Larger values are refused.
 const MAX_DRAWS: u32 = 64;
 
-/// A pattern among the first ids.
+/// Uses a pattern among the first ids.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Within {
-    /// The pattern is evaluated for the ids from 0 up to, but without, this number. Ids without a terminal neither send nor receive.
+    /// The number of ids, from 0, for which the pattern is evaluated. Ids without a terminal neither send nor receive.
     pub terminals: u32,
     /// The pattern among these ids.
     pub pattern: Box<PatternConfig>,
@@ -77,7 +77,7 @@ impl PatternModel for Within {
         let new = |terminals, pattern: PatternConfig| Self { terminals, pattern: Box::new(pattern) };
         vec![
             new(16, PatternConfig::BitReverse(BitReverse {})),
-            // 128 ids of 7 bits: the reverse of an odd id is 64 or more, so odd sources are silent.
+            // 128 ids of 7 bits for 64 terminals: the reverse of an odd id is 64 or more, so odd sources are silent.
             new(128, PatternConfig::BitReverse(BitReverse {})),
             new(100, PatternConfig::HotSpot(HotSpot::examples().remove(0))),
             new(70, PatternConfig::Matrix(Matrix::of_csv(70))),
@@ -140,7 +140,8 @@ mod tests {
 
     #[test]
     fn sources_without_an_image_are_silent() {
-        // Complement of 3 bits on 5 terminals: 0, 1 and 2 would send to 7, 6 and 5; 3 and 4 send to each other.
+        // The pattern complements 3 bits, but there are 5 terminals. Terminals 0, 1 and 2 would send to 7, 6 and 5, which do not exist.
+        // Terminals 3 and 4 send to each other.
         let subset = build(8, r#"{"bit_complement": {}}"#, 5).unwrap();
         let mut rng = stream(1, 0, 0);
         let images = [None, None, None, Some(4), Some(3)];
@@ -152,7 +153,7 @@ mod tests {
     #[test]
     fn missing_destinations_are_drawn_again() {
         let subset = build(8, r#"{"uniform": {}}"#, 5).unwrap();
-        // The four other terminals of 5, each with 1/4 instead of 1/7.
+        // Each of the four other terminals has probability 1/4. Among 8 ids it would be 1/7.
         for (found, terminal) in subset.distribution(2).into_iter().zip([0, 1, 3, 4]) {
             assert!(found.0 == terminal && (found.1 - 0.25).abs() < 1e-15);
         }
@@ -173,7 +174,7 @@ mod tests {
         let refused = |ids, pattern| build(ids, pattern, 5).unwrap_err();
         assert_eq!(refused(0, r#"{"uniform": {}}"#).what, "0 ids are not possible with 5 terminals");
         assert_eq!(refused(321, r#"{"uniform": {}}"#).what, "321 ids are not possible with 5 terminals");
-        // 0.01 of the packets are for one of 7 other ids, of which 4 are terminals.
+        // A share of 0.01 of the packets goes to one of 7 other ids, and 4 of these ids are terminals.
         let rare = refused(8, r#"{"hot_spot": {"targets": [7], "share": 0.99}}"#);
         assert!(rare.what.starts_with("only a share of 0.0057"), "{rare}");
         assert_eq!(refused(6, r#"{"bit_reverse": {}}"#).path, "p.pattern.bit_reverse");

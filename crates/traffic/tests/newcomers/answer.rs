@@ -1,4 +1,4 @@
-//! A pattern that is unknown to Weft: even terminals send to the next terminal, odd terminals are silent.
+//! A test pattern that is not in Weft's registry: even terminals send to the next terminal, odd terminals are silent.
 
 use rand_pcg::Pcg32;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use weft_units::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// True if the pattern declares that odd terminals are silent, which is correct.
+    /// True if the pattern declares that odd terminals are silent. Tests set false to check that the laws find a wrong declaration.
     pub truthful: bool,
 }
 

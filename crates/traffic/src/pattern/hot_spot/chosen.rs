@@ -1,4 +1,4 @@
-//! Terminals that a user lists, or that the seed draws.
+//! Sets of terminals for a hot spot: the user lists them, or Weft draws them with the seed.
 
 use crate::{Population, below, stream};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Formatter;
 use weft_units::Refusal;
 
-/// A set of terminals: a list of ids, or a number of terminals that the seed draws.
+/// A set of terminals: a list of ids, or a number of terminals that Weft draws with the seed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Chosen {
     /// These terminals.
     List(Vec<u32>),
-    /// Terminals that the seed draws. Every set of the same size has the same probability.
+    /// Terminals that Weft draws with the seed. Every set of the requested size has the same probability.
     Drawn(Drawn),
 }
 
@@ -31,7 +31,7 @@ pub struct Drawn {
 pub enum Amount {
     /// Number of terminals.
     Count(u32),
-    /// Share of all terminals, above 0 to 1; rounded to a whole number of terminals.
+    /// Share of all terminals, above 0 and at most 1. The product is rounded to a whole number of terminals.
     Share(f64),
 }
 
@@ -49,7 +49,7 @@ impl JsonSchema for Chosen {
         "Chosen".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        // a mapping or a list: with a mapping, `--set` can change its keys one by one
+        // The schema permits a mapping or a list. In a mapping, `--set` can change single keys.
         json_schema!({
             "type": ["array", "object"],
             "properties": { "random": generator.subschema_for::<Amount>() },
@@ -60,7 +60,7 @@ impl JsonSchema for Chosen {
     }
 }
 
-/// Deserialises a list as a list and a mapping as a draw. Each type can then report its own errors.
+/// Deserialises a list as `Chosen::List` and a mapping as `Chosen::Drawn`. An untagged enum would hide the errors of the two types.
 struct ListOrDrawn;
 
 impl<'de> Visitor<'de> for ListOrDrawn {
@@ -79,7 +79,7 @@ impl<'de> Visitor<'de> for ListOrDrawn {
     }
 }
 
-/// Address of a draw: the number that the user set, and its purpose.
+/// Address of the random stream of a draw: the number `draw` from the scenario, and the purpose (targets or sources).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Address {
     pub draw: u32,
@@ -87,7 +87,7 @@ pub(super) struct Address {
 }
 
 impl Chosen {
-    /// The terminals, in increasing order if they are drawn. `taken`: terminals that a draw must not select.
+    /// The ids of the terminals; drawn terminals are in increasing order. `taken`: terminals that a draw must not select.
     pub(super) fn terminals(
         &self,
         population: &Population,
@@ -164,7 +164,7 @@ fn drawn(
     Ok(free)
 }
 
-/// For each terminal: true if it is in the list.
+/// For each terminal: true if its id is in the list.
 pub(super) fn members_of(list: &[u32], terminals: u32) -> Vec<bool> {
     let mut is_member = vec![false; terminals as usize];
     list.iter().for_each(|&terminal| is_member[terminal as usize] = true);

@@ -1,9 +1,9 @@
-//! Reads a matrix from text: one line per row; commas, semicolons or tabs between numbers; headings are optional.
+//! Reads a matrix from text: one line per row, with commas, semicolons or tabs between the numbers. Headings are optional.
 
 use super::{Wrong, expect_square};
 use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
-/// Passes every row of `terminals` numbers to `add`.
+/// Reads the matrix and calls `add` with each row, which has `terminals` numbers.
 pub(super) fn rows(text: &str, terminals: u32, add: &mut dyn FnMut(&[f64]) -> Result<(), Wrong>) -> Result<(), Wrong> {
     let size = terminals as usize;
     let mut line = StringRecord::new();
@@ -35,7 +35,7 @@ pub(super) fn rows(text: &str, terminals: u32, add: &mut dyn FnMut(&[f64]) -> Re
         let first = usize::from(named);
         for (place, word) in line.iter().enumerate().skip(first) {
             let value = word.parse::<f64>().map_err(|_| no_number(&line, place, terminals))?;
-            // a line that is far too long is counted, but not stored
+            // The numbers of a line that is far too long are counted, but not stored.
             if row.len() < size {
                 row.push(value);
             }
@@ -47,7 +47,7 @@ pub(super) fn rows(text: &str, terminals: u32, add: &mut dyn FnMut(&[f64]) -> Re
         add(&row)?;
         more = next(&mut reader, &mut line)?;
     }
-    // an empty file has no line that could have been refused
+    // An empty file has no line that the loop could have refused.
     expect_square(count, if count == 0 { 0 } else { row.len() }, terminals)
 }
 
@@ -64,13 +64,14 @@ fn separator(text: &str) -> u8 {
     [b'\t', b';'].into_iter().find(|&mark| first.contains(char::from(mark))).unwrap_or(b',')
 }
 
-/// Reads the next line; returns false at the end.
+/// Reads the next line; returns false at the end of the text.
 fn next(reader: &mut Reader<&[u8]>, line: &mut StringRecord) -> Result<bool, Wrong> {
     reader.read_record(line).map_err(|error| (error.to_string(), "save the table as plain text".to_owned()))
 }
 
-/// True if the first line names columns. A line without any number names columns. `one_more`: the table has one line more than terminals
-/// exist. In that case a single word that is not a number is enough, and numbers that count the columns from 0 or 1 also name columns.
+/// True if the first line is a heading with names of columns, i.e. if it contains no number. `one_more`: the table has one line more than
+/// there are terminals. With one line more, a line is also a heading if one word is not a number, or if its numbers count the columns
+/// from 0 or 1.
 fn is_heading(line: &StringRecord, one_more: bool) -> bool {
     let counts = |from: usize| line.iter().zip(from..).all(|(word, number)| word.parse() == Ok(number));
     let words = line.iter().filter(|word| !is_number(word)).count();
@@ -83,7 +84,7 @@ fn is_number(word: &str) -> bool {
 
 /// Checks that rows and columns are in the same order: row `number` must have the name of column `number`.
 fn check_name(line: &StringRecord, number: usize, names: &StringRecord) -> Result<(), Wrong> {
-    // the heading may or may not have a word above the names of the rows
+    // The heading can have a word above the names of the rows.
     let column = (number + names.len() + 1).checked_sub(line.len());
     match column.and_then(|column| names.get(column)) {
         Some(name) if name != &line[0] => {
@@ -113,7 +114,7 @@ fn no_number(line: &StringRecord, at: usize, terminals: u32) -> Wrong {
     (what, help)
 }
 
-/// The beginning of a word, for a message.
+/// The beginning of a word, short enough for an error message.
 fn short(word: &str) -> &str {
     word.char_indices().nth(20).map_or(word, |(end, _)| &word[..end])
 }

@@ -1,12 +1,12 @@
-//! Reads a matrix in the format of `numpy.save`: a header that is a Python dictionary, then the numbers.
+//! Reads a matrix from a file of `numpy.save`: its header is the text of a Python dictionary, and the numbers follow.
 //!
-//! The format is NumPy's NEP 1, versions 1 to 3. The numbers are integers, floats of 4 or 8 bytes, or booleans.
+//! The format is defined by NumPy's NEP 1; versions 1 to 3 are read. The numbers are integers, floats of 4 or 8 bytes, or booleans.
 
 use super::{Wrong, expect_square};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The kind of the numbers in the file.
+/// The type of the numbers in the file: code (float, integer, boolean), size in bytes, and byte order.
 #[derive(Clone, Copy)]
 struct Kind {
     code: char,
@@ -14,7 +14,7 @@ struct Kind {
     is_big_endian: bool,
 }
 
-/// Passes every row of `terminals` numbers to `add`.
+/// Reads the matrix and calls `add` with each row, which has `terminals` numbers.
 pub(super) fn rows(
     bytes: &[u8],
     terminals: u32,
@@ -49,7 +49,7 @@ fn broken(what: &str) -> Wrong {
     (format!("this is not a file of numpy.save: {what}"), "save a 2-D array of numbers with numpy.save".into())
 }
 
-/// The header as text, and the bytes after it.
+/// Splits the file into the header, as text, and the bytes after the header.
 fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (version, rest) = rest.split_at_checked(2)?;
@@ -63,7 +63,7 @@ fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(header).ok()?, data))
 }
 
-/// The text after a key of the header.
+/// The text that follows `key` in the header.
 fn field<'h>(header: &'h str, key: &str) -> Option<&'h str> {
     header.split_once(key).map(|(_, value)| value.trim_start())
 }
@@ -102,7 +102,7 @@ fn shape(header: &str) -> Result<(usize, usize), Wrong> {
 }
 
 impl Kind {
-    /// Converts the bytes of one number.
+    /// Converts the bytes of one number to `f64`.
     fn number(self, bytes: &[u8]) -> f64 {
         let add = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
         let bits = if self.is_big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) };
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A file in the format of numpy.save, version 1.
+    /// Creates the bytes of a file in the format of `numpy.save`, version 1.
     fn file(descr: &str, is_fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
         let mut header = format!("{{'descr': '{descr}', 'fortran_order': {is_fortran}, 'shape': {shape}, }}");
         while !(MAGIC.len() + 4 + header.len() + 1).is_multiple_of(64) {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_order_may_be_that_of_fortran() {
-        // Column-major order: (0, 0), (1, 0), (0, 1), (1, 1).
+        // In column-major order the numbers are (0, 0), (1, 0), (0, 1), (1, 1).
         assert_eq!(read(&file("|u1", "True", "(2, 2)", &[1, 2, 3, 4]), 2).unwrap(), [1.0, 3.0, 2.0, 4.0]);
     }
 
