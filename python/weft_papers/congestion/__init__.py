@@ -1,4 +1,5 @@
-"""Zahn et al., congestion management and energy saving (HiPINEB 2019): experiments, figures and rules."""
+"""Experiments, figures and rules for the paper of Zahn et al. on congestion management and energy saving (HiPINEB
+2019)."""
 
 from __future__ import annotations
 
