@@ -65,8 +65,10 @@ def rows(results: ResultSet, mechanism: Callable[[Mapping[str, Any]], str]) -> l
 
 
 def frame(rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any] | None = None) -> pl.DataFrame:
-    """Make a frame of rows from `rows`. `more` names further columns with their types. A number that is not finite
-    becomes null."""
+    """Make a frame of rows from `rows`.
+
+    `more` names further columns with their types. A number that is not finite becomes null.
+    """
     floats = pl.col(pl.Float64)
     finite = floats.is_finite()
     found = pl.DataFrame(rows, schema=SCHEMA | dict(more or {}))

@@ -165,8 +165,10 @@ def _heights(series: Iterable[Series], *, at_top: bool) -> list[float]:
 
 
 def numbers_of(x: str, y: str, series: Iterable[Series], *, at_top: bool = False) -> pl.DataFrame:
-    """Make the table of a figure: the points of its curves, in columns named after the axes. Saturated points without a
-    value are null."""
+    """Make the table of a figure: the points of its curves, in columns named after the axes.
+
+    Saturated points without a value are null.
+    """
     frames = []
     for each in series:
         steady = _steady(each)

@@ -151,8 +151,9 @@ class Paper:
         return [each for each in self.figures if not wanted or each.name in wanted]
 
     def needed(self, figures: Iterable[Figure], *, quick: bool = False) -> list[Experiment]:
-        """List the experiments that these figures need. For all figures, the list includes experiments that only claims
-        need.
+        """List the experiments that these figures need.
+
+        For all figures, the list includes experiments that only claims need.
 
         A quick run of all figures omits experiments whose `asked` is true.
         """

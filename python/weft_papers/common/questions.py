@@ -44,8 +44,10 @@ def unstalled(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl.DataFrame:
-    """Join the points of a mechanism and of a reference at equal loads and seeds. Columns of the reference end in
-    ``_reference``."""
+    """Join the points of a mechanism and of a reference at equal loads and seeds.
+
+    Columns of the reference end in ``_reference``.
+    """
     both = of(frame, mechanism).join(of(frame, reference), on=["load", "seed"], suffix="_reference", nulls_equal=True)
     if both.is_empty():
         raise LackingError(f"{mechanism} and {reference} have no load in common")
@@ -53,8 +55,10 @@ def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl
 
 
 def ratio(column: str, reference: str = "reference") -> pl.Expr:
-    """Divide a column by the column of the reference with the same name. The ratio is null if one of them is unknown or
-    0."""
+    """Divide a column by the column of the reference with the same name.
+
+    The ratio is null if one of them is unknown or 0.
+    """
     found = pl.col(column) / pl.col(f"{column}_{reference}")
     return pl.when(found.is_finite() & (found > 0)).then(found)
 
@@ -98,8 +102,9 @@ class Throughput:
 
 
 def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
-    """Return the ratio of a mechanism's throughput to the reference's. The text adds the loads, and ratios by other
-    definitions.
+    """Return the ratio of a mechanism's throughput to the reference's.
+
+    The text adds the loads, and ratios by other definitions.
 
     Raises
     ------

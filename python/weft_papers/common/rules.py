@@ -272,14 +272,18 @@ def given(words: str) -> Rule:
 
 
 def constructed(rule: Rule) -> Rule:
-    """Make a rule for a claim whose formula or parameter the model repeats. A claim that is met by construction tests
-    nothing."""
+    """Make a rule for a claim whose formula or parameter the model repeats.
+
+    A claim that is met by construction tests nothing.
+    """
     return _met_as("by construction", rule)
 
 
 def selected(rule: Rule) -> Rule:
-    """Make a rule for a claim about networks whose sizes the paper omits. The sizes were chosen so that they give the
-    paper's numbers."""
+    """Make a rule for a claim about networks whose sizes the paper omits.
+
+    The sizes were chosen so that they give the paper's numbers.
+    """
     return _met_as("by selection", rule)
 
 
@@ -292,8 +296,10 @@ def _met_as(answer: Answer, rule: Rule) -> Rule:
 
 
 def generated(rule: Rule) -> Rule:
-    """Make a rule whose measurements come from generated applications. Its measurement begins with the word
-    "generated"."""
+    """Make a rule whose measurements come from generated applications.
+
+    Its measurement begins with the word "generated".
+    """
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)

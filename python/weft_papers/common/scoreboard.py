@@ -139,8 +139,10 @@ def count_words(rows: Sequence[Row]) -> str:
 
 
 def table(rows: Sequence[Row]) -> list[str]:
-    """Return the lines of the scoreboard for a screen, with long strings cut. The reasons of all missed claims
-    follow."""
+    """Return the lines of the scoreboard for a screen, with long strings cut.
+
+    The reasons of all missed claims follow.
+    """
     cells = [[str(row.document()[name]) for name in _SHOWN] for row in rows]
     cut = [[_cut(cell, _WIDEST.get(name, 99)) for name, cell in zip(_SHOWN, line, strict=True)] for line in cells]
     misses = [row for row in rows if row.finding.answer == "missed"]

@@ -109,8 +109,10 @@ def _check_folders(sweeps: Sequence[Rounds], folder: Path) -> None:
 
 
 def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]) -> None:
-    """Wait for all sweeps, and report the progress at short intervals. Then raise the error of the first sweep that
-    failed."""
+    """Wait for all sweeps, and report the progress at short intervals.
+
+    Then raise the error of the first sweep that failed.
+    """
     waiting = set(futures)
     while waiting:
         ended, waiting = wait(waiting, _LOOK_SECONDS, FIRST_COMPLETED)

@@ -45,8 +45,9 @@ class Standing:
 
 
 class Standings:
-    """Collects the status of each sweep, which the thread of the sweep reports. The main thread reads the combined
-    progress.
+    """Collects the status of each sweep, which the thread of the sweep reports.
+
+    The main thread reads the combined progress.
 
     Parameters
     ----------
