@@ -1,5 +1,7 @@
-"""Shows the progress of a reproduction on standard error: one bar for all sweeps of the paper, and a line for each
-finished sweep."""
+"""Shows the progress of a reproduction on standard error.
+
+It has one bar for all sweeps of the paper, and a line for each finished sweep.
+"""
 
 from __future__ import annotations
 

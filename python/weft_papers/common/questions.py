@@ -64,15 +64,16 @@ def ratio(column: str, reference: str = "reference") -> pl.Expr:
 
 
 def normalised(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Return the energy per bit of a mechanism relative to the baseline, in columns ``load``, ``energy``,
-    ``saturated``."""
+    """Return the energy per bit of a mechanism relative to the baseline.
+
+    The columns are ``load``, ``energy``, ``saturated``.
+    """
     both = beside(frame, mechanism)
     return both.select("load", ratio(ENERGY).alias("energy"), "saturated").drop_nulls("energy")
 
 
 def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Return the latency of a mechanism relative to the baseline at loads where both are not saturated: ``load``,
-    ``latency``."""
+    """Return the latency of a mechanism relative to the baseline. Rows are loads at which both are not saturated."""
     both = steady(beside(frame, mechanism))
     return both.select("load", ratio(q.LATENCY.column).alias("latency")).drop_nulls("latency")
 

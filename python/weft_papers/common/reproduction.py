@@ -240,8 +240,7 @@ def _with_seeds(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], s
 
 
 def _loaded(paper: Paper, experiment: Experiment, sets: Mapping[str, Any]) -> Sweep:
-    """Load a sweep whose identity excludes the path of its file, because Weft can be installed in another folder
-    later."""
+    """Load a sweep whose identity excludes the path of its file. Weft can be installed in another folder later."""
     sweep = load(paper.path(experiment.file), overrides=sets)
     sweep.named = replace(sweep.named, file=None)
     return sweep

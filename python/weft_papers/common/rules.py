@@ -102,8 +102,10 @@ class Undecided:
 
 
 def or_undecided(part: Callable[P, Part]) -> Callable[P, Part | Undecided]:
-    """Decorate a function that judges a part of a trend: if the function reads an unknown number, the part is
-    undecided."""
+    """Decorate a function that judges a part of a trend.
+
+    If the function reads an unknown number, the part is undecided.
+    """
 
     @wraps(part)
     def judge(*args: P.args, **kwargs: P.kwargs) -> Part | Undecided:
