@@ -1,5 +1,4 @@
-"""Experiments, figures and rules for a paper by Zahn et al. on congestion management and power saving (HiPINEB
-2019)."""
+"""Reproduces the paper of Zahn et al. on congestion management and energy saving (HiPINEB 2019)."""
 
 from __future__ import annotations
 

@@ -147,8 +147,10 @@ def memory(measured: Measured) -> pl.DataFrame:
 
 
 def own(measured: Measured) -> pl.DataFrame:
-    """Make the table that compares our combination with always-on links in each network: means over seeds, and the
-    worst seed."""
+    """Make the table that compares our combination with always-on links.
+
+    It has means over seeds, and the worst seed.
+    """
     rows = _named(measured[OWN])
     keys = ["network", "scheme", "seed"]
     base = rows.filter(pl.col("saving") == NONE).select(
@@ -175,8 +177,7 @@ def own(measured: Measured) -> pl.DataFrame:
 
 
 def own_remark(measured: Measured) -> str:
-    """Return text that says for each network whether our combination keeps the cold throughput and saves enough
-    energy."""
+    """Return a text on each network: whether our combination keeps the cold throughput and saves enough energy."""
     lines = []
     for row in own(measured).iter_rows(named=True):
         loss, error, saved = row["cold beside always on [%]"], row["standard error [%]"] or 0.0, row[_SAVED]

@@ -33,8 +33,7 @@ _TIME, _LINKS = "Run time [1q, none]", "Energy of links [1q, none]"
 
 
 def _runs(measured: Measured) -> pl.DataFrame:
-    """Join each run with the run time and link energy of two runs without a policy: with the same scheme, and with one
-    queue.
+    """Join each run with two runs without a policy. One of them has the same scheme, the other has one queue.
 
     Stalled runs are included, but no run is compared with a stalled run.
 

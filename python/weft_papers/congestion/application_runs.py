@@ -41,7 +41,7 @@ def _program(work: str, scale: float, *, quick: bool) -> dict[str, Any]:
 
 
 def jobs(scale: float, *, quick: bool) -> list[list[dict[str, Any]]]:
-    """The jobs of the applications: a list of values of ``traffic.jobs``, each with one application.
+    """List values of ``traffic.jobs``: one for each application, with a single job that runs it.
 
     All messages are eager.
     """

@@ -71,8 +71,7 @@ def _ideal(measured: Measured) -> float:  # noqa: ARG001 # as all measurements
 
 
 def _smaller(rule: Rule, measured: Measured) -> str:
-    """Return a string with the sizes of a rule's networks if one of them is smaller than the paper's; otherwise
-    empty."""
+    """Return a string with the sizes of a rule's networks; empty if none is smaller than the paper's."""
     sizes = [int(size) for name in rule.needs for size in measured[name]["terminals"].drop_nulls().unique()]
     if not sizes or min(sizes) >= _LEAST_NODES:
         return ""

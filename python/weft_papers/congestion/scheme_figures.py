@@ -84,8 +84,7 @@ def flows(measured: Measured) -> pl.DataFrame:
 
 
 def readings(measured: Measured) -> pl.DataFrame:
-    """Make the table that compares the interpretations in the figures with other interpretations of the paper's
-    text."""
+    """Make the table of interpretations of the paper's text: those in the figures, and others."""
     rows = pl.concat([measured[each] for each in (TORUS, TREE, DRAGONFLY, READINGS, TERMINALS)])
     kinds = [name for name in (*NETWORKS, READINGS, TERMINALS) for _ in range(measured[name].height)]
     means = (

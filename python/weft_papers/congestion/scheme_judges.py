@@ -85,8 +85,7 @@ def best_two(measured: Measured) -> list[Part | Undecided]:
 
 
 def better(found: Outcome, ours: str, theirs: str, measures: Iterable[str]) -> list[Part | Undecided]:
-    """Judge for each measure: the first policy is never worse than the other policy, and better with at least one
-    scheme."""
+    """Judge whether a policy is never worse than another policy, and better with at least one scheme."""
 
     @or_undecided
     def part(measure: str) -> Part:
@@ -142,8 +141,7 @@ def policies_alike(network: str, *names: str) -> Callable[[Measured], list[Part 
 
 
 def two_policies_alike(measured: Measured) -> list[Part | Undecided]:
-    """Judge whether on/off and high/low differ by less than 10 % in throughput and latency, for each scheme on the
-    torus."""
+    """Judge whether on/off and high/low differ by less than 10 % in throughput and latency on the torus."""
     found = outcome(measured, TORUS)
 
     @or_undecided
@@ -157,8 +155,7 @@ def two_policies_alike(measured: Measured) -> list[Part | Undecided]:
 
 
 def policies_improve(measured: Measured) -> tuple[bool, str]:
-    """Judge whether policies lower the energy per bit in most combinations of scheme and network, and count these
-    cases."""
+    """Judge whether policies lower the energy per bit in most combinations of scheme and network."""
     less, unknown, every, words = 0, 0, 0, []
     for network in NETWORKS:
         found = outcome(measured, network)
@@ -174,8 +171,7 @@ def policies_improve(measured: Measured) -> tuple[bool, str]:
 
 
 def few_changes(measured: Measured) -> list[Part]:
-    """Judge the claim that links of the dragonfly rarely change their state under a scheme, because they are rarely
-    idle."""
+    """Judge the claim that links of the dragonfly rarely change their state under a scheme."""
     found = outcome(measured, DRAGONFLY)
     parts = []
     for saving in (ON_OFF, HIGH_LOW):
@@ -241,8 +237,8 @@ def _mean(found: Outcome, measure: str) -> float:
 
 @or_undecided
 def first(measured: Measured, measure: str, network: str, *others: str) -> Part:
-    """Judge whether a network is better than other networks in the geometric mean of a measure over all schemes and
-    policies."""
+    """Judge whether a network has a better geometric mean of a measure, over all schemes and policies, than other
+    networks."""
     means = {each: _mean(outcome(measured, each), measure) for each in (network, *others)}
     order = sorted(means, key=lambda each: -means[each] if measure == THROUGHPUT else means[each])
     text = ", ".join(f"{NAMES[each]} {value:.4g}" for each, value in means.items())
