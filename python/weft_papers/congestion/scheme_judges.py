@@ -237,8 +237,7 @@ def _mean(found: Outcome, measure: str) -> float:
 
 @or_undecided
 def first(measured: Measured, measure: str, network: str, *others: str) -> Part:
-    """Judge whether a network has a better geometric mean of a measure, over all schemes and policies, than other
-    networks."""
+    """Judge whether a network has the best geometric mean of a measure over all schemes and policies."""
     means = {each: _mean(outcome(measured, each), measure) for each in (network, *others)}
     order = sorted(means, key=lambda each: -means[each] if measure == THROUGHPUT else means[each])
     text = ", ".join(f"{NAMES[each]} {value:.4g}" for each, value in means.items())
