@@ -1,6 +1,6 @@
-"""Cost and power: Table 6, Figs. 6 and 15.
+"""Computes cost and power for Table 6 and Figs.
 
-They are computed with `weft design` at its default prices, which are the paper's.
+6 and 15. `weft design` supplies the prices: its default prices are the paper's.
 
 The paper says that routers and terminals share racks, and that cables of terminals are 1 m long. Other cables are as
 long as their Manhattan distance plus 2 m. The paper's row of the fat tree in Table 6 mixes the numbers of two trees.
@@ -70,9 +70,7 @@ def _network(name: str) -> Topology:
 
 
 def _simulated(name: str) -> Topology:
-    """The network of a row of Table 6.
-
-    The row of the fat tree is represented by one tree, which the paper simulates.
+    """Return the network of a row of Table 6. For the row of the fat tree, this is the tree that the paper simulates.
     """
     return _network(K_ARY_TREE if name == FAT_TREE else name)
 
@@ -288,9 +286,9 @@ def _dearer(_: Measured) -> list[Part]:
 
 
 def _ranked(of: Callable[[Topology], float], unit: str, *below: str) -> Callable[[Measured], list[Part]]:
-    """Returns the judge of a claim: per terminal, FleX must be below each of `below`, and slightly above Slim Fly.
+    """Return the judge of a claim: per terminal, FleX must be below each of `below`, and slightly above Slim Fly.
 
-    The networks that are compared have about the same size. `of` is the quantity that is compared.
+    Compared networks have about the same size. `of` computes the quantity that is compared, such as cost.
     """
 
     def parts(_: Measured) -> list[Part]:

@@ -1,6 +1,6 @@
-"""FleX and Slim Fly with the same number of terminals per router.
+"""Compares FleX and Slim Fly with the same number of terminals per router.
 
-The paper does not compare them in this way: it gives FleX 10 terminals per router and Slim Fly 6.
+The paper gives FleX 10 terminals per router and Slim Fly 6.
 
 Loads are per terminal, so at the same load a router with more terminals must carry more traffic. FleX 6x6x3 is compared
 with a Slim Fly of q = 7, with 10 terminals per router (980 terminals). Slim Fly of q = 9 is compared with a FleX 7x8x3,
@@ -39,8 +39,9 @@ def _saturation(measured: Measured, pattern: str, network: str, routing: str) ->
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """Make the table of saturations of FleX and Slim Fly: with the sizes of Table 6, and with equal terminals per
-    router.
+    """Make the table of saturations of FleX and Slim Fly.
+
+    Sizes are those of Table 6, and sizes with equal terminals per router.
 
     If points below a saturation had not settled, its cell has two bounds.
     """
@@ -60,8 +61,7 @@ def table(measured: Measured) -> pl.DataFrame:
 
 
 def reversed_at_equal(measured: Measured, pattern: str, routing: str, ours: str, other: str) -> str:
-    """Return text if FleX saturates above Slim Fly when both have equal terminals per router; otherwise an empty
-    string."""
+    """Return text if FleX with the same number of terminals per router saturates above Slim Fly; otherwise ""."""
     if {ours, other} != {FLEX, SLIM_FLY} or pattern not in PATTERNS:
         return ""
     values = []

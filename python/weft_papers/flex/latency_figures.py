@@ -101,8 +101,7 @@ def structure(measured: Measured, name: str) -> pl.DataFrame:
 
 
 def routers_visited(measured: Measured, network: str) -> float:
-    """Return the mean number of routers that a packet visits (its hops plus 1) at the lowest load of uniform
-    traffic."""
+    """Return the mean number of routers that a packet visits, at the lowest load of uniform traffic."""
     _, (row,) = least(measured[UNIFORM], q.HOPS.column, mechanism(network, MINIMAL))
     return 1 + float(row[q.HOPS.column])
 

@@ -1,6 +1,6 @@
-"""The interpretations of LBR ("readings") that the text of the paper allows.
+"""Runs the interpretations of LBR ("readings") that the text of the paper allows.
 
-They decide the claims F-105, F-115, F-117 and F-118.
+The choice of a reading decides the claims F-105, F-115, F-117 and F-118.
 
 In the figures, paths are predefined: a pair of routers has the same paths during the whole run. The length of a link's
 queue is the number of flits that wait for the link ("packets to be processed"). The paper also says that a source
@@ -88,8 +88,7 @@ def saturations(measured: Measured, pattern: str, network: str) -> dict[str, flo
 
 
 def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
-    """Return the ratio of FleX's latency under a routing to its latency under minimal routing, at each unsaturated
-    load."""
+    """Return the ratio of FleX's latency under a routing to the one under minimal routing, at each unsaturated load."""
     both = steady(beside(rows, mechanism(FLEX, routing), mechanism(FLEX, MINIMAL))).sort("load")
     found = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().rows()
     if not found:
@@ -98,9 +97,10 @@ def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
 
 
 def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, str]:
-    """Ratio of latency to that of minimal routing in FleX, at loads up to half of minimal routing's saturation.
+    """Return the mean ratio of FleX's latency under a routing to its latency under minimal routing.
 
-    If this saturation is unknown, the lowest load is used.
+    Loads are up to half of the saturation under minimal routing. If this saturation is unknown, only the lowest load
+    counts.
     """
     means = {}
     for pattern, points in rows.items():
@@ -196,8 +196,7 @@ QUANTITIES = (
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """Make the table of readings of LBR, with the numbers of the claims under each reading and the claims that it
-    meets."""
+    """Make the table of readings of LBR: numbers of claims under each reading, and the claims that it meets."""
     found = {each: each.values(measured) for each in QUANTITIES}
     if not any(found.values()):
         raise LackingError("the readings of LBR were not run")
@@ -216,8 +215,10 @@ def remark(measured: Measured) -> str:
 
 
 def explained(claim: str, rule: Rule) -> Rule:
-    """Extend the rule of a claim: its finding adds the number under each reading, its cause the readings that meet the
-    claim."""
+    """Extend the rule of a claim.
+
+    Its finding then has the number under each reading, its cause the readings that meet the claim.
+    """
     (quantity,) = (each for each in QUANTITIES if each.claim == claim)
 
     def judge(measured: Measured) -> Finding:

@@ -78,8 +78,7 @@ def _rule(name: str, size: int, printed: int) -> Rule:
 
 
 def _gain(_: Measured) -> tuple[float, str]:
-    """Return the mean over sizes of the additional failures that FleX tolerates compared with HyperX, and a text on
-    it."""
+    """Return the mean over sizes of the failures that FleX tolerates in addition to HyperX, and a text on it."""
     found = [_tolerated(FLEX, size) - _tolerated(HYPERX, size) for size in SIZES]
     text = ", ".join(f"{gain:+d} at {size:,}" for gain, size in zip(found, SIZES, strict=True))
     return sum(found) / len(found), f"by number of terminals: {text}"

@@ -99,8 +99,10 @@ def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
     Raises
     ------
     LackingError
-        If no load saturated the network. """ # `of` sorts by load. A claim needs hundreds of curves, so the code makes
-        one query per curve, which returns few rows.
+        If no load saturated the network.
+    """
+    # `of` sorts by load. A claim needs hundreds of curves, so the code makes one query per curve, which returns few
+    # rows.
     columns = ("load", "accepted_load", q.LATENCY.column, UNSETTLED)
     points = of(rows, curve).select(columns).drop_nulls(["load", "accepted_load"]).rows()
     if not points:

@@ -128,8 +128,10 @@ def _latencies(measured: Measured, pattern: str, routing: str, networks: Iterabl
 def _compared(
     holds: bool | None, text: str, *of_: Saturation, cause: Callable[[], str] = lambda: ""
 ) -> Part | Undecided:
-    """Make a part of a trend from the result of a comparison. The part is undecided if `holds` is None, because points
-    had not settled."""
+    """Make a part of a trend from the result of a comparison.
+
+    The part is undecided if `holds` is None, because points had not settled.
+    """
     if holds is None:
         return Undecided("; ".join(each.late for each in of_ if each.late))
     return Part(holds, text, "" if holds else cause())
@@ -322,8 +324,7 @@ def _local_decisions(measured: Measured) -> list[Part | Undecided]:
 
 
 def _hot_spot(measured: Measured) -> list[Part]:
-    """Judge whether FleX, HyperX and Slim Fly have similar latencies, below the other networks, up to the first
-    saturation."""
+    """Judge whether FleX, HyperX and Slim Fly have similar latencies, below the others, up to the first saturation."""
     parts = []
     for routing in _run(measured, HOT_SPOT, *ROUTINGS):
         parts += _lowest(measured, HOT_SPOT, routing, HYPERX, SLIM_FLY)
@@ -347,8 +348,10 @@ def _hyperx_more(measured: Measured) -> list[Part | Undecided]:
 
 
 def _local(measured: Measured) -> list[Part | Undecided]:
-    """Judge the claim on neighbor and tornado traffic, with BookSim's digits. The text also has the other
-    interpretation of the patterns if it was run."""
+    """Judge the claim on neighbor and tornado traffic, with BookSim's digits.
+
+    The text also has the other interpretation of the patterns if it was run.
+    """
     parts: list[Part | Undecided] = []
     for booksim, of_ids in LOCAL:
         for reading in (booksim, *([of_ids] if of_ids in measured.frames else [])):
@@ -370,9 +373,9 @@ def _mean_latency(measured: Measured) -> tuple[float, str]:
 
 
 def _mean_saturation(measured: Measured) -> tuple[float, str]:
-    """The mean gain, and text on it.
+    """Return the mean gain of LBR over minimal routing, and text on it.
 
-    If the gain is between two bounds, the bound nearer to the printed gain is returned.
+    If only two bounds of the gain are known, the bound nearer to the printed gain is returned.
     """
     refuse_short(measured)
     low, high, text = lbr_readings.mean_gain({pattern: measured[pattern] for pattern in PATTERNS})

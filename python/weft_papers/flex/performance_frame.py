@@ -64,8 +64,9 @@ def mechanism(network: str, routing: str) -> str:
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
-    """Make a row for each finished point. Unlike in `weft_papers.common.frames`, accepted loads are per active
-    terminal.
+    """Make a row for each finished point.
+
+    Unlike in `weft_papers.common.frames`, accepted loads are per active terminal.
 
     Further columns: ``network``, ``routing``, ``pattern``, ``period`` (of LBR's snapshots) [cycles], ``path_bound``
     (highest load that the channels can carry, for routings whose paths do not depend on queues), ``hop_packets``

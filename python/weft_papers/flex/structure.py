@@ -64,8 +64,8 @@ def _links(_: Measured) -> tuple[bool, str]:
 
 
 def _neighbours(_: Measured) -> str:
-    """Return text that says which formula gives the neighbours of a router in three layers: the printed one, or the one
-    for ports."""
+    """Return text on the neighbours of a router in three layers: whether the printed formula or that for ports gives
+    them."""
     formulas: dict[str, Callable[[int, int], int]] = {
         "2Nx+2Ny-1": lambda nx, ny: 2 * nx + 2 * ny - 1,
         "2Nx+2Ny-4": lambda nx, ny: 2 * nx + 2 * ny - 4,
@@ -93,10 +93,10 @@ def _paths_of_two(nx: int, ny: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[
 
 
 def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[int, set[int]]]]:
-    """For each FleX, by its widths: the numbers of two-link paths between routers that differ in `differ` of x and y.
+    """Count two-link paths between routers that differ in x, in y, or in both, for FleX networks of several widths.
 
-    Source and destination differ in this number of coordinates. The list has the axis that differs, and the numbers of
-    paths.
+    Source and destination differ in `differ` of these coordinates. Each list has the axis that differs, and the numbers
+    of paths.
     """
     found = {}
     for nx, ny, _ in _SOME:
@@ -109,9 +109,9 @@ def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[
 
 
 def _path_rule(printed: str, same_layer: bool, differ: int, of: Callable[[int, int, int], int]) -> Rule:
-    """A rule for a formula of a number of paths.
+    """Make a rule for a formula of the paper for a number of paths.
 
-    Its arguments are the two widths, and the width along the axis that differs.
+    The arguments of the formula are the two widths, and the width along the axis in which the routers differ.
     """
 
     def counted(_: Measured) -> tuple[bool, str]:
@@ -137,8 +137,10 @@ def _flex_share(_: Measured) -> float:
 
 
 def _dragonfly_routers(radix: int) -> tuple[int, int, int]:
-    """Return the largest dragonfly with `radix` links per router: routers, routers per group, and global links per
-    router."""
+    """Return the largest dragonfly with `radix` links per router.
+
+    The result is the number of routers, of routers per group, and of global links per router.
+    """
     return max((a * (a * (radix + 1 - a) + 1), a, radix + 1 - a) for a in range(1, radix + 1))
 
 
@@ -153,8 +155,10 @@ def _slim_fly_routers(radix: int) -> int:
 
 
 def _slim_fly_share(_: Measured) -> float:
-    """Return the size of the Slim Fly of 101 links per router, as a share of the Moore bound for 100 links. This share
-    is nearest to the printed number."""
+    """Return the size of the Slim Fly of 101 links per router, as a share of the Moore bound for 100 links.
+
+    This share is nearest to the printed number.
+    """
     return 100 * FAMILIES["slim_fly"].plan({"q": 67, "terminals_per_router": 1}).routers / moore.bound(_RADIX, 2)
 
 
