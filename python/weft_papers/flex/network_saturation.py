@@ -130,8 +130,10 @@ def known(rows: pl.DataFrame, curve: str) -> float | None:
 
 
 def _steep(points: list[tuple[float, float]]) -> float:
-    """Return the load at which the latency is `STEEP` times its minimum, interpolated between two loads; infinite if
-    never."""
+    """Return the load at which the latency is `STEEP` times its minimum, interpolated between two loads.
+
+    It is infinite if the latency stays below.
+    """
     limit = STEEP * min((latency for _, latency in points), default=inf)
     for (low, before), (high, after) in pairwise(points):
         if after > limit:

@@ -140,8 +140,7 @@ def _compared(
 def _saturates(
     measured: Measured, pattern: str, routing: str, above: Iterable[str], *, than: str = FLEX, near_: str = ""
 ) -> list[Part | Undecided]:
-    """Judge whether a network saturates at higher loads than others, and within 10 % of the network `near_` if it is
-    given."""
+    """Judge whether a network saturates at higher loads than others, and within 10 % of the network `near_`."""
     ours = saturation(measured, pattern, than, routing)
     parts: list[Part | Undecided] = []
     for name in above:
@@ -175,8 +174,7 @@ def _saturates(
 
 
 def _within_bounds(low: float, high: float, printed: float = 1.0) -> bool | None:
-    """Return whether a ratio between two bounds is within 10 % of the printed ratio; `None` if the bounds do not
-    decide."""
+    """Return whether a ratio between two bounds is within 10 % of the printed ratio; `None` if undecided."""
     least, most = (1 - WITHIN) * printed, (1 + WITHIN) * printed
     if least <= low and high <= most:
         return True
@@ -184,8 +182,7 @@ def _within_bounds(low: float, high: float, printed: float = 1.0) -> bool | None
 
 
 def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, other: str, *, alike: bool = False) -> str:
-    """Return text on the readings of LBR under which a claim holds, without the reading of the figures; empty if
-    none."""
+    """Return text on the readings of LBR under which a claim holds, without the reading of the figures."""
     if routing != LBR:
         return ""
     found, theirs = (lbr_readings.saturations(measured, pattern, name) for name in (ours, other))
@@ -199,8 +196,7 @@ def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, othe
 
 
 def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: str) -> str:
-    """Return text if channel loads explain why a network accepts less than another network; otherwise an empty
-    string."""
+    """Return text if channel loads explain why a network accepts less than another; otherwise ""."""
     rows = measured[pattern]
     bounds = [rows.filter(mechanism=mechanism(name, routing))["path_bound"].drop_nulls() for name in (less, more)]
     if any(each.is_empty() for each in bounds):
@@ -477,8 +473,7 @@ def _grow(measured: Measured) -> tuple[bool, str]:
 
 
 def _slower(first: str, second: str) -> Callable[[Measured], tuple[bool, str]]:
-    """Return the judge of a claim: at load 0.5, the first network must have a higher latency than the second
-    network."""
+    """Return the judge of a claim: at load 0.5, the first network must have a higher latency than the second one."""
 
     def judged(measured: Measured) -> tuple[bool, str]:
         more, less = (at_half(structure(measured, name), q.LATENCY.column) for name in (first, second))
