@@ -64,8 +64,7 @@ def _links(_: Measured) -> tuple[bool, str]:
 
 
 def _neighbours(_: Measured) -> str:
-    """Return text on the formula that gives the neighbours of a router in three layers: the printed one, or the one for
-    ports."""
+    """Return text on the formula that gives the neighbours of a router in three layers: the printed one, or another."""
     formulas: dict[str, Callable[[int, int], int]] = {
         "2Nx+2Ny-1": lambda nx, ny: 2 * nx + 2 * ny - 1,
         "2Nx+2Ny-4": lambda nx, ny: 2 * nx + 2 * ny - 4,

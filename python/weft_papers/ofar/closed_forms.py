@@ -1,5 +1,4 @@
-"""Computes numbers without simulation, from formulas and the network: bounds of throughput, and the cost of the
-ring."""
+"""Computes numbers without simulation: bounds of throughput, and the cost of the ring."""
 
 from __future__ import annotations
 
@@ -34,8 +33,10 @@ def minimal_bound(h: int) -> float:
 
 
 def neighbour_bound(h: int) -> float:
-    """Return the bound of MIN for traffic between neighbouring routers: the h terminals of a router share a local
-    link."""
+    """Return the bound of MIN for traffic between neighbouring routers.
+
+    The h terminals of a router share a local link.
+    """
     return 1 / h
 
 

@@ -72,7 +72,7 @@ def _few_vcs() -> tuple[dict[str, Any], ...]:
 
 
 def _change(seeds: Sequence[int]) -> dict[str, Any]:
-    """Make overrides that run the change from ADV+2 to ADV+6 under each reading."""
+    """Make overrides that run the change from ADV+2 to ADV+6 with each trigger."""
     change = [{"from": "2500cycles", "pattern": {"group_shift": {"shift": 6}}}]
     return {
         "zip.traffic.pattern": [{"group_shift": {"shift": 2}}],

@@ -97,8 +97,7 @@ def fig12(measured: Measured) -> Drawing:
 
 
 def control(measured: Measured) -> Drawing:
-    """Draw the share of control packets over load, with a curve for each pattern, and the paper's numbers for
-    traces."""
+    """Draw the share of control packets over load for each pattern, with the paper's numbers for traces."""
     series = []
     for name in CONTROL:
         if name in measured.frames:

@@ -115,8 +115,7 @@ def _same_throughput(measured: Measured) -> list[Part]:
 
 
 def _all_on(measured: Measured) -> list[Part]:
-    """Judge mechanisms in runs that start with the fewest links, because links that are on from the start prove
-    nothing.
+    """Judge mechanisms in runs that start with the fewest links. Links that are on from the start prove nothing.
 
     The judged load is the highest at which neither these mechanisms nor the baseline are saturated. This load must not
     be far below the highest load that the baseline accepts, because the claim is about high loads.
@@ -313,9 +312,10 @@ def _doubled(measured: Measured) -> list[Part]:
 
 
 def _hops(measured: Measured) -> str:
-    """Return text on the maximum number of links that a packet crossed on the way to its intermediate router.
+    """Return text on the maximum number of links that a packet crossed, in the root network and in the full network.
 
-    Any router can be the intermediate router, so hops to the destination show the maximum of hops to the intermediate.
+    The claim is about hops to an intermediate router. Any router can be intermediate, so hops to destinations have the
+    same maximum.
     """
     root, full = (least(measured[ROOT], "hops_max", each)[1][0]["hops_max"] for each in ("root network", BASELINE))
     return f"{root:g} ({full:g} in the full network)"

@@ -84,7 +84,7 @@ def fig2(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def fig7(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Draw Fig. 7: an indirect request. A router asks another router to wake a link that is at neither end its own."""
+    """Draw Fig. 7: an indirect request. A router requests another router to activate a link of this other router."""
     source, target = FIG7
     active = examples.indirect_links()
     asked = examples.indirect_request(active, source, target)
