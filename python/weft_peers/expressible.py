@@ -1,5 +1,4 @@
-"""Helpers of imports and validation: quantities in the form of scenarios, and an exception for models that Weft
-lacks."""
+"""Helpers of imports and validation: quantities of scenarios, and an exception for models that Weft lacks."""
 
 from __future__ import annotations
 

@@ -70,8 +70,7 @@ def _network(name: str) -> Topology:
 
 
 def _simulated(name: str) -> Topology:
-    """Return the network of a row of Table 6: for the fat tree, the tree that the paper simulates.
-    """
+    """Return the network of a row of Table 6: for the fat tree, the tree that the paper simulates."""
     return _network(K_ARY_TREE if name == FAT_TREE else name)
 
 

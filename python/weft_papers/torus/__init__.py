@@ -1,5 +1,4 @@
-"""Reproduces the paper of Andujar et al. on torus networks with on/off links (JPDC 2019): experiments, figures,
-rules."""
+"""Reproduces the paper of Andujar et al. on torus networks with on/off links (JPDC 2019)."""
 
 from __future__ import annotations
 

@@ -137,8 +137,7 @@ EXPERIMENTS = tuple(
 
 
 def changed(nodes: int) -> Callable[[Measured], pl.DataFrame]:
-    """Return the function that makes the table of run time, W_net and E_net of applications, with and without
-    changes."""
+    """Return the function that makes the table of run time and network energy with and without each change."""
 
     def table(measured: Measured) -> pl.DataFrame:
         changes, as_it_is = _RUNS[nodes]

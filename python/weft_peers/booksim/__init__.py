@@ -1,2 +1,1 @@
-"""Converts configurations of BookSim2 to scenarios. ``weft validate`` uses the same mapping of models.
-"""
+"""Converts configurations of BookSim2 to scenarios. ``weft validate`` uses the same mapping of models."""

@@ -121,8 +121,7 @@ class Config:
         return [key for key, name in DEVICE.items() if call(self.text(key))[0] == name]
 
     def widths(self) -> list[int]:
-        """Return the number of routers in each of the n dimensions: k, or the elements of a list, which forks
-        accept."""
+        """Return the number of routers in each of the n dimensions: k, or the elements of a list (only in forks)."""
         k, n = self._found("k"), self.at_least("n", 1)
         if n > _MOST_DIMENSIONS:
             self.fail("n", "these are too many dimensions", f"write n = {_MOST_DIMENSIONS}; or less")

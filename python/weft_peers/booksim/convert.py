@@ -140,8 +140,7 @@ def convert(words: Sequence[str], name: str) -> Imported:
 
 
 def _devices(draft: Draft) -> None:
-    """Refuse a configuration in which a simulated GPU creates packets, because no traffic pattern can represent
-    them."""
+    """Refuse a configuration in which a simulated GPU creates packets. No traffic pattern can represent them."""
     keys = draft.config.of_device
     if keys:
         others = f" (as {' and '.join(keys[1:])})" if keys[1:] else ""

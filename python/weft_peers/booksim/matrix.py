@@ -49,8 +49,10 @@ def _asymmetric(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple
 
 
 def _taper64(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple[int, int]]:  # noqa: ARG001
-    """Return weights of a terminal in an 8 x 8 grid: half of its packets go to all terminals, half to the 3 x 3 around
-    it."""
+    """Return weights of a terminal in an 8 x 8 grid.
+
+    Half of its packets go to all terminals, half to the 3 x 3 around it.
+    """
     around = [8 * row + column for row in (-1, 0, 1) for column in (-1, 0, 1)]
     return [(place, 9) for place in range(64)] + [((source + step) % 64, 64) for step in around]
 

@@ -111,8 +111,11 @@ def _ports(draft: Draft) -> int:
 
 
 def _pipeline(draft: Draft) -> tuple[int, int, int]:
-    """Return three numbers: cycles of an uncontended head, cycles that a head behind another packet waits, steps per
-    cycle."""
+    """Return three numbers of the router's pipeline.
+
+    They are the cycles of an uncontended head, the cycles that a head waits behind another packet, and the steps per
+    cycle.
+    """
     config = draft.config
     routing, prepare = config.at_least("routing_delay", 0), config.at_least("st_prepare_delay", 0)
     vcs, switch = config.at_least("vc_alloc_delay", 1), config.at_least("sw_alloc_delay", 1)

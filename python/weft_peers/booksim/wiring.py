@@ -43,8 +43,7 @@ class Wiring:
             self.back[min(a, b), max(a, b)] = back
 
     def ways(self) -> Iterator[tuple[int, int, int, int]]:
-        """Yield each direction of each link: its routers, its latency, and the latency of the opposite direction
-        [cycles]."""
+        """Yield each direction of each link: routers, latency, and latency of the opposite direction [cycles]."""
         for (a, b), there in sorted(self.links.items()):
             back = self.back.get((a, b), there)
             yield a, b, there, back
@@ -102,8 +101,7 @@ def flatfly(k: int, n: int, c: int, row: int, noc: bool) -> Wiring:
 
 
 def homes(routers: int, c: int, row: int) -> list[int]:
-    """Return the router of each terminal, if terminals are numbered by rows of the floor plan and not router by
-    router."""
+    """Return the router of each terminal, if terminals are numbered by rows of the floor plan."""
     side, wide = round(c**0.5), row * round(c**0.5)
     return [(terminal // wide // side) * row + terminal % wide // side for terminal in range(routers * c)]
 

@@ -122,8 +122,7 @@ def _topology(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _routing(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return the routing, and the number of VCs of each link class that needs fewer VCs than CAMINOS gives to every
-    port."""
+    """Return the routing, and the number of VCs of each link class that needs fewer VCs than in CAMINOS."""
     match row["routing_label"]:
         case "shortest" if row["topology"].startswith("Hamming"):
             return {"minimal": {}}, {}
@@ -142,8 +141,10 @@ def _routing(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int]]:
 
 
 def _ugal(sensor: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return UGAL's choice at the source: the path with the lower cost, q (minimal) or 2 q + 24 (detour), with q in
-    phits."""
+    """Return UGAL's choice at the source.
+
+    It takes the path with the lower cost: q (minimal) or 2 q + 24 (detour), with q in phits.
+    """
     options = {"intermediate": "router", "threshold": "24flits", "sensor": sensor}
     return {"dragonfly_ugal": options}, {"local": 4, "global": 2}
 

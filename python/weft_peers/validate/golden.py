@@ -20,8 +20,9 @@ _COMMON = {"must_match", "why", "band"}
 
 
 def read(path: str | Path) -> list[Case]:
-    """Return the rows of a file with the columns of ``booksim.csv``, ``caminos.csv`` or ``fogsim.csv`` in
-    ``tests/data/golden``.
+    """Return the rows of a file of peer results.
+
+    It has the columns of ``booksim.csv``, ``caminos.csv`` or ``fogsim.csv`` in ``tests/data/golden``.
 
     Raises
     ------

@@ -56,8 +56,7 @@ class Pair:
 
     @property
     def theirs(self) -> int:
-        """Return whether, in the peer, the first row settles before (-1), together with (0) or after (1) the second
-        row."""
+        """Return the order in the peer: the first row settles before (-1), with (0) or after (1) the second row."""
         return self._order(self.first.theirs - self.second.theirs)
 
     @property
