@@ -29,7 +29,7 @@ point = weft.load(sys.argv[1]).points[0]
 if sys.argv[3] == "time":
     print(json.dumps(durations.expected([point], Store(Path(sys.argv[2])), threads=1, blocks=0)[0]))
 else:
-    # a small run first: the first run of a process takes 2 MB more, for the code of the engine and of the file writers
+    # the first run and the first files of a process take 2 MB more: the code of the engine and of the writers of files
     small = weft.load(json.loads(sys.argv[4])).points[0]
     small.run(1, 0, Control()).save(sys.argv[2] + "-small")
     estimated, before, begun = point.memory(1, 0), peak(), time.monotonic()

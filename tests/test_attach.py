@@ -78,14 +78,14 @@ def test_attributes_are_reported_or_read() -> None:
 
 
 def test_a_matrix_is_the_traffic(tmp_path: Path) -> None:
-    # Every terminal sends to the next one, terminal 0 twice as much as the others.
+    # Every terminal sends to the next terminal. Terminal 0 sends twice as much as the others.
     matrix = np.roll(np.eye(8), 1, axis=1)
     matrix[0] *= 2
     scenario = {**SCENARIO, "topology": {"single_router": {"terminals": 8}}, "routing": "dimension_order"}
     scenario["topology"] = {"torus": {"widths": [8], "terminals_per_router": 1}}
     results = weft.load(scenario, overrides={"measure.window": "20000cycles"}, matrix=matrix).run(tmp_path)
     row = results.frame.row(0, named=True)
-    # the job of one terminal has the load of the scenario, the other seven terminals have half of this load
+    # terminal 0 has the load of the scenario, and the other seven terminals have half of this load
     assert row["offered_load"] == pytest.approx(0.1 * (1 + 7 / 2) / 8, rel=0.05)
     assert row["hops_mean"] == 1
     assert (
