@@ -139,9 +139,9 @@ def test_what_control_packets_say_is_said_of_kinds_that_there_are() -> None:
 
 
 def test_the_rank_of_a_link_of_a_star_is_that_of_the_engine(tmp_path: Path) -> None:
-    """Links of a hub's star have the highest rank in requests.
+    """Requests for the links of the next hub's star contain a rank instead of a count of flits.
 
-    A link carries at most one flit per cycle, so a count of flits is below this rank.
+    A link carries at most one flit per cycle, so a count of flits is always below this rank.
     """
     set = {"power.policy.tcep.rotate_hub": 1, "measure": {"window": "6000cycles", "control_packets": {}}}
     values = (

@@ -1,4 +1,4 @@
-"""The next run removes files that killed processes have left, but not files of living processes."""
+"""Tests that the next run removes files that killed processes left behind, but not files of living processes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ for path in map(pathlib.Path, sys.argv[1:]):
     part = u.beside(path)
     part.parent.mkdir(parents=True, exist_ok=True)
     (part.mkdir() or (part / "half").touch()) if not path.suffix else part.touch()
-    # as the engine names the folder into which it writes first
+    # the engine gives this name to the folder into which it writes first
     path.suffix or part.with_name(f".{part.name}.{1}.0.part").mkdir()
 print("writing", flush=True)
 time.sleep(60)
@@ -84,7 +84,7 @@ def test_a_process_that_got_the_number_of_a_dead_one_is_another(tmp_path: Path) 
 def test_writers_on_other_machines_are_judged_by_the_age_of_what_they_write(
     tmp_path: Path, age: int, stays: bool
 ) -> None:
-    """This includes the names of older versions, which do not identify the writer."""
+    """The next run also removes files with names of older versions, which do not identify the writing process."""
     name = unfinished.beside(tmp_path / "file.txt").name
     pid = name.split("-")[1]
     elsewhere = f".file.txt.{'0' * 12}-{pid}-1-{'a' * 32}.part"
