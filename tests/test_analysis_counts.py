@@ -71,7 +71,8 @@ def test_counts_of_random_placements_are_those_of_a_plain_loop() -> None:
                 expected["two_hop_unlinked"] += 0 if one[a, b] else over
                 expected["at_most_two"] += min(2, over + one[a, b])
         assert {name: counted[name][sample] for name in expected} == expected
-    # 
+    # each pair of neighbours of a router has a path over this router
+    degree = active.sum(axis=2)
     assert (counted["two_hop"] == (degree * (degree - 1) // 2).sum(axis=1)).all()
 
 

@@ -24,7 +24,7 @@ for path in map(pathlib.Path, sys.argv[1:]):
     part = u.beside(path)
     part.parent.mkdir(parents=True, exist_ok=True)
     (part.mkdir() or (part / "half").touch()) if not path.suffix else part.touch()
-    # the engine gives this name to the folder into which it writes first
+    # as the engine names the folder into which it writes first
     path.suffix or part.with_name(f".{part.name}.{1}.0.part").mkdir()
 print("writing", flush=True)
 time.sleep(60)
