@@ -61,7 +61,10 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_what_was_not_recorded_is_recorded_in_a_folder_of_its_own(
     results: str, command: list[str], after: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The message names a command that needs a folder, and the folder exists."""
+    """The message prints a command that records the missing data in another folder.
+
+    The next command reads the folder that the message names.
+    """
     shown = refused(capsys, *(word.format(results) for word in command))
     found = re.search(r"with results in another folder, (.*):\n\s*(weft run .*)", shown)
     assert found, shown

@@ -152,8 +152,9 @@ def test_a_small_change_has_the_printed_sign_and_is_not_greater(
 
 
 def test_figure_1_counts_the_latencies_of_an_iteration() -> None:
-    """An iteration has three sums of 9 rounds each (for 512 ranks), and an exchange, which can partly overlap with
-    other work.
+    """An iteration has three sums of 9 rounds each (for 512 ranks), and an exchange.
+
+    The network interface can partly hide the time of the exchange.
     """
     one, three = (fixed_latency.increase(NEKBONE, 1.0, latency, quick=True) for latency in (2, 4))
     assert three == pytest.approx(3 * one, rel=1e-6)

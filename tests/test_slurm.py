@@ -329,9 +329,10 @@ def written_since(out: Path, before: dict[Path, int]) -> bool:
 
 
 def test_a_job_that_writes_checkpoints_may_reach_its_limit_once_without_one(tmp_path: Path) -> None:
-    """A job that reaches its time limit without a new checkpoint runs once more.
+    """A job can reach its time limit once without a new checkpoint.
 
-    If it then has no new checkpoint either, Weft reports that it makes no progress.
+    Weft notices the checkpoint that a job writes at its end only the next time. If there is no new checkpoint then, the
+    job is stuck.
     """
     pytest.importorskip("submitit")
     store = Store(tmp_path)

@@ -513,9 +513,9 @@ BY_THE_CLOCK = {"timetable": {"off": [{"from": "0ns", "until": "3us"}], "period"
 
 
 def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_path: Path) -> None:
-    """In the first case, more is accepted than offered in the whole window.
+    """In these numbers, more is accepted than offered in the whole window.
 
-    In another case, links go off by the clock, not because they are idle.
+    Links go off by the clock, not because they are idle.
     """
     dark = {"links_on_share": 0.5, "links_off_share": 0.4, "links_shadow_share": 0.0, "link_transitions": 9}
     numbers = (

@@ -190,7 +190,7 @@ def test_two_engines_and_a_broken_one_are_refused(tmp_path: Path) -> None:
 def test_the_crate_conforms_and_its_wheel_runs_a_scenario(crate: Path, tmp_path: Path) -> None:
     """The new crate conforms, and its wheel runs a scenario.
 
-    Cargo builds it against this repository, with its lock file and its downloaded packages.
+    Cargo builds it against this repository, with the lock file and the compiled packages of the repository.
     """
     target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
     (crate / "Cargo.lock").write_bytes((ROOT / "Cargo.lock").read_bytes())

@@ -57,7 +57,10 @@ def commanded(file: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tupl
 def test_links_that_are_broken_from_the_start_are_known_and_the_command_loses_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The default delay of 10 us is as long as the whole run, so the proposed command must replace it."""
+    """Links that are broken from the start are already missing in the first routing tables.
+
+    The default delay of new tables, 10 us, is as long as the whole run, but has no effect here.
+    """
     file = tmp_path / "tree.yaml"
     file.write_text(
         "topology: {fat_tree: {radix: 16, levels: 2, oversubscription: [3], terminals: 90}}\n"
