@@ -1,9 +1,9 @@
 """Defines the six applications of Table II as generated programs: sizes, gaps and their sources.
 
-The traces of the paper are not public. Therefore every number on an application comes from a generator (`weft trace
-make`), and results label it as generated. We fixed all sizes and gaps before the first scoreboard was printed. A core
-is assumed to compute 10 GFLOP/s. Claims on applications are judged at these gaps, and at gaps of half and twice their
-lengths. Ranks are placed in the order of the nodes (linear), and on random nodes (random).
+The traces of the paper are not public. Therefore every number on an application comes from a generator
+(`weft trace make`), and results label it as generated. We fixed all sizes and gaps before the first scoreboard was
+printed. A core is assumed to compute 10 GFLOP/s. Claims on applications are judged at these gaps, and at gaps of half
+and twice their lengths. Ranks are placed in the order of the nodes (linear), and on random nodes (random).
 
 ===========  ===============================================================  ==========================================
 application  size, on 512 ranks                                               gap

@@ -1,9 +1,9 @@
 """Defines the paper's applications as generated programs, and the scheduler's sets: sizes, gaps and their sources.
 
-The published traces are not available. Therefore every number on an application comes from a generator (`weft trace
-make`), and results label it as generated. We fixed all sizes and gaps before the first scoreboard was printed. A core
-is assumed to compute 10 GFLOP/s. The table marks gaps without a source as assumed. Claims on applications are judged at
-these gaps, and at gaps of half and twice their lengths.
+The published traces are not available. Therefore every number on an application comes from a generator
+(`weft trace make`), and results label it as generated. We fixed all sizes and gaps before the first scoreboard was
+printed. A core is assumed to compute 10 GFLOP/s. The table marks gaps without a source as assumed. Claims on
+applications are judged at these gaps, and at gaps of half and twice their lengths.
 
 ====================  =================================================  ==============================================
 application           size of a full run (quick run)                     gap
