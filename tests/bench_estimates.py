@@ -105,7 +105,7 @@ def measured(name: str, folder: Path, what: str) -> Any:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table of estimated and used memory and time."""
     print(f"{'network':16} {'estimated':>11} {'took':>11} {'ratio':>6} {'estimated':>10} {'took':>8} {'ratio':>6}")
     for name in sys.argv[1:] or NETWORKS:
         with tempfile.TemporaryDirectory() as folder:

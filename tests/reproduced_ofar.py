@@ -147,7 +147,7 @@ def readings() -> dict[str, pl.DataFrame]:
 
 @cache
 def ideal() -> Measured:
-    """All experiments."""
+    """Make the frames of all experiments, with the outcome that the paper describes."""
     frames = readings() | {
         "uniform": over_load("UN"),
         "adv2": over_load("ADV+2"),

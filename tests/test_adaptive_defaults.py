@@ -26,7 +26,7 @@ routing: dragonfly_minimal
 traffic: {pattern: uniform, packet: 1flit, load: 0.1}
 measure: {warmup: 1500cycles, window: 1500cycles}
 """
-# Return networks in which each line of routers is fully connected, with links of this latency.
+# A network in which each line of routers is fully connected, by links of the same length.
 GRID = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 2}}
 links:

@@ -256,9 +256,9 @@ def _value(key: str, rng: random.Random, texts: tuple[str, ...]) -> str:
 
 
 def test_the_import_stands_without_the_validation() -> None:
-    """They share `weft_peers.expressible`.
+    """Import and validation share `weft_peers.expressible`.
 
-    `weft validate` uses the models of the import, but the import does not use any code of validation.
+    `weft validate` also uses the models of the import, but the import does not use any code of validation.
     """
     for source in (Path(forks.__file__).parent).glob("*.py"):
         assert "weft_peers.validate" not in source.read_text(encoding="utf-8"), source.name

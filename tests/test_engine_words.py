@@ -1,6 +1,6 @@
-"""The engine's words.
+"""Tests that Python reads lists of words (such as link states) from the engine.
 
-Tests that Python reads lists of words (such as link states) from the engine, so that plots and tables show new words.
+Plots and tables then show new words of the engine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables as text."""
+"""Tests tables of results as text."""
 
 from __future__ import annotations
 

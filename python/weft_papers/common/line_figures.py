@@ -35,7 +35,7 @@ _DASHED: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2}
 
 @dataclass(frozen=True)
 class Series:
-    """A curve.
+    """A curve of a figure: its points, legend entry and look.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ def unsettled() -> pl.Expr:
 
 @dataclass(frozen=True)
 class Measured:
-    """Frames of experiments.
+    """The measurements of a reproduction: a frame for each experiment that was run.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the paper.
+    """A figure or a table of a paper, with the functions that make it.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, its experiments, figures and claims.
+    """A paper that Weft reproduces, with its experiments, figures and rules of claims.
 
     Attributes
     ----------

@@ -45,7 +45,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The reproduction of a paper.
+    """A finished reproduction of a paper, with its results, figures and scoreboard.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class AllReproduced:
-    """The reproduction of several papers.
+    """Finished reproductions of several papers, which share one page.
 
     Attributes
     ----------

@@ -95,7 +95,7 @@ def judge(paper: Paper, measured: Measured) -> list[Row]:
 
 
 def finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
-    """Judge one claim."""
+    """Judge one claim by its rule, and return the finding."""
     if because := lacking(paper, rule.needs, measured):
         return Finding("not run", because=because)
     try:

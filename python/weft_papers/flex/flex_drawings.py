@@ -30,10 +30,7 @@ def _name(x: int, y: int, z: int) -> str:
 
 
 def _places() -> dict[str, Place]:
-    """Return the position of each router in Fig.
-
-    2. Layers are side by side, slanted, and every second layer is higher.
-    """
+    """Return router positions for Fig. 2: layers are side by side, slanted, and every second layer is higher."""
     every = ((x, y, z) for z in range(_LAYERS) for y in range(_SIDE) for x in range(_SIDE))
     return {_name(x, y, z): (x + 0.45 * y + 4.6 * z, 0.8 * y + 1.7 * (z % 2)) for x, y, z in every}
 

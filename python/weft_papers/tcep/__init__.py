@@ -108,9 +108,7 @@ def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
 
 
 def _patterns(name: str) -> Experiment:
-    """Make the experiment of Figs.
-
-    9 and 10 under a pattern. Quick runs have fewer loads, shorter warm-ups and windows.
+    """Make the experiment of a pattern for Figs. 9 and 10; quick runs have fewer loads, shorter warm-ups and windows.
     """
     short = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
     low, middle, high = (short | part for part in _parts(*QUICK_LOADS[name]))
@@ -123,9 +121,10 @@ def _patterns(name: str) -> Experiment:
 
 
 def _line(*loads: float) -> tuple[dict[str, object]]:
-    """Make overrides for a quick run of Fig.
+    """Make overrides for a quick run of the bound (Fig.
 
-    12. The smaller network has the same bound as the paper's, because each has as many routers as terminals per router.
+    12), on a smaller network. Its bound is the same as the paper's, because each network has as many routers as
+    terminals per router.
     """
     return (
         {

@@ -22,10 +22,7 @@ _WORDS = {
 
 
 def utilisations() -> dict[str, float]:
-    """Return the numbers of Fig.
-
-    5: total load of all channels [flits/cycle] before and after the removal of each link.
-    """
+    """Return Fig. 5's numbers: total load of all channels [flits/cycle] before and after the removal of each link."""
     return {name: float(loads.sum()) for name, loads in examples.dropped_link().items()}
 
 

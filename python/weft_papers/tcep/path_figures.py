@@ -110,7 +110,7 @@ def _graph(axes: Axes, active: Active) -> None:
 def fig4(measured: Measured) -> Drawing:
     """Draw Fig.
 
-    4: ratio of paths over the share of active links, for every kind of count. The band of a curve is the range of the
+    4 (ratio of paths over the share of active links) for every kind of count. The band of a curve is the range of the
     samples.
     """
     frame = ratios(SAMPLES[measured.quick])

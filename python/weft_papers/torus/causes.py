@@ -97,7 +97,7 @@ class Change:
         return found
 
 
-# For each number of nodes: the experiment with changes, and the experiment without changes.
+# For each number of nodes, the changes that are run, by name.
 CHANGES: dict[int, dict[str, Change]] = {
     64: {
         LARGE: Change((GRAPH500,), programs={GRAPH500: {"scale": 20}}),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """A value of the scenario.
+    """A value of the scenario that the import makes.
 
     Attributes
     ----------

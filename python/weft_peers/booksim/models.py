@@ -141,10 +141,7 @@ def grid(kind: str, widths: Sequence[int], terminals: int) -> Model:
 
 
 def dragonfly(p: int, a: int, h: int, g: int) -> Model:
-    """Dragonfly.
-
-    Return BookSim2's dragonfly. Link i of a group leads to the i-th other group and starts at router i div h.
-    """
+    """Return BookSim2's dragonfly. Link i of a group leads to the i-th other group and starts at router i div h."""
     return {
         "dragonfly": {
             "terminals_per_router": p,
@@ -157,15 +154,12 @@ def dragonfly(p: int, a: int, h: int, g: int) -> Model:
 
 
 def fattree(k: int, n: int) -> Model:
-    """A fat tree.
-
-    Return the fat tree of BookSim2, which counts levels from the top; Weft counts levels from the leaves.
-    """
+    """Return the fat tree of BookSim2. BookSim2 counts levels from the top; Weft counts levels from the leaves."""
     return {"k_ary_n_tree": {"k": k, "n": n}}
 
 
 def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allocator: Model) -> Model:
-    """The input-queued router.
+    """Return the counterpart of BookSim2's input-queued router.
 
     BookSim2's router routes a head after the previous packet has left the VC, and then requests a VC. Weft's router
     requests the VC earlier by the routing delay, and the flit leaves later by the same time. The credit round trip of a
