@@ -108,7 +108,9 @@ def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
 
 
 def _patterns(name: str) -> Experiment:
-    """Make the experiment of a pattern for Figs. 9 and 10; quick runs have fewer loads, shorter warm-ups and windows.
+    """Make the experiment of a pattern for Figs. 9 and 10.
+
+    Quick runs have fewer loads, shorter warm-ups and shorter windows.
     """
     short = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
     low, middle, high = (short | part for part in _parts(*QUICK_LOADS[name]))
@@ -121,10 +123,9 @@ def _patterns(name: str) -> Experiment:
 
 
 def _line(*loads: float) -> tuple[dict[str, object]]:
-    """Make overrides for a quick run of the bound (Fig.
+    """Make overrides for a quick run of Fig. 12, on a smaller network.
 
-    12), on a smaller network. Its bound is the same as the paper's, because each network has as many routers as
-    terminals per router.
+    Its bound is the same as the paper's, because each network has as many routers as terminals per router.
     """
     return (
         {

@@ -1,8 +1,7 @@
-"""Draws Fig.
+"""Draws Fig. 1: run time of two applications on a network of fixed latency, from the LogGOPS executor.
 
-1 (run time of two applications on a network of fixed latency) with the LogGOPS executor. This network delays each
-message by its latency, without contention. A network interface sends and receives at 15 GB/s, as Section V of the paper
-says. Messages take no processor time, and every message is eager.
+This network delays each message by its latency, without contention. A network interface sends and receives at 15 GB/s,
+as Section V of the paper says. Messages take no processor time, and every message is eager.
 """
 
 from __future__ import annotations

@@ -108,10 +108,9 @@ def _graph(axes: Axes, active: Active) -> None:
 
 
 def fig4(measured: Measured) -> Drawing:
-    """Draw Fig.
+    """Draw Fig. 4: ratio of paths over the share of active links, for every kind of count.
 
-    4 (ratio of paths over the share of active links) for every kind of count. The band of a curve is the range of the
-    samples.
+    The band of a curve is the range of the samples.
     """
     frame = ratios(SAMPLES[measured.quick])
     series = [
