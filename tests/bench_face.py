@@ -1,7 +1,7 @@
-"""Measures the speed of Weft's Python commands: `python tests/bench_face.py` prints wall and CPU seconds, including
-start-up.
+"""Measures the speed of Weft's Python commands: `python tests/bench_face.py` prints wall and CPU seconds.
 
-The commands read the results of one small run, copied under 500 names. The latency distribution has a million packets.
+The times include start-up. The commands read the results of one small run, copied under 500 names. The latency
+distribution has a million packets.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ def save_few_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_figure(paper: Paper, name: str, printed: Measured, *, without_unit: Iterable[str] = ("",)) -> None:
-    """Check a figure: its width is that of a column or a page, its axes have units, and it names missing runs."""
+    """Check a figure: width of a column or a page, numbers, axes with units, and the names of missing runs."""
     (figure,) = paper.chosen([name])
     drawing = line_figures.drawn(figure, printed)
     assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)

@@ -120,9 +120,9 @@ def broken(sentence: str) -> list[str]:
 
 @cache
 def judged(path: Path) -> list[tuple[Finding, int]]:
-    """Return each sentence of a file with the rules that it breaks.
+    """Return each sentence of a file with the rules that it breaks, and its number of words.
 
-    The result is cached, because several checks use it.
+    A file is read once, because several checks use its sentences.
     """
     return [
         (Finding(line, " ".join(sentence.split()), broken(sentence)), len(sentence.split()))

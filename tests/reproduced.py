@@ -119,7 +119,10 @@ def _line(minimal: float | None) -> pl.DataFrame:
 
 
 def _jobs(energy: float, time: float) -> pl.DataFrame:
-    """Make rows of mappings in which SLaC's energy and run time grow up to these multiples of TCEP's."""
+    """Make rows in which SLaC's energy and time grow up to these multiples of TCEP's.
+
+    The time starts at about half of its multiple.
+    """
     done = {"mechanism": TCEP, "energy_network_j": 2.0, "completion_cycles": 1e6}
     parts = [
         [

@@ -1,4 +1,4 @@
-"""Adaptive routings with default settings take minimal paths if no packets wait. Settings that do not cause a hint."""
+"""Adaptive routings with default settings take minimal paths if no packets wait. Other settings cause a hint."""
 
 from __future__ import annotations
 

@@ -48,7 +48,8 @@ def test_fig3_distributed() -> None:
     assert len(forty) == comb(7, 3) * comb(4, 3) // 2
     even = paths.most_even(forty, 8)
     assert even.tolist() == [[1, 2], [1, 3], [2, 3], [4, 5], [4, 6], [5, 6]]
-    # pairs with one path: of R7, which has only its link to R0, of R0, and of routers from different triangles
+    # pairs with only one path: 1 + 6 pairs of R7, which has only its link to R0, and 9 pairs of routers from different
+    # triangles
     active = paths.with_links(8, even)
     alone = 1 + 6 + 9
     assert _totals(active)["at_most_two"] == 2 * (comb(8, 2) - alone) + alone

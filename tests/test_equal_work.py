@@ -83,7 +83,7 @@ def test_flits_that_are_missing_by_chance_save_nothing() -> None:
     pair = Pair("", fewer, BASE)
     assert (pair.share, pair.shown) == (0.0, "")
     assert "no difference" in pair.powers()
-    # random variation for 10,000 packets in each run: 1.5 * 40 W * sqrt(2e-4)
+    # three standard deviations, for 10,000 packets in each run and half of the mean energy: 1.5 * 40 W * sqrt(2e-4)
     few = {"packets": 10_000}
     assert equal_work.chance_w(BASE | few, BASE | few) == pytest.approx(0.8485, rel=1e-3)
     within = Pair("", BASE | few | {"power_mean_w": 99.2}, BASE | few)

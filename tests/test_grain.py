@@ -76,7 +76,7 @@ def test_the_command_chooses_units_in_which_the_points_can_be_compared(
 
 
 def test_the_lowest_latency_is_the_one_that_takes_the_least_time(tmp_path: Path) -> None:
-    # with grains, a link of 8 ns takes a whole cycle of 64 ns
+    # with grains, a link of 8 ns takes a whole cycle of 64 ns, so fewer but longer cycles pass
     slow = SCENARIO.replace("latency: 128ns", "latency: 8ns")
     results = weft.load(slow).run(out=tmp_path / "slow")
     fine, coarse = (one["packet_latency_mean_cycles"] * one["cycle_seconds"] for one in results.summaries)

@@ -710,7 +710,7 @@ def _loads(experiment: Experiment, sets: Mapping[str, Any]) -> Counter[tuple[str
     """Return the number of runs of each policy at each load."""
     points = weft.load(PAPER.path(experiment.file), overrides=sets).points
     policies = (next(iter(point.resolved["power"]["policy"].items())) for point in points)
-    # SLaC runs with the literal threshold in addition, so these runs have a separate name
+    # TCEP starts in different states under one name; runs of SLaC with the literal threshold have a separate name
     names = ("literal" if keys.get("release") == "below_low" else name for name, keys in policies)
     return Counter(zip(names, (point.coordinates.get("traffic.load") for point in points), strict=True))
 

@@ -78,7 +78,7 @@ def test_what_rules_and_figures_need_exists() -> None:
 
 
 def test_bounds_are_those_worked_out_by_hand() -> None:
-    """The bounds agree with numbers of the paper for h = 6, and with numbers by hand for h = 1, the smallest network
+    """The bounds agree with known numbers for h = 6, and with numbers by hand for h = 1, the smallest network
     with an intermediate group. With h = 1 a group of 2 routers sends 2 w = 2 over the only intermediate group, each
     router over one global channel: 1/2 over w = 2.
     """

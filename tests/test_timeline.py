@@ -1,4 +1,4 @@
-"""Traces of runs. Tests timelines: they are valid in the Trace Event Format, and agree with the results of the run."""
+"""Tests timelines of runs: they are valid in the Trace Event Format, and agree with the results of the run."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("seed", range(max(2, KILLS // 10)))
 def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_path: Path, seed: int) -> None:
-    """Sweeps run until each kind of kill has happened ten times. All results are complete and correct."""
+    """Sweeps run until ten kills have happened. All results are complete and correct."""
     draw, done = random.Random(seed), Counter[str]()
     while done.total() < 10:
         out = tmp_path / f"after-{done.total()}"

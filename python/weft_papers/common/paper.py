@@ -151,11 +151,10 @@ class Paper:
         return [each for each in self.figures if not wanted or each.name in wanted]
 
     def needed(self, figures: Iterable[Figure], *, quick: bool = False) -> list[Experiment]:
-        """List the experiments that these figures need.
+        """List the experiments that these figures need, in the paper's order.
 
-        For all figures, the list includes experiments that only claims need.
-
-        A quick run of all figures omits experiments whose `asked` is true.
+        For all figures, the list includes experiments that only claims need. A quick run of all figures omits
+        experiments that must be requested (`Experiment.asked`).
         """
         chosen = list(figures)
         if len(chosen) == len(self.figures):

@@ -73,7 +73,10 @@ def normalised(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
 
 
 def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Return the latency of a mechanism relative to the baseline. Rows are loads at which both are not saturated."""
+    """Return the latency of a mechanism relative to the baseline, at loads at which neither is saturated.
+
+    The columns are ``load`` and ``latency``.
+    """
     both = steady(beside(frame, mechanism))
     return both.select("load", ratio(q.LATENCY.column).alias("latency")).drop_nulls("latency")
 
@@ -142,8 +145,8 @@ def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
     Raises
     ------
     LackingError
-        If the throughput is unknown: no load below 1 was too much, all loads were too much, or the network accepted
-        nothing.
+        If the throughput is unknown: no load was too much and load 1 was not run, all loads were too much, or the
+        network accepted nothing.
     """
     points = of(frame, mechanism).drop_nulls("accepted_load")
     over = points.filter(pl.col("saturated") | (pl.col("accepted_load") < _ACCEPTED * pl.col("load")))

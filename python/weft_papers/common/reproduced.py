@@ -52,8 +52,9 @@ class Reproduction:
     paper : Paper
         The paper.
     quick : bool
-        Whether the run was quick: fewer loads and shorter windows. command : str The command that repeats the
-        reproduction.
+        Whether the run was quick: fewer loads and shorter windows.
+    command : str
+        The command that repeats the reproduction.
     root : Path
         Folder with all files.
     part : str

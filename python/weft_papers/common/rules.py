@@ -5,7 +5,7 @@
             1 %. For a loss, the remaining share is compared, within 3 points. A change in per cent is also compared
             within 3 points. A change printed as 3 % or less must have the printed sign, and must be at most 10 %
             greater than printed.
-``trend`` an inequality over the measured curve holds; the rule states it in words
+``trend``   an inequality over the measured curve holds; the rule states it in words
 """
 
 from __future__ import annotations

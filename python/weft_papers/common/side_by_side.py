@@ -111,7 +111,7 @@ def _check_folders(sweeps: Sequence[Rounds], folder: Path) -> None:
 def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]) -> None:
     """Wait for all sweeps, and report the progress at short intervals.
 
-    Then raise the error of the first sweep that failed.
+    Then raise the error of the failed sweep that is first in the order of the sweeps.
     """
     waiting = set(futures)
     while waiting:

@@ -141,7 +141,7 @@ def policies_alike(network: str, *names: str) -> Callable[[Measured], list[Part 
 
 
 def two_policies_alike(measured: Measured) -> list[Part | Undecided]:
-    """Judge whether on/off and high/low differ by less than 10 % in throughput and latency on the torus."""
+    """Judge whether on/off and high/low differ by less than 10 % in throughput and latency, for each torus scheme."""
     found = outcome(measured, TORUS)
 
     @or_undecided
@@ -171,7 +171,7 @@ def policies_improve(measured: Measured) -> tuple[bool, str]:
 
 
 def few_changes(measured: Measured) -> list[Part]:
-    """Judge the claim that links of the dragonfly rarely change their state under a scheme."""
+    """Judge the claim that dragonfly links rarely change their state under a scheme, because they are rarely idle."""
     found = outcome(measured, DRAGONFLY)
     parts = []
     for saving in (ON_OFF, HIGH_LOW):

@@ -225,7 +225,7 @@ def got(found: Outcome, scheme: str, saving: str) -> Means:
 
 
 def best_reduction(found: Outcome, measure: str) -> tuple[tuple[str, str], float]:
-    """Return the combination with the least value of a measure.
+    """Return the combination with the least value of a measure, and its saving.
 
     The saving is a share of the value of 1q without a policy.
     """

@@ -61,7 +61,7 @@ def table(measured: Measured) -> pl.DataFrame:
 
 
 def reversed_at_equal(measured: Measured, pattern: str, routing: str, ours: str, other: str) -> str:
-    """Return text if FleX with the same number of terminals per router saturates above Slim Fly; otherwise ""."""
+    """Return text with both loads if FleX with equal terminals per router saturates above Slim Fly; else empty."""
     if {ours, other} != {FLEX, SLIM_FLY} or pattern not in PATTERNS:
         return ""
     values = []

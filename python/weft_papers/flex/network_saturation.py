@@ -2,8 +2,8 @@
 
 Saturation is the highest accepted load, up to the lowest offered load of which less than 95 % is accepted. If the
 latency reaches three times its minimum at a lower load, this lower load is the saturation. The windows of quick runs
-are too short to judge saturation. If a point below the saturation had not settled, the saturation has bounds. The lower
-bound is the accepted load of the last settled point.
+are too short to judge saturation. If a point below the saturation had not settled, only bounds are known. The upper
+bound is the saturation as defined above, the lower bound is the load that was accepted before the unsettled point.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def patterns_figure(measured: Measured) -> Drawing:
 
 
 def patterns_remark(measured: Measured) -> str:
-    """Return text on the patterns under which OFAR does not accept the highest load.
+    """Return text on the number of patterns, and on those under which OFAR does not accept the highest load.
 
     Differences of at most 3 % do not count.
     """
@@ -113,7 +113,7 @@ def variant_figure(measured: Measured) -> Drawing:
 
 
 def _by_rule(measured: Measured) -> pl.DataFrame:
-    """Return OFAR's accepted load by ``pattern`` and ``rule``: mean, minimum and maximum over seeds.
+    """Return OFAR's accepted load by ``pattern`` and ``rule``: mean, ``least`` and ``most`` of ``seeds``.
 
     Raises
     ------

@@ -35,7 +35,9 @@ _RANGE = (0.431, 0.815)
 
 
 def times(measured: Measured, per_terminal: int) -> pl.DataFrame:
-    """Return a row for each burst and mechanism. ``time`` is the completion time relative to PB, as a mean over seeds.
+    """Return a row for each burst and mechanism: ``pattern``, ``mechanism``, ``h`` and ``time``.
+
+    ``time`` is the completion time relative to PB, as a mean over seeds.
 
     Raises
     ------

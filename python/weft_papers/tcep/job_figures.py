@@ -26,7 +26,9 @@ UNIFORM, PERMUTATION = "jobs_uniform", "jobs_permutation"
 
 
 def mappings(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return SLaC's ``energy`` and ``time`` relative to TCEP for each mapping that both mechanisms completed.
+    """Return a row for each mapping that both mechanisms completed: ``seed``, ``energy`` and ``time``.
+
+    Energy and time are those of SLaC relative to TCEP.
 
     Raises
     ------

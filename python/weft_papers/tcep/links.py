@@ -39,7 +39,7 @@ _NAMES = {"activation_epoch": "activation", "deactivation_epoch": "deactivation"
 
 
 def gaps(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return TCEP's share of active links, the bound of uniform traffic and the gap between them, at each load."""
+    """Return TCEP's active links and the bound of uniform traffic: ``load``, ``links_on_mean``, ``bound``, ``gap``."""
     points = steady(of(frame, TCEP)).drop_nulls("links_on_mean")
     if points.is_empty():
         raise LackingError("the number of links that were on is unknown at all points of TCEP below saturation")

@@ -75,7 +75,7 @@ def _panel(points: pl.DataFrame, load: float, side: int) -> list[Series]:
 
 
 def _oracle(load: float, side: int) -> float:
-    """Return the share of links that the oracle needs for uniform traffic on `side` x `side` routers."""
+    """Return the oracle's share of links for uniform traffic on `side` x `side` routers of `side` terminals."""
     terminals = side**3
     sent = np.full((side**2, side**2), load * side * side / (terminals - 1))
     np.fill_diagonal(sent, 0.0)

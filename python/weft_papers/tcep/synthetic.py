@@ -140,7 +140,7 @@ def _advantage(measured: Measured) -> tuple[float, str]:
 
 
 def _lower_latency(measured: Measured) -> list[Part]:
-    """Judge SLaC's latency compared with TCEP's at very low loads."""
+    """Judge SLaC's latency compared with TCEP's up to half of the last load that SLaC accepts."""
     parts = []
     for name in _HARD:
         top = _VERY_LOW * throughput(measured[name], SLAC).last
@@ -229,7 +229,10 @@ def _lower_energy(measured: Measured, reading: str = SLAC) -> list[Part]:
 
 
 def _dvfs_saves_less(measured: Measured) -> list[Part]:
-    """Judge whether DVFS saves less energy than TCEP. The text also has the load above which DVFS saves more."""
+    """Judge whether DVFS saves less energy than TCEP.
+
+    The text has the greatest savings under each pattern, and the load from which on DVFS saves more.
+    """
     parts = []
     for name in (UNIFORM, *_HARD):
         both = _common(name, (TCEP, _unsaturated(measured, name, TCEP)), (DVFS, _unsaturated(measured, name, DVFS)))

@@ -33,7 +33,7 @@ def _all(measured: Measured, experiment: str) -> pl.DataFrame:
     Raises
     ------
     LackingError
-        If fewer mappings were run than in the paper, as in a quick run.
+        If fewer mappings were run than in the paper, as in a quick run, whose batches are also shorter.
     """
     ran = measured[experiment]["seed"].n_unique()
     if ran < MAPPINGS:

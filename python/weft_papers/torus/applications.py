@@ -20,9 +20,10 @@ MPI Random Access     2,048 words per rank (256)                         100 ns 
 Graph500              scale 20, edge factor 16, as printed (scale 15)    10 ns per edge: assumed
 ====================  =================================================  ==============================================
 
-Each application makes one iteration, such as a step with its mesh, or a search. One iteration is the minimum, which
-keeps the traffic of a set near 5 GB. Messages are never shortened. A search of Graph500 sends 0.6 to 0.9 GB, so sets B
-and C send more than 5 GB. Linpack and Random Access have no iterations, but fixed sizes.
+Each application makes one iteration, such as a step with its mesh, or a search. One common factor reduces all
+iterations, and one is the smallest number that it allows, so that a set stays near 5 GB. Messages are never shortened.
+A search of Graph500 sends 0.6 to 0.9 GB, so sets B and C send more than 5 GB. Linpack and Random Access have no
+iterations, but fixed sizes.
 """
 
 from __future__ import annotations

@@ -137,7 +137,10 @@ EXPERIMENTS = tuple(
 
 
 def changed(nodes: int) -> Callable[[Measured], pl.DataFrame]:
-    """Return the function that makes the table of run time and network energy with and without each change."""
+    """Return the function that makes the table of causes on `nodes` nodes.
+
+    It has run time, W_net and E_net of the applications, without and with each change.
+    """
 
     def table(measured: Measured) -> pl.DataFrame:
         changes, as_it_is = _RUNS[nodes]

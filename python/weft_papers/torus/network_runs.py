@@ -190,7 +190,7 @@ def scales(measured: Measured, experiment: str) -> list[float]:
     Raises
     ------
     LackingError
-        If no run has one of the factors.
+        If one of the factors was not run.
     """
     ran = set(measured[experiment]["scale"].drop_nulls())
     lacking = [each for each in SCALES if each not in ran]

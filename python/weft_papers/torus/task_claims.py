@@ -77,7 +77,7 @@ def _facts(network: str) -> dict[str, Any]:
 
 
 def _row_of_table_2(network: str) -> str:
-    """Return a row of Table 2 in the printed form: ports, allocator latency, switches, all ports, ratio of ports."""
+    """Return a row of Table 2 as printed: ports, allocator latency, switches, all ports, ratio of ports (cut off)."""
     facts = _facts(network)
     ports, switches = facts["radix_ports"], facts["routers"]
     of = fabric(REFERENCE[facts["terminals"]])
@@ -220,7 +220,7 @@ def _faster_at_low_load(measured: Measured) -> list[Part]:
 
 
 def _carries_more(measured: Measured) -> list[Part]:
-    """Judge whether the reference network accepts over 3 % more than networks with trunks at full load."""
+    """Judge whether the reference accepts over 3 % more than trunks at full load, with 8-flit packets as printed."""
     rows = measured[ALLOCATOR].filter(pl.col("packet_flits") == PACKET)
     parts = []
     for trunked, plain in _PAIRS:

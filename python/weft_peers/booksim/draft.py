@@ -63,8 +63,9 @@ class Draft:
     Attributes
     ----------
     config : Config
-        The configuration that is imported. name : str Name of the scenario, and prefix of the names of the files next
-        to it.
+        The configuration that is imported.
+    name : str
+        Name of the scenario, and prefix of the names of the files next to it.
     parts, notes : list
         The values that the scenario file will contain, and the notes that the command will print.
     files : dict of str to str

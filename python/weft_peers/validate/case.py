@@ -66,8 +66,10 @@ class Case:
     load : float
         Offered load [flits/terminal/cycle].
     theirs : Numbers
-        Measurements of the peer. must_match, why, band The criterion, its reason, and its band; see
-        `weft_peers.validate.judge`. The band is an allowed difference, as a share of the peer's number.
+        Measurements of the peer.
+    must_match, why, band
+        The criterion, its reason, and its band; see `weft_peers.validate.judge`. The band is an allowed difference, as
+        a share of the peer's number.
     scenario : dict or None
         The same network for Weft. It is ``None`` if Weft cannot express the network; `refusal` then has the reason.
     oblivious : bool

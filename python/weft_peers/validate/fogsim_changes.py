@@ -3,8 +3,9 @@
 These rows have latency by the time of sending, instead of a mean latency.
 
 The field ``pattern`` of such a row is, for example, ``transient UN->ADV+2``. The pattern changes
-``transientTrafficCycle`` cycles after the warm-up. ``packet_latency`` has bins ``cycle after the change:latency:share
-of misrouted packets``, which start before the change. FOGSim's numbers are merged over its seeds.
+``transientTrafficCycle`` cycles after the warm-up. ``packet_latency`` has bins
+``cycle after the change:latency:share of misrouted packets``, which start before the change. FOGSim's numbers are
+merged over its seeds.
 """
 
 from __future__ import annotations
