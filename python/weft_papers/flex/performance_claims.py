@@ -196,7 +196,7 @@ def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, othe
 
 
 def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: str) -> str:
-    """Return text if channel loads explain why a network accepts less than another; otherwise ""."""
+    """Return text if channel loads explain why a network accepts less than another; else empty."""
     rows = measured[pattern]
     bounds = [rows.filter(mechanism=mechanism(name, routing))["path_bound"].drop_nulls() for name in (less, more)]
     if any(each.is_empty() for each in bounds):
