@@ -1,4 +1,4 @@
-"""Makes a crate of models from this template: `python template/new.py my_models ../my_models`."""
+"""Makes a new crate of models from this template: `python template/new.py my_models ../my_models`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OWN = {"new.py", "cargo-generate.toml"}
 
 
 def main() -> int:
-    """Make the crate that the command line describes."""
+    """Make the crate that the command line names, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", help="name of the crate and of its Python package, such as my_models")
     parser.add_argument("folder", type=Path, help="the folder to create; it must not exist")
@@ -35,7 +35,10 @@ def main() -> int:
 
 
 def make(name: str, folder: Path, git: tuple[str, str] | None = None) -> None:
-    """Copy the template into a folder, with this crate name. `git`: URL and commit of Weft, to replace paths."""
+    """Copy the template into a folder, with this crate name.
+
+    If `git` has a URL and a commit of Weft, they replace the paths to Weft.
+    """
     for path in sorted(HERE.rglob("*")):
         place = path.relative_to(HERE)
         if path.is_dir() or place.parts[0] in OWN or "target" in place.parts or "__pycache__" in place.parts:
@@ -51,7 +54,7 @@ def make(name: str, folder: Path, git: tuple[str, str] | None = None) -> None:
 
 
 def refuse(what: str, help: str) -> int:
-    """Print an error, and return the exit status."""
+    """Print an error, and return the exit status of a failure."""
     print(f"error: {what}\n  = help: {help}", file=sys.stderr)
     return 2
 

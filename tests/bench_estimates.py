@@ -1,4 +1,4 @@
-"""Prints a table of ten networks: memory and time as estimated before a run, and as used by the run.
+"""Prints a table of ten networks: memory and time that Weft estimates before a run, and that the run uses.
 
 .venv/bin/python tests/bench_estimates.py [NAME ...]
 """
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-# Program that runs the first point of a scenario and prints bytes and seconds, as estimated and as used.
+# Program that runs the first point of a scenario, and prints estimated and used bytes and seconds.
 MEASURE = """
 import json, sys, time
 from pathlib import Path
@@ -68,7 +68,7 @@ NETWORKS: dict[str, tuple[dict[str, Any], Any, int, int, float, int, int]] = {
 
 
 def scenario(name: str) -> dict[str, Any]:
-    """The scenario of a network."""
+    """Return the scenario of a network of the table."""
     topology, routing, vcs, flits, load, warmup, window = NETWORKS[name]
     links: dict[str, Any] = {"default": {"latency": "10cycles", "vcs": vcs, "buffer": "64flits"}}
     if "dragonfly" in topology:
@@ -94,9 +94,9 @@ SMALL = {
 
 
 def measured(name: str, folder: Path, what: str) -> Any:
-    """Runs MEASURE in a separate process.
+    """Run MEASURE in a separate process.
 
-    With `what` equal to ``time`` it estimates the time, otherwise it makes the run.
+    If `what` is ``time``, the process only estimates the time; otherwise it runs the point.
     """
     file = folder / "scenario.yaml"
     file.write_text(json.dumps(scenario(name)), encoding="utf-8")
@@ -105,7 +105,7 @@ def measured(name: str, folder: Path, what: str) -> Any:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table of estimated and used memory and time."""
     print(f"{'network':16} {'estimated':>11} {'took':>11} {'ratio':>6} {'estimated':>10} {'took':>8} {'ratio':>6}")
     for name in sys.argv[1:] or NETWORKS:
         with tempfile.TemporaryDirectory() as folder:

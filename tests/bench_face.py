@@ -1,6 +1,7 @@
-"""Measures the speed of the Python face: `python tests/bench_face.py` prints wall and CPU seconds, start-up included.
+"""Measures the speed of Weft's Python commands: `python tests/bench_face.py` prints wall and CPU seconds.
 
-The results are one small run, copied under 500 names. The latency distribution is that of a million packets.
+The times include start-up. The commands read the results of one small run, copied under 500 names. The latency
+distribution has a million packets.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ SCENARIO = {
 
 
 def main() -> None:
-    """Make the results, and time the commands."""
+    """Make the results, measure the time of each command, and print a table."""
     with TemporaryDirectory() as folder:
         many, long = results(Path(folder))
         query = "select point, sum(flits) from channels group by point"
@@ -46,7 +47,7 @@ def main() -> None:
 
 
 def results(folder: Path) -> tuple[Path, Path]:
-    """Folders of a sweep of many points, and of one point with a long histogram."""
+    """Make results, and return two folders: of a sweep of many points, and of one point with a long histogram."""
     one = weft.load(SCENARIO).run(out=folder / "one")
     summary, many = one.summaries[0], folder / "many"
     listed = []
@@ -66,7 +67,7 @@ def results(folder: Path) -> tuple[Path, Path]:
 
 
 def timed(words: list[str]) -> tuple[float, float]:
-    """Medians of wall and CPU seconds of a command."""
+    """Return the medians of wall and CPU seconds of several runs of a command."""
     walls, cpus = [], []
     for _ in range(REPEATS):
         before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()

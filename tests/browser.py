@@ -1,4 +1,4 @@
-"""A headless browser for the tests of pages."""
+"""Starts a headless browser for the tests of HTML pages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Page:
         driver.get(path.as_uri())
 
     def ask(self, expression: str, *arguments: Any) -> Any:
-        """Value of a JavaScript expression on the page."""
+        """Return the value of a JavaScript expression on the page."""
         return self.driver.execute_script(f"return {expression}", *arguments)
 
     def do(self, statements: str, *arguments: Any) -> None:
@@ -53,17 +53,17 @@ class Page:
         self.driver.execute_script(statements, *arguments)
 
     def find(self, selector: str) -> Any:
-        """First element that a CSS selector matches."""
+        """Return the first element of the page that a CSS selector matches."""
         return self.driver.find_element("css selector", selector)
 
     def texts(self, selector: str) -> list[str]:
-        """Texts of all elements that a CSS selector matches."""
+        """Return the texts of all elements of the page that a CSS selector matches."""
         return list(self.ask("Array.from(document.querySelectorAll(arguments[0]), e => e.textContent)", selector))
 
     def pixels(self) -> str:
-        """The pixels of the network's drawing, with which a test can see if the drawing has changed."""
+        """Return the pixels of the network's drawing. A test compares them to see if the drawing has changed."""
         return str(self.ask("document.getElementById('network-canvas').toDataURL()"))
 
     def complaints(self) -> list[Any]:
-        """Messages on the browser's console."""
+        """Return the messages on the browser's console."""
         return list(self.driver.get_log("browser"))  # type: ignore[no-untyped-call]

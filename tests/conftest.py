@@ -1,4 +1,4 @@
-"""Scenarios and sweeps that the tests share."""
+"""Scenarios and sweeps that tests share, and the CPU time of each test file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
 
-# CPU time of each file of tests [s]; `others` applies to each file that is not listed.
+# Budget of CPU time of each test file [s]. The entry `others` is the budget of each file that is not listed.
 BUDGETS = Path(__file__).parent / "data" / "cpu_budget.json"
 # The table of CPU times shows files with at least SHOWN seconds. It appears after runs of at least WORTH_A_TABLE
 # seconds.
 SHOWN, WORTH_A_TABLE = 5.0, 60.0
 
-# The files that take longest, longest first: each worker takes a file at a time, and the last files should be short.
-# Tests of Slurm jobs mostly wait, so they come early, and other tests use the cores in the meantime.
+# The test files that take longest, longest first. A pytest worker runs a whole file, so long files must not start last.
+# Tests of Slurm jobs mostly wait, so they start early, and other tests use the cores in the meantime.
 LONGEST = (
     "test_docs_site",
     "test_slurm",
@@ -42,21 +42,21 @@ LONGEST = (
     "test_reproduce",
 )
 
-# Every result is forced to the disk. With thousands of results, a fifth of the time of the tests is waiting for this.
-# So the tests write into memory, if the system has a memory folder with 0.14 GiB of room, in which programs may run.
+# Weft forces every result to the disk. With thousands of results, tests would wait for the disk for a fifth of their
+# time. They therefore write into a memory folder, if the system has one that permits programs and has 1 GiB of room.
 MEMORY, ENOUGH = Path("/dev/shm"), 1 << 30
 
 
 def memory_has_room() -> bool:
-    """Whether the tests can write into the memory folder."""
+    """Return whether the tests can write into the memory folder."""
     if not os.access(MEMORY, os.W_OK):
         return False
     room = os.statvfs(MEMORY)
     return not room.f_flag & os.ST_NOEXEC and room.f_bavail * room.f_frsize >= ENOUGH
 
 
-# The matrices of these tests are small. Threads for matrices wait in a busy loop, which took more CPU time than the
-# tests.
+# The matrices of these tests are small. Threads of the matrix library wait in busy loops, which took more CPU time than
+# the tests.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 if memory_has_room():
@@ -64,7 +64,7 @@ if memory_has_room():
 
 
 def cpu_seconds() -> float:
-    """CPU time of this process and of its ended children so far [s]."""
+    """Return the CPU time that this process and its ended children have used so far [s]."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
@@ -75,7 +75,7 @@ SECONDS: defaultdict[str, float] = defaultdict(float)
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Add the CPU time of a test to that of its file."""
+    """Add the CPU time of a test to the CPU time of its file."""
     before = cpu_seconds()
     try:
         return (yield)
@@ -84,22 +84,22 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Send the CPU times of a worker to the process that started it."""
+    """Send the CPU times of a pytest worker to the process that started it."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["seconds"] = dict(SECONDS)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Add the CPU times of a worker that has ended. A worker that died has sent none."""
+    """Add the CPU times of a pytest worker that has ended. A worker that died has sent no times."""
     for name, seconds in getattr(node, "workeroutput", {}).get("seconds", {}).items():
         SECONDS[name] += seconds
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the files that took most CPU time, with their budgets.
+    """Print the test files that took most CPU time, with their budgets.
 
-    Exceeding a budget fails no test, because the machine may be busy.
+    A file that exceeds its budget does not fail, because the machine can be busy.
     """
     budgets: dict[str, int] = json.loads(BUDGETS.read_text(encoding="utf-8"))
     if sum(SECONDS.values()) < WORTH_A_TABLE:
@@ -112,12 +112,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the longest files first. The other files keep their order."""
+    """Move the longest test files to the front. The other files keep their order."""
     place = {name: turn for turn, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
 
 
-# A sweep that takes only a few milliseconds a point: two patterns, two routings, three loads.
+# A sweep whose points take only a few milliseconds each: two patterns, two routings, three loads.
 SMALL = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}
 links:
@@ -132,7 +132,7 @@ sweep:
   traffic.load: [0.05, 0.1, 0.4]
 """
 
-# A ring with one VC, in which every packet waits for the next one.
+# A ring with one VC, in which every packet can wait for the next packet: a deadlock.
 RING = """\
 topology: {torus: {widths: [8], terminals_per_router: 1}}
 links: {default: {latency: 1cycle, vcs: 1, buffer: 4flits}}
@@ -144,7 +144,7 @@ sweep: {traffic.load: [0.01, 1.0]}
 """
 
 
-# A network with sleeping links, and everything that can be recorded. Tornado over dimension order saturates at 0.25.
+# A network with sleeping links, and with all recordings of Weft. Tornado over dimension order saturates at 0.25.
 RECORDED = """\
 name: recorded
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}
@@ -172,13 +172,13 @@ sweep:
 
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Results of 24 points with time series, link states and transients."""
+    """Run a sweep of 24 points with time series, link states and transients, and return its results."""
     return weft.load(RECORDED).run(tmp_path_factory.mktemp("recorded") / "recorded")
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """The file of a sweep of twelve points; tornado over dimension order saturates at 0.25."""
+    """Write the scenario file of a sweep of twelve points. Tornado over dimension order saturates at load 0.25."""
     path = tmp_path / "small.yaml"
     path.write_text(SMALL, encoding="utf-8")
     return path
@@ -186,14 +186,14 @@ def small(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ring(tmp_path: Path) -> Path:
-    """The file of a sweep whose second point deadlocks."""
+    """Write the scenario file of a sweep whose second point deadlocks."""
     path = tmp_path / "ring.yaml"
     path.write_text(RING, encoding="utf-8")
     return path
 
 
 def made(root: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]]) -> Results:
-    """Results of points with given coordinates and given numbers, which no simulation computed."""
+    """Make results of points with given coordinates and numbers, without a simulation."""
     listed = []
     for number, (coordinates, numbers) in enumerate(runs):
         load = coordinates.get("traffic.load", 0.1)
@@ -216,7 +216,7 @@ def made(root: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]]) -> Resul
 
 @pytest.fixture
 def made_up(tmp_path: Path) -> Results:
-    """Results that no simulation computed: two patterns, two policies, four loads. Tornado saturates at 0.25."""
+    """Make results without a simulation: two patterns, two policies, four loads. Tornado saturates at load 0.25."""
     points: list[dict[str, Any]] = []
     for pattern in ("uniform", "tornado"):
         for policy in ("always_on", {"idle_timeout": {"idle": "9cycles"}}):

@@ -1,6 +1,7 @@
-"""Runs programs in copies (forks) of a process that has loaded Weft. This saves the half second that loading takes.
+"""Runs programs in copies (forks) of a process that has loaded Weft, which saves the half second of loading.
 
-A copy is a separate process: it receives signals, dies of them and has an exit status. Other tests cover start-up.
+A copy is a separate process: it receives signals, can be killed by them, and has an exit status. Other tests cover
+start-up.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _FORKS.set_forkserver_preload(
 
 
 class Copy:
-    """A program in Python in a copy, with the part of `subprocess.Popen` that the tests use.
+    """A Python program that runs in a copy, with the methods of `subprocess.Popen` that the tests use.
 
     Parameters
     ----------
@@ -52,15 +53,15 @@ class Copy:
 
     @property
     def returncode(self) -> int | None:
-        """The exit status, negative for a signal; ``None`` while it runs."""
+        """The exit status of the program, negative for a signal; ``None`` while the program runs."""
         return self._process.exitcode
 
     def poll(self) -> int | None:
-        """The exit status, like `returncode`."""
+        """Return the exit status, like `returncode`."""
         return self._process.exitcode
 
     def send_signal(self, how: signal.Signals) -> None:
-        """Send the copy a signal, if it has not ended."""
+        """Send a signal to the copy if it has not ended."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, how)
 
@@ -69,14 +70,14 @@ class Copy:
         self.send_signal(signal.SIGKILL)
 
     def communicate(self, timeout: float | None = None) -> tuple[str, None]:
-        """Wait for the end of the copy; returns its output, including errors."""
+        """Wait for the end of the copy, and return its output, including errors."""
         self._process.join(timeout)
         assert self._process.exitcode is not None, f"it has not ended within {timeout} s"
         return self._printed.read_text(encoding="utf-8"), None
 
 
 def _run(printed: str, code: str, arguments: tuple[str, ...]) -> None:
-    """Run the program in the copy."""
+    """Run a program, and write its output to a file. The copy calls this function."""
     file = os.open(printed, os.O_WRONLY | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(file, stream)

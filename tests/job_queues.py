@@ -1,4 +1,4 @@
-"""Synthetic queues of jobs in the Standard Workload Format: random sizes, run times and estimates."""
+"""Makes synthetic job queues in the Standard Workload Format: random sizes, run times and estimates."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ EXECUTABLES = {1: (240.0, 0.9), 2: (900.0, 0.7), 3: (60.0, 0.6)}
 
 
 def swf(jobs: int, *, nodes: int, processors_per_node: int, mean_gap: float, seed: int) -> str:
-    """The text of a file.
+    """Return the text of a queue file.
 
-    It has exponential gaps, lognormal run times, sizes that are often powers of two, and estimates that are too long.
+    Its jobs arrive at exponential gaps, with lognormal run times, sizes that are often powers of two, and estimates
+    that are too long.
     """
     draw = random.Random(seed)
     lines = [

@@ -1,7 +1,7 @@
 """Installs the metadata of the package (name, version and command), which the tests need, without the package itself.
 
 The tests of ``make test`` use the package from the sources, with the engine that the Rust tests use. Compiling another
-engine for a wheel would take minutes. ``make install`` replaces this metadata by the wheel.
+engine for a wheel would take minutes. ``make install`` replaces this metadata by the real wheel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Install a wheel with only the metadata of the package, unless a package with its commands is installed."""
+    """Install a wheel that has only the metadata of the package, unless a package with the same commands is
+    installed."""
     if _installed() != _wanted():
         with tempfile.TemporaryDirectory() as folder:
             install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps"]
@@ -24,7 +25,7 @@ def main() -> None:
 
 
 def _installed() -> set[tuple[str, str]] | None:
-    """Name and value of each entry point of the installed package; ``None`` without a package."""
+    """Return the name and value of each entry point of the installed package; ``None`` without a package."""
     try:
         points = importlib.metadata.distribution("weft-sim").entry_points
     except importlib.metadata.PackageNotFoundError:
@@ -33,13 +34,13 @@ def _installed() -> set[tuple[str, str]] | None:
 
 
 def _wanted() -> set[tuple[str, str]]:
-    """Name and value of each entry point in ``pyproject.toml``."""
+    """Return the name and value of each entry point in ``pyproject.toml``."""
     project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return {pair for group in (project["scripts"], *project["entry-points"].values()) for pair in group.items()}
 
 
 def _wheel(folder: Path) -> Path:
-    """The file of the wheel. pip accepts a list of files without sizes and checksums."""
+    """Write the wheel, and return its path. pip accepts a list of files without sizes and checksums."""
     maturin = Path(sys.executable).parent / "maturin"
     subprocess.run(
         [maturin, "pep517", "write-dist-info", "--metadata-directory", folder, "--interpreter", sys.executable],

@@ -1,4 +1,4 @@
-"""Unusual numbers in the frames of a reproduction. The report must be made whatever was measured."""
+"""Tests reproductions with unusual numbers in their frames: the report must succeed with any measured values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_report(
 ) -> None:
     """Draw the figures of an experiment and judge its claims, while each mechanism in turn has unusual values.
 
-    In `make test` only one mechanism per run has unusual values, by turns.
+    In `make test` only one mechanism has unusual values. The experiment and the value select it.
     """
     turn = ODD.index(value) + [each.name for each in paper.experiments].index(experiment)
     numbers = [name for name, kind in SCHEMA.items() if kind == pl.Float64 and name not in ("load", "seed")]

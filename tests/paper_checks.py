@@ -1,4 +1,4 @@
-"""Checks that the tests of every reproduction make: rules, needs, verdicts, figures and scenarios."""
+"""Checks that the tests of all papers share: rules, needs, verdicts, figures and scenarios."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOTHING = Measured()
 
 
 class Noted(Mapping[str, pl.DataFrame]):
-    """Frames, and a record of the names of the frames that were read or searched."""
+    """A mapping of frames that records which frames a rule reads or searches."""
 
     def __init__(self, frames: Mapping[str, pl.DataFrame]) -> None:
         self.frames, self.read, self.listed = frames, set[str](), False
@@ -51,14 +51,14 @@ class Noted(Mapping[str, pl.DataFrame]):
 
 @dataclasses.dataclass
 class Answer:
-    """The finding of a rule, and everything that the rule has read.
+    """The finding of a rule, and the data that the rule has read.
 
     Attributes
     ----------
     frames : dict of str to polars.DataFrame or None
         The frames that the rule read or searched. A frame that does not exist is ``None``.
     names : set of str or None
-        All names of frames, if the rule listed them.
+        All names of frames, if the rule listed them; otherwise ``None``.
     """
 
     paper: Paper
@@ -69,7 +69,7 @@ class Answer:
     finding: rules.Finding
 
     def is_for(self, paper: Paper, rule: rules.Rule, measured: Measured) -> bool:
-        """Whether the rule would read the same again. Its finding is then the same."""
+        """Return whether the rule would read the same data again, so that its finding would be the same."""
         same = self.paper is paper and self.rule is rule and self.quick == measured.quick
         listed = self.names is None or self.names == set(measured.frames)
         return same and listed and all(measured.frames.get(name) is frame for name, frame in self.frames.items())
@@ -80,7 +80,7 @@ _ANSWERS: defaultdict[tuple[str, str], list[Answer]] = defaultdict(list)
 
 
 def answer(paper: Paper, claim: str, measured: Measured) -> Answer:
-    """Judge a claim, if no other test has judged it by the same frames."""
+    """Judge a claim, or return an earlier answer that another test obtained from the same frames."""
     rule, known = paper.rules[claim], _ANSWERS[paper.name, claim]
     found = next((each for each in known if each.is_for(paper, rule, measured)), None)
     if found is None:
@@ -94,7 +94,10 @@ def answer(paper: Paper, claim: str, measured: Measured) -> Answer:
 
 
 def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
-    """The rows of the scoreboard by claim. Each miss must have a cause with a number, or name what was tried."""
+    """Return the rows of the scoreboard by claim.
+
+    Check that each missed claim has a cause with a number, or names the attempts.
+    """
     printed = claims.read(paper.path("claims.csv"))
     rows = {
         claim.id: scoreboard.Row(claim, paper.rules[claim.id], answer(paper, claim.id, measured).finding)
@@ -106,9 +109,10 @@ def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
 
 
 def check_findings(paper: Paper, printed: Measured, measured: Measured, experiment: str) -> None:
-    """Judge the claims that read an experiment. The other experiments measure the printed numbers.
+    """Judge the claims that read an experiment with unusual values.
 
-    All other claims must read no other data. Each miss must have a cause with a number, or name what was tried.
+    All other experiments have the printed numbers. Claims that do not read this experiment must have read the same data
+    as before. Each missed claim must have a cause with a number, or name the attempts.
     """
     reads = [claim for claim in paper.rules if experiment in answer(paper, claim, printed).frames]
     assert reads or not any(experiment in rule.needs for rule in paper.rules.values())
@@ -118,12 +122,12 @@ def check_findings(paper: Paper, printed: Measured, measured: Measured, experime
 
 
 def changed(printed: Measured, experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """The numbers of the paper, with changes in one experiment."""
+    """Return the numbers of the paper, with changes in the frame of one experiment."""
     return dataclasses.replace(printed, frames=dict(printed.frames) | {experiment: change(printed[experiment])})
 
 
 def scaled_where(it: pl.Expr, column: str, factor: float) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Makes a function that multiplies a number in some rows by a factor."""
+    """Make a function that multiplies a column by a factor in the rows that meet a condition."""
     return lambda rows: rows.with_columns(
         pl.when(it).then(pl.col(column) * factor).otherwise(pl.col(column)).alias(column)
     )
@@ -159,7 +163,7 @@ def save_few_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_figure(paper: Paper, name: str, printed: Measured, *, without_unit: Iterable[str] = ("",)) -> None:
-    """Check that a figure is as wide as a column or a page, has numbers and axes with units, and names missing runs."""
+    """Check a figure: width of a column or a page, numbers, axes with units, and the names of missing runs."""
     (figure,) = paper.chosen([name])
     drawing = line_figures.drawn(figure, printed)
     assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
@@ -174,10 +178,9 @@ def check_figure(paper: Paper, name: str, printed: Measured, *, without_unit: It
 
 
 def check_scenarios(paper: Paper, each: Experiment) -> list[Point]:
-    """Check that the scenario of an experiment is valid in quick and full length, and has the names of paper and
-    experiment.
+    """Check that the scenario of an experiment is valid for quick and full runs, and has its names.
 
-    Returns the points of the full length, of one sweep in `make test`, and of all sweeps in `make test-all`.
+    Return the points of a full run: of one sweep in `make test`, and of all sweeps in `make test-all`.
     """
     full = []
     for quick in (True, False):

@@ -1,12 +1,13 @@
 """Finds sentences that a new reader has to read twice, and checks each page against its budget.
 
 ``python tests/prose.py`` counts the findings of all pages and of the comments of some crates. It fails if a page has
-more findings than its line in ``tests/data/prose_budget.json``. A page without a line may have none. The budget only
-falls: ``--lower`` writes the present counts if they are lower. It also fails if more than 8 % of the sentences in the
-comments of all Rust files have findings. The same holds for comments and docstrings in Python. ``--list FILE...``
-prints the findings of files.
+more findings than its line in ``tests/data/prose_budget.json``. A page without a line in that file may have no finding.
+The budget only falls: ``--lower`` writes the present counts if they are lower. It also fails if more than 8 % of the
+sentences in the comments of all Rust files have findings. The same limit applies to comments and docstrings in Python.
+``--list FILE...`` prints the findings of files.
 
-A finding is a place to look at. Even if the sentence is clear, reword it: the rules are few and mechanical.
+A finding is a sentence that a reader should check. Even if the sentence is clear, reword it: the rules are few and
+mechanical.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ ROOT = Path(__file__).parent.parent
 BUDGET = ROOT / "tests" / "data" / "prose_budget.json"
 # Crates whose comments are checked, as one count for each crate.
 CRATES = ("crates/scenario", "crates/topology", "crates/traffic", "crates/units")
-# Maximum number of findings per sentence, over all files of a language.
+# Maximum share of sentences with findings, over all files of a language.
 MOST_IN_CODE = {"*.rs": 0.08, "*.py": 0.08}
-# Texts from other authors, and generated texts.
+# Folders that the check skips: texts from other authors, and generated texts.
 LEFT_OUT = ("python/weft/report/vendor/", "docs/_generated/")
 
 MOST_WORDS = 26
@@ -61,7 +62,7 @@ class Finding(NamedTuple):
 
 
 def passages(path: Path) -> Iterator[tuple[int, str]]:
-    """First line and text of each passage: paragraphs of a page, comments and docstrings of a file of code."""
+    """Yield the first line and the text of each passage: paragraphs of a page, comments and docstrings of code."""
     if path.suffix == ".py":
         yield from _python(path.read_text(encoding="utf-8"))
         return
@@ -98,13 +99,13 @@ def _python(text: str) -> Iterator[tuple[int, str]]:
 
 
 def sentences(passage: str) -> Iterator[str]:
-    """Sentences of a passage; an item of a list ends a sentence."""
+    """Split a passage into sentences. The end of a list item ends a sentence."""
     for part in re.split(r"\n\s*\n|\n\s*[-*] |\n\s*\d+\. ", passage):
         yield from re.split(r"(?<=[.!?])\s+(?=[A-Z`*])", part)
 
 
 def broken(sentence: str) -> list[str]:
-    """The rules that a sentence breaks. Code and links count as one word."""
+    """Return the rules that a sentence breaks. Code and links count as one word."""
     plain = re.sub(r"`[^`]*`|\[[^\]]*\]\([^)]*\)|https?://\S+", "x", " ".join(sentence.split()))
     words = len(plain.split())
     if words < FEWEST_WORDS:
@@ -119,7 +120,10 @@ def broken(sentence: str) -> list[str]:
 
 @cache
 def judged(path: Path) -> list[tuple[Finding, int]]:
-    """Each sentence of a file with its number of words. A file is read once: all checks share its sentences."""
+    """Return each sentence of a file with the rules that it breaks, and its number of words.
+
+    A file is read once, because several checks use its sentences.
+    """
     return [
         (Finding(line, " ".join(sentence.split()), broken(sentence)), len(sentence.split()))
         for line, passage in passages(path)
@@ -128,12 +132,12 @@ def judged(path: Path) -> list[tuple[Finding, int]]:
 
 
 def findings(path: Path) -> list[Finding]:
-    """All findings of a file."""
+    """Return all findings of a file."""
     return [sentence for sentence, _ in judged(path) if sentence.rules]
 
 
 def in_code() -> list[str]:
-    """The complaints about languages whose comments have too many findings."""
+    """Return complaints about languages whose comments have too many findings."""
     complaints = []
     for pattern, most in MOST_IN_CODE.items():
         listed = subprocess.run(["git", "ls-files", pattern], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -148,7 +152,7 @@ def in_code() -> list[str]:
 
 
 def counts() -> dict[str, int]:
-    """Number of findings of each page, and of each crate in `CRATES`."""
+    """Count the findings of each page, and of each crate in `CRATES`."""
     listed = subprocess.run(
         ["git", "ls-files", "*.md", *(f"{crate}/*.rs" for crate in CRATES)],
         cwd=ROOT,
@@ -158,7 +162,7 @@ def counts() -> dict[str, int]:
     )
     found: dict[str, int] = {}
     for name in listed.stdout.split():
-        # a link instead of a folder is listed under its target
+        # a symbolic link to a folder is listed under its target
         if not name.startswith(LEFT_OUT) and (ROOT / name).is_file():
             of = name if name.endswith(".md") else "/".join(name.split("/")[:2])
             found[of] = found.get(of, 0) + len(findings(ROOT / name))
@@ -166,7 +170,7 @@ def counts() -> dict[str, int]:
 
 
 def compared(found: dict[str, int], budget: dict[str, int]) -> list[str]:
-    """The complaints about the present counts: too many findings, or a budget that is too high."""
+    """Return complaints about the present counts: too many findings, or a budget that is too high."""
     complaints = [
         f"{name}: {number} sentence(s) to rewrite, and its budget is {budget.get(name, 0)}: "
         f"see `python tests/prose.py --list {name}`"
@@ -180,13 +184,13 @@ def compared(found: dict[str, int], budget: dict[str, int]) -> list[str]:
 
 
 def lowered(found: dict[str, int], budget: dict[str, int]) -> dict[str, int]:
-    """The budget, replaced by the present counts if these are lower. Lines with zero are left out."""
+    """Return the budget with each count lowered to the present count. Lines with zero are omitted."""
     least = {name: min(number, found.get(name, 0)) for name, number in budget.items()}
     return {name: number for name, number in sorted(least.items()) if number}
 
 
 def main(words: list[str] | None = None) -> int:
-    """Exit status: 1 if a page is over its budget or the budget is too high."""
+    """Run the command, and return its exit status: 1 if a page is over its budget or the budget is too high."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--list", nargs="+", metavar="FILE", type=Path, help="files or folders whose findings are shown"

@@ -1,4 +1,4 @@
-"""Frames of TCEP's experiments with the outcome that the paper describes. No simulation computed these numbers."""
+"""Makes frames of TCEP's experiments that have the outcome of the paper. No simulation computed these numbers."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 LOADS = (0.01, 0.05, 0.1, 0.125, 0.15, 0.2, 0.22, 0.3, 0.45, 0.5, 0.57, 0.6, 0.8, 0.85, 0.9, 0.95, 1.0)
 LINE = (0.1, 0.2, 0.3, 0.41, 0.6, 0.8)
-# Throughput of the patterns [flits/terminal/cycle]. SLaC accepts an eighth of adversarial traffic.
+# Throughput under each pattern [flits/terminal/cycle]. Under adversarial patterns SLaC accepts only 0.125.
 FULL = {"uniform": 0.95, "tornado": 0.57, "bit_reverse": 0.85}
 
 
 def rows(mechanism: str, loads: Iterable[float], of: Callable[[float], dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of a frame. Values that `of` lacks are typical values."""
+    """Make rows of a frame, one for each load. Columns that `of` does not return have typical values."""
     usual = {"mechanism": mechanism, "policy": "{}", "seed": 1.0, "saturated": False, "stalled": False}
     usual |= {
         "terminals": 1024.0,
@@ -53,15 +53,14 @@ def rows(mechanism: str, loads: Iterable[float], of: Callable[[float], dict[str,
 
 
 def frame(*parts: list[dict[str, Any]]) -> pl.DataFrame:
-    """A frame of some rows."""
+    """Make a frame from lists of rows."""
     return pl.DataFrame([row for part in parts for row in part], schema=SCHEMA)
 
 
 def _curve(full: float, least: float, growth: float, links: float) -> Callable[[float], dict[str, Any]]:
-    """Makes the values of a mechanism that accepts up to `full`. Latency, links and energy grow with the load.
+    """Make the values of a mechanism that accepts loads up to `full`. Active links and energy grow with the load.
 
-    Energy is the energy of the links that are on, per accepted flit. Beyond `full` the number of accepted flits is
-    constant.
+    Energy is the energy of active links per accepted flit. Beyond load `full` the accepted load is constant.
     """
 
     def of(load: float) -> dict[str, Any]:
@@ -80,13 +79,13 @@ def _curve(full: float, least: float, growth: float, links: float) -> Callable[[
 
 
 def _cheaper(of: Callable[[float], dict[str, Any]], factor: float) -> Callable[[float], dict[str, Any]]:
-    """The values of a mechanism, with energy multiplied by a factor."""
+    """Make the values of a mechanism, with its energy multiplied by a factor."""
     energy = "energy_network_per_bit_pj"
     return lambda load: (usual := of(load)) | {energy: factor * usual[energy]}
 
 
 def pattern(name: str) -> pl.DataFrame:
-    """The four mechanisms under a pattern."""
+    """Make the frame of a pattern, with the rows of all mechanisms."""
     full, uniform = FULL[name], name == "uniform"
     slac = _curve(full if uniform else 0.125, 32.7, 1.3 if uniform else 20, 0.1875)
     return frame(
@@ -120,7 +119,10 @@ def _line(minimal: float | None) -> pl.DataFrame:
 
 
 def _jobs(energy: float, time: float) -> pl.DataFrame:
-    """Rows in which SLaC's energy and time grow up to these multiples of TCEP's; time starts at about half of it."""
+    """Make rows in which SLaC's energy and time grow up to these multiples of TCEP's.
+
+    The time starts at about half of its multiple.
+    """
     done = {"mechanism": TCEP, "energy_network_j": 2.0, "completion_cycles": 1e6}
     parts = [
         [
@@ -157,7 +159,7 @@ def _epochs() -> pl.DataFrame:
 
 
 def _own() -> pl.DataFrame:
-    """Rows in which our policy needs a tenth fewer links at TCEP's latency, and saves more if packets wait longer."""
+    """Make rows in which our policy needs 10 % fewer links at TCEP's latency, and fewer still at higher latencies."""
     settings = {
         BASELINE: [("always_on", 24.0, 1.0)],
         SLAC: [("slac", 26.0, 1.0)],
@@ -176,8 +178,8 @@ def _own() -> pl.DataFrame:
 
 
 def _application(work: str, which: object) -> dict[str, Any]:
-    """A run of an application under a mechanism, or under TCEP with other epochs."""
-    # the geometric means of the six ratios are 1.15 for TCEP and 1.61 for SLaC
+    """Make the row of an application under a mechanism, or under TCEP with other epochs."""
+    # ratios to the baseline, whose geometric means are the printed 1.15 for TCEP and 1.61 for SLaC
     latency: dict[object, float] = {BASELINE: 1.0, TCEP: 1.0994, SLAC: 1.6 if work == NEKBONE else 1.3207}
     if work == BOX_MG:
         latency[SLAC] = 1.05
@@ -216,7 +218,7 @@ def _applications(some: Iterable[object]) -> pl.DataFrame:
 
 @cache
 def ideal() -> Measured:
-    """All experiments, with the numbers that the paper prints."""
+    """Make the frames of all experiments, with the numbers that the paper prints."""
     root = frame(rows("root network", [0.01], lambda _: {"hops_max": 4}), rows(BASELINE, [0.01], lambda _: {}))
     return Measured(
         {

@@ -1,4 +1,4 @@
-"""Frames of the experiments of Zahn et al. with the outcome that the paper describes.
+"""Makes frames of the experiments of Zahn et al. that have the outcome of the paper.
 
 No simulation computed these numbers.
 """
@@ -44,13 +44,13 @@ PRINTED: dict[str, dict[str, tuple[float, float, float]]] = {
     TREE: {ONE_QUEUE: (0.1, 15.0, 8.0), VOQSW: (0.25, 5.0, 3.0), DBBM: (0.25, 5.0, 3.0), FLOW2SL: (0.24, 20.0, 3.0)},
     DRAGONFLY: {ONE_QUEUE: (0.12, 12.0, 1.0), VOQSW: (0.3, 2.0, 0.45), DBBM: (0.3, 2.0, 0.45), H2LQ: (0.3, 2.0, 0.45)},
 }
-# Factors by which a policy multiplies throughput, latency and energy per data.
+# For each policy, its factors of throughput, latency and energy per bit.
 TIMES = {NONE: (1.0, 1.0, 1.0), ON_OFF: (1.0, 1.02, 0.99), HIGH_LOW: (0.97, 1.05, 0.95), LADDER: (0.995, 1.5, 0.5)}
 _NETWORKS = {TORUS: "torus", TREE: "k_ary_n_tree", DRAGONFLY: "dragonfly"}
 
 
 def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, float], **more: Any) -> dict[str, Any]:
-    """A row with typical numbers, except the named ones."""
+    """Make a row with typical numbers, except for the numbers that are given."""
     accepted, latency, energy = (value * times for value, times in zip(numbers, TIMES[saving], strict=True))
     usual: dict[str, Any] = {
         "mechanism": mechanism(scheme, saving),
@@ -84,7 +84,7 @@ def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, flo
 
 @cache
 def ideal() -> Measured:
-    """The outcome of every experiment as described in the paper."""
+    """Make the frames of all experiments, with the outcome that the paper describes."""
     found = {
         network: [row(network, name, saving, numbers) for name, numbers in schemes.items() for saving in POLICIES]
         for network, schemes in PRINTED.items()
@@ -101,7 +101,7 @@ def ideal() -> Measured:
         for network in factor.networks():
             found[one_factor.experiment(network, factor)] = found[network]
     found[COMBINATIONS] = [each for network in NETWORKS for each in found[network]]
-    # 4 numbers for each combination: too little memory costs a tenth of the cold throughput
+    # 4 memory sizes for each combination: with too little memory, cold flows lose a tenth of their throughput
     found[BUFFERS] = [
         row(network, name, saving, PRINTED[network][name], port_kib=kib, cold_load=share * PRINTED[network][name][0])
         for network in NETWORKS

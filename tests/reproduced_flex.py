@@ -1,4 +1,4 @@
-"""Frames of FleX's experiments with the outcome that the paper describes. No simulation computed these numbers."""
+"""Makes frames of FleX's experiments that have the outcome of the paper. No simulation computed these numbers."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 LOADS = (0.05, 0.1, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0)
 HOT = (0.0002, 0.0006, 0.0012)
-# Latencies at low loads [cycles], by network and by routing; links that a packet crosses.
+# Latency at low loads [cycles] of each network and of each routing. Number of links that a packet crosses.
 LATENCY = {FAT_TREE: 17.0, DRAGONFLY: 13.0, HYPERX: 10.4, SLIM_FLY: 10.7, FLEX: 10.4, LARGER: 10.5}
 TIMES = {MINIMAL: 1.0, BALANCED: 1.0, UGAL: 1.05, LBR: 1.16}
 HOPS = {FAT_TREE: 3.78, DRAGONFLY: 2.68, HYPERX: 1.8, SLIM_FLY: 1.9, FLEX: 1.8, LARGER: 1.85}
-# Accepted by fat tree, dragonfly, HyperX, Slim Fly and FleX, by pattern and routing [flits/terminal/cycle].
+# Saturation of fat tree, dragonfly, HyperX, Slim Fly and FleX, by pattern and routing [flits/terminal/cycle].
 FULL: dict[str, dict[str, tuple[float, ...]]] = {
     "uniform": {
         MINIMAL: (0.95, 0.8, 0.94, 0.7, 0.87),
@@ -83,7 +83,7 @@ FULL |= {
 
 
 def row(network: str, routing: str, load: float, full: float, latency: float, **more: Any) -> dict[str, Any]:
-    """A row of a network that accepts up to `full`. Other numbers are typical."""
+    """Make a row of a network that accepts loads up to `full`. All other numbers are typical."""
     usual: dict[str, Any] = {
         "mechanism": mechanism(network, routing),
         "network": network,
@@ -103,21 +103,21 @@ def row(network: str, routing: str, load: float, full: float, latency: float, **
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """A frame of such rows."""
+    """Make a frame from rows of networks."""
     return pl.DataFrame(list(rows), schema=SCHEMA | COLUMNS)
 
 
 def of_pattern(pattern: str) -> pl.DataFrame:
-    """All networks and routings of a pattern over load."""
+    """Make the rows of a pattern: all networks and routings over load."""
     loads = HOT if pattern == "hot_spot" else LOADS
     rows = []
     for routing, limits in FULL[pattern].items():
         names = (LARGER,) if pattern == "larger" else NETWORKS
         for name, full in zip(names, limits, strict=True):
             latency = TIMES[routing] * (8.0 if (pattern, name) == ("transpose", DRAGONFLY) else LATENCY[name])
-            # loads with UGAL's detours
+            # under UGAL, packets also load channels of detours
             latency *= 1.2 if (pattern, name, routing) == ("transpose", DRAGONFLY, UGAL) else 1
-            # the dragonfly's bound under bit complement and next group is below the lowest load
+            # lower than all other loads, because the dragonfly saturates below them under bit complement and next group
             rows += [row(name, routing, load, full, latency, pattern=pattern) for load in (0.02, *loads) if full]
     if pattern not in ("larger", "hot_spot"):
         limit = FULL[pattern][MINIMAL][-1]
@@ -126,7 +126,10 @@ def of_pattern(pattern: str) -> pl.DataFrame:
 
 
 def of_periods() -> pl.DataFrame:
-    """Rows of LBR over the period of its snapshots. With a longer period it is slower and saturates earlier."""
+    """Make rows of LBR with several snapshot periods.
+
+    With a longer period LBR has a higher latency and saturates earlier.
+    """
     return frame(
         row(FLEX, LBR, load, 0.93 - place / 20, 12 + place, period=period)
         for place, period in enumerate((1, 10, 100))
@@ -135,7 +138,7 @@ def of_periods() -> pl.DataFrame:
 
 
 def of_readings() -> pl.DataFrame:
-    """Rows in which all readings of LBR have the same results."""
+    """Make rows in which all interpretations of LBR have the same results."""
     return frame(
         row(name, routing, load, full, TIMES.get(routing, TIMES[LBR]) * LATENCY[name], pattern=pattern)
         for pattern in lbr_readings.PATTERNS
@@ -147,7 +150,7 @@ def of_readings() -> pl.DataFrame:
 
 
 def of_concentration() -> pl.DataFrame:
-    """Rows in which FleX carries more if both networks have the same number of terminals per router."""
+    """Make rows in which FleX accepts more than Slim Fly if both have the same number of terminals per router."""
     return frame(
         row(name, routing, load, full, LATENCY[FLEX], pattern=pattern)
         for name, full in ((FLEX_OF_6, 0.9), (SLIM_FLY_OF_10, 0.1))
@@ -158,7 +161,7 @@ def of_concentration() -> pl.DataFrame:
 
 
 def of_layers_and_dimensions() -> pl.DataFrame:
-    """Figs. 16 and 17, with the mean distances of these networks."""
+    """Make rows for Figs. 16 and 17, with the mean distances of their networks."""
     hops = dict(zip(map(of_layers, range(3, 8)), (1.8, 2.21, 2.17, 2.31, 2.41), strict=True))
     flexes = [(name, BALANCED, mean) for name, mean in hops.items()]
     others = [(HYPERX_2D, MINIMAL, 1.67), (HYPERX_3D, MINIMAL, 2.5)]
@@ -171,7 +174,7 @@ def of_layers_and_dimensions() -> pl.DataFrame:
 
 @cache
 def ideal() -> Measured:
-    """Numbers of the paper for every experiment."""
+    """Make the frames of all experiments, with the numbers of the paper."""
     frames = {pattern: of_pattern(pattern) for pattern in FULL}
     more = {"periods": of_periods(), "readings": of_readings(), "layers": of_layers_and_dimensions()}
     return Measured(frames | more | {"concentration": of_concentration()}, quick=False)

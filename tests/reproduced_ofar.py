@@ -1,4 +1,4 @@
-"""Frames of OFAR's experiments with the outcome that the paper describes. No simulation computed these numbers."""
+"""Makes frames of OFAR's experiments that have the outcome of the paper. No simulation computed these numbers."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ LATENCY = {
     OFAR_L: 131.0,
     OFAR_E: 132.0,
 }
-# Times of OFAR relative to those of PB. Their mean gives the printed speed-up.
+# Completion times of OFAR relative to PB. Their mean gives the printed speed-up.
 TIMES = {"UN": 0.8174, "ADV+2": 0.8, "ADV+6": 0.431, "MIX1": 0.75, "MIX2": 0.7, "MIX3": 0.674}
 
 
 def row(mechanism: str, pattern: str, load: float, **more: Any) -> dict[str, Any]:
-    """A row of a frame. Other numbers are typical."""
+    """Make a row of a frame. Numbers that are not given are typical."""
     usual = {
         "mechanism": mechanism,
         "pattern": pattern,
@@ -61,27 +61,27 @@ def row(mechanism: str, pattern: str, load: float, **more: Any) -> dict[str, Any
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """A frame of such rows."""
+    """Make a frame from rows of routings."""
     return pl.DataFrame(list(rows), schema=SCHEMA | COLUMNS)
 
 
 def accepting(mechanism: str, pattern: str, load: float, full: float, **more: Any) -> dict[str, Any]:
-    """A row of a mechanism whose highest accepted load is `full`."""
+    """Make a row of a routing whose highest accepted load is `full`."""
     return row(mechanism, pattern, load, accepted_load=min(load, full), saturated=load > full) | more
 
 
 def over_load(pattern: str) -> pl.DataFrame:
-    """All mechanisms of a pattern over load."""
+    """Make the rows of a pattern: all routings over load."""
     return frame(accepting(name, pattern, load, full) for name, full in FULL[pattern].items() for load in LOADS)
 
 
 def of_all_patterns(mechanism: str) -> pl.DataFrame:
-    """OFAR under all patterns over load, by the name of a variant."""
+    """Make rows of OFAR under all patterns over load, for each variant of a column."""
     return frame(accepting(mechanism, name, load, full[OFAR]) for name, full in FULL.items() for load in LOADS)
 
 
 def transients() -> pl.DataFrame:
-    """Responses in which OFAR and OFAR-L adapt at once, and PB has a peak that takes a thousand cycles to fall."""
+    """Make latencies around a change of the pattern: OFAR and OFAR-L adapt at once, PB's peak falls in 1,000 cycles."""
     times = [10.0 + 20 * number for number in range(400)]
     rows = []
     for before, after in (("UN", "ADV+2"), ("ADV+2", "UN"), ("ADV+2", "ADV+6")):
@@ -95,7 +95,7 @@ def transients() -> pl.DataFrame:
 
 
 def bursts() -> pl.DataFrame:
-    """Rows of bursts of both sizes, in which OFAR-L takes a tenth longer than OFAR."""
+    """Make rows of bursts of both sizes, in which OFAR-L takes 10 % longer than OFAR."""
     factors = {PB: (1.0, 0.0), OFAR: (0.0, 1.0), OFAR_L: (0.0, 1.1)}
     return frame(
         row(name, pattern, 1.0, per_terminal=size, completion_cycles=100.0 * size * (fixed + factor * time))
@@ -106,7 +106,7 @@ def bursts() -> pl.DataFrame:
 
 
 def scarce() -> pl.DataFrame:
-    """Rows in which less is accepted at the highest loads without injection control, and not less with control."""
+    """Make rows in which throughput falls at the highest loads only without injection control."""
     falling = {1.0: 0.1, 0.8: 0.2}
     return frame(
         accepting(OFAR_E, "ADV+6", load, falling.get(load, 0.3) if control == "free" else 0.3, injection=control)
@@ -119,12 +119,12 @@ TRIGGERS = ("granted", "granted_or_full", "unavailable")
 
 
 def under(trigger: str, rows: pl.DataFrame, misroutes: str = "mixed") -> pl.DataFrame:
-    """The same rows, with the reading of the trigger and of OFAR-L under which they were run."""
+    """Add to rows the interpretation of the trigger and of OFAR-L under which they ran."""
     return rows.with_columns(trigger=pl.lit(trigger), global_misroutes=pl.lit(misroutes))
 
 
 def readings() -> dict[str, pl.DataFrame]:
-    """The points of the readings, which are the same under each reading."""
+    """Make the frames of the readings, with equal points under each interpretation."""
     full, far = FULL["UN"], FULL["ADV+6"]
     plain = frame(accepting(name, "UN", 1.0, full[name]) for name in (MIN, PB))
     ours = frame(accepting(name, "UN", 1.0, full[name]) for name in (OFAR, OFAR_L))
@@ -147,7 +147,7 @@ def readings() -> dict[str, pl.DataFrame]:
 
 @cache
 def ideal() -> Measured:
-    """All experiments."""
+    """Make the frames of all experiments, with the outcome that the paper describes."""
     frames = readings() | {
         "uniform": over_load("UN"),
         "adv2": over_load("ADV+2"),

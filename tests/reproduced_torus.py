@@ -1,7 +1,4 @@
-"""Frames of the experiments of Andujar et al. with the outcome that the paper describes.
-
-No simulation computed them.
-"""
+"""Makes frames of the experiments of Andujar et al. that have the outcome of the paper, without a simulation."""
 
 from __future__ import annotations
 
@@ -47,10 +44,10 @@ BUSY_256 = BUSY | {FOUR[1]: 0.044}
 
 
 def crossing(share: float, time: float, w_net: float, busy: float) -> float:
-    """The busy share with which a machine saves energy below the idle share `share` of a node.
+    """Return the busy share for which a machine saves energy below the idle share `share` of a node.
 
-    The two energies are straight lines over the idle share. Their difference is f0 at 0 and f1 at 1, so it is 0 at f0 /
-    (f0 - f1).
+    The energies of the two machines are linear over the idle share. Their difference is f0 at share 0 and f1 at share
+    1, so it is 0 at f0 / (f0 - f1).
     """
     network = 0.15 * (w_net * time - 1)
     last = network + 0.85 * (time - 1)
@@ -59,7 +56,7 @@ def crossing(share: float, time: float, w_net: float, busy: float) -> float:
 
 
 def row(network: str, saves: bool, work: str | None, scale: float | None, **more: Any) -> dict[str, Any]:
-    """A row with typical numbers, except the named ones."""
+    """Make a row with typical numbers, except for the numbers that are given."""
     usual: dict[str, Any] = {
         "mechanism": label(network, saves=saves),
         "network": network,
@@ -79,8 +76,8 @@ def row(network: str, saves: bool, work: str | None, scale: float | None, **more
     return usual | more
 
 
-# By experiment and work, and by network: relative run time, W_net with and without the policy, and the idle shares
-# below which the machine saves energy with and without it (None: the same work).
+# For each experiment, work and network: relative run time, W_net with and without the policy, and the idle shares of a
+# node below which the machine saves energy with and without the policy (None: equal work).
 PRINTED: dict[tuple[str, str, str], tuple[float, float, float, float | None, float | None]] = {
     (SINGLE_64, FOUR[3], "2D-4X"): (1.005, 0.715, 0.5, None, None),
     (SINGLE_64, FOUR[3], "1D-16X"): (1.02, 0.43, 0.32, None, None),
@@ -112,7 +109,7 @@ def _of_work(experiment: str, work: str, scale: float) -> list[dict[str, Any]]:
 
 @cache
 def ideal() -> Measured:
-    """The outcome of every experiment as described in the paper."""
+    """Make the frames of all experiments, with the outcome that the paper describes."""
     works = {SINGLE_64: (*FOUR, GRAPH500), SINGLE_256: (*FOUR, GRAPH500), SETS_64: "ABC", SETS_256: "ABC"}
     found = {
         name: [each for work in of for scale in SCALES for each in _of_work(name, work, scale)]

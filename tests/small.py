@@ -1,4 +1,4 @@
-"""Scenarios and points from which several tests start."""
+"""Small scenarios and points that several tests use."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PACKETS = 100_000
 
 
 def steady_point(policy: Any, load: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Coordinates and summary of a point that carried its load under a policy, for `conftest.made`."""
+    """Return coordinates and summary of a point that carried its load under a policy, for `conftest.made`."""
     numbers = {
         "load": load,
         "offered_load": load,

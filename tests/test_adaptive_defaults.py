@@ -1,4 +1,4 @@
-"""With their defaults, adaptive routings take minimal paths if nothing waits. Other settings cause a hint."""
+"""Adaptive routings with default settings take minimal paths if no packets wait. Other settings cause a hint."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ routing: dragonfly_minimal
 traffic: {pattern: uniform, packet: 1flit, load: 0.1}
 measure: {warmup: 1500cycles, window: 1500cycles}
 """
-# Networks in which each line is complete, with links of this length.
+# A network in which each line of routers is fully connected, by links of the same length.
 GRID = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 2}}
 links:
@@ -38,9 +38,9 @@ measure: {warmup: 1000cycles, window: 1500cycles}
 
 
 def _sensing() -> dict[str, list[str]]:
-    """Routings with a sensor that may take detours, and the sensors of each.
+    """Return the routings that can take detours and have sensors, with the sensors of each.
 
-    `up_down` takes only minimal paths, and `python` the user's paths.
+    `up_down` takes only minimal paths, and `python` takes the user's paths.
     """
     schema = _engine.schema()
     found = {}
@@ -55,7 +55,7 @@ SENSING = _sensing()
 
 
 def _network(routing: str) -> str:
-    """A network that the routing supports."""
+    """Return a network that the routing supports."""
     for text in (GRID, DRAGONFLY):
         try:
             weft.load(text, overrides={"routing": routing}).points[0].imply()
@@ -73,7 +73,7 @@ def test_all_adaptive_routings_with_a_sensor_are_tested_here() -> None:
 def test_with_its_defaults_a_routing_is_minimal_where_nothing_waits(routing: str, tmp_path: Path) -> None:
     """At load 0.1 a link carries 0.1 flits per cycle.
 
-    In 1 of 200 cycles two flits arrive, and the second flit waits.
+    Two flits arrive in only 1 of 200 cycles, and then the second flit waits.
     """
     frame = weft.load(_network(routing), overrides={"routing": routing}).run(tmp_path / "out").frame
     assert frame["minimal_share"].item() > 0.99
@@ -81,7 +81,8 @@ def test_with_its_defaults_a_routing_is_minimal_where_nothing_waits(routing: str
 
 @pytest.mark.parametrize("routing", SENSING)
 def test_credits_under_way_are_a_hint_whose_remedy_ends_it(routing: str) -> None:
-    """In a round trip of 202 cycles, a link at load 0.1 carries about 20 flits, which is more than any bias."""
+    """A sensor of used credits causes detours: in a round trip of 202 cycles, a link at load 0.1 carries about 20
+    flits, more than any bias."""
     text = _network(routing)
     (sensor,) = (word for word in SENSING[routing] if word.endswith("_credits"))
     path = f"routing.{routing}.sensor"

@@ -1,4 +1,4 @@
-"""Commands that other packages add by entry points, like the packages of papers and of other simulators."""
+"""Other packages can add commands by entry points, as the packages of papers and of other simulators do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def main(options):
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A folder with an installed package that adds two commands. One works, and the module of the other is missing."""
+    """Make a folder with an installed package that adds two commands.
+
+    The first command works; the module of the second is missing.
+    """
     (tmp_path / "greeter.py").write_text(COMMAND, encoding="utf-8")
     shown = tmp_path / "greeter-1.0.dist-info"
     shown.mkdir()

@@ -1,4 +1,4 @@
-"""Path counts, bounds, overheads and worked examples of the TCEP paper, compared with sums computed by hand."""
+"""Compares path counts, bounds, overheads and worked examples of the TCEP paper with sums computed by hand."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def test_fig3_concentrated() -> None:
 
 
 def test_fig3_distributed() -> None:
-    """All placements of six links are counted one by one.
+    """The test counts the paths of each placement of six links.
 
-    The 40 comes from two triangles and a router with only its root link.
+    The printed 40 paths belong to two triangles, and a router with only its root link.
     """
     placements = paths.every_placement(8, 6)
     assert len(placements) == comb(21, 6)
@@ -48,7 +48,7 @@ def test_fig3_distributed() -> None:
     assert len(forty) == comb(7, 3) * comb(4, 3) // 2
     even = paths.most_even(forty, 8)
     assert even.tolist() == [[1, 2], [1, 3], [2, 3], [4, 5], [4, 6], [5, 6]]
-    # 12 pairs of R0 or R7 with another router, because R7 has only R0; also the 9 pairs of routers from different
+    # pairs with only one path: 1 + 6 pairs of R7, which has only its link to R0, and 9 pairs of routers from different
     # triangles
     active = paths.with_links(8, even)
     alone = 1 + 6 + 9
@@ -72,7 +72,7 @@ def test_counts_of_random_placements_are_those_of_a_plain_loop() -> None:
                 expected["two_hop_unlinked"] += 0 if one[a, b] else over
                 expected["at_most_two"] += min(2, over + one[a, b])
         assert {name: counted[name][sample] for name in expected} == expected
-    # a path over a router connects two of its neighbours
+    # each pair of neighbours of a router has a path over this router
     degree = active.sum(axis=2)
     assert (counted["two_hop"] == (degree * (degree - 1) // 2).sum(axis=1)).all()
 
@@ -101,14 +101,14 @@ def test_fig4() -> None:
     of_all = frame.filter(pl.col("count") == "all")
     assert of_all["concentrated"][0] == 31 + comb(31, 2)
     assert of_all["concentrated"][-1] == links * (1 + 30)
-    # concentration gives the most two-hop paths possible for a number of links, because it maximises the sum of squared
-    # degrees
+    # concentrated links give the maximum of two-hop paths for a number of links, because they maximise the sum of
+    # squared degrees
     assert (frame.filter(pl.col("count") == "two_hop")["ratio_to_max"] >= 1).all()
-    # position of the paper's peak: three hubs of 32, 90 of 496 links
+    # the ratio has the paper's peak at three hubs of 32 routers, which have 90 of 496 links
     peak = of_all.row(of_all["ratio"].arg_max() or 0, named=True)
     assert peak["active_links"] == 31 + 30 + 29
-    # the mean of many random placements: each link of the 31 other routers exists with probability p; links are
-    # independent except for their fixed number
+    # mean of many random placements: each link between the 31 other routers exists with probability p, and links are
+    # independent, except that their number is fixed
     p = (90 - 31) / (links - 31)
     pair = p * (59 - 1) / (links - 31 - 1)  # probability of two given links
     expected = 90 + comb(31, 2) + 31 * comb(31 - 1, 1) * p + 31 * comb(30, 2) * pair
@@ -144,7 +144,7 @@ def test_a_seed_is_not_negative(capsys: pytest.CaptureFixture[str]) -> None:
     assert "write a whole number from 0" in capsys.readouterr().err
 
 
-# Load, and the fewest of the 496 links that carry it, from the solved inequality of the paper.
+# For each load, the fewest of the 496 links that carry it, from the inequality of the paper solved by hand.
 BOUNDS = {
     0.05: 48, 0.1: 91, 0.2: 166, 0.3: 229, 0.4: 284, 0.41: 289,
     0.5: 331, 0.6: 372, 0.7: 409, 0.8: 441, 0.9: 470,
@@ -198,7 +198,7 @@ def test_bound_without_minimal_traffic() -> None:
     assert bound.active_links(0.5, 32, 1024, 0) == 496
     assert bound.active_links(0.51, 32, 1024, 0) is None
     assert bound.active_links(0.6, 32, 1024, 1) == ceil(0.6 * 496)
-    # the network stays connected
+    # at load 0 the links of a star remain on, so that the network is connected
     assert bound.active_links(0.0, 32, 1024) == 31
     frame = bound.over_load([0.1, 0.6], 32, 1024)
     assert frame["non_minimal_links"].to_list() == [100, None]
@@ -246,9 +246,9 @@ def test_fig6() -> None:
     assert parted.boundary == 3
     assert parted.inner_budget == pytest.approx(1.9)
     assert parted.outer_utilisation == pytest.approx(1.2)
-    # with one inner link less, the inner links could not carry the outer flits
+    # with one inner link less, the inner links could not carry the flits of the outer links
     assert sum(1 - used for used in examples.FIG6[:2]) < sum(examples.FIG6[2:])
-    # a link above the mark has no budget; if no link can carry more, all links are inner
+    # a link above the high-water mark has no free capacity; if no link has free capacity, all links are inner
     assert tuple(examples.partition([0.8, 0.1, 0.1], 0.75)) == pytest.approx((2, 0.65, 0.1))
     assert examples.partition([0.8, 0.9, 0.8], 0.75).boundary == 3
     assert tuple(examples.partition([0.1], 0.75)) == pytest.approx((1, 0.65, 0))

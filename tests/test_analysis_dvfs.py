@@ -1,4 +1,4 @@
-"""Rate scaling of links, compared with bills computed by hand."""
+"""Compares the energy of links with scaled rates (DVFS) with bills computed by hand."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 STATES = LINK_STATES
-# Flits of 5 bits: 10 fJ/bit at any time, and 2 fJ per sent bit. A link that is off also costs a little.
+# Prices for flits of 5 bits: 10 fJ for each bit of capacity while a link is on, and 2 fJ for each sent bit. A link that
+# is off also uses a little energy.
 STATIC, FLIT, DARK = 50, 10, 5
 WINDOW = 1000
 
 
 @pytest.fixture(scope="module")
 def awake(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Three points of links that are always on."""
+    """Run three points with links that are always on, and return their results."""
     sets = {"power.policy": "always_on", "traffic.pattern": "uniform", "routing": "ugal_p", "seed": 1}
     return weft.load(RECORDED, overrides=sets).run(tmp_path_factory.mktemp("awake") / "awake")
 
 
 def _by_hand(root: Path, channels: list[dict[str, int]], bandwidth: float = 1.0) -> Results:
-    """A point whose channels have the given flits, and the given cycles in each state."""
+    """Make a point whose channels carried the given flits, and were the given cycles in each state."""
     results = made(root, [({"traffic.load": 0.1}, {"accepted_bits": 5 * 400, "window_cycles": WINDOW})])
     price = {"static": "10fJ/bit", "per_bit": "2fJ/bit"}
     prices = dict.fromkeys(STATES, price) | {"off": {"static": "1fJ/bit", "per_bit": "0fJ/bit"}}
@@ -60,7 +61,7 @@ def _by_hand(root: Path, channels: list[dict[str, int]], bandwidth: float = 1.0)
 
 
 def test_each_channel_has_the_lowest_rate_that_carries_it(tmp_path: Path) -> None:
-    # a switch counts flits before they leave, so 1010 flits in 1000 cycles are possible
+    # a channel counts a flit before the flit leaves, so 1010 flits in a window of 1000 cycles are possible
     flits = [0, 250, 251, 500, 501, 1000, 1010]
     results = _by_hand(tmp_path, [{"on": WINDOW, "flits": count} for count in flits])
     powers = [0.54, 0.54, 0.69, 0.69, 1, 1, 1]
@@ -77,7 +78,10 @@ def test_each_channel_has_the_lowest_rate_that_carries_it(tmp_path: Path) -> Non
 
 
 def test_only_cycles_with_power_are_scaled(tmp_path: Path) -> None:
-    """A channel that is off for a while carries its flits in the remaining time. Links of terminals keep their rate."""
+    """A channel that is off for some cycles carries its flits in the remaining cycles.
+
+    Links of terminals keep their full rate.
+    """
     channels = [
         {"on": 300, "waking": 100, "off": 600, "flits": 100},  # 100 of 400 cycles: the lowest rate
         {"on": 100, "draining": 100, "off": 800, "flits": 150},  # 150 of 200 cycles: the full rate
@@ -103,7 +107,8 @@ def test_other_rates() -> None:
 
 
 def test_a_rate_is_a_share_of_the_bandwidth(tmp_path: Path) -> None:
-    """If channels carry half a flit per cycle, 125 flits in 1000 cycles are a quarter of their capacity."""
+    """The capacity of a channel of half a flit per cycle is 500 flits in 1000 cycles, so 125 flits are a quarter of
+    it."""
     results = _by_hand(tmp_path, [{"on": 900, "off": 100, "flits": count} for count in (112, 113, 226)], 0.5)
     (row,) = results.rate_scaled().to_dicts()
     bills = [0.5 * STATIC * 900 + FLIT * count for count in (112, 113, 226)]
@@ -150,7 +155,7 @@ def test_the_command_for_slowed_links_works_where_routings_are_zipped_with_polic
 
 
 def test_slow_links_are_billed_alike_by_window_and_by_sample(tmp_path: Path) -> None:
-    """If the full rate is the only one, the bill equals that of the run, both for prices per bit and in watts."""
+    """With only the full rate, the bill equals the bill of the run, for prices per bit and for prices in watts."""
     sets: dict[str, Any] = {"links.default.bandwidth": "1/2flits/cycle", "traffic.load": 0.1}
     sets |= {"power.policy": "always_on", "traffic.pattern": "uniform", "routing": "ugal_p", "seed": 1}
     for number, price in enumerate(("23.44pJ/bit", "1W")):
@@ -179,7 +184,8 @@ def test_rates_that_make_no_sense(rates: tuple[float, ...], powers: tuple[float,
 
 
 def test_at_the_full_rate_nothing_changes(recorded: Results) -> None:
-    """Bills of channels and of samples, in states of all kinds, add up to the bill of the run."""
+    """For link states of all kinds, the bills of channels and the bills of samples each add up to the bill of the
+    run."""
     full = Rates((1.0,), (1.0,))
     wanted = [summary["energy_network_j"] for summary in recorded.summaries]
     for over_time in (False, True):
@@ -231,7 +237,7 @@ def test_links_that_are_always_on(awake: Results) -> None:
         assert row["energy_network_scaled_j"] == pytest.approx(bill * 1e-15)
 
 
-# Two routers with four terminals each; all terminals send to the other router, over one link.
+# Two routers with four terminals each. All terminals send to the other router, over one link.
 PAIR = """\
 topology: {full_mesh: {routers: 2, terminals_per_router: 4}}
 routing: dimension_order
@@ -300,7 +306,7 @@ def test_prices_of_a_scenario() -> None:
     assert prices.flit_fj == pytest.approx(250_000 * 8)
     channels = pl.DataFrame({"link_class": ["local", "global"], "bandwidth": [1.0, 0.5]})
     assert prices.per_cycle("off", channels).tolist() == [0, 0]
-    # prices in watts belong to the link, prices per bit are proportional to what it could carry
+    # a price in watts applies to the whole link; a price per bit is proportional to the link's bandwidth
     assert prices.per_cycle("on", channels).tolist() == pytest.approx([1000, 1000])
     assert prices.per_cycle("shadow", channels).tolist() == pytest.approx([24_000, 12_000])
     own = scenario["power"] | {"class_prices": {"global": {"on": on, "off": {**on, "static": "1W"}}}}

@@ -1,4 +1,4 @@
-"""Energy of the whole machine, compared with closed forms of the paper and with the accounts of runs."""
+"""Compares the energy of the whole machine with closed forms of the paper, and with the energy accounts of runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft import Results
 
 SHARES = Shares()
-# Table 2 of the paper: ports of a switch, switches, terminals of a switch, members of a trunk, neighbours of a switch.
+# Table 2 of the paper: ports of a switch, switches, terminals of a switch, links of a trunk, neighbours of a switch.
 TABLE_2 = {
     "2D-4X": (20, 16, 4, 4, 4),
     "1D-16X": (48, 4, 16, 16, 2),
@@ -32,7 +32,7 @@ REFERENCES = {"2D-4X": Fabric(64, 448), "1D-16X": Fabric(64, 448), "3D-4X": Fabr
 
 @pytest.mark.parametrize(("name", "ratio"), [("2D-4X", 0.714), ("1D-16X", 0.428), ("3D-4X", 0.777)])
 def test_port_ratios_are_those_of_table_2(name: str, ratio: float) -> None:
-    """Printed ratios are truncated: 192 / 448 = 0.42857, 1792 / 2304 = 0.77777."""
+    """The paper prints truncated ratios of ports: 192 / 448 = 0.42857, 1792 / 2304 = 0.77777."""
     ports, switches, *_ = TABLE_2[name]
     w_net = Fabric(switches, ports * switches).w_net(SHARES, REFERENCES[name])
     assert int(1000 * w_net) / 1000 == ratio
@@ -40,10 +40,10 @@ def test_port_ratios_are_those_of_table_2(name: str, ratio: float) -> None:
 
 @pytest.mark.parametrize(("name", "floor"), [("2D-4X", 0.464), ("1D-16X", 0.272), ("3D-4X", 0.485)])
 def test_floors_with_one_member_of_each_trunk(name: str, floor: float) -> None:
-    """In a trunk of p members, p - 1 members sleep. Ports of terminals stay on.
+    """In a trunk of p links, p - 1 links sleep.
 
-    2D-4X: 12 of 20 ports sleep, so W_ports = 0.1 + 0.9 * 8/20 = 0.46, W_sw = 0.35 + 0.65 * 0.46 = 0.649, and multiplied
-    by the ratio of ports 320/448 this is 0.4636.
+    Ports of terminals stay on. In 2D-4X, 12 of 20 ports sleep, so W_ports = 0.1 + 0.9 * 8/20 = 0.46, W_sw = 0.35 + 0.65
+    * 0.46 = 0.649, and multiplied by the ratio of ports 320/448 this is 0.4636.
     """
     ports, switches, _, members, neighbours = TABLE_2[name]
     sleeping = neighbours * (members - 1) / ports
@@ -53,7 +53,8 @@ def test_floors_with_one_member_of_each_trunk(name: str, floor: float) -> None:
 
 @pytest.mark.parametrize(("name", "printed", "members"), [("2D-4X", 0.50, 1.44), ("1D-16X", 0.32, 5.6)])
 def test_printed_energies_give_the_members_that_are_on(name: str, printed: float, members: float) -> None:
-    """The number of active members of a trunk follows by inversion, because W_net is linear in it."""
+    """The test computes the number of active links of a trunk from the printed W_net, which is linear in this
+    number."""
     ports, switches, _, width, neighbours = TABLE_2[name]
 
     def w_net(on: float) -> float:
@@ -74,10 +75,10 @@ def test_energy_of_a_machine_without_saving_is_the_closed_form(idle: float) -> N
 
 
 def test_the_idle_share_at_which_a_slower_network_still_saves() -> None:
-    """The two energies are linear over the idle share w.
+    """The energies of both machines are linear over the idle share w of a node.
 
     With run times 1 and t, busy shares r and r/t (the same work), and W_net 1 and v, the energies cross if 0.15 (1 - v
-    t) = 0.85 w (t - 1). The work r cancels in the busy part. So w = 0.15 (1 - v t) / (0.85 (t - 1)).
+    t) = 0.85 w (t - 1). The work r cancels in the busy part. Therefore w = 0.15 (1 - v t) / (0.85 (t - 1)).
     """
     r, t, v = 0.4, 1.1, 0.7
     reference = Task(Fabric(1, 10), 1.0, 1.0, r)
@@ -99,7 +100,7 @@ def test_shares_outside_0_to_1_are_refused_with_a_remedy_that_works(name: str) -
         Shares(**{name: -0.1})
 
 
-# A ring all-reduce on 4 x 4 routers. Sleeping links, and waiting for them, make it slower.
+# A ring all-reduce on 4 x 4 routers. The policies make it slower, because packets wait for sleeping links.
 RUN = """
 name: machine
 link_speed: 400Gb/s
@@ -164,7 +165,7 @@ def test_a_reference_may_be_a_size_a_point_or_in_other_results(results: Results)
     assert second["e_cluster_ratio"][1] == 1
     elsewhere = results.machine(Machine(idle_shares=(0.5,)), "power.policy=idle_timeout", others=results)
     assert elsewhere["runtime"].to_list() == second["runtime"].to_list()
-    # w_net is relative to all ports on, whatever policy the reference has
+    # w_net is relative to a network with all ports on, independent of the policy of the reference
     assert second["w_net"].to_list() == results.machine(Machine(idle_shares=(0.5,)))["w_net"].to_list()
 
 
@@ -197,7 +198,7 @@ def test_the_command_prints_rows_and_refuses_what_it_cannot_price(
         assert main(["analyse", "machine", folder, *words]) == 2
         assert shown in capsys.readouterr().err
     capsys.readouterr()
-    # the prices of the watts are named, because those of the run may differ
+    # the output names the prices from which the watts come, because the run can have other prices
     assert main(["analyse", "machine", folder, "--catalogue", "100Gb/s", "--price-per-kwh", "1"]) == 0
     shown = capsys.readouterr().out
     assert "energy cost" in shown.splitlines()[0]

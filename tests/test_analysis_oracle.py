@@ -1,4 +1,4 @@
-"""The fluid model and the search for links, compared with paths and sums computed one by one."""
+"""Compares the fluid model and the oracle's search for links with paths and sums that are computed one by one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ sweep:
 
 @pytest.mark.parametrize("bandwidth", ["1/2flits/cycle", "2flits/cycle"])
 def test_the_oracle_fills_links_to_a_share_of_their_bandwidth(bandwidth: str) -> None:
-    """At a load, channels of half a flit per cycle need as many links as channels of one flit at twice the load."""
+    """Channels of half a flit per cycle need the same links as channels of one flit per cycle at twice the load."""
     factor = 2 if bandwidth.startswith("1/2") else 0.5
     sets = {"sweep": None, "routing": "ugal_p", "router.speedup": 2, "traffic.load": 0.1}
     (half,) = static.answers(weft.load(BUTTERFLY, overrides=sets | {"links.default.bandwidth": bandwidth}).points)
@@ -45,7 +45,7 @@ def test_the_oracle_fills_links_to_a_share_of_their_bandwidth(bandwidth: str) ->
 
 
 def test_the_oracle_refuses_links_of_several_bandwidths() -> None:
-    """The error names the bandwidths, and its remedy works."""
+    """The error names the different bandwidths, and its remedy works."""
     sets = {"sweep": None, "routing": "ugal_p", "links.dim0.bandwidth": "1/2flits/cycle"}
     with pytest.raises(ScenarioError, match=r"equal bandwidth.*dim0 0\.5, dim1 1"):
         static.answers(weft.load(BUTTERFLY, overrides=sets).points)
@@ -53,7 +53,7 @@ def test_the_oracle_refuses_links_of_several_bandwidths() -> None:
 
 
 def _uniform(routers: int, terminals: int, load: float) -> Rates:
-    """All terminals send to all others."""
+    """Return the rates between routers if every terminal sends to all other terminals."""
     each = load / (routers * terminals - 1)
     rates = np.full((routers, routers), terminals * terminals * each)
     np.fill_diagonal(rates, terminals * (terminals - 1) * each)
@@ -112,7 +112,7 @@ def test_a_link_is_filled_to_the_target_and_the_rest_goes_around() -> None:
     assert loads.channels[0, 1] == pytest.approx(0.75)
     around = [(0, 2), (2, 1), (0, 3), (3, 1)]
     assert [loads.channels[hop] for hop in around] == pytest.approx([0.375] * 4)
-    # without a detour the link takes all flits
+    # without a possible detour, the direct link carries all flits
     assert fluid.spread(demand, star(4), 0.75).channels[0, 1] == pytest.approx(1.5)
 
 
@@ -132,7 +132,7 @@ def test_flow_is_conserved(seed: int) -> None:
     assert (loads.direct <= demand + 1e-12).all()
     # a packet on the detour crosses two channels
     assert loads.channels.sum() == pytest.approx(2 * demand.sum() - loads.direct.sum())
-    # a router sends its own flits and those that pass through it
+    # a router sends its terminals' flits and the flits that pass through it
     net = loads.channels.sum(axis=1) - loads.channels.sum(axis=0)
     assert net == pytest.approx(demand.sum(axis=1) - demand.sum(axis=0))
 
@@ -159,9 +159,9 @@ def test_what_is_found_carries_the_traffic_and_no_link_of_it_is_too_many(load: f
 
 
 def test_least_and_most() -> None:
-    """Very little traffic leaves only the stars on, 112 of 448 links.
+    """With very little traffic the oracle keeps only the stars on, 112 of 448 links.
 
-    Too much traffic leaves all links on and reports it.
+    With too much traffic it keeps all links on and reports this.
     """
     shift = np.zeros((64, 64))
     for x, y in product(range(8), repeat=2):
@@ -173,7 +173,8 @@ def test_least_and_most() -> None:
         assert len(most.links) <= 448
     assert not most.carried
     assert len(most.links) == 448
-    # tornado over stars: 3/4 of each pair's flits pass the hub, so there are 2 + 2 * 6/8 hops
+    # tornado over stars: in each dimension 6 of 8 pairs of routers take a second hop over the hub, so the mean is 2 + 2
+    # * 6/8 hops
     assert oracle.find([8, 8], 0.02 * shift).hops == pytest.approx(2 + 2 * 6 / 8)
 
 
@@ -280,7 +281,7 @@ def test_oracle_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize("hub", [0, 3])
 def test_what_the_oracle_writes_runs_on_just_these_links(tmp_path: Path, hub: int) -> None:
-    """In a simulation, the links carry the traffic with the number of hops of the fluid model."""
+    """A simulation over the links that the oracle found has the mean hops of the fluid model."""
     text = """\
 topology: {hyperx: {widths: [6, 4], terminals_per_router: 2}}
 links: {default: {latency: 10cycles, vcs: 6, buffer: 32flits}}
@@ -302,7 +303,7 @@ zip: {traffic.load: [0.05, 0.4], seed: [1, 2]}
         assert channels.filter(channels["cycles_off"] > 0)["flits"].sum() == 0
         summary = results.summaries[point]
         assert not summary["saturated"]
-        # an adaptive routing takes a few detours that the fluid model does not have
+        # the adaptive routing of the simulation takes a few detours that the fluid model does not have
         assert summary["hops_mean"] == pytest.approx(answer.found.hops, rel=0.05)
 
 

@@ -1,4 +1,5 @@
-"""The policy with the least energy to solution among those that cost little run time, and the floor."""
+"""Tests the choice of the policy with the least energy to solution among policies that cost little run time, and the
+energy floor."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
     from weft import Results
 
-# A ring of 4 routers with trunks of 2 links, one watt each while on: 4 routers x 2 neighbours x 2 members make 16
-# channels. The two terminals of a router send more than one member carries, so that a policy costs time.
+# A ring of 4 routers with trunks of 2 links, whose channels draw one watt each while on. There are 4 routers x 2
+# neighbours x 2 links = 16 channels. The two terminals of a router send more than one link carries, so that a policy
+# costs time.
 RING = """\
 name: ring
 cycle: 1600ps
@@ -57,7 +59,7 @@ def ring(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_the_policy_of_the_least_energy_is_named_with_its_distance_from_the_floor(ring: Results) -> None:
     (row,) = least_energy.table(ring, 0.5).iter_rows(named=True)
     assert (row["policies"], row["fast_enough"], row["runs"]) == (3, 3, 2)
-    # means over two seeds, from the summaries; points are in the order of the sweep
+    # expected means over two seeds, computed from the summaries; points are in the order of the sweep
     energies = [sum(run["energy_total_j"] for run in ring.summaries[first : first + 2]) / 2 for first in (0, 2, 4)]
     times = [sum(run["solution_seconds"] for run in ring.summaries[first : first + 2]) / 2 for first in (0, 2, 4)]
     best = energies.index(min(energies))
@@ -65,7 +67,7 @@ def test_the_policy_of_the_least_energy_is_named_with_its_distance_from_the_floo
     assert best > 0
     assert row["time_change"] == pytest.approx(times[best] / times[0] - 1)
     assert row["energy_change"] == pytest.approx(energies[best] / energies[0] - 1)
-    # one of the two members of each of the 16 channels sleeps all the time: 8 channels of 1 W
+    # at the floor, one of the two links of each trunk sleeps all the time: 8 of 16 channels of 1 W each
     windows = [run["window_seconds"] for run in ring.summaries[:2]]
     floor = energies[0] - 8 * sum(windows) / 2
     assert row["floor_change"] == pytest.approx(floor / energies[0] - 1)
@@ -74,7 +76,8 @@ def test_the_policy_of_the_least_energy_is_named_with_its_distance_from_the_floo
 
 
 def test_policies_that_are_slower_than_allowed_do_not_count(ring: Results) -> None:
-    """If no extra time is allowed, a policy whose members sleep under load does not qualify, whatever it saves."""
+    """If no extra run time is allowed, a policy that lets needed links of a trunk sleep does not qualify, however much
+    it saves."""
     (all_,), (none,) = (least_energy.table(ring, slower).iter_rows(named=True) for slower in (0.5, 0.0))
     assert all_["time_change"] > 0
     assert none["fast_enough"] < all_["fast_enough"]
@@ -106,7 +109,7 @@ def test_what_can_not_be_compared_is_refused(ring: Results, tmp_path: Path, caps
         least_energy.table(weft.load(RING, overrides=endless).run(tmp_path / "endless"))
 
 
-# Times of waking and of going off [s].
+# Times that a link needs to wake, and to go off [s].
 _CHANGES = (416e-9, 288e-9)
 
 
@@ -116,7 +119,8 @@ def test_the_reference_that_pays_for_changes_lies_between_the_floor_and_links_al
     )
     (row,) = least_energy.table(recorded, 0.5, _CHANGES).iter_rows(named=True)
     assert row["floor_change"] < row["oracle_change"] < 0
-    # by hand: at 1 W, each member beyond the first saves while no sample needs it, minus the two changes
+    # expected saving: each link of a trunk beyond the first saves 1 W while no sample needs it, except during its two
+    # changes
     saved = []
     for point in (0, 1):
         series, channels = recorded.series(point), recorded.channels(point)
@@ -135,7 +139,8 @@ def test_the_reference_that_pays_for_changes_lies_between_the_floor_and_links_al
 
 
 def _off(needs: list[bool], seconds: list[float]) -> float:
-    """Time [s] that a member is off: each series of samples that do not need it, minus its changes."""
+    """Return the time [s] that a link of a trunk is off: each series of samples that do not need it, minus its state
+    changes."""
     stretches, wake, sleep = itertools.groupby(zip(needs, seconds, strict=True), lambda one: one[0]), *_CHANGES
     gaps = [(needed, sum(length for _, length in part)) for needed, part in stretches]
     off = [

@@ -1,4 +1,4 @@
-"""Latencies before, during and after faults, and times to recover, in table, analysis, query and report."""
+"""Tests latencies before, during and after faults, and recovery times, in table, analysis, query and report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCENARIO = (
 measure: {warmup: 1000cycles, window: 8000cycles}
 """
 )
-# no fault; two faults, the later one listed first; broken when the window begins; after the window
+# points with: no fault; two faults, the later one listed first; a fault before the window; a fault after the window
 FAULTS = [
     [],
     [{"router": 1, "at": "6000cycles"}, {"link": [0, 2], "at": "4us", "until": "4500cycles"}],
@@ -38,7 +38,7 @@ RANDOM = "{of: links, from: 3000cycles, mtbf: 4000cycles, mttr: 300cycles}"
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Points with these faults."""
+    """Run points with the faults of `FAULTS`, and return their results."""
     folder = tmp_path_factory.mktemp("recovery")
     (folder / "faulty.yaml").write_text(SCENARIO, encoding="utf-8")
     return weft.load(folder / "faulty.yaml", overrides={"sweep.faults": FAULTS}).run(folder / "out")
@@ -46,7 +46,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 @pytest.fixture(scope="module")
 def at_random(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A point in which links fail at random."""
+    """Run a point in which links fail at random, and return its results."""
     folder = tmp_path_factory.mktemp("random")
     (folder / "random.yaml").write_text(f"{SCENARIO}fault_model: {{random: {RANDOM}}}\n", encoding="utf-8")
     return weft.load(folder / "random.yaml").run(folder / "out")
@@ -84,7 +84,8 @@ def test_the_table_of_a_run_has_a_line_per_point_that_fails(faulty: Results) -> 
     rows = [line for line in lines if not line.startswith(("- ", "and "))]
     reasons = [line for line in lines if line.startswith("- ")]
     assert (len(rows), rule[:3]) == (3, "---")
-    # before, during, after, three shares, two times: each dash has a reason
+    # the last eight columns are before, during, after, three shares and two times: each dash has a reason below the
+    # table
     assert [line.split()[-8:].count("-") > 0 for line in rows] == [True, True, True]
     assert reasons
     assert all(line.startswith(("- before the faults: ", "- during", "- after", "- re")) for line in reasons)
@@ -103,7 +104,7 @@ def test_random_faults_are_reported_as_those_that_are_named(
     assert main(["analyse", "recovery", str(at_random.root), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["from_cycle"] for row in rows] == [each["from_cycle"] for each in episodes]
-    # random faults also give no saving
+    # points with random faults are not compared for savings either
     assert set_times.faults(at_random) == ["random of links, mtbf 4000cycles, mttr 300cycles, from 3000cycles"]
     assert set_times.changes(at_random) == ["the failed parts"]
     found = at_random.query("select failed, recovery_cycles from fault_episodes order by episode")

@@ -1,4 +1,5 @@
-"""Routings for any graph: free of deadlock with few VCs for paths of any length; paths weighted by latency or cost."""
+"""Tests routings for any graph: no deadlock with few VCs for paths of any length, and paths weighted by latency or
+cost."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ routing: lash
 traffic: {pattern: uniform, packet: 4flits, load: 0.02}
 measure: {warmup: 1000cycles, window: 20000cycles}
 """
-# Routers 0 and 1 are connected by a link of 50 cycles, and over router 2 by two links of 1 cycle.
+# Network file: routers 0 and 1 have a direct link of 50 cycles, and a path over router 2 with two links of 1 cycle.
 TRIANGLE = """\
 router 0 node 0 router 1 50 router 2 1
 router 1 node 1 router 2 1 router 0 50
@@ -37,7 +38,7 @@ measure: {warmup: 1000cycles, window: 4000cycles}
 
 @pytest.fixture
 def ring(tmp_path: Path) -> Path:
-    """A ring of 40 routers."""
+    """Write the graph file of a ring of 40 routers."""
     nodes = [{"id": router, "terminals": 1} for router in range(40)]
     links = [{"source": router, "target": (router + 1) % 40} for router in range(40)]
     graph = {"directed": False, "multigraph": False, "nodes": nodes, "links": links}
@@ -48,7 +49,7 @@ def ring(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def triangle(tmp_path: Path) -> Path:
-    """Three routers, two of which are far apart."""
+    """Write the graph file of three routers, two of which have a direct link of 50 cycles."""
     (tmp_path / "weight.anynet").write_text(TRIANGLE)
     (tmp_path / "weight.yaml").write_text(WEIGHTED)
     return tmp_path / "weight.yaml"
@@ -61,7 +62,7 @@ def test_a_ring_of_forty_routers_runs_with_four_vcs(ring: Path, routing: str, tm
     assert point.imply()["vc_classes"]["link"] <= 2
     frame = experiment.run(tmp_path / "out").frame
     assert frame["ending"].item() == "drained"
-    # to the 39 other routers of a ring: 2 x (1 + ... + 19) + 20 = 400 links on shortest paths
+    # mean distance to the 39 other routers of the ring: 2 x (1 + ... + 19) + 20 = 400 links, divided by 39
     shortest = 400 / 39
     hops = frame["hops_mean"].item()
     assert hops == pytest.approx(shortest, rel=0.05) if routing == "lash" else hops > shortest
@@ -77,11 +78,12 @@ def test_one_class_for_each_hop_of_a_ring_is_refused_with_routings_that_work(rin
 @pytest.mark.parametrize(
     ("routing", "cycles"),
     [
-        # A packet takes one cycle on its terminal's link, in each of two routers, on the link to the other terminal,
-        # and for delivery, plus the time of the link between the routers: 5 + 50 for 2 of 6 pairs, 5 + 1 for the
-        # others.
+        # Over the direct links, a packet takes one cycle on its terminal's link, in each of two routers, on the link to
+        # the other terminal, and for delivery. The link between the routers adds 50 cycles for 2 of 6 pairs, and 1
+        # cycle for the other pairs.
         ("shortest_path", 5 + (2 * 50 + 4 * 1) / 6),
-        # Over router 2 it takes two links and one more router: 5 + 1 + 1 + 1.
+        # If latencies or costs count, packets between routers 0 and 1 go over router 2, with two links and one more
+        # router: 5 + 1 + 1 + 1.
         ({"shortest_path": {"weight": "latency"}}, (2 * 8 + 4 * 6) / 6),
         ({"shortest_path": {"weight": {"cost": {"latency50": 3, "latency1": 1}}}}, (2 * 8 + 4 * 6) / 6),
         ({"lash": {"weight": "latency"}}, (2 * 8 + 4 * 6) / 6),
@@ -96,7 +98,7 @@ def test_paths_go_by_links_latency_or_cost(triangle: Path, routing: Any, cycles:
 
 def test_latencies_of_the_scenario_count_before_those_of_the_file(triangle: Path) -> None:
     sets = {"routing": {"shortest_path": {"weight": "latency"}}, "links.latency50.latency": "1cycle"}
-    # all links have the same length, so the direct link is the shortest path
+    # all links have the same latency here, so the direct link is the shortest path
     assert weft.load(triangle, overrides=sets).points[0].imply()["mean_hops"] == 1
 
 

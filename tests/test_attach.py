@@ -1,4 +1,4 @@
-"""Topologies and traffic from memory."""
+"""Tests topologies and traffic that a program passes as objects in memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCENARIO = {
 
 
 def petersen(**attributes: Any) -> Any:
-    """A graph of ten routers with three links each; any two routers are at most two hops apart."""
+    """Return the Petersen graph: ten routers with three links each. Any two routers are at most two hops apart."""
     graph = nx.petersen_graph()
     nx.set_node_attributes(graph, attributes)
     return graph
@@ -35,7 +35,7 @@ def test_a_graph_is_the_network() -> None:
     point = weft.load(SCENARIO, topology=petersen(), terminals_per_router=2).points[0]
     facts = point.explain_topology()
     assert (facts["routers"], facts["terminals"], facts["degree_max_links"]) == (10, 20, 3)
-    # Moore bound: 3 neighbours, and the other 6 two hops away.
+    # the graph meets the Moore bound: a router has 3 neighbours, and the other 6 routers are two hops away
     assert facts["router_pairs_by_hops"] == [0, 30, 60]
 
 
@@ -78,14 +78,14 @@ def test_attributes_are_reported_or_read() -> None:
 
 
 def test_a_matrix_is_the_traffic(tmp_path: Path) -> None:
-    # Every terminal sends to the next one, terminal 0 twice as much as the others.
+    # Every terminal sends to the next terminal. Terminal 0 sends twice as much as the others.
     matrix = np.roll(np.eye(8), 1, axis=1)
     matrix[0] *= 2
     scenario = {**SCENARIO, "topology": {"single_router": {"terminals": 8}}, "routing": "dimension_order"}
     scenario["topology"] = {"torus": {"widths": [8], "terminals_per_router": 1}}
     results = weft.load(scenario, overrides={"measure.window": "20000cycles"}, matrix=matrix).run(tmp_path)
     row = results.frame.row(0, named=True)
-    # The job of 8 has the load of the scenario, the other jobs half of it.
+    # terminal 0 has the load of the scenario, and the other seven terminals have half of this load
     assert row["offered_load"] == pytest.approx(0.1 * (1 + 7 / 2) / 8, rel=0.05)
     assert row["hops_mean"] == 1
     assert (

@@ -1,4 +1,7 @@
-"""The bill of a year, compared with arithmetic by hand, and its output. `test_bill_refused.py` tests refused bills."""
+"""Compares the energy bill of a year with arithmetic by hand, and tests its output.
+
+`test_bill_refused.py` tests refused bills.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "bill.yaml"
 ASLEEP: dict[str, Any] = {"tcep": {}}
-# A profile with half of the time at load 0.1 and half at 0.3.
+# Keys of a bill: half of the year at load 0.1 (night), and half at load 0.3 (day).
 KEYS: dict[str, Any] = {
     "pue": 1.5,
     "price_per_kwh": "0.2EUR",
@@ -39,7 +42,7 @@ KEYS: dict[str, Any] = {
 
 
 def _point(policy: Any, load: float, power_w: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A steady point. Links that are always on draw more power at a higher load."""
+    """Make a settled point. Links that are always on draw more power at a higher load."""
     return steady_point(
         policy, load, **{"power_mean_w": power_w, "power_always_on_mean_w": 2000.0 + 1000 * load} | more
     )
@@ -51,14 +54,14 @@ def _results(root: Path, *points: tuple[dict[str, Any], dict[str, Any]]) -> Resu
 
 @pytest.fixture
 def steady(tmp_path: Path) -> Results:
-    """Points with always-on and with sleeping links, at the loads 0.1 and 0.3."""
+    """Make points with always-on and with sleeping links, at loads 0.1 and 0.3."""
     on = [_point("always_on", load, 2000 + 1000 * load) for load in (0.1, 0.3)]
     return _results(tmp_path / "steady", *on, _point(ASLEEP, 0.1, 1000.0), _point(ASLEEP, 0.3, 1800.0))
 
 
 def test_the_bill_is_the_arithmetic_of_powers_shares_and_prices(steady: Results) -> None:
     on, asleep = steady.bill(KEYS).frame.iter_rows(named=True)
-    # asleep: 1 kW at night and 1.8 kW by day; always on: 2.1 and 2.3 kW
+    # with sleeping links the network draws 1 kW at night and 1.8 kW by day; with always-on links 2.1 and 2.3 kW
     assert asleep["power_kw"] == pytest.approx((1.0 + 1.8) / 2)
     assert asleep["site_power_kw"] == pytest.approx(1.4 * 1.5)
     assert asleep["site_energy_kwh_per_year"] == pytest.approx(2.1 * HOURS_PER_YEAR)
@@ -74,7 +77,7 @@ def test_the_bill_is_the_arithmetic_of_powers_shares_and_prices(steady: Results)
 
 def test_the_tables_show_units_prefixes_and_what_was_assumed(steady: Results) -> None:
     shown = lines(steady.bill(KEYS))
-    # the headline: a cost of 3679.2 EUR and a saving of 2102.4 EUR
+    # the first line has a cost of 3679.2 EUR, and implies a saving of 2102.4 EUR
     assert shown[:2] == ["tcep: a year costs 3,679 EUR instead of 5,782 EUR (36.4 % less)", ""]
     head, _, _, asleep = (re.split(r"  +", line.strip()) for line in shown[2:6])
     assert head == ["per year", "network", "site", "energy", "cost [EUR]", "saved energy", "saved [EUR]", "saved [%]"]
@@ -115,7 +118,7 @@ def test_savings_are_at_equal_delivered_work(tmp_path: Path) -> None:
     assert row["note"] == (
         "no savings: at night it delivers 0.05 flits/terminal/cycle, 50 % less than the baseline (0.1)"
     )
-    # a difference within chance counts as the same work: 1/sqrt(50) of 100 packets
+    # a difference within random variation counts as equal work: 1/sqrt(50) for 100 packets
     few = [_point("always_on", load, 2000.0, packets=100) for load in (0.1, 0.3)]
     chance = _point(ASLEEP, 0.1, 1000.0, accepted_load=0.09, packets=100)
     more = _point(ASLEEP, 0.3, 1800.0, packets=100)
@@ -186,7 +189,7 @@ def test_phases_of_a_run_are_billed(tmp_path: Path) -> None:
     results = weft.load(DAY).run(tmp_path / "day")
     (row,) = results.bill().frame.iter_rows(named=True)
     phases = results.summaries[0]["phases"]
-    # each phase lasts 2000 cycles of the window, so that the mean over the profile equals the mean over the window
+    # both phases have 2000 cycles in the window, so the mean over the profile equals the mean over the window
     assert row["power_kw"] * 1e3 == pytest.approx(results.summaries[0]["power_mean_w"])
     assert phases[0]["power_mean_w"] < phases[1]["power_mean_w"]
     assert row["cost_usd_per_year"] > 0
@@ -214,7 +217,7 @@ def test_a_wrong_bill_says_where(keys: dict[str, Any], words: str, tmp_path: Pat
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """The results of the example."""
+    """Run the example of the documentation, and return its results."""
     return weft.load(EXAMPLE).run(tmp_path_factory.mktemp("bill") / "bill")
 
 
@@ -347,7 +350,7 @@ def test_the_figure_shows_power_over_the_day_and_a_bar_per_year(example: Results
     assert widths == pytest.approx(frame["cost_eur_per_year"].to_list())
     # the saving of a series is between its cost and that of its baseline
     assert saved == pytest.approx(frame["saved_eur_per_year"][1])
-    # the baseline is scaled to the work of the series, which differs by chance
+    # the bill scales the baseline to the work of the series, because the random traffic of the two differs
     assert ends[2].max() == pytest.approx(frame["cost_eur_per_year"][0], rel=1e-4)
     assert any(f"{100 * frame['saving_share'][1]:.1f} % less" in text.get_text() for text in bars.texts)
     alone = example.plot.figure("bill", point="policy=tcep")
@@ -410,7 +413,7 @@ def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> Non
     ]
     yearly = _results(tmp_path / "slow", *on, *asleep).bill(KEYS)
     text = "\n".join(lines(yearly))
-    # (2 - 1) kW * 1.5 * 8760 h * 0.2 EUR
+    # saving: (2 - 1) kW * 1.5 (PUE) * 8760 h * 0.2 EUR/kWh = 2,628 EUR
     assert "tcep saves 2,628 EUR a year; mean latency 1,001.7 instead of 100.1 cycles at night" in text
     rows = [re.split(r"  +", line.strip()) for line in text.splitlines()]
     assert ["tcep", "1,001.7", "140.2"] in rows
@@ -425,9 +428,9 @@ def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> Non
 
 
 def test_a_saving_that_chance_explains_is_reported_as_none(tmp_path: Path) -> None:
-    """1 kW of the 2 kW is for flits.
+    """Flits take 1 kW of the 2 kW.
 
-    By chance the power for this number of packets varies by 1.5 * 1 kW * sqrt(2 / 100,000) = 6.7 W.
+    With 100,000 packets, the difference of two runs varies randomly by 1.5 * 1 kW * sqrt(2 / 100,000) = 6.7 W.
     """
     drawn = {"energy_dynamic_j": 1000.0, "window_seconds": 1.0}
     on = [_point("always_on", load, 2000.0, **drawn) for load in (0.1, 0.3)]

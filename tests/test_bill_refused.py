@@ -1,4 +1,4 @@
-"""Bills that cannot be computed. Each kind of failure has its own reason, its place, and a remedy that works."""
+"""Tests bills that Weft refuses. Each kind of refusal has its own reason, its place, and a remedy that works."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_point_that_is_not_sound_is_never_used(
     assert raised.value.what.startswith(f"nothing can be billed: load 0.3 {reason}")
     assert raised.value.help.startswith(remedy.replace("ROOT", str(results.root)))
     assert ("load" in raised.value.help) == ("; a new load must also be" in raised.value.help)
-    # a load that the profile does not name is not a reason to refuse the bill
+    # a flaw at a load that the profile does not name is no reason to refuse the bill
     assert results.bill(NIGHT).frame["power_kw"].to_list() == [1.0]
 
 
@@ -99,7 +99,7 @@ AWAKE: dict[str, Any] = {"tcep": {"initial": "all_on", "deactivate": False}}
 
 
 def _failing(root: Path) -> Results:
-    """Points with a policy and with always-on links, each with and without failing links."""
+    """Make points with a policy and with always-on links, each with and without failing links."""
     points = []
     for policy, power in ((ASLEEP, 1000.0), (AWAKE, 2000.0)):
         for failing, less in (([], 0.0), (LINK, 50.0), (ROUTER, 200.0)):
@@ -131,12 +131,12 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
         else:
             shares = again.frame["saving_share"].to_list()[:3]
             assert shares[:2] == pytest.approx([0.5, 1 - 950 / 1950])
-            # if a network loses a tenth of its packets, this is not a saving
+            # a network that loses a tenth of its packets uses less energy, but this is not a saving
             assert shares[2] is None
             lost = "10 % of the packets of the baseline: a load is not carried if more than 3 % is lost"
             assert lost in again.frame["note"][2]
             assert [note is None for note in again.frame["note"]] == [True, True, False, True, True, True]
-    # if no points with always-on links were measured, the error names none
+    # without measured points with always-on links, the remedy does not name a point
     alone = made(tmp_path / "alone", [({**steady_point(ASLEEP, 0.1)[0], "faults": LINK}, steady_point(ASLEEP, 0.1)[1])])
     remedy = "with the same faults, measure a power policy that keeps all links on"
     assert remedy in "\n".join(lines(alone.bill(NIGHT)))
@@ -144,7 +144,10 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
 
 @pytest.mark.parametrize("flaw", soundness.FLAWS)
 def test_every_flaw_has_a_remedy(flaw: soundness.Flaw) -> None:
-    """Tests all flaws of `flaws`. Flaws of a whole run are tested above, those of a phase below."""
+    """Each flaw of a point has a remedy in the error of the bill.
+
+    The tests above cover flaws of a whole run, the tests below flaws of a phase.
+    """
     assert flaw.help
 
 
@@ -416,7 +419,7 @@ def test_one_series_with_all_loads_of_the_profile_is_enough(tmp_path: Path) -> N
     weft.load(zipped, overrides={"bill.profile": [{"share": 1, "load": 0.1}]}).check()
     with pytest.raises(ScenarioError, match=r"load 0\.3 is not measured: the nearest is 0\.1") as raised:
         weft.load(zipped).run(tmp_path / "out")
-    # a sweep over loads is refused together with that `zip`, so it is not a remedy
+    # Weft refuses a sweep over loads together with a `zip` over loads, so the remedy does not propose it
     assert raised.value.help.startswith("name a measured load, or also measure this load")
 
 

@@ -1,4 +1,4 @@
-"""Configurations as users have them: imported ones with their numbers, and refused ones with the right reason."""
+"""Tests the import of realistic BookSim2 configurations: numbers of imported ones, and reasons of refused ones."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def refused(text: str, tmp_path: Path) -> str:
 
 
 def test_packets_of_two_sizes(tmp_path: Path) -> None:
-    """Half of the packets have 1 flit, half have 5 flits: 3 flits on average, so 2 cycles more than one flit takes."""
+    """Half of the packets have 1 flit, half have 5 flits.
+
+    On average a packet has 3 flits, and takes 2 cycles more than one flit.
+    """
     text = "num_vcs = 2; traffic = uniform; packet_size = {{1,5}}; packet_size_rate = {{1,1}}; injection_rate = 0.1;"
     found = imported(f"{MESH} {text}", tmp_path)
     assert found.zero_load == pytest.approx(ONE_FLIT + 2)
@@ -47,7 +50,7 @@ def test_packets_of_two_sizes(tmp_path: Path) -> None:
     found.save(tmp_path / "mix" / "case.yaml")
     phases = {"measure.warmup": "1000cycles", "measure.window": "20000cycles"}
     frame = weft.load(tmp_path / "mix" / "case.yaml", overrides=phases).run(out=tmp_path / "results").frame
-    # 32,000 packets: the standard deviation of their flits is sqrt(9 + 4) per packet, which is 0.7 % of the load
+    # the window has 32,000 packets with a standard deviation of sqrt(9 + 4) flits each, which is 0.7 % of the load
     assert frame["offered_load"][0] == pytest.approx(0.3, rel=0.035)
     assert not frame["saturated"][0]
 
@@ -61,12 +64,12 @@ def test_classes_with_priorities(tmp_path: Path) -> None:
     assert found["classes"] == {"class0": {"vcs": "shared"}, "class1": {"vcs": "shared", "priority": 1}}
     assert found["interface"] == {"queues": "per_class", "rule": "priority"}
     assert [job["packet"] for job in found["traffic"]["jobs"]] == ["1flit", "5flits"]
-    # packets per cycle times flits
+    # each load is the rate in packets per cycle times the mean number of flits
     assert [job["load"] for job in found["traffic"]["jobs"]] == [0.1, 0.25]
 
 
 def test_requests_and_replies(tmp_path: Path) -> None:
-    """BookSim2 measured 20.01 cycles at a rate of 0.005."""
+    """BookSim2 measured a mean latency of 20.01 cycles at a rate of 0.005."""
     found = imported(f"{MESH} num_vcs = 16; use_read_write = 1; injection_rate = 0.001;", tmp_path)
     assert found.zero_load == pytest.approx(ONE_FLIT + 0.5)
 
@@ -138,5 +141,6 @@ def test_two_sizes_from_the_same_terminals_are_one_job(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     implied = weft.load(file).points[0].imply()
-    # 1 and 9 flits with weights 3 and 1: 3 flits on average; a router of 1 cycle, two links, one cycle for delivery
+    # packets of 1 and 9 flits with weights 3 and 1 have 3 flits on average; they cross a router of 1 cycle and two
+    # links, and take one cycle for delivery
     assert implied["zero_load_latency_cycles"] == pytest.approx(1 + 2 + 1 + 3 - 1)

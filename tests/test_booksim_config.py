@@ -1,4 +1,4 @@
-"""Configurations of BookSim2: grammar, types of keys, errors with places, and text that is not a configuration."""
+"""Tests how Weft reads BookSim2 configurations: grammar, types of keys, places of errors, and random text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_grammar_takes_what_the_lexer_of_booksim_takes() -> None:
 
 
 def test_the_longest_match_wins() -> None:
-    """A word may contain slashes. So a comment that follows a word without a space is part of the word."""
+    """A word can contain slashes. Therefore a comment that follows a word without a space is part of the word."""
     assert parse("traffic = uniform//x\n;", "f")[0].value == "uniform//x"
     assert parse("k = 8//x\n;", "f")[0].value == 8
 
@@ -131,7 +131,10 @@ def test_all_unknown_keys_and_types_are_reported_at_once(tmp_path: Path) -> None
     ["start_vc", "end_vc", "dim_latency", "trace_file", "smart_type", "num_vns", "injection_queue_size", "input_delay"],
 )
 def test_a_key_with_another_meaning_is_no_suggestion(tmp_path: Path, key: str) -> None:
-    """Some keys of forks are similar to keys of BookSim2. Suggesting the latter would change the network."""
+    """Some keys of forks are similar to keys of BookSim2.
+
+    If the error suggested the BookSim2 key, the user would change the network.
+    """
     assert "did you mean" not in whole_error(f"{key} = 4;", tmp_path).help
 
 
@@ -212,7 +215,7 @@ def test_any_bytes_give_a_configuration_or_an_error(tmp_path: Path) -> None:
 
 
 def test_any_change_of_a_configuration_gives_a_scenario_or_an_error(tmp_path: Path) -> None:
-    """With random settings, and files with random bytes, the only possible error is a WeftError."""
+    """With random settings and random bytes in files, an import either succeeds or raises a WeftError."""
     rng = random.Random(5)
     base = (PEER / "single.cfg").read_bytes()
     texts = (
@@ -253,9 +256,9 @@ def _value(key: str, rng: random.Random, texts: tuple[str, ...]) -> str:
 
 
 def test_the_import_stands_without_the_validation() -> None:
-    """They share `weft_peers.expressible`.
+    """Import and validation share `weft_peers.expressible`.
 
-    Validation uses the models of the import, but the import never uses validation.
+    `weft validate` also uses the models of the import, but the import does not use any code of validation.
     """
     for source in (Path(forks.__file__).parent).glob("*.py"):
         assert "weft_peers.validate" not in source.read_text(encoding="utf-8"), source.name

@@ -1,4 +1,4 @@
-"""``weft import booksim``: output, messages, refusals."""
+"""Tests ``weft import booksim``: its output, messages and refusals."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ CONFIGS = sorted(file.name for file in PEER.glob("*.cfg"))
 
 
 def imported(file: str, *settings: str) -> dict[str, Any]:
-    """The scenario of a configuration, as a dict."""
+    """Import a configuration, and return its scenario as a dict."""
     found: dict[str, Any] = yaml.safe_load(convert([str(PEER / file), *settings], "x").scenario.text)
     return found
 
 
 def refused(file: str, *settings: str) -> str:
-    """The error of a configuration."""
+    """Import a configuration that is refused, and return the error."""
     with pytest.raises(PeerError) as error:
         convert([str(PEER / file), *settings], "x")
     return error.value.text
@@ -74,7 +74,7 @@ def _other_value(key: str) -> str:
 
 @pytest.mark.parametrize("key", sorted(KEYS))
 def test_no_key_is_lost(key: str, tmp_path: Path) -> None:
-    """A key whose value differs from its default must appear in the comments, in the notes, or in the error."""
+    """Each key whose value differs from its default appears in the comments, in the notes, or in the error."""
     file = tmp_path / "mesh"
     lines = ["topology = mesh;", "k = 4;", "n = 1;", "routing_function = dor;", "routing_delay = 0;"]
     value = "2" if key in ("k", "n") else _other_value(key)
@@ -90,7 +90,8 @@ def test_no_key_is_lost(key: str, tmp_path: Path) -> None:
 
 
 def test_pipelines_take_as_long_as_measured() -> None:
-    """Zero-load latency of one router of BookSim2 at load 0.002, minus its two links and the cycle at the end."""
+    """The measured cycles are the zero-load latency of one BookSim2 router at load 0.002, minus two links and one cycle
+    of delivery."""
     measured = {
         1.0: {(0, 1, 1, 1): 3, (0, 1, 1, 2): 4, (1, 1, 1, 1): 4, (2, 1, 1, 1): 5, (2, 2, 1, 1): 6, (2, 2, 2, 1): 7},
         2.0: {(0, 1, 1, 1): 2, (0, 1, 1, 2): 3, (1, 1, 1, 1): 2, (1, 2, 1, 1): 3, (1, 2, 2, 1): 3, (2, 2, 2, 2): 5},
@@ -118,7 +119,7 @@ def test_delays_speedups_and_credits() -> None:
 
 
 def notes_of(file: str, *settings: str) -> dict[str, str]:
-    """Approximations: keys with their texts."""
+    """Return the approximations of an import: each key with its text."""
     found = convert([str(PEER / file), *settings], "x").notes
     return {note.key.partition(" = ")[0]: note.text for note in found if note.kind == "approximated"}
 
@@ -150,7 +151,7 @@ def test_what_routing_does_otherwise_is_reported() -> None:
 
 
 def test_credits_of_long_packets_are_earlier_by_the_routing_of_their_heads() -> None:
-    """credit_delay is 2, and a credit takes one cycle more than its link. It never takes less than that."""
+    """credit_delay is 2, and a credit takes at least one cycle more than its link."""
 
     def credits(*settings: str) -> str:
         return str(imported("mesh88.cfg", "wait_for_tail_credit=0", *settings)["router"]["credit_delay"])
@@ -178,7 +179,7 @@ def test_every_hop_on_tree4_has_all_vcs_of_its_own() -> None:
 
 
 def test_a_vc_that_waits_for_its_tail_credit_holds_one_packet() -> None:
-    """The VC behaves as if its buffer had room for one packet, and packets could enter only empty buffers."""
+    """With `wait_for_tail_credit`, the import gives a VC room for one packet, and packets enter only empty buffers."""
     waits = imported("mesh88.cfg", "packet_size=6")
     assert waits["links"]["default"]["buffer"] == "6flits"
     assert waits["router"]["flow_control"] == "virtual_cut_through"
@@ -198,12 +199,12 @@ def test_loads_are_flits_whatever_the_rate_is() -> None:
 def test_bursts_keep_their_length_and_their_peak() -> None:
     """With alpha 0.05 and beta 0.1, bursts last 10 cycles and take a third of the time.
 
-    So the peak is three times the load.
+    The peak is therefore three times the load.
     """
     on = imported("mesh88.cfg", "injection_process=on_off({0.05,0.1})", "injection_rate=0.1")["traffic"]["injection"]
     assert on == {"on_off": {"mean_on": "10cycles", "peak": pytest.approx(0.3)}}
     words = ("injection_process=on_off", "burst_alpha=0.05", "burst_beta=-1.0", "burst_r1=0.4", "injection_rate=0.1")
-    # beta follows: 0.05 * (0.4 - 0.1) / 0.1 = 0.15, or 6.67 cycles
+    # beta follows from the other values: 0.05 * (0.4 - 0.1) / 0.1 = 0.15, so bursts last 6.67 cycles
     on = imported("mesh88.cfg", *words)["traffic"]["injection"]
     assert on == {"on_off": {"mean_on": "7cycles", "peak": pytest.approx(0.4)}}
     assert "needs two of" in refused("mesh88.cfg", "injection_process=on_off", "burst_r1=0.4")
@@ -250,7 +251,7 @@ def test_requests_are_answered() -> None:
 def test_replies_take_a_cycle_longer_as_in_booksim() -> None:
     """In a 4x4 mesh, requests take 19.5 cycles on average without contention, and replies 20.5.
 
-    So packets take 20.0 cycles.
+    The mean over all packets is 20.0 cycles.
 
     BookSim2 (28f4329, seed 3, 20,000 cycles per sample) measured 20.01 at a rate of 0.005.
     """
@@ -263,10 +264,7 @@ def test_replies_take_a_cycle_longer_as_in_booksim() -> None:
 
 
 def test_packets_of_several_sizes_have_their_weights() -> None:
-    """The size of each packet is chosen at random by weight.
-
-    A short list of weights is extended with its last number.
-    """
+    """BookSim2 draws the size of each packet by weight. A short list of weights is extended with its last number."""
 
     def traffic(*settings: str) -> dict[str, Any]:
         found: dict[str, Any] = imported("mesh88.cfg", *settings)["traffic"]
@@ -274,7 +272,7 @@ def test_packets_of_several_sizes_have_their_weights() -> None:
 
     mix = {"mix": [{"size": "1flit", "weight": 1}, {"size": "5flits", "weight": 1}]}
     assert traffic("packet_size={{1,5}}", "injection_rate=0.1")["packet"] == mix
-    # (1 + 5) / 2 = 3 flits on average
+    # packets have (1 + 5) / 2 = 3 flits on average
     assert traffic("packet_size={{1,5}}", "injection_rate=0.1")["load"] == pytest.approx(0.3)
     flits = traffic("packet_size={{1,5}}", "injection_rate=0.1", "injection_rate_uses_flits=1")
     assert flits["load"] == pytest.approx(0.1)
@@ -342,7 +340,8 @@ def test_an_approximation_carries_its_measured_band(name: str, key: str, setting
 
 
 def test_the_bands_are_those_of_the_engine(tmp_path: Path) -> None:
-    """Latencies of an import, measured again: a mesh like BookSim2's, and min_adapt, in which the simulators differ."""
+    """Measures the latencies of two imports again: a mesh that equals BookSim2's, and min_adapt, where the simulators
+    differ."""
     text = "topology = mesh; k = 8; n = 2; num_vcs = 4; vc_buf_size = 8; vc_busy_when_full = 1;"
     file = tmp_path / "mesh.cfg"
     for name, settings, (rate, there, here) in [
@@ -435,11 +434,11 @@ def test_a_command_without_a_file_is_an_error(capsys: pytest.CaptureFixture[str]
     assert "no file is given" in capsys.readouterr().err
 
 
-# Networks that are written to files: paths and lengths, compared with the definitions.
+# Networks that the import writes to files. The tests compare paths and link lengths with the definitions.
 
 
 def steps(network: wiring.Wiring, following: Callable[[int, int], int], at: int, to: int) -> list[int]:
-    """Latencies of the links on a path."""
+    """Return the latencies of all links on a path."""
     found = []
     while at != to:
         after = following(at, to)
@@ -472,8 +471,8 @@ def test_express_links_shorten_far_ways_along_the_edges() -> None:
     assert network.terminals[:18] == [place // 2 for place in range(16)] + [0, 0]
     plain, express = wiring.mesh_order(8, express=False), wiring.mesh_order(8, express=True)
     assert steps(network, plain, 0, 7) == [2] * 7
-    # from (0, 0) to (7, 0): 7 is more than 3, so the path takes the express link of 8 cycles to (4, 0), then three
-    # steps
+    # from (0, 0) to (7, 0): the distance is more than 3, so the path takes the express link of 8 cycles to (4, 0), then
+    # three links of 2 cycles
     assert steps(network, express, 0, 7) == [8, 2, 2, 2]
     assert steps(network, express, 63, 56) == [8, 2, 2, 2]
     assert steps(network, express, 7 * 8, 0) == [8, 2, 2, 2]
@@ -493,7 +492,7 @@ def test_anynet_takes_the_ways_of_least_latency() -> None:
     network = anynet.read((PEER / "network.anynet").read_text(), "network")
     assert network.links == {(0, 1): 3, (0, 2): 1, (1, 3): 2, (2, 3): 1, (3, 4): 1}
     following = anynet.shortest(network, "network")
-    # from 0 to 3: over 2 in 2 cycles, over 1 in 5 cycles
+    # the path from 0 to 3 takes 2 cycles over router 2, and 5 cycles over router 1
     assert (following(0, 3), following(0, 4), following(1, 2)) == (2, 2, 3)
 
 
@@ -521,13 +520,13 @@ def test_a_latency_of_one_direction_gives_the_other_1_cycle_and_credits_those_of
     network = anynet.read("router 0 node 0 router 1 15\nrouter 1 node 1", "f")
     assert (network.links, network.back) == ({(0, 1): 15}, {(0, 1): 1})
     assert network.graph() == "router 0 node 0 router 1 15\nrouter 1 node 1 router 0 1\n"
-    # a credit for a flit of the channel of 15 cycles takes 15 cycles, on the opposite channel of 1 cycle; and vice
-    # versa
+    # a credit for a flit on the channel of 15 cycles takes 15 cycles, although the credit's channel takes 1 cycle, and
+    # vice versa
     assert network.credit_latencies() == {15: {1}, 1: {15}}
     other = anynet.read("router 1 node 1 router 0 15\nrouter 0 node 0", "f")
     assert (other.links, other.back) == ({(0, 1): 1}, {(0, 1): 15})
     assert anynet.read("router 0 node 0 router 1 5\nrouter 1 node 1 router 0 5", "f").credit_latencies() == {}
-    # from 0 to 2: over 1 in 4 cycles, directly in 9 cycles; back directly in 1 cycle
+    # the path from 0 to 2 takes 4 cycles over router 1, and 9 cycles directly; the direct path back takes 1 cycle
     ring = anynet.read("router 0 node 0 router 1 2 router 2 9\nrouter 1 router 2 2\nrouter 2 node 1", "f")
     following = anynet.shortest(ring, "f")
     assert (following(0, 2), following(2, 0)) == (1, 0)
@@ -556,7 +555,7 @@ def test_a_router_that_can_not_be_reached_is_named() -> None:
         anynet.shortest(apart, "f")
 
 
-# Patterns that are written to files: weights, compared with the definitions.
+# Patterns that the import writes to files. The tests compare the weights with the definitions.
 
 
 def shares(text: str, source: int, terminals: int = 64) -> dict[int, float]:
@@ -584,9 +583,9 @@ def test_destinations() -> None:
 
 
 def test_models_send_where_the_matrix_says() -> None:
-    """Some patterns are a model in Weft in some cases and a matrix in others.
+    """The import converts some patterns to a model or to a matrix, depending on the network.
 
-    The two forms must be the same pattern.
+    Both forms must be the same pattern.
     """
     for text in (
         "bitcomp",
@@ -617,7 +616,7 @@ def test_terminals_are_renumbered_where_booksim_numbers_them_by_rows() -> None:
 
 
 def notes(file: str, *settings: str) -> dict[str, str]:
-    """Messages about a configuration, by key and value."""
+    """Import a configuration, and return its messages by key and value."""
     return {note.key: note.text for note in convert([str(PEER / file), *settings], "x").notes}
 
 
@@ -632,7 +631,7 @@ def test_a_zero_load_latency_of_too_many_paths_is_reported_with_its_error(
 
 
 def test_runs_of_batches_are_points_each() -> None:
-    """Each of the runs has all batches: 3 x 2."""
+    """BookSim2 repeats all batches in each of its 3 x 2 runs; the import makes a point for each run."""
     batch = imported("cmesh.cfg", "sim_type=batch", "sim_count=3", "batch_count=2", "seed=5")
     assert batch["sweep"] == {"seed": list(range(5, 5 + 3 * 2))}
     assert "write batch_count = 33; or less" in refused(
@@ -646,7 +645,7 @@ def test_what_measures_nothing_is_refused() -> None:
 
 
 def test_a_list_and_a_number_of_one_key_are_reported(tmp_path: Path) -> None:
-    """BookSim2 reads the number only if there is no list; the import does the same."""
+    """If a key has a list and a number, BookSim2 ignores the number; the import does the same."""
     file = tmp_path / "ring"
     file.write_text("topology = torus;\nk = 4;\nn = 1;\nrouting_function = dim_order;\npacket_size = {2};\n")
     found = convert([str(file), "packet_size=5"], "x")
@@ -774,7 +773,7 @@ def test_a_place_that_can_not_be_written_is_an_error_with_a_remedy(
 
 
 def test_all_files_are_written_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The import writes the scenario and two files next to it. The disk is full at the third file."""
+    """The import writes a scenario and two files next to it. If the disk is full at the third file, no file remains."""
     found = convert([str(PEER / "anynet.cfg")], "net")
     assert len(found.scenario.files) == 2
     plain, written = Path.write_bytes, []

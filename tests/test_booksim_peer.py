@@ -1,4 +1,4 @@
-"""Imported configurations, compared with measurements of BookSim2."""
+"""Compares imported configurations with measurements of BookSim2."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 PEER = Path(__file__).parent / "data" / "booksim"
 SEEDS = 3
-# Much shorter than the peer's runs; the judge considers how much such runs scatter.
+# Phases that are much shorter than BookSim2's. The tolerance of `judge` accounts for the random variation of short
+# runs.
 PHASES = [("measure.warmup", "500cycles"), ("measure.window", "1500cycles")]
 
 
 def rows() -> list[dict[str, str]]:
-    """A row for each run of BookSim2."""
+    """Return the rows of the file of measurements: one for each run of BookSim2."""
     with (PEER / "measured.csv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -47,9 +48,8 @@ CURVES = [row for row in rows() if row["must_match"] != "info"]
 
 @pytest.mark.parametrize("row", LOW, ids=title)
 def test_the_zero_load_latency_is_that_of_booksim(row: dict[str, str]) -> None:
-    """The mean is over this number of packets, whose latencies spread by at most 40 %.
-
-    At load 0.01 packets sometimes meet.
+    """The tolerance follows from the number of packets, whose latencies spread by at most 40 %, and from the few
+    packets that meet at load 0.01.
     """
     found = imported(row)
     point = found.scenario.points()[0]

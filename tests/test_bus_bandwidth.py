@@ -1,4 +1,4 @@
-"""Algorithm and bus bandwidth of a ring all-reduce on 8, 32 and 64 accelerators, compared with a closed form."""
+"""Compares algorithm and bus bandwidth of a ring all-reduce on 8, 32 and 64 accelerators with a closed form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FLIT = 65536
-# the time of a flit at 400 Gb/s [s]
+# length of a cycle [s]: the time of a flit at 400 Gb/s
 CYCLE = 1310720e-12
 SIZE = 1 << 30
 SCENARIO = """\
@@ -40,9 +40,9 @@ def steps_in_cycles(ranks: int) -> int:
     """Each rank sends 2 (n - 1) parts of S / n, one after the other.
 
     Inside a node a part takes 25 ns plus its bytes at 450 GB/s, rounded up to cycles. With several nodes, the transfer
-    between two nodes decides: each of 8 interfaces sends an eighth of each part, one flit per cycle without gaps. The
-    last flit arrives 3 cycles after the cycle in which it is sent: two links of 1 cycle each, and one cycle of the
-    router.
+    between two nodes is the slowest: each of 8 interfaces sends an eighth of each part, one flit per cycle without
+    gaps. The last flit arrives 3 cycles after the cycle in which it is sent: two links of 1 cycle each, and one cycle
+    of the router.
     """
     part = SIZE // ranks
     if ranks == 8:
@@ -52,8 +52,7 @@ def steps_in_cycles(ranks: int) -> int:
 
 @pytest.mark.parametrize("ranks", [8, 32, 64])
 def test_bandwidths_are_those_of_the_closed_form(ranks: int, tmp_path: Path) -> None:
-    # if all ranks are on one node, the network has one more node than needed, because a router has at least two
-    # terminals
+    # a router has at least two terminals, so the network has two nodes even if all ranks are on one node
     text = SCENARIO.format(nodes=max(ranks // 8, 2), ranks=ranks)
     results = weft.load(text).run(tmp_path / "results", watch=False)
     (row,) = pl.read_parquet(results.file(0, "collectives.parquet")).iter_rows(named=True)
@@ -61,7 +60,8 @@ def test_bandwidths_are_those_of_the_closed_form(ranks: int, tmp_path: Path) -> 
     assert (row["ranks"], row["calls"], row["mean_cycles"]) == (ranks, 1, cycles)
     algorithm = 8 * SIZE / (cycles * CYCLE)
     assert row["algorithm_bandwidth_bits_per_second"] == pytest.approx(algorithm)
-    # nccl-tests: a rank must send at least 2 (n - 1) / n of the bytes of the vector
+    # nccl-tests defines the bus bandwidth by the bytes that a rank must send: 2 (n - 1) / n of the vector
     assert row["bus_bandwidth_bits_per_second"] == pytest.approx(algorithm * 2 * (ranks - 1) / ranks)
-    # never more than the narrowest part carries: 450 GB/s inside a node, 8 interfaces of 50 GB/s between nodes
+    # the bus bandwidth never exceeds the narrowest part: 450 GB/s inside a node, or 8 interfaces of 50 GB/s between
+    # nodes
     assert row["bus_bandwidth_bits_per_second"] < 8 * (450e9 if ranks == 8 else 400e9)

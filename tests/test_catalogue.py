@@ -1,4 +1,4 @@
-"""The catalogue of hardware. Runs, designs and bills use the same prices for a network, and name them."""
+"""Tests the catalogue of hardware. Runs, designs and bills of a network use the same prices, and name the prices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 NAME = "catalogue of November 2026, 400 Gb/s, dr between routers, dac to terminals"
-# 320 switches of 16 ports and 1,024 terminals; 400 b in a nanosecond are 400 Gb/s.
+# A fat tree of 320 switches of 16 ports and 1,024 terminals. A flit of 400 bits per nanosecond is 400 Gb/s.
 TREE = """
 name: k16
 cycle: 1ns
@@ -51,7 +51,7 @@ def test_a_run_and_a_design_differ_by_the_traffic_alone(tree: Results) -> None:
     seconds = run["window_seconds"]
     traffic = run["energy_routers_dynamic_j"] / seconds
     assert run["power_mean_w"] == pytest.approx(design + traffic, rel=1e-9)
-    # 10 pJ/bit at each router: a packet's path crosses about 5.4 routers, at a tenth of 1,024 * 400 Gb/s
+    # the traffic's power: 10 pJ/bit at each of about 5.4 routers of a path, at a tenth of 1,024 * 400 Gb/s
     assert 0.01 < traffic / design < 0.05
     power = _engine.catalogue_power("400Gb/s", "dr", "dac", "switches")
     ports = 2 * 2048 + 1024
@@ -73,7 +73,7 @@ def test_a_table_for_a_document_ends_with_its_prices(tree: Results, tmp_path: Pa
     def written(*words: str) -> str:
         out = tmp_path / f"t{ending}"
         assert main([*words, "--out", str(out)]) == 0
-        # LaTeX does not break lines in a cell, so a long note has several rows
+        # LaTeX does not break lines in a cell, so the export divides a long note into several rows
         return re.sub(r"} \\\\\n\\multicolumn.*footnotesize", "", out.read_text(encoding="utf-8"))
 
     prices, root = f"energy and power are priced by: {NAME}", str(tree.root)
@@ -98,13 +98,13 @@ def test_designs_of_a_scenario_have_the_hardware_that_it_names(
     file.write_text(small)
     other.write_text(small.replace("speed: 400Gb/s", "speed: 800Gb/s"))
     bare.write_text(re.sub(r"power: .*\n", "", small))
-    # 20 switches of 4 ports, 32 links and 16 terminals
+    # the network has 20 switches of 4 ports, 32 links and 16 terminals
     watts = Hardware.of("400Gb/s", "dr").power_w(20, 4, 32, 16)
     (row,) = json.loads(output(str(file), "--json"))
     assert row["power_w"] == pytest.approx(watts)
     assert compare(file).designs[0].row["power_w"] == pytest.approx(watts)
     assert f"power: {NAME}" in output(str(file))
-    # an option comes first
+    # an option of the command line overrides the scenario's prices
     (row,) = json.loads(output(str(file), "--json", "--port-power", "1"))
     assert row["power_w"] == pytest.approx(2 * 32 + 16)
     (row,) = json.loads(output(str(file), "--json", "--catalogue", "800Gb/s", "--cables", "dr"))
@@ -123,7 +123,8 @@ def test_prices_of_a_design_are_those_of_the_catalogue() -> None:
     assert prices is not None
     figures = {each["figure"]: each["median"] for each in _engine.catalogue()["figures"] if each["speed_gbps"] == 800}
     assert prices.router.at(64) == pytest.approx(64 * figures["switch per port"])
-    # two modules, a fibre and its 30 m; passive copper is one part of any length
+    # an optical cable has two modules, a fibre and a price for its 30 m; a passive copper cable has one price for any
+    # length
     link = 2 * figures["dr price"] + figures["dr fibre"] + 30 * figures["dr fibre per metre"]
     assert prices.cables(1, 30) == pytest.approx(link)
     assert prices.terminal_cables(10, 20) == pytest.approx(10 * figures["dac price"])

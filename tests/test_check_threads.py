@@ -1,4 +1,4 @@
-"""``weft check --threads``: how evenly the work of a run is divided among threads."""
+"""Tests ``weft check --threads``, which estimates how evenly threads share the work of a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ traffic: {pattern: uniform, load: 0.2}
 
 @pytest.fixture
 def ring(tmp_path: Path) -> str:
-    """A ring of 8 routers, which form one row."""
+    """Write the scenario of a ring of 8 routers, which form one row of the network."""
     path = tmp_path / "ring.yaml"
     path.write_text(RING)
     return str(path)
@@ -32,11 +32,11 @@ def test_the_work_of_threads_is_counted_in_flit_hops(ring: str, capsys: pytest.C
     document = json.loads(capsys.readouterr().out)
     work = document["implied"][0]["facts"]["work"]
     assert (work["threads"], work["blocks"], work["cycles"]) == (4, 4, 1000)
-    # 8 terminals send 0.2 flits per cycle. The distances to the 7 others are 1, 1, 2, 2, 3, 3, 4 links, so a flit
-    # leaves 1 + 16/7 routers: 8 * 0.2 * 1,000 * 23/7 = 5,257, minus the flits in flight at the end.
+    # 8 terminals send 0.2 flits per cycle for 1,000 cycles. The distances to the 7 others are 1, 1, 2, 2, 3, 3, 4
+    # links, so a flit leaves 1 + 16/7 routers: 8 * 0.2 * 1,000 * 23/7 = 5,257, minus the flits in flight at the end.
     assert 0.85 * 5257 < work["flit_hops"] < 1.1 * 5257
     assert work["imbalance"] == pytest.approx(work["most_flit_hops"] * 4 / work["flit_hops"] - 1)
-    # one row on 4 threads: the thread with the row has 4 times the mean
+    # a row cannot be divided among threads: on 4 threads, the thread with the only row has 4 times the mean work
     assert (work["units"], work["imbalance_of_whole_units"]) == (1, 3.0)
     assert main(["check", ring, "--threads", "4"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]

@@ -1,4 +1,4 @@
-"""A run that is killed continues from its last checkpoint, and its results have the same bytes."""
+"""Tests that a killed run continues from its last checkpoint, and that its results have the same bytes."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The files of the point from a run without interruption."""
+    """Run the point without interruption, and return its files."""
     out = tmp_path_factory.mktemp("reference")
     weft.load(SCENARIO).run(out)
     return files(out)
 
 
 def files(out: Path) -> dict[str, bytes]:
-    """The files of finished points whose bytes depend only on the scenario."""
+    """Return the files of finished points whose bytes depend only on the scenario."""
     found = out.glob("points/[!.]*/*")
     return {path.name: path.read_bytes() for path in found if path.name != "run.json"}
 
@@ -90,7 +90,7 @@ def wait_until(process: Copy, reached: Callable[[], object]) -> None:
 
 
 def stop_in_the_middle(file: Path, out: Path, how: signal.Signals, *more: str) -> str:
-    """Start a run and send it a signal as soon as it has a checkpoint; returns its output."""
+    """Start a run, send it a signal as soon as it has a checkpoint, and return its output."""
     with start(file, out, "--checkpoint-every", "2000cycles", *more) as process:
         wait_until(process, lambda: checkpoint(out))
         process.send_signal(how)
@@ -112,7 +112,7 @@ def test_a_run_that_ends_early_goes_on_from_its_checkpoint(
     said = capfd.readouterr().out
     assert f"at cycle {kept['cycle']:,} after" in said
     assert "--checkpoint-every 2000cycles" in said, "the command that goes on writes checkpoints, too"
-    # with another number of threads, and without further checkpoints
+    # the second run continues with another number of threads, and without further checkpoints
     assert main(["run", str(file), "--out", str(out), "--no-picture", "--threads", "2"]) == 0
     assert "warning" not in capfd.readouterr().err
     assert files(out) == reference
@@ -129,7 +129,7 @@ def test_a_run_that_ends_early_goes_on_from_its_checkpoint(
 def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
     file: Path, tmp_path: Path, reference: dict[str, bytes]
 ) -> None:
-    """Kills happen at any time, also while a checkpoint is written. Each run makes progress."""
+    """The test kills runs at random times, also while they write checkpoints. Each run makes progress."""
     out, draw, kills = tmp_path / "out", random.Random(3), 0
     while not files(out) and kills < 200:
         threads, before = str(draw.choice([1, 2])), status_of(out)
@@ -146,7 +146,7 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
 
 
 def status_of(out: Path) -> int:
-    """The cycle of the checkpoint, 0 if there is none."""
+    """Return the cycle of the last checkpoint; 0 without a checkpoint."""
     path = checkpoint(out)
     try:
         return int(json.loads(path.read_bytes().split(b"\n", 1)[0])["cycle"]) if path else 0
@@ -155,7 +155,7 @@ def status_of(out: Path) -> int:
 
 
 def interrupted(out: Path) -> Path:
-    """The folder of a run that was interrupted in the middle, with its checkpoint."""
+    """Interrupt a run in the middle, and return its folder, which contains a checkpoint."""
 
     def after(_: weft.Status) -> None:
         if checkpoint(out):

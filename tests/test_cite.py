@@ -1,4 +1,4 @@
-"""`weft cite`: Weft, and the papers behind the models of a scenario."""
+"""Tests `weft cite`, which cites Weft and the papers behind the models of a scenario."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ measure: {warmup: 100cycles, window: 200cycles}
 
 
 def in_headers() -> dict[str, dict[str, str]]:
-    """The `Source` of each model, from the header of its file."""
+    """Return the `Source` of each model, from the header of its file."""
     return {
         family: {
             model["name"]: " ".join(header(source(ROOT, family, model["name"]))["Source"].split()) for model in models
@@ -58,7 +58,7 @@ def test_what_is_no_publication_is_a_comment() -> None:
             model = (family, name)
             found, comment = bibliography.entries([model]), bibliography.unpublished([model])
             assert all(entry.fields["title"] and entry.fields["author"] for entry in found), model
-            # every source is named once: either as papers or as text
+            # `weft cite` gives every source once: either as papers or as text
             assert bool(found) != bool(comment), model
             if comment:
                 assert not re.search(r', "([^"]+)"', text), model
@@ -99,7 +99,7 @@ def test_the_command_names_what_a_scenario_or_its_results_use(
     assert capsys.readouterr().out == output
     assert main(["cite"]) == 0
     assert re.findall(r"^@misc\{([^,]+),", capsys.readouterr().out, re.M) == ["weft"]
-    # the commit is in the record of each run, separate from the results
+    # each run records the commit of the engine separately from its results
     assert results.run_info(0)["commit"] == (_engine.COMMIT or None)
     assert _engine.COMMIT in output
 

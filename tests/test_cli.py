@@ -1,4 +1,4 @@
-"""The command line: its output and the exit status."""
+"""Tests the command line: its output and the exit status."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_point_is_a_folder_with_four_files(small: Path, tmp_path: Path) -> Non
 def test_saturation_is_a_result(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--set", "traffic.pattern=tornado", "--set", "traffic.load=0.9"]
     assert main(["run", str(small), "--out", str(tmp_path / "out"), *arguments]) == 0
-    # The busiest channel of dimension order carries the traffic of all 4 terminals of a router.
+    # under tornado, the busiest channel of dimension order carries the traffic of all 4 terminals of a router
     line = next(line for line in capsys.readouterr().out.splitlines() if "sat" in line and "0.9" in line)
     assert float(line.split()[2]) == pytest.approx(0.25, rel=0.02)
 
@@ -56,7 +56,8 @@ def test_a_stall_is_reported_and_the_others_are_saved(
 
 
 def test_the_replay_of_a_stall_can_be_pasted(ring: Path, tmp_path: Path) -> None:
-    """The replay runs in a folder with a blank in its name, twice, and really runs the point."""
+    """The command that replays a stall works twice, in a folder with a blank in its name, and runs the point each
+    time."""
     out = tmp_path / "my results"
     weft = Path(sys.executable).parent / "weft"
     first = subprocess.run([weft, "run", ring, "--out", out], capture_output=True, text=True, check=False)
@@ -123,9 +124,9 @@ def test_an_error_names_file_line_and_column(small: Path, capsys: pytest.Capture
 def test_every_power_policy_of_a_sweep_is_checked_before_anything_runs(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`ugal_p` is compatible with links that are always on, but not with links that tcep switches off.
+    """The routing `ugal_p` is compatible with links that are always on, but not with links that tcep switches off.
 
-    The ninth of the 16 points is the first such point.
+    The ninth of the 16 points is the first point that combines `ugal_p` with tcep.
     """
     sweep = ["--set", "sweep.power.policy=[always_on, tcep]", "--set", "sweep.routing=[ugal_p]"]
     for command in (["run", "--out", str(tmp_path / "out")], ["check"]):
@@ -168,7 +169,7 @@ DRAGONFLY = "{dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_
 def test_every_combination_of_a_sweep_is_checked_before_anything_runs(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], sets: list[str], words: list[str]
 ) -> None:
-    """Of the points that differ only in the policy, the first one could run."""
+    """Two points differ only in the policy. The first point could run, but the second is refused."""
     arguments = [word for path in sets for word in ("--set", path)]
     for command in (["check", str(small)], ["run", str(small), "--out", str(tmp_path / "out")]):
         assert main([*command, *arguments]) == 2
@@ -239,8 +240,8 @@ def test_check_shows_on_which_coordinates_the_facts_depend(small: Path, capsys: 
     (always_on, star) = [
         line for line in capsys.readouterr().out.splitlines() if line.startswith(("always_on ", "static"))
     ]
-    # 3 of the other 15 terminals are at the same router; over the star, 6 of the 12 ordered pairs of routers are 2 hops
-    # apart
+    # mean hops: 3 of the other 15 terminals are at the same router; over the star, 6 of the 12 ordered pairs of routers
+    # are 2 hops apart
     assert "0.8" in always_on.split()
     assert "1.2" in star.split()
 
@@ -265,9 +266,9 @@ def test_check_says_each_thing_once(small: Path, capsys: pytest.CaptureFixture[s
     output = capsys.readouterr().out
     assert output.count("topology:") == 1
     assert "12 points" in output
-    # 2 patterns x 2 routings; all loads imply the same facts.
+    # the table has 2 patterns x 2 routings, because all loads imply the same facts
     assert sum(line.startswith(("uniform ", "tornado ")) for line in output.splitlines()) == 4
-    # 4 terminals, and 3 + 3 links to the other routers of the row and the column.
+    # radix 10: a router has 4 terminals, and 3 + 3 links to the other routers of its row and its column
     assert next(line for line in output.splitlines() if "radix" in line).split()[-1] == "10"
 
 
@@ -324,9 +325,9 @@ def test_the_keys_inside_a_parameter_that_is_a_list_are_listed(capsys: pytest.Ca
 
 
 def test_every_model_can_be_listed_with_every_key_that_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
-    """All keys that may be below a model in a scenario have a row: keys of words, of list items and of mappings.
+    """Each key that a scenario can have below a model has a row: keys of enumerations, of list items and of mappings.
 
-    The command prints the list of the first model of each family.
+    The test also prints the list of the first model of each family with the command.
     """
     schema, every = _engine.schema(), _engine.models()
     families = {frozenset(model["name"] for model in models) for models in every.values()}
@@ -370,7 +371,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_help_starts_at_once() -> None:
-    """No command imports polars or matplotlib before it needs them."""
+    """No command imports polars or matplotlib before it needs these libraries, so that help appears at once."""
     code = "import sys, weft.cli\ntry: weft.cli.main(['--help'])\nexcept SystemExit: pass\nprint(sorted(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert not any(f"'{slow}'" in shown for slow in ("polars", "matplotlib", "rich", "duckdb", "yaml", "weft._engine"))

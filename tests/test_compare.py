@@ -1,4 +1,4 @@
-"""Two result sets side by side."""
+"""Tests the comparison of two result sets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def rows(a: Results, b: Results, quantity: str = LATENCY) -> list[dict[str, Any]
 
 
 def test_the_quantile_of_student() -> None:
-    """One degree of freedom gives Cauchy's distribution, two have a closed form, many give the normal distribution."""
+    """The expected quantiles of Student's distribution: one degree of freedom gives Cauchy's distribution, two have a
+    closed form, many give the normal distribution."""
     assert quantile95(1) == pytest.approx(math.tan(0.95 * math.pi / 2), rel=1e-6)
     assert quantile95(2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-6)
     assert quantile95(1e6) == pytest.approx(1.96, abs=0.003)
@@ -40,8 +41,8 @@ def test_the_quantile_of_student() -> None:
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
-    """For means of 4 and of 7 normal values with unequal spreads, 95 % of Welch's intervals contain the true
-    difference.
+    """Welch's interval contains the true difference in 95 % of the cases, for means of 4 and of 7 normal values with
+    unequal spreads.
     """
     import numpy as np
 
@@ -74,7 +75,7 @@ def test_several_seeds_give_an_interval_for_everything(tmp_path: Path) -> None:
     a = made(tmp_path / "a", [({"seed": seed}, {ACCEPTED: load}) for seed, load in loads])
     b = made(tmp_path / "b", [({"seed": seed}, {ACCEPTED: load + 0.1}) for seed, load in loads])
     (row,) = rows(a, b, ACCEPTED)
-    # equal variances of 0.02^2 over 3 runs each: 4 degrees of freedom
+    # both sets have a variance of 0.02^2 over 3 runs, which gives 4 degrees of freedom
     assert row["half_width"] == pytest.approx(quantile95(4) * math.sqrt(2 * 0.02**2 / 3))
     assert row["difference"] == pytest.approx(0.1)
     assert row["significant"]
@@ -100,7 +101,10 @@ def test_points_of_only_one_are_named(tmp_path: Path) -> None:
 
 
 def test_models_that_both_never_share_are_what_is_compared(small: Path, tmp_path: Path) -> None:
-    """The sets have two routings over the same patterns and loads. The scenarios show the differences."""
+    """Two result sets have different routings over the same patterns and loads.
+
+    The comparison finds the differences in the scenarios.
+    """
     sides = [
         weft.load(small, overrides={"routing": each}).run(tmp_path / each) for each in ("dimension_order", "ugal_p")
     ]

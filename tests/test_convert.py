@@ -1,4 +1,4 @@
-"""Graph files in formats that NetworkX reads."""
+"""Tests the conversion of graph files in formats that NetworkX reads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FILES = {
 
 
 def scenario(folder: Path, name: str, text: str, more: str = "") -> Path:
-    """The file of a scenario that uses a graph file."""
+    """Write a scenario that uses a graph file, and return its path."""
     (folder / name).write_text(text)
     path = folder / "own.yaml"
     path.write_text(
@@ -74,7 +74,7 @@ def test_what_was_read_is_kept_beside_the_results(tmp_path: Path) -> None:
 
 
 def test_attributes_are_read_as_those_of_other_files(tmp_path: Path) -> None:
-    # 10 Gb/s are 10 bits per ns, and a flit has 48 bits: 5/24 flits per cycle
+    # expected bandwidth: 10 Gb/s are 10 bits per ns, and a flit has 48 bits, which gives 5/24 flits per cycle
     mapped = ", attributes: {bandwidth: {from: LinkSpeedRaw, unit: b/s}}"
     point = weft.load(scenario(tmp_path, "zoo.gml", GML, mapped)).points[0]
     assert point.resolved["links"]["link_10G"]["bandwidth"] == "10Gb/s"
@@ -84,7 +84,7 @@ def test_attributes_are_read_as_those_of_other_files(tmp_path: Path) -> None:
 
 
 def test_repeated_edges_are_parallel_links() -> None:
-    # the Topology Zoo repeats edges without `multigraph 1`
+    # files of the Topology Zoo repeat edges without the line `multigraph 1`
     links = json.loads(converted("zoo.gml", "gml", TWICE.encode())[1])["links"]
     assert len(links) == 2
     weighted = json.loads(converted("a.txt", "edge_list", b"a b 3\na b 4.5\n")[1])
@@ -113,7 +113,7 @@ def test_an_edge_without_the_attribute_has_the_default(tmp_path: Path) -> None:
         tmp_path, "edges.txt", "0 1 5 # far\n1 2\n", ", attributes: {latency: {from: weight, unit: cycles}}"
     )
     links = weft.load(path).points[0].explain_topology()["links"]
-    # by default the scenario defines the cycle
+    # without an option, the conversion uses the cycle that the scenario defines
     assert {name: (each["links"], each["latency_cycles"]) for name, each in links.items()} == {
         "terminal": (3, 1),
         "link": (1, 1),

@@ -1,4 +1,4 @@
-"""Result files that are missing, cut off, changed or of another version cause one clear error; the rest is usable."""
+"""Tests damaged results: files that are missing, cut off, changed or of another version cause one clear error."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ KEPT = {"measure.series": "{every: 250cycles, of: class}", "measure.transient": 
 
 @pytest.fixture
 def sweep(small: Path) -> Sweep:
-    """A sweep of twelve points that records everything."""
+    """Return a sweep of twelve points with all recordings."""
     return weft.load(small, overrides=KEPT)
 
 
 @pytest.fixture
 def whole(sweep: Sweep, tmp_path: Path, copies: Path) -> Results:
-    """Results of the sweep.
+    """Return results of the sweep.
 
-    They are copied from one run, which all tests share, so the sweep finds its points finished.
+    They are a copy of one run that all tests share, so the sweep finds its points finished.
     """
     shutil.copytree(copies, tmp_path / "whole")
     return sweep.run(tmp_path / "whole")
@@ -145,9 +145,9 @@ def test_points_whose_folders_are_gone_are_missing(whole: Results, capsys: pytes
 def test_a_table_that_is_damaged_inside_is_reported_and_left_out(
     sweep: Sweep, whole: Results, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The file has the same size but other bytes.
+    """A result file has the same size but other bytes.
 
-    The damage is found on reading, and the point is left out of queries and run again.
+    Weft detects the damage when it reads the file, omits the point from queries, and runs the point again.
     """
     sql = "select * from channels order by all"
     before = whole.query("select * from channels where point <> 3 order by all")
@@ -179,7 +179,7 @@ def test_where_all_files_of_a_table_are_damaged_the_first_is_reported(whole: Res
 
 
 def test_a_scenario_without_keys_is_reported(whole: Results, tmp_path: Path) -> None:
-    """The file has the same size and no checksum, like files of older versions."""
+    """A file without a checksum, like files of older versions, has the same size but other bytes."""
     path = whole.folder(0) / "scenario.yaml"
     path.write_text("{}".ljust(path.stat().st_size))
     run = path.with_name("run.json")
@@ -221,7 +221,7 @@ def test_a_report_counts_and_names_damaged_points(
 
 
 def use_all(root: Path) -> None:
-    """Read whatever results offer."""
+    """Use every function that reads results."""
     results = Results(Store(root))
     _ = (results.frame, results.jobs, results.stalls, results.command, results.coordinates)
     for point in range(len(results)):
@@ -245,7 +245,8 @@ def use_all(root: Path) -> None:
 @pytest.mark.filterwarnings("ignore:omitted")
 @pytest.mark.parametrize("seed", range(30))
 def test_no_damage_gives_anything_but_an_error_of_weft(sweep: Sweep, tmp_path: Path, seed: int, copies: Path) -> None:
-    """A random file is cut off, emptied, overwritten in places or removed."""
+    """If a random file of the results is cut off, emptied, partly overwritten or removed, Weft raises only its own
+    errors."""
     draw = random.Random(seed)
     root = tmp_path / "copy"
     shutil.copytree(copies, root)
@@ -277,7 +278,7 @@ def test_no_damage_gives_anything_but_an_error_of_weft(sweep: Sweep, tmp_path: P
 
 @pytest.fixture(scope="module")
 def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of results to copy from."""
+    """Run the sweep once, and return the folder of its results, which the tests copy."""
     from conftest import SMALL
 
     root = tmp_path_factory.mktemp("copies")

@@ -1,6 +1,4 @@
-"""Design analysis without simulation: formulas compared with graphs, cuts compared with all cuts, prices, failures, the
-page.
-"""
+"""Tests the analysis of designs without simulation: formulas and graphs, cuts, prices, failures, and the page."""
 
 from __future__ import annotations
 
@@ -71,7 +69,10 @@ def test_formulas_of_bisections_hold(family: str) -> None:
 
 
 def by_enumeration(design: MeasuredDesign) -> int:
-    """The smallest cut over all halves whose numbers of terminals differ by at most those of one router."""
+    """Find the smallest cut by enumeration of all divisions into halves.
+
+    Terminals of the halves differ by at most those of one router.
+    """
     weights, routers = design.terminals.astype(int), len(design.terminals)
     links = design.links[:, :2].astype(int)
     best = len(links)
@@ -105,7 +106,7 @@ def test_cuts_are_never_below_the_true_minimum(topology: dict[str, Any]) -> None
     assert design.bisection["bisection_links"] >= true
     least = design.bisection["bisection_low_links"]
     assert least is None or least <= true
-    # here at least one of the two searches finds the true minimum
+    # for these networks at least one of the two searches finds the true minimum
     assert min(design.cut, design.facts["bisection_links"]) == true
 
 
@@ -113,7 +114,7 @@ def test_cuts_are_never_below_the_true_minimum(topology: dict[str, Any]) -> None
 def test_bisections_of_table_3(x: int, y: int, printed: int) -> None:
     design = one(flex(x, y))
     assert design.cut == design.bisection["bisection_links"] == printed
-    # eq. (8) is also a lower bound
+    # the printed eq. (8) equals the spectral lower bound
     assert cuts.spectral_bound(design.links, design.terminals) == printed
 
 
@@ -133,11 +134,12 @@ def test_the_bound_of_slim_flies_is_that_of_their_eigenvalues(q: int) -> None:
 def test_table_6_of_the_flex_paper() -> None:
     frame = compare(THOUSAND, Assumptions(seeds=2)).frame
     rows = {row["design"]: row for row in frame.to_dicts()}
-    # printed: 6.88e6, 2.75e6 and 3.05e6 (truncated), 16 ports x 320 routers x 2.8 W
+    # the FleX paper prints costs of 6.88e6, 2.75e6 and 3.05e6 $ (truncated), and a power of 16 ports x 320 routers x
+    # 2.8 W
     assert rows["fat tree"]["cost_usd"] == pytest.approx(6.88e6, rel=1e-3)
     assert rows["HyperX"]["cost_usd"] == pytest.approx(2.757e6, rel=1e-3)
     assert rows["FleX"]["cost_usd"] == pytest.approx(3.0595e6, rel=1e-4)
-    # printed: 5.16e6, without the cables of the terminals
+    # the paper prints 5.16e6 $ for the dragonfly, without the cables of the terminals
     dragonfly = rows["dragonfly"]
     assert dragonfly["cost_routers_usd"] + dragonfly["cost_cables_usd"] == pytest.approx(5.15e6, rel=1e-3)
     powers = {name: round(row["power_w"]) for name, row in rows.items()}
@@ -147,8 +149,8 @@ def test_table_6_of_the_flex_paper() -> None:
 def test_paths_of_flex_are_those_of_the_paper() -> None:
     rows = {row["hops"]: row for row in one(FLEX).diversity.to_dicts()}
     assert (rows[1]["paths_min"], rows[1]["paths_max"]) == (1, 1)
-    # paths to another layer if x and y differ: 2; in the same layer: 4, or 2 (6 - 2); to another layer with the same x
-    # and y: 10
+    # numbers of shortest paths: 2 to another layer if x and y differ, 4 or 2 (6 - 2) in the same layer, 10 to another
+    # layer with the same x and y
     assert (rows[2]["paths_min"], rows[2]["paths_max"]) == (2, 10)
     assert rows[1]["pairs"] == 108 * 20
     assert rows[2]["pairs"] == 108 * 87
@@ -191,7 +193,8 @@ def test_intervals_are_those_of_wilson() -> None:
 
 
 def test_tolerances_of_table_5() -> None:
-    # networks of about 10,000 terminals; printed 65, 65, 80 (85 over all our trials), 75, 85 %
+    # links that can fail in networks of about 10,000 terminals: the paper prints 65, 65, 80 (85 over all our trials),
+    # 75, 85 %
     topologies = {
         "fat tree": {"fat_tree": {"k": 34}},
         "dragonfly": {"dragonfly": {"routers_per_group": 14, "terminals_per_router": 7, "global_links_per_router": 7}},
@@ -215,7 +218,7 @@ def test_racks_stand_in_a_square_and_rings_are_folded() -> None:
 
 
 def test_racks_with_a_size_are_filled_with_what_belongs_together() -> None:
-    # 5 groups of 4 routers with 2 terminals: two groups share a rack of 8 routers
+    # 5 groups of 4 routers with 2 terminals each; two groups share a rack, which holds 8 routers
     topology = {
         "dragonfly": {
             "groups": 5,
@@ -230,11 +233,10 @@ def test_racks_with_a_size_are_filled_with_what_belongs_together() -> None:
     local, between = 5 * 6, 10
     lengths = sorted(wide.cable_m.tolist())
     assert lengths[: local + 2] == [0.5] * (local + 2)
-    # racks 0 and 1: 4 pairs of groups; racks 0 and 2, and racks 1 and 2: 2 pairs each; the latter racks are two pitches
-    # apart
+    # 4 pairs of groups have links between racks 0 and 1, and 2 pairs each between racks 0 and 2 and racks 1 and 2
     assert lengths[local + 2 :] == [3.0] * 6 + [4.0] * 2
     assert len(lengths) == local + between
-    # racks for 5 terminals hold two routers each, so groups are divided
+    # a rack for 5 terminals holds two routers, so each group is divided between racks
     narrow = one(topology, packaging=Packaging(terminals_per_rack=5))
     assert narrow.money["racks"] == 10
     with pytest.raises(WeftError, match="a router with 2 terminals does not fit into a rack of 1 terminals"):
@@ -443,7 +445,8 @@ def test_every_form_of_a_fat_tree_is_compared() -> None:
         "pods": {"fat_tree": {"radix": 4}},
     }
     designs = compare(forms, Assumptions(seeds=2)).designs
-    # 6 ports: 3 down and 3 up, so 6 leaves with 3 terminals each; with 3 leaves on each side, 9 links are cut
+    # routers of 6 ports have 3 down and 3 up, so the tree has 6 leaves with 3 terminals each; a cut with 3 leaves on
+    # each side has 9 links
     assert (designs[0].row["terminals"], designs[0].bisection["bisection_links"]) == (18, 9)
     assert [design.plan is not None for design in designs] == [True, True, False, True]
     assert designs[3].bisection == one({"fat_tree": {"k": 4}}, seeds=2).bisection

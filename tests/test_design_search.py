@@ -1,4 +1,4 @@
-"""The search for designs: the front, its bisections, and limits that nothing meets."""
+"""Tests the search for designs: the Pareto front, its bisections, and limits that no design meets."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_where_racks_have_sizes_the_front_is_that_of_the_graphs() -> None:
     assert not (found.candidates["terminals"] > 16 * found.candidates["routers"]).any()
     front = found.front
     assert set(front["cost_is"]) == {MEASURED}
-    # all candidates are built: none is cheaper than was assumed, and the front is the same
+    # builds all candidates: no candidate is cheaper than the search assumed, so the front is the same
     built = compare({str(place): topology for place, topology in enumerate(found.topologies)}, assumed).designs
     costs = np.array([design.money["cost_usd"] for design in built])
     assert (costs >= found.candidates["cost_usd"].to_numpy() - 1e-6).all()
@@ -175,7 +175,8 @@ def test_the_command_searches(capsys: pytest.CaptureFixture[str], tmp_path: Path
 
 
 def test_a_search_knows_leaves_and_spines() -> None:
-    # 32 ports: 16 down and 16 up, so 32 leaves and 16 spines; the cut has 16 leaves with 16 uplinks each
+    # leaves have 16 of their 32 ports down and 16 up, so there are 32 leaves and 16 spines; the cut separates 16 leaves
+    # with 16 uplinks each
     found = search(Wanted(512, 32, bisection_links=256), most_measured_links=0).front
     cheapest = found.row(0, named=True)
     assert cheapest["topology"] == "fat_tree(radix 32, levels 2, terminals 512)"

@@ -1,4 +1,5 @@
-"""Statements of the documents are true: commands exist, crates are named, models have headings, sizes stay small."""
+"""Tests that statements of the pages are true: commands exist, crates are named, models have headings, files stay
+small."""
 
 from __future__ import annotations
 
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(weft.__file__).parent
-# the command of this interpreter, independent of the search path
+# the `weft` command of this Python interpreter, independent of the search path
 WEFT = Path(sys.executable).parent / "weft"
 HEADINGS = ("# Source", "# Parameters", "# Guarantees", "# Not modelled", "# Validation")
 MAX_FILE_LINES = 800
-# Pages about the code, and words in them that are not names of code: names of other projects, placeholders, and files.
+# Pages about the code. In them, words in backticks are names of code, except for the words listed next: names of other
+# projects, placeholders, and files.
 ABOUT_CODE = ["ARCHITECTURE.md", "python/weft/README.md"] + [
     path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "crates").glob("*/README.md"))
 ]
@@ -46,7 +48,10 @@ def _commands(document: str) -> list[str]:
 
 
 def test_names_of_the_code_in_pages_exist() -> None:
-    """Each path and each identifier in backticks. A member is looked up in the files that define its type."""
+    """Each path and each identifier in backticks exists.
+
+    The test searches a member in the files that define its type.
+    """
     sources = {path: path.read_text() for suffix in ("*.rs", "*.py", "*.js", "*.toml") for path in _tracked(suffix)}
     sources |= {ROOT / "Makefile": (ROOT / "Makefile").read_text()}
     words = {word for text in sources.values() for word in re.findall(r"\w+", text)}
@@ -77,7 +82,7 @@ def _tracked(pattern: str) -> list[Path]:
     return [ROOT / name for name in listed.stdout.split()] or sorted(ROOT.glob(f"**/{pattern}"))
 
 
-# Commands that take minutes as shown, and settings that make them short enough for a test.
+# Commands of pages that take minutes, with settings that make them short enough for a test.
 SHORTER = {
     "reproduce tcep": "--only 3",
     "validate": "--filter 'torus8x8_uniform_1f 0.01$'",
@@ -88,16 +93,15 @@ SHORTER = {
 
 @pytest.fixture(scope="module")
 def command() -> Iterator[Path]:
-    """The command `weft`, in a version that starts at once."""
+    """Make a command `weft` that starts without delay, and return its path."""
     with warm() as folder:
         yield folder / "weft"
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Path:
-    """A folder like that of a reader of the README: the files of a clone, the command, and the scenarios of the README.
-
-    The tests share the folder, so that no test runs points that another test has run.
+    """Make a folder like that of a reader of the README, with the files of a clone, the command, and the scenarios of
+    the README. Tests share the folder, so that each point runs only once.
     """
     tmp_path = tmp_path_factory.mktemp("clone")
     for name in ("examples", "experiments", "tests"):
@@ -112,7 +116,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Path:
 
 
 def _recipe(target: str) -> str:
-    """The commands of the Makefile that run for a target."""
+    """Return the commands of the Makefile that run for a target."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     found = re.search(rf"^{target}:.*\n((?:\t.*\n)*)", makefile, re.M)
     assert found, f"the Makefile has no target {target}"
@@ -120,7 +124,7 @@ def _recipe(target: str) -> str:
 
 
 def _run(command: str, folder: Path) -> str:
-    """Run a command of a page in a folder, with shorter settings if it takes long; returns its output."""
+    """Run a command of a page in a folder, with shorter settings if it takes long, and return its output."""
     shown = command.strip().removeprefix(".venv/bin/").removeprefix("weft ")
     shorter = next((f" {more}" for begin, more in SHORTER.items() if shown.startswith(begin)), "")
     done = subprocess.run(
@@ -147,7 +151,7 @@ def test_every_command_of_the_readme_works_in_the_order_in_which_it_stands(clone
 
 
 def test_every_example_of_the_help_works(clone: Path) -> None:
-    """Each example runs after the runs whose results it names."""
+    """Each example of the help texts works, if it runs after the examples whose results it names."""
     _run("weft run examples/quickstart.yaml --report", clone)
     _run("weft run examples/faults.yaml --no-picture", clone)
     _run("weft run examples/bill.yaml --no-picture", clone)
@@ -168,7 +172,7 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_output_in_the_readme_is_that_of_its_scenario(clone: Path) -> None:
-    """The output is the table of points that `weft run` prints."""
+    """The README shows the table of points that `weft run` prints for its scenario."""
     (shown,) = re.findall(r"```text\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
     assert shown in _run("weft run my.yaml --no-picture", clone)
 
@@ -203,7 +207,7 @@ def test_every_model_has_its_headings(family: str, model: str) -> None:
 
 
 def _check_header(path: Path) -> None:
-    """Check that the headings exist, and that the tests named under `Validation` exist."""
+    """Check that the header of a model has all headings, and that the tests named under `Validation` exist."""
     header = [line for line in path.read_text().splitlines() if line.startswith("//!")]
     missing = [h for h in HEADINGS if f"//! {h}" not in header]
     assert not missing, f"{path} lacks {missing}"

@@ -1,4 +1,4 @@
-"""The site: it builds without a warning, and building it runs every command, scenario and notebook that it shows."""
+"""Tests the site: it builds without a warning, and the build runs every command, scenario and notebook of its pages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HEADINGS = ("Source", "Parameters", "Guarantees", "Not modelled", "Validation")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the site, built like `make docs`, with warnings as errors."""
+    """Build the site as `make docs` does, with warnings as errors, and return its folder."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "--quiet", "--fresh-env"]
     command += ["--doctree-dir", str(folder / "trees"), str(DOCS), str(folder / "html")]
@@ -43,7 +43,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _text(page: Path) -> str:
-    """Text of a page, without its side bars."""
+    """Return the text of a page without its side bars."""
     body = re.search(r"<article.*?</article>", page.read_text(encoding="utf-8"), re.S)
     assert body, page
     return html.unescape(re.sub(r"<[^>]+>", "", body[0]))
@@ -76,7 +76,7 @@ def test_every_key_of_a_scenario_is_on_its_page(site: Path) -> None:
     schema = _engine.schema()
     models = {model["name"] for models in _engine.models().values() for model in models}
     keys = {key for part in schema["$defs"].values() for key in part.get("properties", {})} | set(schema["properties"])
-    # parameters of models are documented on the pages of the models
+    # the pages of the models document the parameters of models, so this page need not name them
     own = {
         key
         for family, named in _engine.models().items()
@@ -97,7 +97,7 @@ def test_every_command_is_on_its_page(site: Path) -> None:
 
 
 def test_the_examples_of_the_help_are_sound() -> None:
-    """The parser accepts the examples, and the files of the project that they name exist."""
+    """The command line parser accepts the examples of the help, and files of the project that they name exist."""
     for command in commands(cli._parser(None)):
         example = (command.epilog or "").partition("\n")[0].removeprefix("Example: ")
         words = shlex.split(example.split("|")[0].split(">")[0])
@@ -107,7 +107,7 @@ def test_the_examples_of_the_help_are_sound() -> None:
 
 
 def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """The commands that can be run, without those that only group subcommands."""
+    """Yield the commands that a user can run, without commands that only group subcommands."""
     below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     for action in below:
         for command in action.choices.values():
@@ -117,7 +117,8 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParse
 
 
 def test_every_command_of_the_page_of_questions_is_understood() -> None:
-    """The page names every command with valid options, except commands that only the page of commands covers."""
+    """The page of questions names every command with valid options, except commands that only the page of commands
+    covers."""
     page = (DOCS / "commands.md").read_text(encoding="utf-8")
     shown = [line.removeprefix("weft ") for line in re.findall(r"`(weft [^`]+)`", page)]
     for command in shown:
@@ -135,7 +136,7 @@ def test_every_example_is_sound_and_on_the_page_of_examples() -> None:
 
 
 def test_the_gallery_has_pictures_in_light_and_dark_with_words(site: Path) -> None:
-    """Each shot has two pictures, an alternative text, and its scenario below it."""
+    """Each example of the gallery has a light and a dark picture, an alternative text, and its scenario below it."""
     page = (site / "index.html").read_text(encoding="utf-8")
     shots = (DOCS / "index.md").read_text(encoding="utf-8").count("```{shot}")
     assert shots >= 8
@@ -147,11 +148,11 @@ def test_the_gallery_has_pictures_in_light_and_dark_with_words(site: Path) -> No
 
 
 def test_pages_fit_their_width_and_no_row_of_a_table_breaks(site: Path) -> None:
-    """A wide output has its own scroll bar. The page is as wide as the window, and a line of text has one line box."""
+    """A wide output has its own scroll bar. No page is wider than the window, and rows of tables do not wrap."""
     breaking = "[...document.querySelectorAll('.output pre')].filter(p => getComputedStyle(p).whiteSpace != 'pre')"
     with browser() as driver:
         for width in (1280, 390):
-            # headless Chromium has its own minimum width, so the width is set by emulation
+            # the window of headless Chromium has a minimum width, so the test emulates the width
             metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
             driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
             for name in ("index", "howto/design"):
@@ -159,7 +160,7 @@ def test_pages_fit_their_width_and_no_row_of_a_table_breaks(site: Path) -> None:
                 assert page.ask("document.documentElement.scrollWidth") <= width, f"{name} at {width} pixels"
                 assert not page.ask(f"{breaking}.length"), f"{name} at {width} pixels"
             assert page.ask("document.querySelectorAll('.output pre').length")
-            # the fixed column leaves room for numbers
+            # the first column, which stays visible, leaves room for the columns of numbers
             page = Page(driver, site / "_pages" / "howto" / "design" / "designs.html")
             assert page.ask("document.querySelector('table.designs tbody > tr > :first-child').offsetWidth") < width / 2
             page = Page(driver, site / "index.html")
@@ -186,7 +187,10 @@ def test_the_notebook_ran(site: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_what_a_page_shows_without_running_it_is_the_installation(page: Path) -> None:
-    """Commands and files must be in directives that run them. Plain blocks may only have steps of the Makefile."""
+    """Pages show commands and files only in directives that run them.
+
+    Plain blocks can contain only steps of the Makefile.
+    """
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
     allowed = {f"make {target}" for target in targets} | {". .venv/bin/activate"}
     plain = re.findall(
@@ -195,13 +199,13 @@ def test_what_a_page_shows_without_running_it_is_the_installation(page: Path) ->
     assert {line.split("#")[0].strip() for block in plain for line in block.splitlines()} <= allowed
 
 
-# Fields of a result, and the documented fields of the page of result files.
+# The next tests compare the fields of results with the fields that the page of result files documents.
 
 STATISTICS = ("mean", "ci95", "min", "max", "p50", "p90", "p95", "p99", "p99_9", "p99_99")
 
 
 def _documented(table: str) -> set[str]:
-    """Names in the first column of the tables with this heading; `*` stands for each statistic."""
+    """Return the names in the first column of the tables with this heading; `*` means each statistic."""
     text = (DOCS / "reference" / "results.md").read_text(encoding="utf-8") + "".join(recordings.pages().values())
     names: set[str] = set()
     for head, body in re.findall(r"^\| ([^|]+?) \|.*\n\|[-| ]+\n((?:\|.*\n)+)", text, re.M):
@@ -214,7 +218,7 @@ def _documented(table: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> weft.Results:
-    """Results of a point that records everything, and of a point that stalls."""
+    """Run a point with all recordings and a point that stalls, and return their results."""
     everything: dict[str, Any] = {
         "flit": "64B",
         "congestion_control": {"dcqcn": {"mark_from": "64B", "mark_to": "1KB"}},
@@ -259,7 +263,7 @@ def test_every_key_of_a_summary_is_documented(results: weft.Results) -> None:
     missing = {name for name in known - set(summary) - rare if not re.search("latency|energy|power_", name)}
     assert not missing
     assert {name for name in known if re.match("energy|power_", name)} <= set(summary)
-    # with a batch and with replies: every job has its own
+    # each job of this run has a batch or replies, with fields of its own
     for job in summary["jobs"]:
         assert not set(job) - known - _documented("key of a job")
     assert _documented("key of a job") & {f"round_trip_{one}_cycles" for one in STATISTICS} <= set(summary["jobs"][0])

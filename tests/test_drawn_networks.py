@@ -1,4 +1,4 @@
-"""Figures of papers that are drawings. They must show the networks and the rules that Weft runs."""
+"""Tests figures of papers that are drawings: they show the networks and the rules that Weft simulates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTHING = Measured({})
 
 
 def test_every_figure_and_table_of_the_papers_is_there() -> None:
-    """Figures and tables are compared by the numbers of the papers. Letters of parts are left out."""
+    """Each numbered figure and table of the papers exists. The test ignores letters of parts."""
     wanted = {
         "tcep": ({*range(1, 16)}, 2),
         "ofar": ({*range(1, 8)}, 0),
@@ -42,7 +42,7 @@ def test_every_figure_and_table_of_the_papers_is_there() -> None:
 
 
 def test_the_root_network_is_the_one_that_the_policy_keeps_on(tmp_path: Path) -> None:
-    """24 of the 48 links of 4x4 routers: a star of 3 links in each of 8 rows and columns."""
+    """The root network has 24 of the 48 links of 4x4 routers: a star of 3 links in each of 8 rows and columns."""
     drawn = tcep.fig2(NOTHING).numbers
     assert drawn is not None
     square = drawn.filter(pl.col("panel").str.starts_with("2D"))
@@ -86,7 +86,7 @@ def test_under_adv_h_all_that_enters_a_router_goes_to_one_other(h: int) -> None:
 
 
 def test_the_dragonfly_has_the_links_of_the_formula() -> None:
-    """There are 9 groups with 6 local links each, and a link between any two groups."""
+    """The dragonfly of Fig. 1 has 9 groups with 6 local links each, and a link between any two groups."""
     drawn = ofar.fig1(NOTHING).numbers
     assert drawn is not None
     assert dict(drawn.group_by("kind").len().rows()) == {"local link": 9 * 6, "global link": 9 * 8 // 2}

@@ -1,4 +1,4 @@
-"""The study of energy to solution at equal cost: its networks, its points, and the arithmetic of its table."""
+"""Tests the study of energy to solution at equal cost: its networks, its points, and the arithmetic of its table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLE, DESIGNS = ROOT / "examples" / "energy_to_solution.yaml", ROOT / "exampl
 
 
 def script() -> Any:
-    """The script that makes the table and the figure of the page."""
+    """Load the script that makes the table and the figure of the study's page."""
     spec = importlib.util.spec_from_file_location("table_of_page", ROOT / "docs" / "howto" / "energy_to_solution.py")
     assert spec
     assert spec.loader
@@ -54,7 +54,7 @@ def test_every_network_has_links_always_on_and_the_same_three_policies() -> None
 def test_the_table_has_means_paired_changes_and_the_front() -> None:
     """Two seeds take 100 and 120 us with always-on links.
 
-    Under the policy they take 10 % longer and half the energy.
+    Under the policy the same seeds take 10 % longer and use half the energy.
     """
     rows = pl.DataFrame(
         {
@@ -70,7 +70,7 @@ def test_the_table_has_means_paired_changes_and_the_front() -> None:
     found = page.means(rows)
     on, width = found.to_dicts()
     assert (on["time"], width["energy"]) == (110, 5.5)
-    # a standard error of 10 us, and the quantile of Student's t with one degree of freedom
+    # the half-width is the standard error of 10 us times the quantile of Student's t with one degree of freedom
     assert on["time_error"] == pytest.approx(12.706 * 10, rel=1e-3)
     assert (width["time_change"], width["energy_change"]) == pytest.approx((10, -50))
     assert width["time_change_error"] == pytest.approx(0, abs=1e-9), "seed by seed the change is the same"
@@ -80,9 +80,8 @@ def test_the_table_has_means_paired_changes_and_the_front() -> None:
 
 
 def test_what_was_not_run_leaves_its_cells_empty() -> None:
-    """The tree has only MG, with two seeds under `width` and one seed with always-on links.
-
-    The torus has no reference.
+    """The results of the tree have only the application MG, with two seeds under `width` and one seed with always-on
+    links. The torus has no reference.
     """
     rows = pl.DataFrame(
         {

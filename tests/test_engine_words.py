@@ -1,4 +1,7 @@
-"""The engine's words. Python reads the lists of words from the engine, so no plot or table can omit a new word."""
+"""Tests that Python reads lists of words (such as link states) from the engine.
+
+Plots and tables then show new words of the engine.
+"""
 
 from __future__ import annotations
 
@@ -45,18 +48,18 @@ ALL_RECORDS = {
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simulates an engine with one more power state, for plots."""
+    """Replace the link states of the engine by a list with one more state, for plots."""
     monkeypatch.setattr(link_modes, "LINK_STATES", LATER)
 
 
 def legend(kind: str, results: Results, point: str = "0") -> set[str]:
-    """Names in the legend of a figure."""
+    """Return the names in the legend of a figure."""
     drawing = figure(kind, Choice.of([results], [point] if point else []))
     return {text.get_text() for each in drawing.legends for text in each.get_texts()}
 
 
 def drawn(kind: str, results: Results, point: str = "0") -> set[str]:
-    """Labels of a figure."""
+    """Return the labels of the curves and areas of a figure."""
     drawing = figure(kind, Choice.of([results], [point] if point else []))
     areas = [each for axes in drawing.axes for each in axes.collections]
     bars = [each for axes in drawing.axes for each in axes.containers]
@@ -136,9 +139,9 @@ def test_what_control_packets_say_is_said_of_kinds_that_there_are() -> None:
 
 
 def test_the_rank_of_a_link_of_a_star_is_that_of_the_engine(tmp_path: Path) -> None:
-    """The next hub requests its star.
+    """Requests for the links of the next hub's star contain a rank instead of a count of flits.
 
-    A link carries at most a flit per cycle, so a count of flits is never as high as the rank.
+    A link carries at most one flit per cycle, so a count of flits is always below this rank.
     """
     set = {"power.policy.tcep.rotate_hub": 1, "measure": {"window": "6000cycles", "control_packets": {}}}
     values = (

@@ -1,4 +1,5 @@
-"""Power of a reference for the work of another run: derived by hand, and in sentences and bills."""
+"""Tests the power of a reference for the work of another run: derivations by hand, and results in sentences and
+bills."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from weft.results.savings import Pair
 if TYPE_CHECKING:
     from pathlib import Path
 
-# 100 W, of which 40 W are for flits, and 10 W of these in routers: 40 J of flits in a second.
+# The reference draws 100 W: flits take 40 W of them (40 J in a second), of which routers take 10 W.
 BASE: dict[str, Any] = {
     "power_mean_w": 100.0,
     "energy_dynamic_j": 40.0,
@@ -47,16 +48,17 @@ def test_only_what_flits_take_grows_with_the_work() -> None:
 
 
 def test_the_flits_of_routers_with_a_price_count_once(tmp_path: Path) -> None:
-    """Links that are always on draw the same at every load, except for flits."""
+    """Links that are always on draw the same power at every load, except for the energy of flits."""
     results = weft.load(PRICED).run(tmp_path / "priced")
     low, high = results.summaries
     assert high["energy_routers_dynamic_j"] > 3 * low["energy_routers_dynamic_j"] > 0
-    # 4 routers of 20 W each; 12 channels between them and 32 channels of terminals, 1 W each
+    # power without flits: 4 routers of 20 W each, 12 channels between routers and 32 channels of terminals of 1 W each
     assert [equal_work.static_w(each) for each in (low, high)] == pytest.approx([124.0, 124.0], rel=1e-9)
 
 
 def test_work_that_takes_longer_takes_all_of_its_energy() -> None:
-    """The same work in a tenth more time at 5 % less power takes 4.5 % more energy, so it is not a saving."""
+    """If a run takes 10 % longer for the same work at 5 % less power, it uses 4.5 % more energy, so it saves no
+    energy."""
     done = BASE | {"completion_cycles": 5990}
     longer = done | {"power_mean_w": 95.0, "accepted_load": 0.5 / 1.1}
     assert equal_work.power_w(done, longer["accepted_load"]) == pytest.approx(100 / 1.1)
@@ -66,19 +68,22 @@ def test_work_that_takes_longer_takes_all_of_its_energy() -> None:
 
 
 def test_a_batch_that_is_complete_long_before_the_window_ends_does_not_end_it() -> None:
-    """Otherwise all power would belong to the flits, and chance would explain a saving of 1 %."""
+    """A batch that completes early does not end the window.
+
+    Otherwise all power would belong to flits, and random variation would explain a saving of 1 %.
+    """
     timed = BASE | {"completion_cycles": 2551, "packets": 10_000}
     assert equal_work.static_w(timed) == pytest.approx(60.0)
     assert Pair("", timed | {"power_mean_w": 99.0}, timed).saved == pytest.approx(1.0)
 
 
 def test_flits_that_are_missing_by_chance_save_nothing() -> None:
-    """1 % less is delivered, so the links draw 1 % less of 40 W although they never slept."""
+    """The run delivers 1 % fewer flits at random, so its links draw 1 % less of 40 W although they never slept."""
     fewer = BASE | {"accepted_load": 0.495, "power_mean_w": 99.6}
     pair = Pair("", fewer, BASE)
     assert (pair.share, pair.shown) == (0.0, "")
     assert "no difference" in pair.powers()
-    # three standard deviations of the energy of 2 x 10,000 packets, each half of the mean: 1.5 * 40 W * sqrt(2e-4)
+    # three standard deviations, for 10,000 packets in each run and half of the mean energy: 1.5 * 40 W * sqrt(2e-4)
     few = {"packets": 10_000}
     assert equal_work.chance_w(BASE | few, BASE | few) == pytest.approx(0.8485, rel=1e-3)
     within = Pair("", BASE | few | {"power_mean_w": 99.2}, BASE | few)
@@ -98,7 +103,10 @@ def test_windows_of_other_cycles_have_other_faults() -> None:
 
 
 def test_windows_of_seeds_are_compared_one_by_one() -> None:
-    """Automatic warm-ups differ between seeds. So their mean is not the warm-up of any seed."""
+    """Automatic warm-ups differ between seeds.
+
+    Points are compared seed by seed, because the mean warm-up is not that of any seed.
+    """
     failing = BASE | {"fault_parts": [{"part": "before"}]}
     seeds = equal_work.mean([failing, failing | {"warmup_cycles": 5000}])
     same = equal_work.mean([failing | {"warmup_cycles": 3000}] * 2)
@@ -127,7 +135,8 @@ def test_seeds_are_reported_as_their_mean() -> None:
 
 
 def test_a_window_that_delivers_what_the_warm_up_left_in_the_network_has_not_settled() -> None:
-    """The links woke during the warm-up, so 1.6 % more is accepted than offered, and latencies fall."""
+    """Links woke during the warm-up, so the network accepts 1.6 % more than the offered load in the window, and
+    latencies fall."""
     settled = BASE | {
         "offered_load": 0.55,
         "accepted_load": 0.5495,
@@ -142,6 +151,6 @@ def test_a_window_that_delivers_what_the_warm_up_left_in_the_network_has_not_set
     assert soundness.is_sound(settled)
     assert soundness.flaws(draining) == [soundness.QUEUES_UNSETTLED]
     assert soundness.remedy(draining)
-    # with fewer packets, or longer latencies, there is no verdict
+    # with fewer packets or longer latencies, random variation or backlog is possible, so the point counts as sound
     assert soundness.is_sound(draining | {"packets": 20_000})
     assert soundness.is_sound(draining | {"packet_latency_mean_cycles": 8000.0})

@@ -1,10 +1,9 @@
 """Every power policy with every pattern and every kind of workload on small networks.
 
-Either the accounts balance, or the scenario is refused.
-
-Policies, routings, patterns, injections and keys of `traffic` come from the engine, so new ones are tested
-automatically. A policy runs with the compatible routings by turns. Sources stop before the window ends, so that all
-packets are delivered inside the window and every flit can be counted.
+For each combination, the accounts of flits and energy balance, or Weft refuses the scenario. Policies, routings,
+patterns, injections and keys of `traffic` come from the engine, so the tests include new models automatically. Each
+policy runs with all compatible routings in turn. Sources stop before the window ends, so that all packets are delivered
+inside the window and every flit can be counted.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ EXAMPLES = _engine.examples()
 POLICIES = {
     f"{name}_{number}": {name: given[name]} for number, given in enumerate(EXAMPLES["power.policy"]) for name in given
 }
-# Properties that a pattern needs.
+# Parameters of patterns that have no defaults.
 PATTERNS: dict[str, Any] = {
     "hot_spot": {"targets": [0], "share": 0.1},
     "group_shift": {"shift": 1},
@@ -54,7 +53,7 @@ PATTERNS: dict[str, Any] = {
     "mix": [{"weight": 1, "pattern": "uniform"}, {"weight": 2, "pattern": "asymmetric"}],
     "within": {"terminals": 16, "pattern": "bit_reverse"},
 }
-# All keys of `traffic` except those of every run.
+# Keys of `traffic` that every run of these tests sets.
 USUAL = {"pattern", "load", "phases"}
 WORKLOADS: dict[str, dict[str, Any]] = {
     "loads": {"loads": [{"terminals": [0, 3], "load": 0.4}]},
@@ -74,12 +73,12 @@ OF_BITS = {"bit_complement", "bit_reverse", "shuffle", "transpose"}
 
 
 def names(family: str) -> list[str]:
-    """Names of the models of a family, without models that need a user's file."""
+    """Return the names of the models of a family, without models that need a user's file."""
     return [model["name"] for model in _engine.models()[family] if model["name"] != "python"]
 
 
 def suits(network: str, pattern: str) -> bool:
-    """Whether a pattern makes sense on a network."""
+    """Return whether a pattern makes sense on a network."""
     if pattern in OF_BITS:
         return network not in {"dragonfly", "flex"}
     if pattern in ON_GRIDS:
@@ -88,7 +87,7 @@ def suits(network: str, pattern: str) -> bool:
 
 
 def traffics(network: str) -> dict[str, dict[str, Any]]:
-    """Keys of `traffic` by the name of the case."""
+    """Return the keys of `traffic` for each named case."""
     needs = PATTERNS | {"matrix": {"file": f"matrix_{TERMINALS[network]}.csv"}}
     patterns = {name: {"pattern": {name: needs[name]} if name in needs else name} for name in names("traffic.pattern")}
     ways = {f"injection_{number}": {"injection": given} for number, given in enumerate(injections())}
@@ -97,46 +96,49 @@ def traffics(network: str) -> dict[str, dict[str, Any]]:
 
 @cache
 def injections() -> list[dict[str, Any]]:
-    """The examples of injections that can produce the loads of these tests."""
+    """Return the examples of injections that can produce the loads of these tests."""
     return [given for given in EXAMPLES["traffic.injection"] if makes(given, max(LOADS))]
 
 
 def makes(injection: dict[str, Any], load: float) -> bool:
-    """Whether an injection can produce the load."""
+    """Return whether an injection can produce the load."""
     policy, routing = EXAMPLES["power.policy"][0], EXAMPLES["routing"][0]
     return taken(scenario("1d", policy, routing, load, {"injection": injection})) is not None
 
 
 @cache
 def fitting(network: str) -> list[dict[str, Any]]:
-    """The routings that fit the network.
+    """Return the routings that fit the network.
 
-    A routing that is refused for another reason may be compatible with some policy.
+    They include routings that are refused for another reason, because these can be compatible with some policy.
     """
     return [routing for routing in EXAMPLES["routing"] if not misfits(network, routing)]
 
 
 def misfits(network: str, routing: dict[str, Any]) -> bool:
-    """Whether the routing cannot run on the network under any policy."""
+    """Return whether the routing cannot run on the network under any policy."""
     refused = refusal(scenario(network, {"always_on": {}}, routing, LOADS[0], {}))
     return refused is not None and refused.path.startswith("routing")
 
 
 @cache
 def goes(network: str, policy: str, number: int) -> bool:
-    """Whether the engine accepts the policy on the network with fitting routing number `number`."""
+    """Return whether the engine accepts the policy on the network with routing number `number` of `fitting`."""
     return taken(scenario(network, POLICIES[policy], fitting(network)[number], LOADS[0], {})) is not None
 
 
 @cache
 def refused_there(network: str, name: str) -> bool:
-    """Whether no routing can be combined with the examples of a policy on the network. The first example decides."""
+    """Return whether a policy cannot be combined with any routing on the network.
+
+    The policy's first example decides.
+    """
     policy = next(each for each, given in POLICIES.items() if name in given)
     return not any(goes(network, policy, number) for number in range(len(fitting(network))))
 
 
 def going(network: str, policy: str, begin: int = 0) -> Iterator[dict[str, Any]]:
-    """The routings that can be combined with the policy on the network, starting with number `begin`, each once."""
+    """Yield each routing that can be combined with the policy on the network once, starting with number `begin`."""
     (name,) = POLICIES[policy]
     fits = [] if refused_there(network, name) else fitting(network)
     turn = [(begin + number) % len(fits) for number in range(len(fits))]
@@ -144,21 +146,21 @@ def going(network: str, policy: str, begin: int = 0) -> Iterator[dict[str, Any]]
 
 
 def first(network: str, policy: str) -> dict[str, Any] | None:
-    """The first routing that can be combined with the policy on the network, if there is one."""
+    """Return the first routing that can be combined with the policy on the network; ``None`` without such a routing."""
     return next(going(network, policy), None)
 
 
 def runs(network: str, policy: str, name: str) -> bool:
-    """Whether a traffic runs on the network under the policy. Otherwise the engine refuses the scenario."""
+    """Return whether a traffic can run on the network under the policy. If not, the engine refuses the scenario."""
     return suits(network, name) and first(network, policy) is not None
 
 
 @cache
 def paired() -> set[tuple[str, str, str]]:
-    """Network, policy and traffic of the runs of `make test`. Each pair of these that can run is in one of the runs.
+    """Select the combinations of network, policy and traffic for `make test`.
 
-    A pair of policy and traffic runs on one of the networks that allow the two, by turns. If a network cannot have a
-    policy or a traffic, one run tests its refusal.
+    Each pair of two of these that can run is in one of the combinations. A pair of policy and traffic runs on one of
+    the networks that permit both, in turn. If a network cannot have a policy or a traffic, one run tests its refusal.
     """
     names = list(traffics(next(iter(NETWORKS))))
     policies = list(POLICIES)
@@ -176,19 +178,19 @@ def paired() -> set[tuple[str, str, str]]:
 
 
 def taken(tried: dict[str, Any]) -> _engine.Point | None:
-    """The point of the scenario, if the scenario is valid."""
+    """Return the point of a scenario; ``None`` if the engine refuses the scenario."""
     found = checked(tried)
     return None if isinstance(found, weft.ScenarioError) else found
 
 
 def refusal(tried: dict[str, Any]) -> weft.ScenarioError | None:
-    """The refusal of the scenario; ``None`` if it can run."""
+    """Return the refusal of a scenario; ``None`` if the scenario can run."""
     found = checked(tried)
     return found if isinstance(found, weft.ScenarioError) else None
 
 
 def checked(tried: dict[str, Any]) -> _engine.Point | weft.ScenarioError:
-    """The point of the scenario, or its refusal."""
+    """Return the point of a scenario, or its refusal."""
     try:
         (point,) = weft.load(tried).points
         point.check_network()
@@ -200,7 +202,7 @@ def checked(tried: dict[str, Any]) -> _engine.Point | weft.ScenarioError:
 def scenario(
     network: str, policy: dict[str, Any], routing: dict[str, Any], load: float, traffic: dict[str, Any]
 ) -> dict[str, Any]:
-    """A run in which all links that can be managed are managed."""
+    """Make the scenario of a run in which the policy manages all links that it can manage."""
     dragonfly = network == "dragonfly"
     silent = {} if "batch" in traffic else {"phases": [{"from": f"{SILENT}cycles", "load": 0}]}
     return {
@@ -215,7 +217,7 @@ def scenario(
 
 @pytest.fixture(autouse=True)
 def matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Writes the file of a traffic matrix, in which every terminal sends to the third terminal after it."""
+    """Write the file of a traffic matrix in which every terminal sends to the third terminal after it."""
     monkeypatch.chdir(tmp_path)
     for count in set(TERMINALS.values()):
         rows = [",".join("1" if to == (row + 3) % count else "0" for to in range(count)) for row in range(count)]
@@ -261,7 +263,7 @@ def test_policies_that_need_no_subnetworks_go_with_flex(network: str, policy: st
 
 @pytest.mark.parametrize("policy", [{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}, "always_on"])
 def test_flex_with_trunks_goes_round_links_that_fail_under_a_policy(policy: Any) -> None:
-    """The two members of the trunk between two neighbours fail together. Packets take a detour over the third layer."""
+    """Both links of the trunk between two neighbours fail together. Packets take a detour over the third layer."""
     tried = scenario("flex", {}, {"flex_minimal": {"detours": 1}}, 0.2, {}) | {
         "topology": {
             "flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1, "trunk_width": 2},
@@ -276,7 +278,7 @@ def test_flex_with_trunks_goes_round_links_that_fail_under_a_policy(policy: Any)
 
 
 def pairs(combinations: Iterable[tuple[str, str, str]]) -> set[tuple[str, str]]:
-    """All pairs out of network, policy and traffic that run together."""
+    """Return all pairs of two of network, policy and traffic in these combinations."""
     return {pair for each in combinations if runs(*each) for pair in itertools.combinations(each, 2)}
 
 
@@ -301,7 +303,8 @@ def test_the_account_of_every_traffic_closes_or_it_is_refused(
             routing = first(network, policy) or EXAMPLES["routing"][0]
             check_refusal(scenario(network, POLICIES[policy], routing, LOADS[0], traffic), tmp_path, capsys)
             continue
-        # each traffic starts with another routing; a ring with bubbles accepts no packets of several lengths
+        # each traffic starts with a different routing, until a routing accepts it: a ring with bubbles accepts only
+        # packets of one length
         begin = number * len(fitting(network)) // len(traffics(network))
         for load in in_turn(number // 2 + turn_of_network, LOADS):
             shown = (scenario(network, POLICIES[policy], each, load, traffic) for each in going(network, policy, begin))
@@ -317,7 +320,7 @@ def test_the_account_of_every_traffic_closes_or_it_is_refused(
 
 
 def check_refusal(refused: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command ends with status 2, a reason and a remedy."""
+    """Check that the command refuses the scenario with status 2, a reason and a remedy."""
     path = folder / "refused.yaml"
     path.write_text(yaml.safe_dump(refused), encoding="utf-8")
     assert main(["run", str(path), "--no-picture", "--out", str(folder / "refused")]) == 2
@@ -352,7 +355,7 @@ def check_account(summary: dict[str, Any], of: dict[str, Any], traffic: dict[str
 
 
 def sums(channels: pl.DataFrame) -> dict[str, Any]:
-    """The account of the channels: flits by the kind of channel, cycles, energies."""
+    """Return the sums over channels: flits by the kind of channel, cycles, and energies."""
     flits, source, sink = (pl.col(name) for name in ("flits", "from_router", "to_router"))
     cycles = pl.sum_horizontal("^cycles_.*$")
     energies = [pl.col(f"energy_{part}fj").sum() for part in ("", "static_", "dynamic_")]

@@ -1,4 +1,4 @@
-"""Energies below a femtojoule keep their value from the scenario to the last table."""
+"""Tests that energies below a femtojoule keep their value from the scenario to the last table."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_what_is_derived_from_it_has_the_same_energy(chip: Results) -> None:
     between = channels.drop_nulls(["from_router", "to_router"])
     assert scaled["energy_network_j"] == pytest.approx(float(between["energy_fj"].sum()) * 1e-15, rel=1e-12)
     assert summary["power_mean_w"] == pytest.approx(909173.76e-15 / 10e-6, rel=1e-12)
-    # less than 0.05 pJ/bit: one decimal place would show no energy at all
+    # the energy is less than 0.05 pJ/bit, which one decimal place would show as 0
     shown = f"{summary['energy_per_bit_pj']:.2g}"
     assert float(shown) > 0
     assert shown in tables.loads(chip)

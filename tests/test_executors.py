@@ -1,4 +1,4 @@
-"""Sweeps on executors, and the claims that prevent two workers from running the same point unnoticed."""
+"""Tests sweeps on executors, and the claims of points, which prevent that two workers run the same point unnoticed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 LOOK = Status(total=1, done=0, reused=0, running=0.0)
 SLOW = {"measure.window": "60000cycles"}
-# A script like that of a user: a sweep on the processes of this machine.
+# A script like a user's script: it runs a sweep on processes of this machine.
 SCRIPT = """
 import sys, weft
 from concurrent.futures import ProcessPoolExecutor
@@ -147,7 +147,10 @@ def test_a_worker_that_dies_is_reported_and_finished_points_stay(small: Path, tm
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_keeps_what_is_finished(small: Path, tmp_path: Path, how: signal.Signals) -> None:
-    """Ctrl-C also ends the workers. The workers of a killed run finish the point that they have begun."""
+    """An interrupted run keeps its finished points.
+
+    Ctrl-C also ends the workers, but the workers of a killed run finish their point.
+    """
     out, script = tmp_path / "out", tmp_path / "script.py"
     script.write_text(SCRIPT, encoding="utf-8")
     command = [sys.executable, str(script), str(small), str(out), "60000cycles"]
@@ -194,7 +197,8 @@ def order_of(small: Path, root: Path) -> tuple[Order, list[str]]:
 
 
 def test_a_withdrawn_order_begins_no_further_point(small: Path, tmp_path: Path) -> None:
-    """This is also true if points are so short that a worker does not check the order again before they end."""
+    """After a withdrawal no further point begins, even if points are so short that they end before a worker checks its
+    order again."""
     sweep = weft.load(small)
     order = Order(str(tmp_path), "gone")
     order.write(sweep.scenario, [()], "nobody")
@@ -247,9 +251,9 @@ def test_a_job_that_was_begun_twice_leaves_points_to_its_living_run(tmp_path: Pa
 def test_a_point_that_two_runs_have_run_is_reported(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run on another machine that has not written for long counts as dead.
+    """A run on another machine that has written nothing for a long time counts as dead.
 
-    If it continues, it records the second run.
+    If it still continues, it records that a second run took its point.
     """
     order, points = order_of(small, tmp_path)
     (silent := Beacon(Store(tmp_path)))(LOOK)

@@ -1,4 +1,4 @@
-"""Output of ``weft explain`` and of the points of a sweep on networks and routings."""
+"""Tests the output of ``weft explain``, and of points of a sweep, about networks and routings."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 def test_a_hyperx_is_as_the_formulas_say(small: Path) -> None:
     facts = weft.load(small).points[0].explain_topology()
     assert (facts["routers"], facts["terminals"], facts["radix_ports"]) == (16, 64, 10)
-    # 3 other routers in its row and 3 in its column; the other 9 are two hops away.
+    # a router has 3 other routers in its row and 3 in its column; the other 9 routers are two hops away
     assert (facts["degree_min_links"], facts["degree_max_links"], facts["degree_mean_links"]) == (6, 6, 6)
     assert facts["router_pairs_by_hops"] == [0, 16 * 6, 16 * 9]
     assert facts["terminal_pairs_by_hops"] == [64 * 3, 16 * 6 * 16, 16 * 9 * 16]
     assert facts["diameter_hops"] == 2
     assert facts["mean_distance_hops"] == pytest.approx((6 + 2 * 9) / 15)
-    # Each of the 4 rows is cut into 2 and 2 routers: 4 links per row are cut, and each side has 32 terminals.
+    # the smallest cut divides each of the 4 rows into 2 and 2 routers: it cuts 4 links per row, and each side has 32
+    # terminals
     assert (facts["bisection_links"], facts["bisection_exact"]) == (16, True)
     assert facts["bisection_per_terminal"] == 16 / 32
     assert {name: link["links"] for name, link in facts["links"].items()} == {"terminal": 64, "dim0": 24, "dim1": 24}
@@ -35,8 +36,8 @@ def test_the_topology_in_words(small: Path, capsys: pytest.CaptureFixture[str]) 
     assert lines[0].startswith("first of 12 points: traffic.pattern = uniform")
     assert "  bisection          16 links" in lines
     assert "                     0.5 of the injection bandwidth of one half of the terminals" in lines
-    # The most frequent distance has the longest bar, with 40 characters. The others are in proportion: 1536 of 2304
-    # give 27.
+    # the bar of the most frequent distance has 40 characters; the lengths of other bars are proportional: 1536 of 2304
+    # give 27
     bars = [line.split()[-1] for line in lines if line.endswith("#")]
     assert [len(bar) for bar in bars] == [round(40 * 192 / 2304), 27, 40]
 
@@ -50,7 +51,7 @@ def test_escape_rings_have_links_of_their_own(tmp_path: Path, capsys: pytest.Cap
         "traffic": {"pattern": "uniform", "load": 0.1},
     }
     facts = weft.load(scenario).points[0].explain_topology()
-    # 9 groups: 3 links of the ring inside each, and one link to the next group
+    # each of the 9 groups has 3 links of the ring inside, and one link of the ring to the next group
     links = {name: link["links"] for name, link in facts["links"].items()}
     assert links == {"terminal": 72, "local": 54, "global": 36, "ring_local": 27, "ring_global": 9}
     assert (facts["rings"], facts["radix_ports"], facts["links"]["ring_global"]["latency_cycles"]) == (1, 9, 100)
@@ -58,7 +59,7 @@ def test_escape_rings_have_links_of_their_own(tmp_path: Path, capsys: pytest.Cap
     file.write_text(json.dumps(scenario), encoding="utf-8")
     assert main(["explain", "topology", str(file)]) == 0
     assert "1, each over every router once, on its own links" in capsys.readouterr().out
-    # links of rings are only for routings that use rings: no other packet takes one
+    # this routing does not use rings, so no packet takes a link of a ring
     assert (
         main(["run", str(file), "--set", "measure.window=2000cycles", "--out", str(tmp_path / "out"), "--no-picture"])
         == 0
@@ -71,12 +72,13 @@ def test_escape_rings_have_links_of_their_own(tmp_path: Path, capsys: pytest.Cap
 def test_dimension_order_has_one_path(small: Path) -> None:
     facts = weft.load(small).points[0].explain_routing(3, 60)
     (path,) = facts["paths"]
-    # From router 0 to router 15: in dimension 0 to router 3, then in dimension 1. Ports: 4 terminals, 3 for each
-    # dimension.
+    # the path from router 0 to router 15 goes in dimension 0 to router 3, then in dimension 1; ports 0 to 3 lead to
+    # terminals, the next 3 each to dimension 0 and 1
     assert [(hop["router"], hop["port"], hop["next_router"]) for hop in path["hops"]] == [(0, 6, 3), (3, 9, 15)]
     assert path["hops"][0]["vcs"] == [0, 1, 2, 3, 4, 5]
     assert path["probability"] == 1
-    # 3 routers of 1 cycle, 2 links of 10, 2 terminal links of 1, 1 cycle of ejection, and 1 flit.
+    # latency of one flit: 3 routers of 1 cycle, 2 links of 10 cycles, 2 terminal links of 1 cycle, and 1 cycle of
+    # ejection
     assert path["zero_load_latency"] == 3 + 20 + 2 + 1
     assert facts["choices"] == []
 
@@ -87,7 +89,7 @@ def test_the_latency_of_a_mix_is_that_of_its_longest_packet_and_says_so(
     mix = "{mix: [{size: 1flit, weight: 3}, {size: 9flits, weight: 1}]}"
     facts = weft.load(small, overrides={"traffic.packet": mix}).points[0].explain_routing(3, 60)
     assert (facts["packet_flits"], facts["packet_lengths"]) == (9, 2)
-    # as above, and 8 flits after the head
+    # as above, with 8 flits after the head
     assert facts["paths"][0]["zero_load_latency"] == 3 + 20 + 2 + 1 + 8
     arguments = ["explain", "routing", str(small), "--from", "3", "--to", "60"]
     assert main([*arguments, "--set", f"traffic.packet={mix}"]) == 0
@@ -108,7 +110,7 @@ def test_a_choice_names_what_it_compares(small: Path, capsys: pytest.CaptureFixt
     output = capsys.readouterr().out
     assert "ugal_p from terminal 3 (port 3 of router 0) to terminal 60 (port 0 of router 15), 2 hops apart" in output
     assert "VCs of each VC class: terminal 0-5; dim0 0-2 | 3-5; dim1 0-2 | 3-5" in output
-    # 2 other routers in the row may be intermediates; each detour costs twice the queue plus the bias of 2 flits.
+    # 2 other routers in the row can be intermediates; a detour costs twice the queue plus the bias of 2 flits
     assert "choice at router 0, before hop 1" in output
     assert "q(port 4) * 2 + 2" in output
     assert "(detour)" in output
@@ -166,11 +168,11 @@ def test_check_says_of_which_paths_a_bound_is_and_whether_replies_count(
         assert main(["check", str(mesh), *(part for each in sets for part in ("--set", each))]) == 0
         return capsys.readouterr().out
 
-    # 63 / 128 of all flits, and 5 flits for each flit of a request
+    # requests are 63 / 128 of all flits, and each flit of a request causes 5 flits of replies
     replies = checked()
     assert "0.09844 of requests, whose replies are counted\n" in replies
-    # 16 / 3 + 1 routers and the same number of links, two terminal links, ejection 1; 2.5 flits on average, minus the
-    # first
+    # mean latency: 16 / 3 + 1 routers, 16 / 3 links, two terminal links, 1 cycle of ejection, and 1.5 flits after the
+    # head on average
     assert f"{32 / 3 + 1 + 2 + 1 + 1.5:.4g}, of requests and replies\n" in replies
     assert "requests and replies share all VCs. They can't deadlock in Weft" in replies
     adaptive = checked("traffic.workload=null", "traffic.pattern=transpose", "routing=minimal_adaptive")
@@ -181,7 +183,8 @@ def test_check_says_of_which_paths_a_bound_is_and_whether_replies_count(
 def test_the_vcs_of_each_message_class_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "classes.yaml"
     file.write_text(CLASSES)
-    # torus links need 2 VC classes: 4 VCs for `bulk`, and half of the other 8 for each of the two other classes
+    # on torus links the message class `bulk` has 4 VCs, and the two other message classes each have half of the other
+    # 8; each of them is divided into 2 VC classes
     assert main(["explain", "routing", str(file), "--from", "0", "--to", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     shown = [line for line in lines if line.startswith("VCs of each VC class")]

@@ -1,4 +1,4 @@
-"""A figure with the requested appearance: size, texts, legend, order, limits, style sheet; and its numbers."""
+"""Tests the appearance of figures (size, texts, legend, order, limits, style sheet) and their numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from weft.plot.kinds import KindName
     from weft.plot.style import Picture
 
-# Kinds without curves: bars, areas, maps and spans.
+# Kinds of figures without curves: bars, areas, maps and spans.
 NO_CURVES = {
     "bill",
     "channel_heatmap",
@@ -51,32 +51,32 @@ SIZED = {"width": 4.5, "height": 5, "title": "What it shows"}
 
 @pytest.fixture(scope="module")
 def batches(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Two points, each with two jobs that end."""
+    """Run two points, each with two jobs that end, and return their results."""
     return weft.load(BATCHES).run(tmp_path_factory.mktemp("batches"))
 
 
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A point whose load changes in phases, with a bill for two of the phases."""
+    """Run a point whose load changes in phases, with a bill for two of the phases."""
     bill = {"price_per_kwh": "0.2EUR", "profile": [{"share": 0.4, "phase": 2}, {"share": 0.6, "phase": 2}]}
     return weft.load(DAY, overrides={"bill": bill}).run(tmp_path_factory.mktemp("day") / "day")
 
 
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Programs of messages under two policies."""
+    """Run programs of messages under two policies, and return their results."""
     return weft.load(SLEEPY).run(tmp_path_factory.mktemp("ring") / "ring")
 
 
 @pytest.fixture(scope="module")
 def queue(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A queue of programs of two traces."""
+    """Run a job queue with the programs of two traces, and return its results."""
     return weft.load(QUEUE).run(tmp_path_factory.mktemp("queue") / "queue")
 
 
 @pytest.fixture
 def of_kind(recorded: Results, batches: Results, day: Results, ring: Results, queue: Results) -> Any:
-    """A function that draws a figure of a kind, with an appearance."""
+    """Return a function that draws a figure of a given kind, with a given appearance."""
     others = {
         "bill": day,
         "jobs": batches,
@@ -96,24 +96,24 @@ def of_kind(recorded: Results, batches: Results, day: Results, ring: Results, qu
 
 
 def laid_out(drawing: Figure) -> Figure:
-    """The figure, after it was drawn once, so that all positions are known."""
+    """Draw a figure once, so that all positions are known, and return it."""
     drawing.draw_without_rendering()
     return drawing
 
 
 def words(drawing: Figure) -> list[str]:
-    """Entries of the legends."""
+    """Return the entries of all legends of a figure."""
     return [text.get_text() for legend in drawing.legends for text in legend.get_texts()]
 
 
 def numbers_of(drawing: Picture) -> pl.DataFrame:
-    """The numbers of a figure."""
+    """Return the numbers of a figure, which must exist."""
     assert drawing.numbers is not None
     return drawing.numbers
 
 
 def panel_words(axes: Axes) -> list[str]:
-    """Texts in a panel."""
+    """Return the texts inside a panel of a figure."""
     return [text.get_text() for text in axes.texts]
 
 
@@ -139,9 +139,9 @@ def test_in_a_column_nothing_is_clipped_and_the_legend_is_small(of_kind: Any, ki
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_every_kind_obeys_size_title_and_legend(of_kind: Any, kind: str) -> None:
-    """In `make test` each kind uses one of the legend positions next to its panels, by turns.
+    """In `make test` each kind of figure uses only one of the legend positions next to its panels.
 
-    Labels at curves are tested below.
+    Another test covers labels at curves.
     """
     for legend in in_turn(DRAWN.index(kind), [each for each in LEGENDS if each != "direct"]):
         drawing = of_kind(kind, **SIZED, legend=legend)
@@ -250,7 +250,8 @@ def test_labels_at_the_ends_of_curves_do_not_overlap(recorded: Results) -> None:
     assert len(axes.texts) == 12
     assert words(drawing) == []
     boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.y0)
-    # extents that include their arrows overlap; the texts themselves are one line apart
+    # the extents of labels include their arrows and overlap, so the test compares the positions of the texts, which are
+    # one line apart
     heights = sorted(float(text.get_position()[1]) for text in axes.texts)
     line = 7 / 72 * 100 / axes.bbox.height
     assert all(low + 0.9 * line <= high for low, high in pairwise(heights))
@@ -370,7 +371,7 @@ def test_folders_that_labels_have_swallowed_are_reported(made_up: Results, capsy
 
 
 def test_the_command_and_python_draw_the_same(made_up: Results, tmp_path: Path) -> None:
-    """The options of the command may also precede the folders."""
+    """The command and Python draw the same figure, also if options of the command precede the folders."""
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"
     sheet = tmp_path / "paper.mplstyle"
     sheet.write_text(SHEET, encoding="utf-8")
@@ -396,7 +397,7 @@ def test_the_command_and_python_draw_the_same(made_up: Results, tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_the_numbers_of_every_figure_lie_beside_it(of_kind: Any, kind: str, tmp_path: Path) -> None:
-    """Every value that a curve of the figure shows is in the file."""
+    """The file of numbers of a figure has every value that a curve of the figure shows."""
     drawing = of_kind(kind)
     written = pl.read_csv(save_numbers(drawing, tmp_path / "x.png"), infer_schema_length=None)
     assert (written.height, written.columns) == (drawing.numbers.height, drawing.numbers.columns)
@@ -455,7 +456,7 @@ def test_numbers_of_an_axis_of_time_do_not_touch() -> None:
     axes.tick_params(labelsize=7)
 
     def gaps() -> list[float]:
-        """Number of empty pixels between each number and the next."""
+        """Return the number of empty pixels between each number on the axis and the next."""
         drawing.canvas.draw()
         boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
         return [right.x0 - left.x1 for left, right in pairwise(boxes)]

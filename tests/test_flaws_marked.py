@@ -1,4 +1,4 @@
-"""Flaws other than saturation are marked wherever the numbers of a point appear."""
+"""Tests that flaws other than saturation are marked wherever the numbers of a point appear."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FLAWED: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def flawed(tmp_path: Path) -> Results:
-    """Results with a sound point, and with a flawed point for each mark."""
+    """Make results with a sound point, and with a flawed point for each mark."""
     points = [steady_point("always_on", 0.05)]
     points += [steady_point("always_on", 0.1 * place + 0.1, **each) for place, each in enumerate(FLAWED.values())]
     return made(tmp_path / "flawed", points)
@@ -106,7 +106,10 @@ def test_a_typeset_search_has_the_marks_of_the_screen(flawed: Results, tmp_path:
 
 
 def test_residency_has_crosses_on_points_that_are_flawed(tmp_path: Path) -> None:
-    """The crosses are at the upper edge, like the markers of saturated points. A sound point has none."""
+    """A flawed point has a cross at the upper edge, like the markers of saturated points.
+
+    A sound point has no cross.
+    """
     shares = dict.fromkeys((f"links_{state}_share" for state in LINK_STATES), 0.0)
     shares |= {"links_on_share": 0.4, "links_off_share": 0.6}
     kinds: list[dict[str, Any]] = [{}, {"warmup_settled": False}, {"whole_periods": False}, {"saturated": True}]
@@ -121,7 +124,10 @@ def test_residency_has_crosses_on_points_that_are_flawed(tmp_path: Path) -> None
 
 
 def test_energy_over_latency_names_the_loads_of_the_measured_phases(tmp_path: Path) -> None:
-    """The figure does not name the load with which the run began. Only points with the same loads are compared."""
+    """If the load changes in phases, the figure names the loads of the measured phases, not the load at the start.
+
+    It compares only points with the same loads.
+    """
 
     def point(load: float, energy: float) -> tuple[dict[str, Any], dict[str, Any]]:
         unseen = {"phase": 1, "start_cycle": 0, "from_cycle": None, "to_cycle": None, "load": 0.01, "packets": 0}

@@ -1,4 +1,4 @@
-"""Flows by source and destination and the congestion tree: in tables, SQL, reports, comparisons and figures."""
+"""Tests flows by source and destination, and the congestion tree, in tables, SQL, reports, comparisons and figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
     from weft.plot.kinds import KindName
 
-# 36 terminals: one is the target, 9 send to it, 27 are others.
+# Of 36 terminals, one is the target, 9 send only to it, and 27 send uniform traffic.
 HOT: dict[str, Any] = {
     "name": "hot",
     "topology": {"torus": {"widths": [3, 3], "terminals_per_router": 4}},
@@ -46,7 +46,7 @@ HOT: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def hot(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Results of a point with a hot spot, and of a point whose hot sources are throttled."""
+    """Run a point with a hot spot and a point whose hot sources are throttled, and return their results."""
     return weft.load(HOT).run(tmp_path_factory.mktemp("hot") / "hot")
 
 
@@ -69,9 +69,11 @@ def test_flows_are_a_frame_over_all_points(hot: Results) -> None:
 def test_cold_flows_lose_beside_a_hot_spot_and_not_beside_throttled_sources(hot: Results) -> None:
     cold = hot.flows.filter(pl.col("flow") == "cold")
     assert cold["sources"].to_list() == [27, 27]
-    # the others send 1/35 of their packets to the target, and these packets are hot; the target sends none to itself
+    # uniform senders send 1/35 of their packets to the target, and these packets count as hot; the target sends no
+    # packets to itself
     offered = 0.2 * (26 * 34 / 35 + 1) / 27
-    # The packets of 2 flits per terminal and window follow a Poisson distribution; 5 standard deviations
+    # The number of packets (of 2 flits) of a terminal in the window follows a Poisson distribution. The test permits 5
+    # standard deviations
     deviation = 2 * np.sqrt(offered / 2 * 2000 * 27) / (2000 * 27)
     with_hot, throttled = cold["source_accepted_load"]
     assert throttled == pytest.approx(offered, abs=5 * deviation)
@@ -83,8 +85,8 @@ def test_check_names_the_bound_only_where_a_destination_is_sent_too_much(
 ) -> None:
     path = str(hot.folder(0) / "scenario.yaml")
     head = "load that the destinations can accept"
-    # 9 sources of 0.2 and 26/35 of 0.2 from the others exceed 1: the target accepts 1, and the others receive all their
-    # flits
+    # the load to the target, 9 times 0.2 and 26/35 of 0.2, exceeds 1: the target accepts 1, and all other terminals
+    # receive all their flits
     others = 0.2 / 35 * (9 * 27 + 26 * 26)
     assert main(["check", path]) == 0
     lines = next(line for line in capsys.readouterr().out.splitlines() if head in line)
@@ -150,7 +152,7 @@ def test_the_tree_counts_the_full_ports_by_distance(hot: Results) -> None:
     is_full = occupancy.filter(pl.col("fullest_vc_flits") >= FULL * pl.col("vc_buffer_flits"))
     for cycle in (occupancy["cycle"][0], occupancy["cycle"][-1]):
         assert counts.filter(pl.col("cycle") == cycle)["full_ports"].sum() == (is_full["cycle"] == cycle).sum()
-    # a 3 x 3 torus: 1 router at the target, 4 at one hop, 4 at two hops; 4 links and 4 terminals each
+    # in a 3 x 3 torus, 1 router has the target, 4 are one hop and 4 two hops away; each has 4 links and 4 terminals
     first = counts.filter(pl.col("cycle") == occupancy["cycle"][0])
     assert first["distance_hops"].to_list() == [0, 1, 2]
     assert first["ports"].to_list() == [8, 32, 32]

@@ -1,4 +1,4 @@
-"""Result folders: named after the scenario's file, with safe names, and never shared by two scenarios silently."""
+"""Tests result folders: they have the name of the scenario file, safe names, and never the results of two scenarios."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = ["--no-picture", "--set", "sweep.traffic.load=[0.1]", "--set", "sweep.ro
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, which is the test's current folder."""
+    """Make an empty folder the current folder of the test, and return it."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return tmp_path / "here"
@@ -31,7 +31,7 @@ def text(loads: str = "[0.1]", name: str | None = None) -> str:
 
 
 def test_the_folder_has_the_name_of_the_file(here: Path) -> None:
-    """With `name: my-dragonfly` in my.yaml, the results are in results/my."""
+    """If my.yaml contains `name: my-dragonfly`, the results are in results/my."""
     Path("my.yaml").write_text(text(name="my-dragonfly"), encoding="utf-8")
     assert main(["run", "my.yaml", "--no-picture"]) == 0
     assert main(["status", "results/my"]) == 0
@@ -43,7 +43,10 @@ def test_the_folder_has_the_name_of_the_file(here: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../../escape", "/tmp/weft-escape", r'"a\nb"', "x" * 400, "..", "ü ö", r'"\u202e\t"'])
 def test_no_name_leads_out_of_results(here: Path, name: str) -> None:
-    """The name of a scenario in memory is also its folder. Refused names create no folder."""
+    """The name of a scenario in memory is also the name of its folder.
+
+    If Weft refuses the name, it creates no folder.
+    """
     try:
         sweep = weft.load(text(name=name), overrides=ONE)
     except weft.ScenarioError:
@@ -86,7 +89,7 @@ def test_two_files_of_one_name_are_reported_before_anything_is_replaced(
     assert "holds the results of another sweep" in errors
     assert "would be lost" in errors
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
-    # the remedy works, and the first scenario continues in its own folder
+    # the remedy works for the second scenario, and the first scenario continues in its own folder
     out = re.search(r"such as (\S+),", errors)
     assert out
     assert main([*command, "b/net.yaml", "--out", out[1]]) == 0
@@ -117,7 +120,7 @@ def test_points_that_a_shorter_sweep_leaves_out_are_kept_and_told(
     assert main(["status", "results/net"]) == 0
     assert "4 of 4 done\n" in (output := capsys.readouterr().out)
     assert "4 in the folder are no longer in the sweep" in output
-    # the points are not run again
+    # after the change of the file, the points of the earlier sweep do not run again
     Path("net.yaml").write_text(text("[0.05, 0.1]"), encoding="utf-8")
     run = before.folder(1) / "run.json"
     again = weft.load("net.yaml").run()

@@ -1,4 +1,4 @@
-"""Every public function refuses a value of a wrong type with one sentence that names the value."""
+"""Tests that every public function refuses a value of a wrong type with one sentence that names the value."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def results(sweep: Sweep, tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def try_all(call: Callable[[Any], object], *mistakes: Any) -> None:
-    """Call with each wrong value, and check that it is refused with a remedy."""
+    """Call a function with each wrong value, and check that it refuses the value with a remedy."""
     for mistake in mistakes or MISTAKES:
         try:
             call(mistake)

@@ -1,6 +1,4 @@
-"""Programs with fine flits and with grains: run times and energies agree, or the test covers the reason for the
-difference.
-"""
+"""Compares programs with fine flits and with grains: run times and energies agree, or a test shows why they differ."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ COLLECTIVES: dict[str, dict[str, Any]] = {
     "ring": {"operation": "all_reduce", "bytes": "4MiB", "algorithm": "ring"},
     "all-to-all": {"operation": "all_to_all", "bytes": "64KiB", "algorithm": "pairwise"},
 }
-# 63 messages of 128 KiB to one terminal
+# incast: 63 messages of 128 KiB to one terminal
 INCAST = (
     f"num_ranks {RANKS}\nrank 0 {{\n"
     + "recv 131072b from -1 tag 1\n" * (RANKS - 1)
@@ -31,7 +29,8 @@ INCAST = (
 def ran(
     folder: Path, program: str, *, hold: bool, size: str | None = None
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The summaries of a program on a torus of 64 terminals: with flits of 64 B, and with grains of 4 KiB."""
+    """Run a program on a torus of 64 terminals, with flits of 64 B and with grains of 4 KiB, and return both
+    summaries."""
     programs: dict[str, Any] = {"eager": "1GB"}
     if program == "incast":
         (folder / "incast.goal").write_text(INCAST, encoding="utf-8")
@@ -66,14 +65,14 @@ sweep: {{grain: [null, 4KiB]}}
 def test_run_time_and_energy_are_within_2_percent(program: str, tmp_path: Path) -> None:
     """Packets whose flits follow each other without gaps move like grains.
 
-    The energy is counted until the end of the 32-cycle interval in which the program ends. With grains this interval is
+    Weft counts energy until the end of the 32-cycle interval in which the program ends. With grains this interval is
     2.048 us long, which is less than 2 % of a run of more than 102.4 us.
     """
     fine, coarse = ran(tmp_path, program, hold=True)
     assert fine["solution_seconds"] > 32 * 64e-9 / 0.02
     assert coarse["solution_seconds"] == pytest.approx(fine["solution_seconds"], rel=0.02)
     assert coarse["energy_total_j"] == pytest.approx(fine["energy_total_j"], rel=0.02)
-    # each bit costs the same on each link, and the paths are the same
+    # paths and energies per bit are the same with grains, so the dynamic energies are equal
     assert coarse["energy_dynamic_j"] == pytest.approx(fine["energy_dynamic_j"], rel=1e-9)
     for one in (fine, coarse):
         cycles = one["window_cycles"] - one["solution_seconds"] / one["cycle_seconds"]
@@ -81,9 +80,9 @@ def test_run_time_and_energy_are_within_2_percent(program: str, tmp_path: Path) 
 
 
 def test_packets_that_share_a_link_in_turns_take_longer_than_grains(tmp_path: Path) -> None:
-    """If the flits of two packets alternate on a link, the two packets leave the link late.
+    """If the flits of two packets alternate on a link, both packets leave the link late.
 
-    Of two grains, the first leaves early.
+    If two grains share a link, the first grain leaves early.
 
     Dimension order fills the links of this torus in some rounds of the all-to-all, so packets meet there. The page
     `docs/howto/grain.md` says that the difference exceeds 2 % in this case, and that `hold_switch` removes it.
@@ -98,7 +97,10 @@ def test_packets_that_share_a_link_in_turns_take_longer_than_grains(tmp_path: Pa
 
 
 def all_to_all(size: int, spread_ns: int) -> str:
-    """A pairwise all-to-all as GOAL. Ranks begin within `spread_ns` of each other, neighbours at different times."""
+    """Return a pairwise all-to-all as a GOAL program.
+
+    Ranks begin within `spread_ns` of each other, and neighbours begin at different times.
+    """
     lines = [f"num_ranks {RANKS}"]
     for rank in range(RANKS):
         lines += [f"rank {rank} {{", f"begin: calc {spread_ns * (rank * 37 % RANKS) // RANKS}"]
@@ -114,7 +116,7 @@ def all_to_all(size: int, spread_ns: int) -> str:
 
 
 def times(folder: Path, spread_ns: int) -> tuple[float, float]:
-    """Run times of such an all-to-all of 64 KiB over slow terminal links, with grains of 256 B and of 4 KiB."""
+    """Return the run times of an all-to-all of 64 KiB over slow terminal links, with grains of 256 B and of 4 KiB."""
     folder.mkdir()
     (folder / "all_to_all.goal").write_text(all_to_all(65_536, spread_ns), encoding="utf-8")
     file = folder / "scenario.yaml"
@@ -138,10 +140,10 @@ sweep: {grain: [256B, 4KiB]}
 
 
 def test_large_grains_leave_a_lockstep_that_small_ones_keep(tmp_path: Path) -> None:
-    """With small grains, ranks that begin together stay in step, and messages of different rounds do not meet.
+    """With small grains, ranks that begin together stay in step, so messages of different rounds do not meet.
 
-    Ranks that begin at different times do not stay in step, with grains of either size. Then both sizes take longer,
-    and agree.
+    Ranks that begin at different times do not stay in step, with either size of grains. In this case runs with both
+    sizes take longer, and agree.
     """
     small, large = times(tmp_path / "together", 0)
     assert large > 1.08 * small

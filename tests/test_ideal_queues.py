@@ -1,4 +1,4 @@
-"""A queue per destination in a large network, as a user sees it: effect at a hot spot, its label, and refusals."""
+"""Tests ideal queueing, with a queue for each destination: its effect at a hot spot, its label, and refusals."""
 
 from __future__ import annotations
 
@@ -50,15 +50,14 @@ def _summary(scenario: Path, **overrides: Any) -> dict[str, Any]:
 
 
 def test_the_cold_flows_do_not_notice_the_hot_spot_and_the_run_is_labelled(torus: Path) -> None:
-    """25 sources offer a load of 0.3 in packets of 4 flits for 10,000 cycles.
-
-    A packet begins in a cycle with p = 0.075.
+    """25 sources offer a load of 0.3 in packets of 4 flits for 10,000 cycles: each creates a packet in a cycle with p =
+    0.075.
     """
     deviation = 4 * math.sqrt(0.075 * 0.925 / (25 * 10_000))
     summary = _summary(torus)
     accepted = {job["job"]: job["accepted_load"] for job in summary["jobs"]}
     assert abs(accepted["cold"] - 0.3) < 3 * deviation
-    # terminal 0 receives a flit per cycle from the 7 terminals of its job
+    # terminal 0 receives one flit per cycle in total from the 7 terminals of the hot job
     assert accepted["hot"] == pytest.approx(1 / 7, rel=0.01)
     assert summary["ideal_queues"] == 32
 
@@ -74,7 +73,7 @@ def test_check_names_the_map_ideal_and_gives_the_memory_of_a_port(
     assert main(["check", str(torus)]) == 0
     output = capsys.readouterr().out
     assert "queues of voqnet: 32; ideal: a queue for each of 32 destinations, as in no real router" in output
-    # 32 destinations with 8 flits each, in 2 VC classes of the routing
+    # a port needs room for 32 destinations with 8 flits each, in 2 VC classes of the routing
     assert "512 flits" in output
 
 

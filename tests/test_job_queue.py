@@ -1,4 +1,4 @@
-"""Queues of jobs that arrive over time: node-seconds, orders, placements, energies, and files that are not right."""
+"""Tests queues of jobs that arrive over time: node-seconds, orders, placements, energies, and faulty files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 RING = {"collective": {"operation": "all_reduce", "ranks": 2, "bytes": "1KB", "gap": "10us"}}
 IDLE = {"compute": {"ranks": 2, "time": "10us"}}
-# Number of seconds in the file per second of the run.
+# Factor by which runs compress the times of a queue file.
 COMPRESSION = 1_000_000
 
 
@@ -34,7 +34,7 @@ def _trace(name: str, program: dict[str, Any], count: int) -> dict[str, Any]:
     return {"name": name, "count": count, "estimate": "20us", "programs": {"program": program}}
 
 
-# A queue of two traces. Their messages are in flight at most checks of the scheduler.
+# A queue of two traces. At most checks of the scheduler, some of their messages are in flight.
 QUEUE = {
     "name": "two traces",
     "cycle": "1ns",
@@ -61,7 +61,7 @@ QUEUE = {
 
 
 def scenario(arrivals: dict[str, Any], program: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    """A queue of one trace, `job`, on a dragonfly of 72 terminals."""
+    """Make the scenario of a queue of one trace, `job`, on a dragonfly of 72 terminals."""
     trace = {"name": "job", "programs": {"program": program or IDLE}} | more.pop("trace", {})
     return {
         "name": "queue",
@@ -75,24 +75,25 @@ def scenario(arrivals: dict[str, Any], program: dict[str, Any] | None = None, **
 
 
 def log(text: str, path: Path, **more: Any) -> dict[str, Any]:
-    """Arrivals from a file."""
+    """Write a queue file, and return the `arrivals` of a scenario that reads it."""
     path.write_text(text, encoding="utf-8")
     return {"swf": {"file": str(path), "runs": {"all": "job"}, "compression": COMPRESSION} | more}
 
 
 def recorded(text: str) -> list[list[int]]:
-    """The fields of the jobs of a file."""
+    """Return the fields of each job of a queue file."""
     return [list(map(int, line.split())) for line in text.splitlines() if not line.startswith(";")]
 
 
 @pytest.fixture(scope="module")
 def thousand() -> str:
-    """A file of 1,000 jobs."""
+    """Return the text of a queue file of 1,000 jobs."""
     return swf(1_000, nodes=72, processors_per_node=4, mean_gap=70, seed=1)
 
 
 def check(table: pl.DataFrame, busy: pl.DataFrame, jobs: list[list[int]]) -> None:
-    """Check that every job ran once, after its submission, on its own terminals. Node-seconds must be conserved."""
+    """Check that every job ran once, after its submission, on terminals of its own, and that node-seconds are
+    conserved."""
     assert sorted(table["number"]) == [job[0] for job in jobs]
     assert (table["start_cycles"] >= table["submit_cycles"]).all()
     assert (table["end_cycles"] == table["start_cycles"] + table["run_time_cycles"]).all()
@@ -121,11 +122,11 @@ def test_a_thousand_jobs_conserve_node_seconds(thousand: str, order: str, placem
     by_number = {job[0]: job for job in jobs}
     for row in table.iter_rows(named=True):
         number, submit, _, run, processors, *_ = by_number[row["number"]]
-        # a second is 1 us, 1,000 cycles
+        # a second of the file is 1 us of the run, which is 1,000 cycles
         assert (row["submit_cycles"], row["terminals"]) == (1000 * submit, -(-processors // 4)), number
         assert abs(row["run_time_cycles"] - 1000 * run) <= 1, number
         assert row["slowdown"] == pytest.approx(1 + row["wait_cycles"] / row["run_time_cycles"])
-        # the bound of 10 s in the file is 10,000 cycles
+        # the slowdown bound of 10 s of the file is 10,000 cycles
         bounded = (row["wait_cycles"] + row["run_time_cycles"]) / max(row["run_time_cycles"], 10_000)
         assert row["bounded_slowdown"] == pytest.approx(max(1, bounded))
     if order == "fcfs":
@@ -143,7 +144,7 @@ def test_a_thousand_jobs_conserve_node_seconds(thousand: str, order: str, placem
 
 @pytest.fixture(scope="module")
 def dozen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Results of 12 jobs with messages, ordered by backfilling and placed at random."""
+    """Run 12 jobs with messages, ordered by backfilling and placed at random, and return their results."""
     path = tmp_path_factory.mktemp("dozen") / "jobs.swf"
     text = swf(12, nodes=72, processors_per_node=1, mean_gap=30, seed=3)
     more = {"order": "easy", "placement": "random"}
@@ -186,14 +187,14 @@ def test_the_energy_of_programs_and_the_rest_are_the_bill(
     slots = 72 * summary["window_cycles"]
     share = table["terminals"] * table["run_time_cycles"] / slots
     assert static.to_list() == pytest.approx((share * summary["energy_static_j"]).to_list(), rel=1e-9)
-    # every flit was delivered, and no policy sends control packets
+    # all energy of flits belongs to jobs, because every flit was delivered and no policy sends control packets
     assert dynamic.sum() == pytest.approx(summary["energy_dynamic_j"], rel=1e-9)
     assert both.sum() == pytest.approx(summary["jobs"][0]["queue_energy_j"], rel=1e-9)
     assert both.sum() < summary["energy_total_j"]
 
 
 def test_a_length_is_the_run_time_alone(tmp_path: Path) -> None:
-    """A job that is alone on the machine takes the time of the file, plus delays that an ideal network lacks."""
+    """A job that runs without other jobs takes the run time of the file, plus network delays."""
     text = "".join(f"{k} {k * 2000} -1 {run} 8 -1 -1 8 60 -1 1 1 1 1 1 -1 -1 -1\n" for k, run in ((1, 60), (2, 600)))
     case = scenario(log(text, tmp_path / "jobs.swf", latency="40ns"), RING, order="fcfs")
     table = weft.load(case).run(tmp_path / "out", watch=False).schedule(0)
@@ -210,8 +211,8 @@ def test_no_program_begins_late_next_to_others_that_send(tmp_path: Path) -> None
 def test_lists_and_poisson_arrivals(tmp_path: Path) -> None:
     listed = {"list": [{"at": "1us", "trace": "job", "ranks": 70}, {"at": "2us", "trace": "job", "ranks": 5}]}
     table = weft.load(scenario(listed)).run(tmp_path / "list", watch=False).schedule(0)
-    # 70 and 5 do not fit together; the first ends after 10 us, and its nodes are free at the first check one period
-    # later
+    # jobs of 70 and 5 nodes do not fit together; the first job ends after 10 us, and the scheduler's check one period
+    # later finds its nodes free
     assert table["start_cycles"].to_list() == [1_000, 12_000]
     assert table["ranks"].to_list() == [70, 5]
     assert table["bounded_slowdown"].null_count() == 2, "no file, no bound"
@@ -226,7 +227,8 @@ def test_lists_and_poisson_arrivals(tmp_path: Path) -> None:
     submits = [results.schedule(point)["submit_cycles"].sort() for point in (0, 1)]
     assert not submits[0].equals(submits[1])
     for gaps in (submit.diff().drop_nulls() for submit in submits):
-        # mean 3,000 cycles; the standard deviation of the mean of 199 exponential gaps is 3,000 / sqrt(199) = 213
+        # exponential gaps have a mean of 3,000 cycles; the mean of 199 gaps has a standard deviation of 3,000 /
+        # sqrt(199) = 213
         assert abs(float(gaps.mean()) - 3_000) < 3.5 * 213  # type: ignore[arg-type] # a number
 
 
@@ -243,9 +245,9 @@ def test_programs_of_the_time_after_the_end_are_not_counted(tmp_path: Path) -> N
 
 
 def test_placements_use_the_structure_of_the_network(tmp_path: Path) -> None:
-    """With 2 terminals per router and 8 per group, 8 nodes form a group and 12 nodes take two.
+    """The dragonfly has 2 terminals per router and 8 per group.
 
-    `random` has no such order.
+    A job of 8 nodes gets one group, and a job of 12 nodes gets two, but not with placement `random`.
     """
     for placement in ("compact", "by_group", "random"):
         listed = {"list": [{"at": "0us", "trace": "job", "ranks": ranks} for ranks in (8, 12)]}
@@ -264,7 +266,8 @@ def test_placements_use_the_structure_of_the_network(tmp_path: Path) -> None:
 
 
 GOOD = "1 0 -1 60 4 -1 -1 8 120 -1 1 1 1 1 1 -1 -1 -1"
-# Faults of the second line: place and reason, the word for `skip`, and a corrected line.
+# Faulty second lines of a queue file. For each: place and reason, the word with which `skip` permits it, and a
+# corrected line.
 FAULTS = {
     "2 5 -1 60 4": ("line 3: 5 fields, but a job has 18", "malformed"),
     GOOD.replace(" 4 ", " four "): ("line 3: field 5, the allocated processors: `four` is not a number", "malformed"),
@@ -326,7 +329,7 @@ def test_a_length_that_no_scale_gives_is_refused_with_a_remedy_that_works(
 
 
 def test_a_job_that_comes_too_late_is_refused(tmp_path: Path) -> None:
-    """2^47 cycles of 1 ns are 140,737 s."""
+    """Weft refuses jobs that arrive after 2^47 cycles, which are 140,737 s with cycles of 1 ns."""
     text = f"{GOOD}\n{GOOD.replace(' 0 ', ' 150000 ', 1)}\n"
     with pytest.raises(
         ScenarioError, match=r"(?s)line 2: .*the last possible cycle, 2\^47.*larger `compression`.*skip: \[too_late"
@@ -433,7 +436,7 @@ def test_a_report_and_a_table_show_the_queue(dozen: dict[str, Any], tmp_path: Pa
 
 
 def test_a_slowdown_that_is_not_defined_is_no_number_in_any_table(tmp_path: Path) -> None:
-    """Without `slowdown_bound` there is no bounded slowdown. A program that has not ended has no slowdown."""
+    """Without `slowdown_bound` a job has no bounded slowdown. A program that has not ended has no slowdown."""
     results = weft.load(QUEUE).run(tmp_path / "queue", watch=False)
     bounded, plain = results.schedule(0).select("bounded_slowdown", "slowdown").get_columns()
     assert (bounded.null_count(), plain.null_count()) == (20, 0)
@@ -441,7 +444,7 @@ def test_a_slowdown_that_is_not_defined_is_no_number_in_any_table(tmp_path: Path
     assert "not defined" in shown
     page = results.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "not defined" in page
-    # pictures are in base64, which may have these letters
+    # pictures are in base64, which can contain the letters NaN
     assert "NaN" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", page.partition("<script")[0])
     bound = json.loads(json.dumps(QUEUE))
     bound["traffic"]["workload"]["scheduler"]["slowdown_bound"] = "50us"

@@ -1,7 +1,4 @@
-"""A phase that falls behind at first and then carries its load.
-
-It is marked, reported and left out wherever phases appear.
-"""
+"""Tests a phase that first falls behind its offered load and then carries it: tables mark it, and rankings omit it."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# Links wake too late for the load of the second phase. Only its first half accepts too little because of this.
+# Links wake too late for the load of the second phase. Therefore the first half of this phase accepts too little.
 WAKING = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 4}}
 links:
@@ -43,7 +40,10 @@ measure: {warmup: 30000cycles, window: 46000cycles}
 
 @pytest.fixture(scope="module")
 def waking(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Four phases. The second falls behind, and the third delivers the packets that the second has left."""
+    """Run four phases, and return their results.
+
+    The second phase falls behind, and the third delivers its remaining packets.
+    """
     return weft.load(WAKING).run(tmp_path_factory.mktemp("waking") / "waking")
 
 

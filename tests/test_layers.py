@@ -1,7 +1,7 @@
-"""The rooms of a package: a room imports only the rooms below it, imports of files form no cycle, and names are unique.
+"""Tests the rooms (folders) of packages: a room imports only rooms below it, imports form no cycle, names are unique.
 
-The core imports no other package of the project, and the other packages import only themselves and the core. The tests
-read the imports of every file: those at its top, inside functions, for types only, and by `import_module`.
+The core package `weft` imports no other package of the project. Each other package imports only itself and the core.
+The tests read all imports of every file: at its top, inside functions, for types only, and by `import_module`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CORE = Path(weft.__file__).parent
-# Packages, and their rooms from the bottom to the top. A file may import its own room and the rooms of lower lines.
-# Rooms on the same line do not import each other. The last line is the package itself.
+# For each package, its rooms from the bottom to the top. A file may import its own room, and rooms that are listed
+# before it. Rooms on the same line do not import each other. The last line is the package itself.
 ROOMS = {
     "weft": (
         ("_engine",),
@@ -56,12 +56,12 @@ PACKAGES = [CORE.parent / name for name in ROOMS]
 
 
 def levels(package: Path) -> dict[str, int]:
-    """The level of each room of a package."""
+    """Return the level of each room of a package."""
     return {room: level for level, rooms in enumerate(ROOMS[package.name]) for room in rooms}
 
 
 def modules(package: Path) -> dict[str, Path]:
-    """All files of a package by their dotted names, without the name of the package."""
+    """Return all files of a package by their dotted names, without the name of the package."""
     return {
         ".".join(part for part in path.relative_to(package).with_suffix("").parts if part != "__init__"): path
         for path in sorted(package.rglob("*.py"))
@@ -69,12 +69,12 @@ def modules(package: Path) -> dict[str, Path]:
 
 
 def room(module: str) -> str:
-    """The room of a module: the first part of its name."""
+    """Return the room of a module: the first part of its name."""
     return "" if module == "__main__" else module.partition(".")[0]
 
 
 def names_imported(path: Path) -> Iterator[str]:
-    """Dotted names of the imports of a file. `from a import b` gives ``a.b``, whether `b` is a module or not."""
+    """Yield the dotted names of all imports of a file. `from a import b` gives ``a.b``, even if `b` is not a module."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
             case ast.Import(names=names):
@@ -91,7 +91,7 @@ def names_imported(path: Path) -> Iterator[str]:
 
 
 def imports(package: Path) -> dict[str, set[str]]:
-    """Imports of each file of a package from the package."""
+    """Return, for each file of a package, its imports from the same package."""
     known, rooms = modules(package), levels(package)
     found: dict[str, set[str]] = defaultdict(set)
     for module, path in known.items():
@@ -104,7 +104,7 @@ def imports(package: Path) -> dict[str, set[str]]:
 
 
 def against_the_order(package: Path) -> list[str]:
-    """Imports of rooms that are not below, and rooms that are missing in the order."""
+    """Return imports of rooms that are not below the importing room, and rooms that are missing in `ROOMS`."""
     level = levels(package)
     lines = [f"{module}: no line of ROOMS names its room" for module in modules(package) if room(module) not in level]
     for module, others in imports(package).items():
@@ -116,7 +116,7 @@ def against_the_order(package: Path) -> list[str]:
 
 
 def circle(package: Path) -> list[str]:
-    """Files that import each other in a cycle; empty if there is no cycle."""
+    """Return files that import each other in a cycle; empty without a cycle."""
     try:
         TopologicalSorter(imports(package)).prepare()
     except CycleError as problem:
@@ -126,7 +126,7 @@ def circle(package: Path) -> list[str]:
 
 
 def of_one_name(*packages: Path) -> dict[str, list[str]]:
-    """Files with the same name; each package needs an ``__init__.py``."""
+    """Return files with the same name, except ``__init__.py``, which each package needs."""
     by_name: dict[str, list[str]] = defaultdict(list)
     for package in packages:
         for path in modules(package).values():
@@ -136,7 +136,7 @@ def of_one_name(*packages: Path) -> dict[str, list[str]]:
 
 
 def of_other_packages(package: Path) -> list[str]:
-    """Imports of packages of the project that are neither the package itself nor the core."""
+    """Return imports of packages of the project that are neither the package itself nor the core."""
     others = set(ROOMS) - {CORE.name, package.name}
     return [
         f"{module} imports {name}"
@@ -172,7 +172,7 @@ def test_every_room_of_the_order_exists(package: Path) -> None:
 
 
 def small_package(root: Path, files: dict[str, str]) -> Path:
-    """A package named `weft` with these files, and with an empty ``__init__.py`` in each folder."""
+    """Write a package named `weft` with these files, and with an empty ``__init__.py`` in each folder."""
     for name, text in files.items():
         path = root / "weft" / name
         path.parent.mkdir(parents=True, exist_ok=True)

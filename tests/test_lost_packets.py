@@ -1,6 +1,5 @@
-"""Points that lose packets at listed or random faults.
-
-They are marked everywhere, never called best, and have no saving.
+"""Tests points that lose packets at listed or random faults: they are marked everywhere, never called best, and have no
+saving.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# A tree whose routers fail at random and return; dropped packets are not sent again.
+# A tree whose routers fail and recover at random times. Dropped packets are not sent again.
 TREE = """\
 topology: {fat_tree: {k: 4}}
 routing: {up_down: {ascent: adaptive}}
@@ -55,7 +54,8 @@ def _run(folder: Path, name: str, more: dict[str, Any]) -> Results:
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
-    """Runs under a sleeping policy with listed and with random faults; and random faults also with always-on links."""
+    """Run a policy with sleeping links under listed and under random faults, and always-on links under random
+    faults."""
     folder = tmp_path_factory.mktemp("broken")
     alone = {"bill": BILL, "sweep.power.policy": SLEEPS}
     beside = {"bill": BILL, "fault_model": RANDOM, "sweep.power.policy": ["always_on", *SLEEPS]}
@@ -76,7 +76,7 @@ def test_what_failed_is_no_saving_however_it_failed(broken: dict[str, Results], 
     assert note.startswith("no savings: failed links draw no power, which is not a saving")
     text = "\n".join(lines(yearly))
     assert re.search(r"[\d.]+ % of its packets were dropped \(a link or router had failed\)", text)
-    # the marks also appear in Python, and in a notebook
+    # the marks also appear in Python and in notebooks
     assert str(yearly) == repr(yearly) == text
     answer = " ".join(sentences(Sources([results])))
     assert "are dropping packets" in answer
@@ -87,7 +87,7 @@ def test_links_always_on_save_nothing_against_themselves(broken: dict[str, Resul
     answer = " ".join(sentences(Sources([broken["on"]])))
     assert " % less" not in answer
     assert savings.lines(broken["on"]) == []
-    # there is also no line for always-on links above the measured ones
+    # the figure also has no line for the power of always-on links
     for kind in ("on", "beside"):
         figure = draw.figure("power", Choice.of([broken[kind]]))
         axes = figure.axes[0]
@@ -100,12 +100,13 @@ def test_links_always_on_save_nothing_against_themselves(broken: dict[str, Resul
 def test_a_measured_network_with_the_same_faults_is_what_savings_are_against(broken: dict[str, Results]) -> None:
     (beside,) = savings.measured(broken["beside"])
     assert (beside.reference, len(beside.pairs)) == ("always_on", 2)
-    # the points lose more than 3 %, so they are not compared with any point
+    # the points lose more than 3 % of their packets, so they are not compared with any point
     assert not beside.good
     assert "dropping packets" in savings.left_out(beside.pairs)
     frame = broken["beside"].bill().frame
     assert frame["note"].to_list()[0] is None, "links that are always on are the baseline"
-    # if the two points deliver the same, the bill names the loss next to the saving; otherwise it invents no remedy
+    # if both points deliver the same load, the bill names the loss next to the saving; otherwise it says that no remedy
+    # exists
     text = "\n".join(lines(broken["beside"].bill()))
     if frame["saving_share"][1] is None:
         assert "another load or a longer window does not help" in text
@@ -154,7 +155,7 @@ def test_points_that_drop_packets_have_a_mark_and_their_delivered_share(
     (curve,) = curves(Sources([results]))
     assert (curve["latency"], curve["steady_load"], curve["accepted"]) == (None, None, None)
     assert re.fullmatch(r"up to [\d.]+ % of the packets are dropped at 0.02, 0.1", curve["saturation"])
-    # the marks in a document, in figures and in comparisons
+    # the marks also appear in a document, in figures and in comparisons
     out = tmp_path / "points.md"
     assert main(["export", str(results.root), "--out", str(out)]) == 0
     text = out.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A command, an option or a name that does not exist causes one error, which suggests the name that was meant."""
+"""Tests that a command, an option or a name that does not exist causes one error, which suggests a similar name."""
 
 from __future__ import annotations
 

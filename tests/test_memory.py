@@ -1,4 +1,4 @@
-"""Memory: estimates compared with runs, refusals, and the end of a process that gets no more memory."""
+"""Tests memory: estimates and measured runs, refusals, and the end of a process that gets no more memory."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_run_takes_about_as_much_as_was_estimated(name: str, tmp_path: Path) -
     measured = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     estimated = weft.load(file).points[0].memory(1, 0)
     shown = f"measured {measured:,}, estimated {estimated}"
-    # 1.27 to 1.46 times the memory measured when this test was written
+    # estimates were 1.27 to 1.46 times the measured memory when we wrote this test
     assert 0.9 * measured < estimated["at_load_bytes"] < 1.8 * measured, shown
     assert estimated["most_bytes"] > 0.9 * measured, shown
 
@@ -119,7 +119,7 @@ def test_the_least_limit_counts(tmp_path: Path) -> None:
 
 @pytest.fixture
 def one_fits(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A sweep whose points fit into memory one at a time, but not two at the same time."""
+    """Make a sweep whose points fit into memory one at a time, but not two at the same time."""
     needs = [memory.expected(point) for point in weft.load(small).points]
     monkeypatch.setattr(memory, "left", lambda: memory.Left(int(1.2 * max(needs)), "the machine"))
     return small
@@ -141,21 +141,20 @@ def test_too_much_is_refused_and_each_way_out_works(
     assert main([command, str(one_fits), "--jobs", "4", "--force-memory", *out]) == 0
 
 
-# The deeper the buffers, the more memory they may fill. While queues are short, almost no page of this memory is
-# touched.
+# Deep buffers reserve much memory. While queues are short, the run writes to almost no page of this memory.
 DEEP = {"default": {"latency": "10cycles", "vcs": 8, "buffer": "2000flits"}}
 TORNADO = {"pattern": "tornado", "load": 0.9}  # in rings of 4 with 4 terminals each, dimension order carries only 0.25
 
 
 def deep(routing: str, **traffic: Any) -> weft.Sweep:
-    """A sweep over a network that needs far more memory when it saturates."""
+    """Load a sweep over a network that needs far more memory if it saturates."""
     given = scenario({"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}, routing, links=DEEP)
     return weft.load(given | {"traffic": given["traffic"] | traffic})
 
 
 @pytest.fixture
 def short_queues_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simulates a machine whose memory fits the deep network with short queues, but not with all buffers full."""
+    """Pretend that the machine has enough memory for the deep network with short queues, but not with full buffers."""
     needs = deep("minimal").points[0].memory(1, 0)
     assert needs["most_bytes"] > 1.5 * needs["at_load_bytes"]
     between = (needs["most_bytes"] + needs["at_load_bytes"]) // 2
@@ -238,7 +237,10 @@ def test_where_not_even_one_fits_a_smaller_network_is_the_remedy(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is that of Linux")
 def test_a_process_that_gets_no_more_memory_ends_with_one_line(tmp_path: Path) -> None:
-    """The process runs under `ulimit -v`. Without --force-memory the run would be refused before it begins."""
+    """A process under `ulimit -v` ends with one line if it gets no more memory.
+
+    Without --force-memory Weft would refuse the run before it begins.
+    """
     topology = {"dragonfly": {"routers_per_group": 16, "terminals_per_router": 8, "global_links_per_router": 8}}
     file = written(tmp_path, scenario(topology, "dragonfly_minimal"))
     limited = (

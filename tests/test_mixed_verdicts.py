@@ -1,4 +1,4 @@
-"""If a load is saturated although the network carries a higher load, Weft names it, with settings that decide."""
+"""Tests a sweep with a saturated load below a load that is not saturated: Weft names it, with settings that decide."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def test_a_saturated_load_below_a_carried_one_is_named(
         assert "measure.warmup" in sentence, "a remedy with numbers"
 
 
-# Nine groups of eight terminals, which all send to the next group over the one global link between the two groups. OFAR
-# avoids that link only when queues are full, and these queues hold 256 flits per VC.
+# Nine groups of eight terminals. All terminals send to the next group over the only global link between the two groups.
+# OFAR avoids this link only when queues are full, and queues hold 256 flits per VC.
 ADVERSE = """\
 topology: {dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}
 links:
@@ -47,11 +47,9 @@ sweep: {traffic.load: [0.2, 0.4]}
 
 
 def test_ofar_fills_its_queues_later_at_a_lower_load_and_the_remedy_tells_it(tmp_path: Path) -> None:
-    """Eight terminals share a link of one flit per cycle.
-
-    So the share of minimal packets is 1 / (8 load), and the others take detours.
-
-    At the lower load, queues take longer to fill. Longer runs carry each of the two loads.
+    """Eight terminals share a link of one flit per cycle, so a share of 1 / (8 load) of packets is minimal, and the
+    other packets take detours. At the lower load, queues take longer to fill. In longer runs, the network carries both
+    loads.
     """
     early = weft.load(ADVERSE).run(tmp_path / "early")
     assert [summary["saturated"] for summary in early.summaries] == [True, False]

@@ -1,4 +1,4 @@
-"""Link modes that a scenario defines, in the output of commands, tables, plots and reports."""
+"""Tests link modes that a scenario defines, in the output of commands, tables, plots and reports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RECORDED = {
 
 @pytest.fixture(scope="module")
 def lanes(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """The example: two loads under four policies."""
+    """Run the example of the documentation: two loads under four policies."""
     folder = tmp_path_factory.mktemp("lanes")
     return weft.load(ROOT / "examples" / "lanes.yaml", overrides=RECORDED).run(folder / "results", watch=False)
 
@@ -61,9 +61,9 @@ def test_tables_have_the_modes_of_the_scenario(lanes: Results) -> None:
 
 
 def test_energy_of_idle_links_is_that_of_their_lanes(lanes: Results) -> None:
-    """Links between routers and of terminals cost 0.342 W per lane.
+    """Links between routers and links of terminals draw 0.342 W per lane.
 
-    So a mode of n lanes costs n times 0.342 W in each ns.
+    A mode of n lanes therefore draws n times 0.342 W.
     """
     watts = dict.fromkeys(("on", "draining", "waking"), 12) | {"six": 6, "three": 3, "one": 1, "off": 0, "shadow": 0}
     for row, summary in enumerate(lanes.summaries):

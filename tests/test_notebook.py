@@ -1,4 +1,4 @@
-"""A notebook: tables of results and sweeps, a bar while points run; and frames for pandas."""
+"""Tests notebooks: tables of results and sweeps, a bar while points run, and frames for pandas."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_sweep_shows_what_it_sweeps_and_a_scenario_its_text() -> None:
 
 
 class Display(types.ModuleType):
-    """Replaces `IPython.display`, and stores the shown objects."""
+    """A replacement of `IPython.display` that stores the shown objects."""
 
     def __init__(self) -> None:
         super().__init__("IPython.display")
@@ -109,7 +109,7 @@ class Display(types.ModuleType):
 
 @pytest.fixture
 def notebook(monkeypatch: pytest.MonkeyPatch) -> Display:
-    """Makes Weft believe that a notebook runs the test."""
+    """Replace IPython so that Weft detects a notebook, and return the replacement."""
     display = Display()
     shell = types.SimpleNamespace(kernel="a kernel")
     package = types.ModuleType("IPython")

@@ -1,4 +1,7 @@
-"""A network in which no terminal sends. Every figure is drawn without a warning, or refused with an error message."""
+"""Tests a network in which no terminal sends.
+
+Weft draws every figure without a warning, or refuses it with an error message.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs next to a saturated job keep their latencies, batches show completion times, and figures show single jobs."""
+"""Tests results of jobs: latencies next to a saturated job, completion times of batches, and figures of single jobs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def test_a_job_next_to_a_saturated_one_has_its_latency(beside: Results, tmp_path
     cells = {line.split()[0]: line.split() for line in lines[3:]}
     assert cells["heavy"][4:6] == ["sat", "sat"]
     assert cells["light"][4] == f"{light['packet_latency_mean_cycles']:.1f}+"
-    # the jobs share no router, so the light job is as fast as next to a silent one, except for packets in flight
+    # the jobs share no router, so the light job has the latency that it has next to a silent job, except for packets in
+    # flight
     (alone,) = weft.load(BESIDE, overrides=ALONE).run(out=tmp_path / "alone").summaries
     own = alone["jobs"][1]
     assert own["missing_packets"] == 0

@@ -1,4 +1,4 @@
-"""OTF2: archives written with the package ``otf2``, sizes of collectives, refusals."""
+"""Tests the reader of OTF2 traces: archives written with the package ``otf2``, sizes of collectives, refusals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RECORD_H = Path(__file__).parent.parent / "capture" / "record.h"
 
 
 class Written:
-    """An archive of 4 ranks that is being written.
+    """An OTF2 archive of 4 ranks during its writing.
 
     A call takes 100 ticks, and begins 50 ticks after the end of the previous call.
     """
@@ -49,7 +49,7 @@ class Written:
         self.now = [1000] * RANKS
 
     def call(self, rank: int, name: str, *events: tuple[str, list[Any]]) -> None:
-        """A call of a rank with events in it."""
+        """Write a call of a rank, with its events."""
         writer, start = self.writers[rank], self.now[rank]
         region = self.archive.definitions.region(name, paradigm=self.names.Paradigm.MPI)
         writer.enter(start, region)
@@ -59,14 +59,17 @@ class Written:
         self.now[rank] = start + 150
 
     def off(self, rank: int, ticks: int) -> None:
-        """The tracer is switched off for some time."""
+        """Write that the tracer of a rank is switched off for some ticks."""
         modes = self.names.MeasurementMode
         self.writers[rank].measurement_on_off(self.now[rank], modes.OFF)
         self.now[rank] += ticks
         self.writers[rank].measurement_on_off(self.now[rank], modes.ON)
 
     def collective(self, rank: int, name: str, comm: Any, root: int, sums: tuple[int, int]) -> None:
-        """A blocking collective. `name` is its name in OTF2, `sums` are the bytes that it sends and receives."""
+        """Write a blocking collective.
+
+        `name` is its name in OTF2, `sums` are the bytes that the rank sends and receives.
+        """
         operation = getattr(self.names.CollectiveOp, name)
         end = ("mpi_collective_end", [operation, comm, root, *sums])
         self.call(rank, f"MPI_{name.capitalize()}", ("mpi_collective_begin", []), end)
@@ -74,7 +77,7 @@ class Written:
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ring with all kinds of messages, and collectives of all ranks and of the odd ones."""
+    """Write an archive of a ring with all kinds of messages, and with collectives of all ranks and of the odd ranks."""
     folder = tmp_path_factory.mktemp("otf2") / "ring"
     written = Written(folder)
     world, none = written.world, 0xFFFFFFFF
@@ -91,7 +94,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
         written.call(rank, "MPI_Waitall", *ends)
         written.collective(rank, "BCAST", world, 2, (32 * RANKS * (rank == 2), 32))
         written.collective(rank, "ALLREDUCE", world, none, (8 * RANKS, 8 * RANKS))
-        # in the order of the ranks: 1, 2, 3 and 4 blocks of 10 bytes
+        # in the order of the ranks, ranks send 1, 2, 3 and 4 blocks of 10 bytes to rank 0
         written.collective(rank, "GATHERV", world, 0, (10 * (rank + 1), 100 * (rank == 0)))
         if rank % 2 == 1:
             written.collective(rank, "ALLTOALL", written.odd, none, (40, 40))
@@ -118,12 +121,12 @@ def _refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
 
 def test_an_archive_becomes_a_program(archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     facts = _answer(capsys, "info", archive)
-    # per rank a message of 64 bytes and one of 1000 bytes, and one message of 5 bytes from rank 3 to rank 1
+    # each rank sends a message of 64 bytes and a message of 1000 bytes, and rank 3 sends a message of 5 bytes to rank 1
     assert (facts["ranks"], facts["messages"], facts["bytes"]) == (4, 2 * 4 + 1, 4 * (64 + 1000) + 5)
     assert facts["collectives"] == {"all_reduce": 4, "all_to_all": 2, "barrier": 4, "broadcast": 4, "gather": 4}
     assert (facts["unmatched"], facts["wildcards"]) == ([], 0)
     # There are 50 ticks of 2 ns between two calls. MPI_Comm_rank is not a record, so the computations before and after
-    # it are one. 9 further calls follow at each rank, and 2 more at the odd ranks.
+    # it form one. 9 further calls follow at each rank, and 2 more at each odd rank.
     gaps = 4 * (2 + 9) + 2 * 2
     assert facts["compute_ns"] == gaps * 50 * 2
     assert [note["code"] for note in facts["assumptions"]] == ["not_recorded", "wall_clock"]
@@ -162,12 +165,12 @@ def test_a_damaged_archive_is_refused(archive: Path, tmp_path: Path, capsys: pyt
 
 
 def test_a_damaged_archive_is_one_error(archive: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The package's C library prints a trace of its calls. The error must replace this trace."""
+    """For a damaged archive, the C library of `otf2` prints a trace of its calls. Weft prints only its own error."""
     folder = tmp_path / "archive"
     shutil.copytree(archive, folder)
     file = next(folder.glob("**/1.evt"))
     whole = file.read_bytes()
-    # the library reads an empty file as an error or as no events, depending on uninitialised memory
+    # for an empty file the library returns an error or no events, depending on uninitialised memory
     for length in (0, 1, len(whole) // 2):
         file.write_bytes(whole[:length])
         message = _refused(capfd, folder)
@@ -179,7 +182,7 @@ def test_a_damaged_archive_is_one_error(archive: Path, tmp_path: Path, capfd: py
 def test_an_archive_with_too_few_events_is_refused(
     archive: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The library may read a cut-off file to its end without reporting an error."""
+    """The library can read a cut-off file to its end without an error, so Weft must detect the missing events."""
     location: Any = pytest.importorskip("otf2.definitions").Location
     has = location.number_of_events.fget
     monkeypatch.setattr(location, "number_of_events", property(lambda each: has(each) + 1))
@@ -213,7 +216,7 @@ def _completed(operation: str, sums: list[tuple[int, int]], root: int = 0) -> li
 
 
 def test_sizes_of_blocks_follow_from_the_sums_of_the_ranks() -> None:
-    # 3 ranks; sums as written by Score-P; with MPI_IN_PLACE the root has no sum
+    # sums of 3 ranks as Score-P writes them; with MPI_IN_PLACE the root has no sum
     assert _completed("BCAST", [(24, 8), (0, 8), (0, 8)]) == [[0, 8]] * 3
     assert _completed("REDUCE", [(0, 24), (8, 0), (8, 0)]) == [[0, 8]] * 3
     assert _completed("ALLTOALL", [(24, 24)] * 3) == [[8]] * 3

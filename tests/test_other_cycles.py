@@ -1,4 +1,7 @@
-"""Comparisons of points whose windows cover different cycles. So their sources offered different loads by chance."""
+"""Tests comparisons of points whose windows cover different cycles.
+
+Their sources therefore offered different loads at random.
+"""
 
 from __future__ import annotations
 

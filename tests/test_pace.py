@@ -1,4 +1,4 @@
-"""The total time of a run, estimated from its first cycles, even if its cycle count is updated rarely."""
+"""Tests the estimate of a run's total time from its first cycles, even if its cycle count is updated rarely."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from weft.runs.pace import Pace
 
 
 def seen(pace: Pace, *, built: float, per_cycle: float, every: int, until: float) -> None:
-    """Checks every 20 ms a run whose cycle count is updated every `every` cycles."""
+    """Let `pace` check, every 20 ms, a run whose cycle count is updated every `every` cycles."""
     for tick in range(int(until / 0.02)):
         seconds = 0.02 * tick
         cycle = int(max(0.0, seconds - built) / per_cycle) // every * every
@@ -19,7 +19,8 @@ def seen(pace: Pace, *, built: float, per_cycle: float, every: int, until: float
 def test_the_time_of_all_cycles_does_not_depend_on_how_often_a_run_tells(every_seconds: float) -> None:
     pace, per_cycle = Pace(), 0.001
     seen(pace, built=3.0, per_cycle=per_cycle, every=round(every_seconds / per_cycle), until=8.0)
-    # 3 s and 20,000 cycles of 1 ms each; each of the two times is known to 0.02 s, out of at least one second
+    # expected time: 3 s of building and 20,000 cycles of 1 ms; the check sees each of these times with an error of 0.02
+    # s in at least one second
     assert pace.total(20_000) == pytest.approx(23.0, rel=0.04)
 
 

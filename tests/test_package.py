@@ -1,4 +1,4 @@
-"""Files of the distribution: stubs that fit the module, lock files without host names, no paths of a machine."""
+"""Tests files of the distribution: stubs that fit the module, lock files without host names, no paths of a machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ MINE = ["pyproject.toml", "Makefile", ".ci/run", "python", "tests", "crates/pyth
 
 
 def test_the_stub_fits_the_module(tmp_path: Path) -> None:
-    """The check uses a package with only the stub, because with all of Weft's imports it takes ten times as long."""
+    """The stub fits the compiled module.
+
+    The check uses a package with only the stub: with all imports of Weft it would take ten times as long.
+    """
     package = tmp_path / "weft"
     package.mkdir()
     (package / "__init__.py").touch()

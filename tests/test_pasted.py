@@ -1,4 +1,5 @@
-"""Commands that messages print are pasted into a shell, as a reader would do, and do what the message says."""
+"""Tests commands that messages print: the tests run them in a shell, as a reader would do, and they do what the message
+says."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ TEXT = SMALL.partition("sweep:")[0]
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder whose name a shell would split."""
+    """Make a current folder whose name contains a space, which a shell would split."""
     folder = tmp_path / "my (1) sweeps & 'more'"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -29,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def results(here: Path) -> str:
-    """The folder of two points that recorded nothing."""
+    """Run two points without recordings, and return their folder."""
     Path("my net.yaml").write_text(TEXT + QUICK, encoding="utf-8")
     weft.load("my net.yaml").run(here / "results [a]")
     return str(here / "results [a]")
@@ -60,7 +61,10 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_what_was_not_recorded_is_recorded_in_a_folder_of_its_own(
     results: str, command: list[str], after: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The next command needs the folder that the message names."""
+    """The message prints a command that records the missing data in another folder.
+
+    The next command reads the folder that the message names.
+    """
     shown = refused(capsys, *(word.format(results) for word in command))
     found = re.search(r"with results in another folder, (.*):\n\s*(weft run .*)", shown)
     assert found, shown
@@ -83,8 +87,9 @@ def test_commands_that_name_a_folder(here: Path, results: str, capsys: pytest.Ca
 
 
 def test_a_choice_is_one_word_and_chooses(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The choices have values with brackets and spaces, paths with the same last part, and models that differ only in
-    options.
+    """A printed choice of a point is one word of the shell, and selects the point.
+
+    Values have brackets and spaces, paths have the same last part, and models differ only in options.
     """
     routings = ["{ugal_p: {threshold: 1flit}}", "{ugal_p: {threshold: 2flits}}"]
     axes = (

@@ -1,4 +1,4 @@
-"""A load that changes in phases. Each phase is measured, judged, tabulated and drawn separately."""
+"""Tests a load that changes in phases. Weft measures, judges, tabulates and draws each phase separately."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from weft.results import notes, soundness, tables
 if TYPE_CHECKING:
     from weft.api.results import Results
 
-# A ring of eight routers. Uniform traffic saturates it near 0.5. The last phase has time to deliver the packets that
-# the third has left.
+# A ring of eight routers, which saturates near load 0.5 of uniform traffic. The last phase is long enough to deliver
+# the packets that remain after the third.
 DAY = """\
 name: day
 topology: {torus: {widths: [8], terminals_per_router: 1}}
@@ -45,7 +45,7 @@ measure: {warmup: 2000cycles, window: 58000cycles}
 
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Results of a day with a rush hour that the network cannot carry, and with two phases outside the window."""
+    """Run a day with a rush hour that the network cannot carry, and with two phases outside the window."""
     return weft.load(DAY).run(tmp_path_factory.mktemp("day") / "day")
 
 
@@ -157,7 +157,10 @@ def test_where_a_load_saturates_is_judged_by_phases(day: Results) -> None:
 def test_a_phase_that_is_not_judged_is_no_example_of_anything(
     day: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The phase has no savings and is marked in table and figure. The saturation load of the network stays open."""
+    """A saturated phase has no savings, and is marked in table and figure.
+
+    The saturation load of the network remains open.
+    """
     assert day.summaries[0]["saturated"] is False
     open_ = [phase | {"saturated": None} for phase in day.summaries[0]["phases"]]
     summary = day.summaries[0] | {"saturated": None, "phases": open_}
@@ -189,7 +192,8 @@ def test_a_load_is_carried_only_if_no_phase_with_it_is_open() -> None:
 
 
 def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path) -> None:
-    """The example on a tree of 16 terminals. At night, in the morning and in the evening a spanning tree is enough."""
+    """The example of a day, on a tree of 16 terminals: at night, in the morning and in the evening a spanning tree of
+    links is enough."""
     policies = ["always_on", {"elastic_tree": {"epoch": "1us", "wake": "1us"}}]
     example = Path(__file__).parent.parent / "examples" / "fat_tree_day.yaml"
     scenario = weft.load(example, overrides={"topology.fat_tree.k": 4, "sweep.power.policy": policies})
@@ -201,14 +205,15 @@ def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path)
 
 
 def test_a_saturated_phase_says_what_waits_and_not_only_what_it_accepts(tmp_path: Path) -> None:
-    """A phase that delivers the backlog of another phase accepts nearly all of its offered load."""
+    """A phase that delivers the backlog of another phase accepts nearly its whole offered load, so the note also names
+    the waiting packets."""
     known: dict[str, Any] = {"packets": 1000, "packet_latency_p50_cycles": 0}
     first = known | {"phase": 1, "start_cycle": 0, "from_cycle": 0, "to_cycle": 1000, "saturated": True}
     second = known | {"phase": 2, "start_cycle": 1000, "from_cycle": 1000, "to_cycle": 2000, "saturated": True}
     first |= {"load": 0.4, "offered_load": 0.4, "accepted_load": 0.3}
     second |= {"load": 0.05, "offered_load": 0.05, "accepted_load": 0.04956}
     results = made(tmp_path / "phased", [({}, {"packets": 1000, "phases": [first, second]})])
-    # 0.1 * 1000 flits remain, and 0.44 more of the 50 that are offered
+    # per terminal, 0.1 * 1000 flits remain from the previous phase, and 0.44 of the 50 flits that this phase offers
     text = "0.04956 of 0.05 flits/terminal/cycle are accepted, 100 flits/terminal wait in the source queues at its end"
     share = "201 % of its offered flits), and 100 at its beginning"
     assert any(text in line and share in line for line in notes.lines(results))

@@ -1,4 +1,4 @@
-"""Pinned threads: refusals, and the cores of threads during a run."""
+"""Tests pinned threads: refusals, and the cores on which threads run."""
 
 from __future__ import annotations
 

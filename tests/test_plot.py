@@ -1,4 +1,4 @@
-"""The content of the picture, not its look."""
+"""Tests the content of the picture that `weft run` draws, not its look."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def figure(results: Results) -> Figure:
 
 
 def loads(line: Line2D) -> list[float]:
-    """Horizontal positions of the points of a line."""
+    """Return the loads of the points of a line, which are their horizontal positions."""
     return [float(x) for x in np.atleast_1d(np.asarray(line.get_xdata()))]
 
 
 def lines(axes: Axes, label: str) -> list[list[float]]:
-    """Loads of the lines of a label."""
+    """Return the loads of each line with this label."""
     return [loads(line) for line in axes.get_lines() if line.get_label() == label]
 
 

@@ -1,4 +1,4 @@
-"""Points that a figure shows: by number, by coordinates, and their names in it."""
+"""Tests the choice of the points of a figure, by number or by coordinates, and the names of points in figures."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
 
 def points(results: Results, *wanted: Any) -> list[int]:
-    """Numbers of the points of a choice."""
+    """Return the numbers of the points of a choice."""
     return Choice.of([results], wanted).parts[0].points
 
 
 def test_points_are_chosen_by_number_and_by_coordinates(made_up: Results) -> None:
-    """The points of `made_up` have two patterns, two policies and four loads. The last coordinate changes fastest."""
+    """The points of `made_up` have two patterns, two policies and four loads.
+
+    In their order, the load changes fastest.
+    """
     assert points(made_up) == list(range(16))
     assert points(made_up, "3") == points(made_up, 3) == [3]
     assert points(made_up, "load=0.2") == points(made_up, {"traffic.load": 0.2}) == [1, 5, 9, 13]
@@ -58,7 +61,7 @@ def test_the_exact_match_is_among_those_that_are_wanted_besides(tmp_path: Path) 
 
 
 def test_what_the_sweep_did_not_set_can_be_chosen_too(recorded: Results) -> None:
-    """The last part of a path is enough, but all given words must match."""
+    """The last part of a path is enough to choose points. If more parts are given, all of them must match."""
     assert points(recorded, "seed=2,load=0.1,pattern=tornado,routing=ugal_p") == [21]
     assert points(recorded, "power.policy=idle_timeout") == list(range(24))
 
@@ -107,9 +110,9 @@ def test_loads_with_many_digits_can_be_chosen(tmp_path: Path) -> None:
 
 
 def test_commands_choose_by_the_same_rules(tmp_path: Path) -> None:
-    """Points are chosen by number, by values that the sweep did not set, and with options that contain commas.
+    """Commands choose points by number, by values that the sweep did not set, and by options that contain commas.
 
-    Ambiguous paths are refused.
+    They refuse ambiguous paths.
     """
     model = {"ugal_p": {"threshold": "2flits", "nonminimal": 3}}
     results = made(
@@ -178,7 +181,10 @@ def test_results_of_one_name_are_reported_apart_by_their_folders(made_up: Result
 def test_series_of_several_results_carry_what_only_one_of_them_set(
     recorded: Results, small: Path, tmp_path: Path
 ) -> None:
-    """Neither sweep sets the policy, but the two differ in it."""
+    """Two sweeps do not set the policy, but their scenarios have different policies.
+
+    Points can be chosen by this policy.
+    """
     other = weft.load(small, overrides={"traffic.load": 0.1, "name": "awake"}).run(tmp_path / "awake")
     rows = Choice.of([recorded, other]).panels()
     assert [panel.title for panel in rows] == ["uniform", "tornado"]
@@ -254,9 +260,9 @@ def test_an_axis_of_latencies_is_cut_where_a_curve_rises_into_saturation(tmp_pat
 
     steep = {"packet_latency_mean_cycles": 4000.0}
     over = {"saturated": True, "ending": "saturated"}
-    # six times the lowest latency of 20 cycles, plus 15 % of room
+    # the axis ends at six times the lowest latency of 20 cycles, plus 15 % of room
     assert top((0.3, steep), (0.4, over)) == pytest.approx(1.15 * 6 * 20)
     assert top((0.3, steep | {"warmup_settled": False})) == pytest.approx(1.15 * 6 * 20)
-    # a sound point that is not next to saturation is shown in full
+    # the axis includes the whole latency of a sound point that is not next to saturation
     assert top((0.3, steep)) == pytest.approx(1.15 * 4000)
     assert top((0.3, over)) == pytest.approx(1.15 * 30)

@@ -1,4 +1,4 @@
-"""``weft plot``, ``weft explain stall`` and ``results.plot``: they write files, and errors about bad input have a
+"""Tests ``weft plot``, ``weft explain stall`` and ``results.plot``: they write files, and errors about bad input have a
 remedy.
 """
 
@@ -134,7 +134,7 @@ def test_listing_kinds_loads_nothing_heavy() -> None:
 
 
 def labelled(texts: Iterable[Text], kind: str) -> list[str]:
-    """Words of the labels of a kind, in the order of the cycle."""
+    """Return the words of the labels of a kind, in the order of the cycle of waiting packets."""
     chosen = [text for text in texts if str(text.get_gid()).startswith(kind)]
     return [text.get_text() for text in sorted(chosen, key=lambda text: int(str(text.get_gid()).split()[1]))]
 

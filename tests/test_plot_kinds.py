@@ -1,4 +1,4 @@
-"""Every kind of figure: its axes have units, and its numbers are those of the files."""
+"""Tests every kind of figure: its axes have units, and its numbers are those of the result files."""
 
 from __future__ import annotations
 
@@ -59,40 +59,40 @@ PLAIN = {
 
 @pytest.fixture(scope="module")
 def batches(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Two points with two jobs that end."""
+    """Run two points with two jobs that end, and return their results."""
     return weft.load(BATCHES).run(tmp_path_factory.mktemp("batches"))
 
 
 def drawn(kind: str, results: Results, *point: str) -> Figure:
-    """The figure of a kind."""
+    """Draw a figure of a kind."""
     return figure(kind, Choice.of([results], point))
 
 
 def row(results: Results, point: str) -> int:
-    """Number of a point."""
+    """Return the number of a point in its results."""
     return Choice.of([results], [point]).parts[0].points[0]
 
 
 def named(axes: Axes, label: str) -> Line2D:
-    """The line of a label."""
+    """Return the line of a figure that has this label."""
     (line,) = [line for line in axes.get_lines() if line.get_label() == label]
     return line
 
 
 def xy(line: Line2D) -> tuple[list[float], list[float]]:
-    """Points of a line."""
+    """Return the coordinates of the points of a line."""
     return list(np.asarray(line.get_xdata(), float)), list(np.asarray(line.get_ydata(), float))
 
 
 def cells_of(axes: Axes) -> NDArray[np.float64]:
-    """Cells of a map; NaN for missing cells."""
+    """Return the cells of a map; missing cells are NaN."""
     cells = axes.images[0].get_array()
     assert cells is not None
     return np.ma.filled(cells, np.nan)
 
 
 def suitable(kind: str) -> list[str]:
-    """A choice of points of `recorded` that a kind can show."""
+    """Return a choice of points of `recorded` that a kind of figure can show."""
     return {Takes.SWEEP: [], Takes.POINTS: [FEW], Takes.POINT: [ONE]}[KINDS[kind].takes]
 
 
@@ -143,7 +143,7 @@ def test_curves_hold_means_over_seeds(recorded: Results, kind: str, quantity: q.
 def test_latency_over_accepted_load_ends_at_saturation(recorded: Results) -> None:
     """Tornado over dimension order accepts at most 0.25.
 
-    Beyond, a point is hollow, at the upper edge, at its accepted load.
+    Beyond this load, the marker of a point is hollow, at the upper edge and at its accepted load.
     """
     tornado = drawn("latency_accepted", recorded).axes[1]
     assert len(xy(named(tornado, "dimension_order"))[0]) == 2
@@ -226,7 +226,7 @@ def test_the_distributions_agree_with_the_summary(recorded: Results) -> None:
     assert latency[-1] == summary["packet_latency_max_cycles"]
     assert shares[-1] == pytest.approx(100)
     for name, quantity in q.PERCENTILES.items():
-        # the smallest latency that at least this share of packets do not exceed
+        # a percentile is the smallest latency that at least this share of packets does not exceed
         first = latency[np.argmax(shares >= float(name) - 1e-9)]
         assert first == summary[quantity.column]
     slow, tail = xy(above)
@@ -239,9 +239,9 @@ def test_the_distributions_agree_with_the_summary(recorded: Results) -> None:
 
 
 def test_a_curve_of_a_million_latencies_is_thinned_without_being_changed() -> None:
-    """If there are very many steps, the figure draws only some.
+    """If a curve has very many steps, the figure draws only some of them.
 
-    These are so close that no eye can see the difference.
+    The drawn steps are so close that no eye can see the difference.
     """
     from weft.plot.distribution import thin
 
@@ -272,7 +272,8 @@ def test_hops_are_those_of_the_histogram(recorded: Results) -> None:
 
 
 def test_the_latencies_of_all_seeds_are_one_curve_with_their_range(tmp_path: Path) -> None:
-    """Of 4 + 4 packets, 8 take 20 cycles or more, 5 take more than 20 (1 and 4 per seed), and 1 takes more than 30."""
+    """Of the 4 + 4 packets of two seeds, 8 take at least 20 cycles, 5 take more than 20 (1 and 4 of each seed), and 1
+    takes more than 30."""
     seen = ([[20, 3], [30, 1]], [[30, 3], [50, 1]])
     runs = [({"seed": seed}, {"latency_histogram": each}) for seed, each in enumerate(seen)]
     results = made(tmp_path / "seeds", runs)
@@ -285,10 +286,10 @@ def test_the_latencies_of_all_seeds_are_one_curve_with_their_range(tmp_path: Pat
     (band,) = drawing.axes[0].collections
     assert str(band.get_label()).startswith("_range")
     assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["2 seeds combined, and their range"]
-    # up to 20 cycles: 3 of 8; up to 30 cycles: 7 of 8
+    # 3 of 8 packets take up to 20 cycles, and 7 of 8 up to 30 cycles
     (line,) = drawn("latency_cdf", results).axes[0].get_lines()
     assert xy(line) == ([20, 20, 30, 50], [0, 100 * 3 / 8, 100 * 7 / 8, 100])
-    # a single seed gives the same as before
+    # the curve of a single seed has only the packets of this seed
     (line,) = drawn("latency_ccdf", results, "seed=1").axes[0].get_lines()
     assert xy(line) == ([30, 50], [1, 1 / 4])
 
@@ -368,7 +369,10 @@ def test_costs_lie_between_their_references(recorded: Results, kind: str, costs:
 
 
 def test_rings_are_around_what_nothing_beats(made_up: Results) -> None:
-    """Sleeping costs 5 cycles and saves energy. So at each load each policy is best in one quantity."""
+    """Sleeping links cost 5 cycles and save energy.
+
+    Therefore at each load each policy is best in one quantity, and both points have rings.
+    """
     axes = drawn("energy_delay", made_up, "pattern=uniform").axes[0]
     assert len(xy(named(axes, "_best"))[0]) == 8
     tornado = drawn("energy_delay", made_up, "pattern=tornado").axes[0]
@@ -394,7 +398,7 @@ def test_transitions_are_per_second(recorded: Results) -> None:
 
 
 def boxes_of(bars: PathCollection) -> list[Bbox]:
-    """The bars of a state, which are drawn as one path."""
+    """Return the bars of a state, which the figure draws as one path."""
     (whole,) = bars.get_paths()
     return [Bbox([corners[0], corners[2]]) for corners in np.asarray(whole.vertices).reshape(-1, 5, 2)]
 
@@ -466,8 +470,8 @@ def test_jobs_have_a_bar_each(batches: Results) -> None:
     widths = [bar.get_width() for bar in bars]
     times = [[job["completion_cycles"] for job in summary["jobs"]] for summary in batches.summaries]
     assert widths == [sum(each) / 2 for each in zip(*times, strict=True)]
-    # the interval of two values with mean m: half their difference, multiplied by Student's t with one degree of
-    # freedom
+    # the half-width of the interval of two values is half of their difference, multiplied by Student's t with one
+    # degree of freedom
     halves = [12.706 * abs(a - b) / 2 for a, b in zip(*times, strict=True)]
     numbers = figure("jobs", Choice.of([batches])).numbers
     assert numbers is not None
@@ -488,7 +492,7 @@ def test_what_was_not_kept_is_asked_for_by_its_key(tmp_path: Path, kind: str) ->
     results = weft.load(PLAIN).run(tmp_path / "out")
     with pytest.raises(weft.ResultsError, match=KEPT[kind].replace(".", r"\.")) as caught:
         drawn(kind, results)
-    # no scenario file is known here that a command could name
+    # in Python no scenario file is known that the remedy could name in a command
     assert caught.value.help.startswith("set measure.")
     assert "in another folder" in caught.value.help
 
@@ -504,7 +508,10 @@ def test_other_things_that_are_missing_are_named(recorded: Results, tmp_path: Pa
 
 
 def test_one_run_says_nothing_of_accepted_load(recorded: Results) -> None:
-    """Its batches give an interval only for the latency. With two seeds there is a band."""
+    """A single run has a confidence interval only for the latency, so the accepted load has no band.
+
+    With two seeds it has a band.
+    """
     for point, known in (("seed=1", False), ("load=0.1", True)):
         accepted = drawn("overlay", recorded, point, "seed=1,load=0.05").axes[1] if known else None
         accepted = accepted or drawn("overlay", recorded, point).axes[1]
@@ -513,7 +520,10 @@ def test_one_run_says_nothing_of_accepted_load(recorded: Results) -> None:
 
 
 def test_seeds_that_measured_nothing_do_not_count(tmp_path: Path) -> None:
-    """Two of three seeds have a latency. So there is one degree of freedom, for which t is tan(0.475 pi)."""
+    """Only two of three seeds have a latency.
+
+    The interval therefore has one degree of freedom, for which t is tan(0.475 pi).
+    """
     seen = {1: 20.0, 2: 24.0, 3: None, 4: None}
     runs = [
         ({"traffic.load": 0.1, "seed": seed}, {q.LATENCY.column: value}) for seed, value in seen.items() if seed < 4
@@ -533,7 +543,7 @@ def test_a_point_that_is_listed_twice_is_one_run(tmp_path: Path) -> None:
 
 
 def test_curves_stand_at_the_load_that_was_offered(tmp_path: Path) -> None:
-    """Phases and jobs offer a different load from the one that the scenario sets."""
+    """If phases or jobs offer another load than the scenario sets, curves show the offered load."""
     runs = [({"traffic.load": load}, {"offered_load": 4 * load, "accepted_load": 4 * load}) for load in (0.05, 0.1)]
     results = made(tmp_path / "phases", runs)
     axes = drawn("load", results).axes[1]

@@ -1,4 +1,4 @@
-"""No run of a program is faster than its bounds.
+"""Tests that no run of a program is faster than its bounds.
 
 The programs are small and random, with several interfaces and planes.
 """
@@ -26,7 +26,7 @@ NETWORKS: dict[str, Any] = {
     "torus": {"torus": {"widths": [4, 4], "terminals_per_router": 1}},
     "planes of a torus": {"planes": {"count": 2, "of": {"torus": {"widths": [3, 3], "terminals_per_router": 1}}}},
 }
-# Keys of the workload, and whether the bound of the channels is known.
+# Networks, each with keys of its workload.
 WORKLOADS: list[tuple[str, dict[str, Any]]] = [
     ("one router", {"compute_scale": 0.5, "jitter": {"uniform": {"share": 0.3}}, "accepted": 1}),
     ("one router", {"rails": 2, "ranks_per_terminal": 2, "rail_choice": "local_rank", "overhead": "7ns"}),
@@ -44,7 +44,8 @@ WORKLOADS: list[tuple[str, dict[str, Any]]] = [
 
 
 def goal(seed: int) -> str:
-    """A program in which each rank computes, sends to some others, and computes after each message that it receives."""
+    """Return a random GOAL program in which each rank computes, sends to some ranks, and computes after each received
+    message."""
     draw = random.Random(seed)
     pairs = [
         (draw.randrange(RANKS), draw.randrange(RANKS), draw.randrange(1, 900)) for _ in range(draw.randrange(4, 40))
@@ -80,7 +81,7 @@ def test_no_run_is_below_its_bounds(place: int, case: tuple[str, dict[str, Any]]
         (bound,) = bounds.of_point(sweep.points[0])
         (summary,) = sweep.run(tmp_path / f"out{seed}", watch=False).summaries
         assert summary["solution_seconds"] >= bound.least_s > 0, (seed, bound)
-        # the mean over interfaces determines nothing about the channels of one network, but all about planes
+        # if messages use all interfaces of a node, the loads of channels are known on planes, but not on one network
         rails_on_one = network != "planes of a torus" and workload.get("rail_choice") in ("striping", "hash")
         assert (bound.channels_s is None) == rails_on_one
 
@@ -98,10 +99,11 @@ def test_bounds_of_interfaces_are_those_of_the_formula() -> None:
         (bound,) = bounds.of_point(weft.load(case).points[0])
         return bound
 
-    # the two rules divide a node's 3,600 B evenly over two interfaces of 1 B/ns
+    # these two rules divide the 3,600 B of a node evenly between two interfaces of 1 B/ns
     assert of(rail_choice="local_rank").injection_s == pytest.approx(1800e-9)
     assert of(rail_choice="striping").injection_s == pytest.approx(1800e-9)
-    # by the number of the receiving node: all 3,600 B for a node arrive over one of its interfaces
+    # this rule chooses an interface by the number of the receiving node, so all 3,600 B for a node arrive over one
+    # interface
     assert of(rail_choice="destination").injection_s == pytest.approx(3600e-9)
     computes = {"collective": collective | {"gap": "1us"}}
     assert of(program=computes).compute_s == pytest.approx(1000e-9)
@@ -112,9 +114,9 @@ def test_bounds_of_interfaces_are_those_of_the_formula() -> None:
 
 @pytest.mark.parametrize("in_job", [False, True])
 def test_bounds_in_grains_are_those_in_flits(in_job: bool, tmp_path: Path) -> None:
-    """16 ranks send 15 messages of 4,096 B each.
+    """Each of 16 ranks sends 15 messages of 4,096 B: 960 flits of 64 B at 1 flit per ns, or 15 grains of 64 ns.
 
-    These are 960 flits of 64 B at 1 flit per ns, or 15 grains of 64 ns.
+    The bounds are equal.
     """
     case = {
         "link_speed": "512Gb/s",
@@ -150,8 +152,7 @@ def test_bounds_in_grains_are_those_in_flits(in_job: bool, tmp_path: Path) -> No
 def test_the_estimate_of_a_ping_pong_is_its_run_time(size: int, times: dict[str, str], tmp_path: Path) -> None:
     """Five messages each way follow each other without contention, so only rounding differs: some cycles per message.
 
-    Without the request and the reply of messages above the eager limit, the estimate would be shorter by two latencies
-    per message.
+    A message above the eager limit also has a request and a reply, which take two latencies.
     """
     lines: list[list[str]] = [[], []]
     for number in range(10):
@@ -184,7 +185,7 @@ def test_a_window_that_is_too_short_for_a_program_is_a_warning_whose_remedy_work
     file.write_text(yaml.safe_dump(case | {"sweep": {window: ["1us", "2s"]}}), encoding="utf-8")
     assert main(["check", str(file)]) == 0
     shown = capsys.readouterr().out
-    # 7 messages at 1 B/ns
+    # least run time: 7 messages at 1 B/ns
     warning = f"warning: {window}: 1us is shorter than the least run time of job all, {least} (at 1 of 2 points)"
     assert warning in shown, shown
     (remedy,) = (line for line in shown.splitlines() if line.startswith("  = help: write ") and "or more" in line)
@@ -261,7 +262,7 @@ sweep: {{grain: [null, 4KiB]}}
         (folder / "case.yaml").write_text(case.format(files))
         assert main(["check", str(folder / "case.yaml")]) == 0
         values.append(capsys.readouterr().out.replace(str(folder), ""))
-    # 1,000 flits of 64 B at one flit per ns
+    # the bound is 1 us: 1,000 flits of 64 B at one flit per ns
     assert "1 µs" in values[0]
     assert values[0].count("fullest channel") == values[2].count("fullest channel") == 2  # without and with a grain
     assert [line for line in values[0].splitlines() if "µs" in line] == [
@@ -303,7 +304,8 @@ def test_a_large_program_gets_no_estimate_unasked_and_the_named_option_makes_it(
 def test_ranks_that_send_while_they_receive_are_not_faster_than_the_estimate(
     workload: dict[str, Any], ranks: int
 ) -> None:
-    """The inner ranks of a double tree send and receive at the same time, some of them to ranks of their own node."""
+    """The inner ranks of a double tree send and receive at the same time, and some of them send to ranks on their own
+    node."""
     programs = workload | {
         "program": {"collective": {"operation": "all_reduce", "ranks": ranks, "bytes": "16KiB"}},
         "collectives": {"algorithms": {"all_reduce": {"double_tree": {"segment": "1KiB"}}}},
@@ -346,7 +348,7 @@ training_step:
 
 
 def test_bounds_that_differ_name_their_points(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Points with the same bounds share a table. If there are several tables, each names its points."""
+    """Points with the same bounds share a table. If the output has several tables, each table names its points."""
     scenario = tmp_path / "sizes.yaml"
     scenario.write_text(
         "topology: {torus: {widths: [2, 2], terminals_per_router: 1}}\nrouting: dimension_order\n"
@@ -367,7 +369,10 @@ def test_bounds_that_differ_name_their_points(tmp_path: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize("size", ["1KiB", "3KiB", "20KiB"])
 def test_the_energy_of_a_program_covers_at_most_32_cycles_more_than_its_run_time(size: str, tmp_path: Path) -> None:
-    """Links that are always on draw 2.8 W each. The 4 terminals have 8 channels."""
+    """The energy of a program includes at most 32 cycles after its run time.
+
+    Each of the 8 channels of the 4 terminals is always on and draws 2.8 W.
+    """
     scenario = {
         "topology": {"single_router": {"terminals": 4}},
         "routing": "dimension_order",

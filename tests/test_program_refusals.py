@@ -1,4 +1,7 @@
-"""Bad programs of messages. Each causes one error with its place and a remedy that works, or a warning."""
+"""Tests faulty programs of messages.
+
+Each fault causes one error with its place and a remedy that works, or a warning.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ WARNING = (
 
 
 def scenario(folder: Path, **programs: object) -> Path:
-    """A file with the scenario, and keys of its workload."""
+    """Write a scenario file with these keys of its workload, and return its path."""
     file = folder / "scenario.yaml"
     traffic = SCENARIO["traffic"] | {"workload": {"programs": programs or {"file": "program.goal"}}}
     file.write_text(json.dumps(SCENARIO | {"traffic": traffic}), encoding="utf-8")
@@ -106,7 +109,7 @@ def test_a_check_names_the_job_whose_program_can_not_finish(tmp_path: Path, caps
 
 
 def of_step(change: Callable[[str], str], folder: Path, name: str = "dense_70b") -> ScenarioError:
-    """The error for an example after a change of its text."""
+    """Change the text of an example, and return the error that this causes."""
     text = (EXAMPLES / f"{name}.yaml").read_text(encoding="utf-8")
     file = folder / "step.yaml"
     file.write_text(change(text), encoding="utf-8")
@@ -155,7 +158,7 @@ def test_errors_in_parameters_have_a_remedy(
 
 
 def test_a_model_that_is_too_large_to_be_counted_is_refused(tmp_path: Path) -> None:
-    """No number overflows, although the model has 2^60 parameters and more."""
+    """Weft refuses a model with 2^60 and more parameters, and no number overflows."""
     large = "model: {layers: 1048576, hidden: 1048576, heads: 64, feed_forward: 1048576, vocabulary: 1048576"
     experts = ", experts: {count: 1048576, per_token: 1}}"
 
@@ -176,7 +179,7 @@ def test_commands_refuse_what_would_take_all_memory_or_say_nothing(
         assert main(["trace", *map(str, words)]) == 2
         return capsys.readouterr().err
 
-    # 2 ranks and 2 operations, of at most 100 million
+    # the limit is 100 million operations, and each copy of the program has 2 ranks with 2 operations
     assert "write 25000000 copies or fewer" in refused("remap", program, "--tile", 10**9, "--out", out)
     assert "request fewer nodes" in refused("remap", program, "--nodes", 10**6, "--out", out)
     assert "weft trace info" in refused("make", program)
@@ -191,6 +194,7 @@ def test_times_and_bandwidths_of_a_node(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "program.goal").write_text(SHORT.format(100), encoding="utf-8")
     with pytest.raises(ScenarioError, match="would never arrive"):
         _ = weft.load(scenario(tmp_path, file="program.goal", local_bandwidth="0b/s")).points
-    # longer than the executor of `weft check` can represent: there is no estimate, and the other bounds are the same
+    # this latency is longer than the executor of `weft check` can represent, so the output has no estimate, but all
+    # other bounds
     assert main(["check", str(scenario(tmp_path, file="program.goal", host_latency="2000s"))]) == 0
     assert "not computed: times of its messages are above 2^40 ns" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Programs of messages: `weft trace`, its answers, its files and its refusals."""
+"""Tests `weft trace` with programs of messages: its answers, its files and its refusals."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_finish_times_name_the_parameters_of_the_model(capsys: pytest.CaptureFix
 def test_a_fraction_of_a_nanosecond_per_byte_is_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "one.goal"
     file.write_text("num_ranks 2\nrank 0 {\nsend 4b to 1\n}\nrank 1 {\nrecv 4b from 0\n}\n")
-    # o 1500, L 2500, receive time o + 3 * 0.02 ns = 1500.06
+    # finish time: o = 1500, L = 2500, and a receive time of o + 3 * 0.02 ns = 1500.06
     assert _json(capsys, "loggops", file, "--G", "0.02ns")["finish_ns"] == 5500.06
 
 
@@ -84,7 +84,8 @@ def test_info_counts_operations_and_draws_who_sends_to_whom(tmp_path: Path, caps
 
 
 def test_info_also_counts_the_messages_of_collectives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In a ring all-reduce of 8 ranks each rank sends 2 * 7 messages of 1/8 of the vector to the next rank."""
+    """`weft trace info` counts messages of collectives: in a ring all-reduce of 8 ranks each rank sends 2 * 7 messages
+    of 1/8 of the vector."""
     file = tmp_path / "all_reduce.yaml"
     collective = "collective: {operation: all_reduce, ranks: 8, bytes: 8KB}"
     file.write_text(f"program: {{{collective}}}\ncollectives: {{algorithms: {{all_reduce: {{ring: {{}}}}}}}}\n")
@@ -127,9 +128,10 @@ def test_examples_print_their_arithmetic(file: Path, capsys: pytest.CaptureFixtu
 
 def test_the_step_on_1024_accelerators_is_that_of_its_formulas(capsys: pytest.CaptureFixture[str]) -> None:
     values = {line["name"]: line["value"] for line in _json(capsys, "make", EXAMPLES / "dense_70b.yaml")}
-    # 8 collectives * 20 layers * 32 micro-batches of M (t - 1) / t, M = 2 * 8192 * 8192 bytes
+    # each rank sends M (t - 1) / t bytes in 8 collectives of 20 layers and 32 micro-batches, with M = 2 * 8192 * 8192
+    # bytes and t = 8
     assert values["tensor bytes"] == pytest.approx(8 * 20 * 32 * 2 * 8192 * 8192 * 7 / 8)
-    # 449.2 GFLOP per token; 1,024 sequences of 8,192 tokens on 1,024 accelerators
+    # a token takes 449.2 GFLOP; 1,024 accelerators compute 1,024 sequences of 8,192 tokens
     assert values["computation"] == pytest.approx(449.2e9 * 8192 / 719e12, rel=1e-3)
     info = program_files.program(str(EXAMPLES / "dense_70b.yaml")).info()
     assert info["ranks"] == 1024
@@ -141,7 +143,7 @@ def test_parameters_in_place_of_a_file(tmp_path: Path, capsys: pytest.CaptureFix
         "program:\n  collective: {operation: all_reduce, ranks: 8, bytes: 8000B}\n"
         "collectives:\n  algorithms:\n    all_reduce: {ring: {}}\n"
     )
-    # 14 rounds: o 1500, L 2500, o + 999 * 6 ns to receive 1,000 bytes
+    # each of 14 rounds takes o = 1500, L = 2500, and o + 999 * 6 ns to receive 1,000 bytes
     expected = 14 * (1500 + 2500 + 1500 + 999 * 6)
     assert _json(capsys, "loggops", file)["finish_ns"] == expected
     assert main(["trace", "make", str(file), "--out", str(out)]) == 0
@@ -227,7 +229,7 @@ def test_a_scenario_in_the_place_of_a_program_is_refused_as_such(
     )
     message = _refused(capsys, "info", scenario)
     assert "scenario.yaml is a scenario, not a program" in message
-    # both remedies: `program` in a separate file, and `weft check`
+    # both remedies of the error work: `program` in a separate file, and `weft check`
     alone = tmp_path / "alone.yaml"
     alone.write_text(program + "\n")
     assert main(["trace", "info", str(alone)]) == 0

@@ -1,4 +1,4 @@
-"""Estimates of the run times of points, and their display."""
+"""Tests estimates of the run times of points, and the display of progress."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished, Point
 
-# A thread that waits for another one gives up after this time [s].
+# A thread that waits for another thread fails after this time [s].
 PATIENCE = 60
 
 
 def point(load: float, size: str = "small") -> Point:
-    """A point with only the properties that an estimate reads."""
+    """Make a point that has only the properties that an estimate reads."""
     return cast("Point", SimpleNamespace(resolved={"topology": size, "seed": 1, "traffic": {"load": load}}))
 
 
@@ -58,9 +58,9 @@ def test_what_points_take_that_wait_is_in_no_longest_time_before_any_has_run(poi
 
 
 def test_a_limit_of_a_program_is_no_time_that_is_left() -> None:
-    """Programs end long before the limit of 10^11 cycles, so the limit gives no time.
+    """Programs end long before the limit of 10^11 cycles, so the limit gives no estimate.
 
-    Other points of the kind give one.
+    Other points of the same kind give an estimate.
     """
     measure = {"stop": {"complete": {"max_window": "100000000000cycles"}}}
     resolved = {"topology": "t", "seed": 1, "traffic": {}, "measure": measure}
@@ -81,7 +81,8 @@ def test_a_limit_of_a_program_is_no_time_that_is_left() -> None:
 
 
 def test_points_are_weighed_by_their_load() -> None:
-    """Load 0.9 has a weight of 1.0 including the idle network, load 0.4 half of this weight."""
+    """In the estimate, load 0.9 has a weight of 1.0, which includes the idle network, and load 0.4 has half of this
+    weight."""
     estimate = Estimate([point(0.9), point(0.4), point(0.4)])
     assert estimate.all_left([], workers=1) is None, "nothing is known yet"
     estimate.begin(0)
@@ -90,7 +91,8 @@ def test_points_are_weighed_by_their_load() -> None:
     assert estimate.all_left([], workers=2) == pytest.approx(10.0)
     estimate.begin(1)
     assert estimate.left(1, fraction=0.0, seconds=4.0) == pytest.approx(6.0)
-    # halfway after 4 s: half of the 8 s at its own pace, and half of the 10 s of the other point
+    # point 1 is halfway after 4 s. Its rest takes half of the 8 s at its own pace, and half of the 10 s of the other
+    # point
     assert estimate.left(1, fraction=0.5, seconds=4.0) == pytest.approx(5.0)
     assert estimate.all_left([(1, 0.5, 4.0)], workers=2) == pytest.approx((5 + 10) / 2)
     assert estimate.left(1, fraction=1.0, seconds=9.0) == pytest.approx(1.0), "deliveries end when those of others did"
@@ -101,7 +103,7 @@ def test_points_of_another_kind_have_a_price_of_their_own() -> None:
     for place, seconds in ((0, 1.0), (1, 99.0)):
         estimate.begin(place)
         estimate.learn(place, seconds)
-    # one large point like the other, one of an unknown kind like the mean
+    # the estimate is that of the other large point for one point, and the mean for the point of an unknown kind
     assert estimate.all_left([], workers=1) == pytest.approx(99 + (1 + 99) / 2)
 
 
@@ -120,7 +122,7 @@ def test_the_longest_point_is_waited_for() -> None:
 
 
 def test_what_is_said_of_a_sweep_and_of_a_point() -> None:
-    # 5 - 2 + 0.63 points in 30 s
+    # the rate is that of 5 - 2 + 0.63 points in 30 s
     assert words(status(), 30.0) == "5 of 12 points, 7.26 per minute, 1:30 left"
     assert words(status(left_seconds=None, done=2, running=1.0), 30.0) == "2 of 12 points, 2 per minute, 4:30 left"
     assert words(status(left_seconds=None, done=2, running=0.0), 30.0) == "2 of 12 points"
@@ -141,7 +143,8 @@ def test_what_is_said_of_a_sweep_and_of_a_point() -> None:
 
 
 def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines come after 10 s, then 15 s later, 22.5 s later, and so on, at last every minute; one more at the end."""
+    """If the output is a file, lines appear after 10 s, then after further 15 s, 22.5 s and so on, at last every
+    minute. One more line appears at the end."""
     now = [0.0]
     monkeypatch.setattr(progress, "perf_counter", lambda: now[0])
     shown = io.StringIO()
@@ -156,7 +159,7 @@ def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> Non
         "1:30 left; 2 running, the longest: uniform, 0.5, 20 %, 2000 cycles at 0.2 kcycles/s, 0:40 left"
     )
     assert lines[-1] == "fig [7]: 5 of 12 points in 10:00"
-    # 10, 25, 47.5, 81.25, 131.9, then each minute up to 600 s
+    # lines appear at 10, 25, 47.5, 81.25 and 131.9 s, then each minute up to 600 s
     assert len(lines) == 1 + 5 + (600 - 132) // 60 + 1
 
 
@@ -175,7 +178,9 @@ def test_a_terminal_shows_a_bar_per_point() -> None:
 
 
 def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each point waits until it was shown: before its first cycle, together with another point, and after its last
+    """A run shows its points in flight.
+
+    In the test each point waits until it was shown: before its first cycle, with another point, and after its last
     cycle.
     """
     statuses: list[Status] = []
@@ -208,7 +213,7 @@ def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path, monkey
     assert {flight.hash for flight in flights} <= {point.hash for point in sweep.points}
     assert "tornado, dimension_order, 0.4" in {flight.words for flight in flights}
     assert all(each.running == sum(flight.fraction for flight in each.flying) for each in statuses)
-    # 500 cycles of warm-up and 500 of the window; further cycles deliver the last packets
+    # the fraction counts 500 cycles of warm-up and 500 of the window, but not the cycles that deliver the last packets
     done = [min(1, flight.cycles / 1000) for flight in flights]
     assert [flight.fraction for flight in flights] == pytest.approx(done)
     assert {0, 1} <= set(done)

@@ -1,4 +1,4 @@
-"""The check of plain English finds what it should, and its budget only falls."""
+"""Tests the check of plain English: it finds the sentences that break rules, and its budget only falls."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Names of the Python interface: kinds of figures that tools can find, models as objects, and old names that still
-work.
+"""Tests names of the Python interface: kinds of figures that tools can find, models as objects, and old names that
+still work.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_old_names_still_work_and_warn() -> None:
 
 @pytest.mark.parametrize("family", _engine.examples())
 def test_every_example_of_a_model_is_an_object(family: str) -> None:
-    """The test covers models whose parameters are a mapping."""
+    """Every documented example of a model can be written as an object, if the parameters of the model are a mapping."""
     for example in _engine.examples()[family]:
         for name, parameters in example.items():
             if isinstance(parameters, dict):
@@ -78,7 +78,7 @@ def test_a_scenario_of_objects_is_that_of_its_text() -> None:
         ("tours", {}, "there is no model 'tours'", "did you mean `torus`"),
         ("torus", {"width": [4]}, "the model 'torus' has no parameter 'width'", "did you mean `widths`"),
         ("always_on", {"zzz": 1}, "the model 'always_on' has no parameter 'zzz'", "it has no parameters"),
-        # both a routing and a policy have this name
+        # a routing and a policy have the name slac
         ("slac", {"low": 0.1, "epoch": "1us"}, "the model 'slac' has no parameter 'epoch'", "its parameters: low"),
     ],
 )

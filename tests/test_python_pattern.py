@@ -1,4 +1,4 @@
-"""Patterns that are Python functions: from a file, from an object, and refusals."""
+"""Tests traffic patterns that are Python functions: from a file, from an object, and refusals."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def refused(path: Path) -> weft.ScenarioError:
 
 
 def test_a_function_gives_the_numbers_of_the_pattern_that_it_describes(ideas: Path) -> None:
-    """Terminal s sends to s + 5, once by a function and once by a matrix."""
+    """Terminal s sends to s + 5, by a function in one run and by a matrix in the other. The results are equal."""
     rows = [[float(d == (s + 5) % 32) for d in range(32)] for s in range(32)]
     known = weft.load(SCENARIO, matrix=rows).run(ideas / "known").summaries[0]
     ours = weft.load(scenario(ideas, "neighbour")).run(ideas / "ours").summaries[0]
@@ -139,8 +139,8 @@ def test_a_function_gives_the_numbers_of_the_pattern_that_it_describes(ideas: Pa
 def test_draws_are_a_table_that_the_seed_decides(ideas: Path) -> None:
     path = scenario(ideas, "drawn", draws=4000)
     row = weft.load(path).points[0].traffic_matrix()[3]
-    # each router of 2 terminals gets 1/16 of 0.4 flits per cycle; a binomial count of 8,000 draws, 5 standard
-    # deviations
+    # each router of 2 terminals receives 1/16 of 0.4 flits per cycle; the test permits 5 standard deviations of a
+    # binomial count of 8,000 draws
     expected, deviation = 0.4 / 16, 0.4 * math.sqrt(1 / 16 * 15 / 16 / 8000)
     assert all(abs(value - expected) < 5 * deviation for value in row)
     assert weft.load(path).points[0].traffic_matrix()[3] == row
@@ -223,7 +223,8 @@ def test_a_closure_becomes_constants() -> None:
 
 
 def test_defaults_are_those_of_the_definition() -> None:
-    """The text contains the values of the defaults, even if their names get other values later."""
+    """The text of a function contains the values that its defaults had at its definition, even if their names get other
+    values later."""
     made = []
     for step in (2, 4, 6):
 
@@ -394,7 +395,7 @@ def test_an_interrupt_is_not_an_error_of_the_function() -> None:
 
 
 def test_the_parameters_of_a_decorator_hold_in_a_file(ideas: Path) -> None:
-    # 3 sends to 7, on router 3, and with a step of 6 to 9, on router 4
+    # terminal 3 sends to terminal 7 on router 3, and with a step of 6 to terminal 9 on router 4
     assert matrix(scenario(ideas, "decorated"))[1][3] == pytest.approx(0.4)
     assert matrix(scenario(ideas, "decorated", parameters="{step: 6}"))[1][4] == pytest.approx(0.4)
 

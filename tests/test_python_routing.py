@@ -1,4 +1,4 @@
-"""Routings that are Python functions: tables, calls in the loop, and refusals."""
+"""Tests routings that are Python functions: routing tables, calls during the simulation, and refusals."""
 
 from __future__ import annotations
 
@@ -192,8 +192,8 @@ def test_a_run_goes_on_from_a_checkpoint(ideas: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::weft.WeftWarning")
 def test_queues_decide(ideas: Path) -> None:
-    """Packets from one corner of a square to the opposite corner take the path with the shorter queue, and arrive
-    earlier.
+    """Packets from one corner of a square of routers to the opposite corner take the path with the shorter queue, and
+    arrive earlier.
     """
     pattern = "{matrix: {file: m.csv}}"
     rows = [[0] * 32 for _ in range(32)]
@@ -303,15 +303,15 @@ def test_a_call_that_never_returns_is_ended(ideas: Path, monkeypatch: pytest.Mon
 
 
 def square() -> dict[str, Any]:
-    """The description of 2 x 2 routers with a terminal at port 0, as the engine gives it."""
+    """Return the description of 2 x 2 routers with a terminal at port 0, in the form of the engine."""
     peers = [[None, 1, 2], [None, 0, 3], [None, 3, 0], [None, 2, 1]]
     return {"peers": peers, "hosts": [0, 1, 2, 3], "names": [], "widths": [2, 2]}
 
 
 def test_two_shortest_ports_are_two_hops(ideas: Path) -> None:
-    """`return router.minimal_ports(...)` with two ports names no VC class.
+    """In a 2 x 2 grid, routers 0 and 3 have two paths.
 
-    In a 2 x 2 grid, routers 0 and 3 have two paths.
+    `return router.minimal_ports(...)` then means two ports, not a port and a VC class.
     """
     text = (ideas / "ideas.py").read_bytes()
     rows, _ = python_routes.routes(text, "ideas.py", "minimal", {}, square())
@@ -336,13 +336,13 @@ def test_a_generator_is_a_list_of_hops(ideas: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::weft.WeftWarning")
 def test_a_function_may_change_its_queues(ideas: Path) -> None:
-    """Each call gets its own copy of the queues, so a change in one call has no effect on another."""
+    """A routing function can change its queues. Each call gets a copy, so the change has no effect on other calls."""
     assert numbers(scenario(ideas, "changes"), "out", threads=2, blocks=4)["ending"] == "drained"
 
 
 @pytest.mark.filterwarnings("ignore::weft.WeftWarning")
 def test_routings_leave_no_threads(ideas: Path) -> None:
-    """A single thread of this process watches all calls of Python."""
+    """Routings leave no threads behind, except the single thread of this process that monitors all calls of Python."""
     threads = []
     for factor in range(3):
         weft.load(scenario(ideas, "adaptive", parameters=f"{{factor: {factor + 1}}}")).check()

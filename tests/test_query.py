@@ -1,4 +1,4 @@
-"""SQL over results, and tables as files."""
+"""Tests SQL queries of results, and tables as files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEPT = {"measure.series": "{every: 100cycles, of: channel}", "measure.transient"
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A sweep of two loads with all tables, in a folder whose name looks like a file pattern."""
+    """Run a sweep of two loads with all tables, in a folder whose name looks like a file pattern."""
     root = tmp_path_factory.mktemp("kept")
     scenario = {
         "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 4}},

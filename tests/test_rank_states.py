@@ -1,8 +1,8 @@
-"""States of the ranks of programs: critical path, pictures, time line, bounds, and the comparison of policies.
+"""Tests states of the ranks of programs: critical path, pictures, timeline, bounds, and the comparison of policies.
 
 The network of `ring` is a router with four terminals. The router takes 1 cycle, each of the two terminal links 1 cycle,
-and ejection 1 cycle. A flit is one byte and a cycle one nanosecond. So a message of n bytes arrives n + 3 ns after its
-first flit may leave.
+and ejection 1 cycle. A flit is one byte and a cycle one nanosecond. Therefore a message of n bytes arrives n + 3 ns
+after its first flit can leave.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 RANKS_OF_RING, BYTES, OVERHEAD, GAP = 4, 400, 10, 50
-# 2 (P - 1) steps; in each, every rank prepares a message of m / P, waits for a message, and receives it
+# a ring all-reduce has 2 (P - 1) steps; in each step, every rank prepares a message of m / P, waits for a message, and
+# receives it
 STEPS = 2 * (RANKS_OF_RING - 1)
 TRANSFER = BYTES // RANKS_OF_RING + 3
 RUN_TIME = GAP + STEPS * (2 * OVERHEAD + TRANSFER)
@@ -64,7 +65,7 @@ def ring(**workload: Any) -> dict[str, Any]:
     }
 
 
-# A ring around a torus whose links sleep while the ranks compute; two seeds.
+# A ring all-reduce around a torus whose links sleep while the ranks compute, with two seeds.
 SLEEPY = ring() | {
     "name": "sleepy",
     "topology": {"torus": {"widths": [4], "terminals_per_router": 1}},
@@ -92,7 +93,7 @@ def test_the_parts_of_a_critical_path_are_those_of_the_formula(on_router: Result
     expected = {"compute": GAP, "overhead": STEPS * 2 * OVERHEAD, "transfer": STEPS * TRANSFER, "wait": 0}
     assert path.by_state() == expected
     assert path.cycles == RUN_TIME == on_router.summaries[0]["jobs"][0]["run_time_cycles"]
-    # the steps follow each other without gaps
+    # the steps of the critical path follow each other without gaps
     assert all(one.to_cycle == two.from_cycle for one, two in zip(path.steps, path.steps[1:], strict=False))
     # each transfer comes from the previous rank in the ring
     moved = [step for step in path.steps if step.state == critical_path.TRANSFER]
@@ -118,7 +119,7 @@ def test_the_time_in_which_a_rank_does_not_compute_is_exposed(on_router: Results
 def test_a_cell_shows_the_state_that_fills_most_of_it(on_router: Results) -> None:
     states = on_router.recorded(0, "rank_states")
     exact = rank_grid.grid(states)
-    # one column per cycle
+    # the exact picture has one column per cycle
     assert exact.cells.shape == (RANKS_OF_RING, RUN_TIME)
     names = np.array([*critical_path.STATES, "nothing"])
     for row in states.iter_rows(named=True):
@@ -194,11 +195,11 @@ def test_a_point_without_a_record_says_how_to_get_one(tmp_path: Path) -> None:
 
 def test_no_run_is_below_its_bounds(on_router: Results, tmp_path: Path) -> None:
     (own,) = bounds.of_point(weft.load(ring()).points[0])
-    # a rank sends and receives a message in each step; a terminal sends m / P in each of them
+    # in each step a rank prepares and receives a message (2 overheads), and its terminal sends m / P bytes
     assert own.compute_s == pytest.approx((GAP + 2 * STEPS * OVERHEAD) * 1e-9)
     assert own.injection_s == pytest.approx(STEPS * BYTES / RANKS_OF_RING * 1e-9)
     assert own.channels_s == pytest.approx(own.injection_s)
-    # the executor counts the latency of a byte without the cycle of its flit, and the bytes after the first one
+    # the executor counts the latency of the first byte without the cycle of its flit, so each step is one cycle shorter
     assert own.ideal_s is not None
     assert own.ideal_s == pytest.approx((RUN_TIME - STEPS) * 1e-9)
     seconds = on_router.summaries[0]["solution_seconds"]
@@ -226,7 +227,7 @@ def test_a_check_and_a_run_tell_the_bounds(tmp_path: Path, capsys: pytest.Captur
     assert main(["run", str(file), "--out", str(tmp_path / "out"), "--no-picture"]) == 0
     output = capsys.readouterr().out
     assert "run time, least possible run time, and estimate without contention" in output
-    # 788 ns, of which 600 ns are bytes of a terminal
+    # the ratio of the run time, 788 ns, to the 600 ns in which a terminal sends its bytes
     assert f"{RUN_TIME / (STEPS * BYTES / RANKS_OF_RING):.3f}" in output
 
 
@@ -261,7 +262,7 @@ def test_compare_judges_programs_by_their_solution(sleepy: Results, capsys: pyte
     time = rows[of_programs.RUN_TIME.column]
     assert time["difference"] > 0
     assert time["unequal"] is None
-    # two seeds: there is an interval
+    # with two seeds, the run time has an interval
     assert time["half_width"] is not None
 
 
@@ -270,7 +271,7 @@ def test_the_figure_of_solutions_joins_the_best(sleepy: Results) -> None:
     numbers = drawing.numbers
     assert numbers is not None
     assert numbers.height == 2
-    # the faster point is always on the front
+    # the point with the shorter run time is always on the Pareto front
     assert numbers.sort(of_programs.RUN_TIME.column)["best"][0]
     assert "[" in drawing.axes[0].get_xlabel()
 
@@ -311,19 +312,19 @@ def page(on_router: Results, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 def test_a_report_shows_ranks_and_the_answer_of_programs(page: Page) -> None:
     assert "The critical path of job all is" in page.ask("document.getElementById('ranks-words').textContent")
     assert page.ask("document.getElementById('chart-ranks').layout.images.length") == 1
-    # the picture fills the axes: a row per rank
+    # the picture has a row per rank and fills the axes
     assert page.ask("document.getElementById('chart-ranks').layout.images[0].sizey") == RANKS_OF_RING
     line = "document.getElementById('chart-ranks').data.find(({name}) => name === 'critical path')"
     assert page.ask(f"{line}.x[{line}.x.length - 1]") == RUN_TIME
     assert page.ask("document.getElementById('load-charts').hidden")
     assert not page.ask("document.getElementById('chart-solution').hidden")
-    # a few points have a marker and a name each
+    # with few points, each point has its own marker and name
     chart = "document.getElementById('chart-solution').data.filter(({mode}) => mode === 'markers')"
     named = page.ask(f"{chart}.map(({{name, x}}) => [name, x.length])")
     assert [count for name, count in named if name] == [1] * len(named)
     shown = page.texts(".findings li")
     assert any("Least run time" in sentence for sentence in shown)
-    # 788 cycles, 50 of them for computation
+    # computation takes 50 of the 788 cycles of the run time
     share = f"{100 * (RUN_TIME - GAP) / RUN_TIME:.3g} %"
     assert any(f"does not compute for {share} of the run time" in sentence for sentence in shown)
 

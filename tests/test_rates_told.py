@@ -1,4 +1,4 @@
-"""Links that draw power at a lower rate, labels of figures that fit, and baselines under faults."""
+"""Tests reports on links at lower rates, labels of figures that fit, and baselines under faults."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ power:
 
 
 def _overlaps(drawing: Picture) -> list[str]:
-    """Tick labels that overlap, and titles that extend beyond the figure."""
+    """Return tick labels that overlap, and titles that extend beyond the figure."""
     canvas = FigureCanvasAgg(drawing)
     canvas.draw()  # type: ignore[no-untyped-call]
     renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]

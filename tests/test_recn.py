@@ -1,4 +1,5 @@
-"""Set-aside queues for congested outputs, as a user runs them: cold flows next to a hot spot, and refusals."""
+"""Tests the queueing scheme RECN, which sets queues aside for congested outputs: cold flows next to a hot spot, and
+refusals."""
 
 from __future__ import annotations
 
@@ -33,24 +34,23 @@ def accepted(summary: dict[str, Any]) -> dict[str, float]:
 
 
 def test_queues_set_aside_free_the_cold_flows_as_a_queue_per_destination_does(summaries: list[dict[str, Any]]) -> None:
-    """11 sources offer a load of 0.4 in packets of 4 flits for 20,000 cycles. A packet begins in a cycle with p = 0.1.
-
-    So the standard deviation of the load in the window is 4 sqrt(p (1 - p) / (11 * 20,000)).
+    """11 sources offer a load of 0.4 in packets of 4 flits for 20,000 cycles: each creates a packet in a cycle with p =
+    0.1. The standard deviation of the load in the window is therefore 4 sqrt(p (1 - p) / (11 * 20,000)).
     """
     deviation = 4 * math.sqrt(0.1 * 0.9 / (11 * 20_000))
     one_queue, _, voqnet, recn, _ = (accepted(summary) for summary in summaries)
     assert one_queue["cold"] < 0.4 - 10 * deviation
     assert abs(recn["cold"] - voqnet["cold"]) < 3 * deviation
     assert recn["cold"] > 0.4 - 3 * deviation
-    # terminal 0 receives a flit per cycle from the 5 terminals of its job
+    # terminal 0 receives one flit per cycle in total from the 5 terminals of the hot job
     assert recn["hot"] == pytest.approx(1 / 5, rel=0.01)
 
 
 def test_the_summary_counts_tokens_and_queues(summaries: list[dict[str, Any]]) -> None:
     recn = summaries[3]
     given, returned, at_end = (recn[f"set_aside_{key}"] for key in ("tokens", "tokens_returned", "queues_at_end"))
-    # each token is a queue, or is in flight on a link: a mesh of 16 routers has 48 channels, and 16 more come from
-    # terminals
+    # tokens that were not returned belong to queues, or are in flight on a channel: a mesh of 16 routers has 48
+    # channels, and 16 more from terminals
     assert 0 <= given - returned - at_end <= 64 * 3
     assert given > 0
     assert 0 < recn["set_aside_queues_mean"] <= 64 * 3
@@ -79,9 +79,9 @@ measure: {warmup: 20us, window: 10us, drain_limit: 1cycle}
 def test_senders_hear_of_a_farther_output_from_packets_in_a_queue_set_aside(tmp_path: Path) -> None:
     """Four terminals along a line send to its end, and the last link of the line carries 1 flit per cycle.
 
-    A message takes 50 cycles. In that time the links before the last link also look congested, so queues are set aside
-    for them. All packets in these queues cross the last link. As soon as the senders know this, these queues become
-    empty and are released.
+    A message takes 50 cycles. Until a message arrives, links before the last link also appear congested, so routers set
+    queues aside for them. All packets in these queues cross the last link. As soon as the senders know this, the queues
+    become empty, and routers release them.
     """
     scenario = tmp_path / "line.yaml"
     scenario.write_text(LINE, encoding="utf-8")
@@ -128,7 +128,7 @@ TRUNKS = {"torus": {"widths": [3, 3], "terminals_per_router": 1, "trunk_width": 
 def test_it_goes_with_faults_with_adaptive_routing_and_with_trunks(key: str, value: object, tmp_path: Path) -> None:
     scenario = tmp_path / "small.yaml"
     scenario.write_text(SMALL, encoding="utf-8")
-    # two VC classes of the routing need 4 queues each
+    # the routing has two VC classes, each of which needs 4 queues
     vcs = {} if key == "faults" else {"links.default.vcs": 8, "links.terminal.vcs": 4}
     run = weft.load(scenario, overrides={key: value} | vcs).run(tmp_path / "small", jobs=1, watch=False)
     assert run.summaries[0]["packets"] > 0

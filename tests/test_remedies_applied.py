@@ -1,4 +1,5 @@
-"""The remedy of a diagnosis removes it: each setting that a remedy names is applied, and the point is run again."""
+"""Tests that the remedy of a diagnosis removes the diagnosis: a test applies each setting of the remedy, and runs the
+point again."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ AT_LIMIT = {"measure.warmup": "auto", "measure.warmup_limit": "13200cycles", "tr
     "links.default.latency": "500cycles",
     "links.default.buffer": "1100flits",
 }
-# By code: overrides with which a point has the diagnosis, and the overrides that its remedy replaces.
+# For each code of a diagnosis, the overrides that give a point this diagnosis.
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("no_packet", {"traffic.load": 0.00001, "measure.window": "1000cycles"}),
     ("window_below_latency", LONG_LINKS | {"measure.window": "900cycles"}),
@@ -51,7 +52,10 @@ def _codes(results: Results) -> list[str]:
 
 
 def _remedy(results: Results, code: str) -> tuple[dict[str, str], str]:
-    """The settings of the remedy, or otherwise the first setting that its sentence names."""
+    """Return the settings of a remedy, or else the first setting that its sentence names.
+
+    The second value is the sentence.
+    """
     found = next(each["remedy"] for each in results.diagnoses[0] if each["code"] == code)
     named = re.findall(r"`(measure\.\w+): (\w+)`", found["text"])[:1]
     return found["settings"] or dict(named), found["text"]

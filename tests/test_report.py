@@ -1,4 +1,4 @@
-"""Content of a report: the numbers of the files, the networks, and the limits of its size."""
+"""Tests the content of a report: numbers of the result files, networks, and limits of its size."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ sweep:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Results of six points with sleeping links, and with flits and states over time. Tornado is saturated at 0.9."""
+    """Run six points with sleeping links, and with flits and states over time. Tornado saturates at load 0.9."""
     folder = tmp_path_factory.mktemp("report")
     (folder / "sleeping.yaml").write_text(SLEEPING, encoding="utf-8")
     return weft.load(folder / "sleeping.yaml").run(out=folder / "out")
@@ -55,7 +55,7 @@ def unpacked(text: str) -> np.ndarray[Any, Any]:
 
 
 def embedded(path: Path) -> dict[str, Any]:
-    """The data that are embedded in a page."""
+    """Return the data that a page contains."""
     html = path.read_text(encoding="utf-8")
     found = re.search(r'<script type="application/json" id="weft-data">(.*?)</script>', html, re.DOTALL)
     assert found
@@ -237,7 +237,8 @@ def test_half_widths_are_those_of_the_run_or_of_the_seeds(small: Path, tmp_path:
 
 
 def test_means_of_the_page_are_those_of_the_figures(tmp_path: Path) -> None:
-    """Means are over distinct runs that measured the quantity, independent of other points in the list."""
+    """The means of the page equal those of the figures: they are over distinct runs that measured the quantity,
+    independent of other points in the list."""
     seen = {1: (20.0, 0.3, 11), 2: (24.0, 0.5, 12), 3: (None, 0.4, 13)}
     runs = [
         (
@@ -252,7 +253,7 @@ def test_means_of_the_page_are_those_of_the_figures(tmp_path: Path) -> None:
     assert curve["means"]["packet_latency_mean_cycles"] == [22.0]
     assert curve["means"]["offered_load"] == pytest.approx([0.4])
     assert curve["means"]["links_off_share"] == [None]
-    # Cauchy's distribution, with one degree of freedom; a spread of sqrt(8) over two runs
+    # Student's t with one degree of freedom (Cauchy's distribution), for a standard deviation of sqrt(8) over two runs
     assert curve["half"]["packet_latency_mean_cycles"] == pytest.approx([2 * np.tan(0.475 * np.pi)], rel=1e-4)
     (row,) = held["curve_table"]
     assert (row["from_load"], row["latency"]) == (0.1, 22.0)
@@ -370,7 +371,10 @@ def test_a_folder_whose_name_is_no_text_has_a_report(tmp_path: Path) -> None:
 
 
 def test_the_most_accepted_is_that_below_saturation_in_words(results: Results) -> None:
-    """The table of curves has the maximum over all points, and no latency for a curve with only saturated points."""
+    """The table of curves has the maximum accepted load over all points.
+
+    A curve with only saturated points has no latency in it.
+    """
     text = "\n".join(facts(Sources([results]))["sentences"])
     steady = max(each["accepted_load"] for each in results.summaries if not each["saturated"])
     assert f"Highest accepted load below saturation: {steady:.4g} " in text
@@ -402,7 +406,10 @@ def test_without_finished_points_there_is_nothing_to_report(
 
 
 def test_five_hundred_points_are_small(tmp_path: Path) -> None:
-    """The test uses the 8x8 butterfly: one point, copied under five hundred names."""
+    """A report of five hundred points is small.
+
+    The test copies one point of the 8x8 butterfly under five hundred names.
+    """
     scenario = {
         "topology": {"hyperx": {"widths": [8, 8], "terminals_per_router": 8}},
         "routing": "ugal_p",

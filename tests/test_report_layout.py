@@ -1,4 +1,4 @@
-"""Drawings of networks: positions of routers, and bends of links."""
+"""Tests drawings of networks in reports: positions of routers, and bends of links."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def network(
 
 
 def grid(widths: list[int]) -> list[list[int]]:
-    """Digits of the routers of a grid; dimension 0 changes fastest."""
+    """Return the digits of the routers of a grid; dimension 0 changes fastest."""
     return [list(reversed(digits)) for digits in product(*(range(width) for width in reversed(widths)))]
 
 
@@ -29,7 +29,7 @@ def ends(links: list[tuple[int, int]]) -> tuple[Any, Any]:
 
 
 def rows_of(digits: list[list[int]]) -> list[tuple[int, int]]:
-    """Links of a HyperX: between routers that differ in one digit."""
+    """Return the links of a HyperX, which connect routers that differ in one digit."""
     pairs = combinations(range(len(digits)), 2)
     return [(a, b) for a, b in pairs if sum(x != y for x, y in zip(digits[a], digits[b], strict=True)) == 1]
 
@@ -58,7 +58,7 @@ def test_links_over_other_routers_bend_around_them_and_all_to_one_side() -> None
         far = np.abs(np.asarray(digits)[start] - np.asarray(digits)[end]).max(axis=1)
         assert ((drawn.bend != 0) == (far > 1)).all()
         level = drawn.y[start] == drawn.y[end]
-        # for a direction to the right, the left side is up
+        # a positive bend is to the left of the link's direction, which is up for a link that points right
         to_the_right = np.sign(drawn.x[end] - drawn.x[start])
         assert (drawn.bend * to_the_right >= 0)[level].all()
         assert np.abs(drawn.bend).max() < 1, "an arc would touch the next row"

@@ -1,4 +1,4 @@
-"""Values that a user has chosen, shown in a report next to the engine's defaults."""
+"""Tests the question of a report that compares values of the user with the engine's defaults."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def test_what_follows_from_a_choice_is_not_one(tmp_path: Path) -> None:
 
 
 def test_a_routing_that_needs_more_than_the_defaults_still_has_a_question(tmp_path: Path) -> None:
-    """Two legs on a long ring need more VCs than the default, so the links keep their values in the comparison."""
+    """A routing with two legs on a long ring needs more VCs than the default, so the comparison keeps the user's values
+    of links."""
     graph = {
         "nodes": [{"id": k} for k in range(24)],
         "links": [{"source": k, "target": (k + 1) % 24} for k in range(24)],

@@ -1,4 +1,4 @@
-"""Reproductions of papers: verdicts, the scoreboard, figures, and the command."""
+"""Tests reproductions of papers with the example of TCEP: verdicts, the scoreboard, figures, and the command."""
 
 from __future__ import annotations
 
@@ -49,27 +49,27 @@ SMALLEST = dataclasses.replace(
 )
 
 
-# Claims that only repeat settings or arithmetic of the model.
+# Numbers of claims that only repeat settings or arithmetic of the model.
 _CONSTRUCTED = {*range(1, 12), 15, 16, 19, *range(21, 25), 26, *range(48, 60), 83, 84, 86, 87, 88}
 
 
 def judged(measured: Measured) -> dict[str, scoreboard.Row]:
-    """The rows of the scoreboard by claim."""
+    """Judge all claims by measurements, and return the rows of the scoreboard by claim."""
     return paper_checks.judged(PAPER, measured)
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """The numbers of the paper, with changes in one experiment."""
+    """Return the numbers of the paper, with changes in the frame of one experiment."""
     return paper_checks.changed(ideal(), experiment, change)
 
 
 def scaled(column: str, factor: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Makes a function that multiplies a number of a mechanism by a factor."""
+    """Make a function that multiplies a column of a mechanism by a factor."""
     return paper_checks.scaled_where(pl.col("mechanism") == mechanism, column, factor)
 
 
 def carrying(most: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Makes a function that lets a mechanism carry at most this load, and saturate beyond it."""
+    """Make a function that limits the accepted load of a mechanism, which saturates beyond this limit."""
     ours, load = pl.col("mechanism") == mechanism, pl.col("load")
     return lambda rows: rows.with_columns(
         accepted_load=pl.when(ours).then(pl.min_horizontal(load, most)).otherwise(pl.col("accepted_load")),
@@ -78,14 +78,14 @@ def carrying(most: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.
 
 
 def panel(name: str, measured: Measured) -> tuple[Figure, Axes]:
-    """A figure and its first panel."""
+    """Draw a figure, and return it with its first panel."""
     (figure,) = PAPER.chosen([name])
     drawing = line_figures.drawn(figure, measured)
     return drawing, drawing.axes[0]
 
 
 def lines(axes: Axes) -> dict[str, list[float]]:
-    """Heights of the lines, by their legend entries."""
+    """Return the vertical values of the lines of a panel, by their legend entries."""
     return {str(line.get_label()): list(np.asarray(line.get_ydata(), float)) for line in axes.get_lines()}
 
 
@@ -198,7 +198,7 @@ def test_a_miss_names_the_mechanism_which_misses() -> None:
 
 
 def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
-    """Of the two patterns only tornado misses: TCEP carries 0.45, the baseline 0.57."""
+    """Only the part of the claim on tornado is missed: TCEP accepts 0.45, the baseline 0.57."""
     off = changed("tornado", carrying(0.45))
     row = judged(off)["T-036"]
     assert "tornado 0.789" in row.finding.because
@@ -250,9 +250,9 @@ def test_what_the_model_repeats_is_counted_apart() -> None:
 
 
 def test_throughput_is_the_last_load_below_saturation_with_other_definitions_beside_it() -> None:
-    """SLaC carries 0.125, which it also accepts at load 0.15, and it accepts 0.2 at load 1.
+    """SLaC's last load below saturation is 0.125.
 
-    The baseline carries 0.57.
+    It also accepts 0.125 at load 0.15, and 0.2 at load 1. The last load of the baseline is 0.57.
     """
     more = pl.when((pl.col("mechanism") == SLAC) & (pl.col("load") == 1)).then(0.2).otherwise(pl.col("accepted_load"))
     row = judged(changed("tornado", lambda rows: rows.with_columns(more.alias("accepted_load"))))["T-033"]
@@ -273,7 +273,7 @@ def test_a_loss_is_judged_by_what_remains_within_three_points(left: float, answe
 
 
 def from_all_on(rows: pl.DataFrame) -> pl.DataFrame:
-    """Changes rows so that TCEP starts with all links on at the higher loads."""
+    """Change rows so that TCEP starts with all links on at the higher loads."""
     begun = (pl.col("mechanism") == TCEP) & (pl.col("load") >= 0.45)
     policy = pl.when(begun).then(pl.lit(json.dumps({"tcep": {"initial": "all_on"}}))).otherwise(pl.col("policy"))
     return rows.with_columns(policy.alias("policy"))
@@ -289,14 +289,15 @@ def test_where_links_start_all_on_is_said() -> None:
 
 
 def literal(rows: pl.DataFrame) -> pl.DataFrame:
-    """Adds rows in which SLaC ran with the literal low threshold at one load."""
+    """Add rows in which SLaC ran with the literal low threshold at one load."""
     found = rows.filter(pl.col("mechanism") == SLAC, pl.col("load") == 0.2)
     found = found.with_columns(mechanism=pl.lit(LITERAL), links_on_mean=pl.lit(0.3), accepted_load=pl.lit(0.15))
     return pl.concat([rows.filter(pl.col("mechanism") != LITERAL), found])
 
 
 def test_both_readings_of_slac_have_to_meet_what_its_release_decides() -> None:
-    """With the literal threshold, links are off at a load at which SLaC should save nothing."""
+    """The claim is missed, because with the literal threshold links are off at a load at which SLaC should save no
+    energy."""
     for claim, factor in (("T-039", 0.8), ("T-040", 0.01)):
         off = changed("tornado", scaled("energy_network_per_bit_pj", factor, LITERAL))
         finding = judged(off)[claim].finding
@@ -316,7 +317,10 @@ def test_both_readings_of_slac_have_to_meet_what_its_release_decides() -> None:
 
 
 def test_a_throughput_that_the_loads_do_not_tell_apart_is_not_judged() -> None:
-    """All mechanisms saturate between 0.8 and 1. So one may carry 0.8 to 1.25 times as much as another."""
+    """All mechanisms saturate between loads 0.8 and 1.
+
+    The ratio of two throughputs is therefore between 0.8 and 1.25, and the claim has no verdict.
+    """
     coarse = changed("uniform", lambda rows: rows.filter(~pl.col("load").is_in([0.85, 0.9, 0.95])))
     row = judged(coarse)["T-031"]
     assert row.finding.answer == "not run"
@@ -347,7 +351,7 @@ def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> N
     line = judged(changed("bound_uniform", lambda rows: rows.with_columns(late)))
     assert {line[key].finding.answer for key in ("T-046", "T-047")} == {"not run"}
     assert line["T-046"].verdict.endswith("the links of 1 of 6 points had not settled")
-    # the claim is about links
+    # the claim is about links, so unsettled latencies do not matter
     slow = pl.when(pl.col("load") < 0.15).then(pl.lit(value=False)).alias("warmup_settled")
     line = judged(changed("bound_uniform", lambda rows: rows.with_columns(slow)))
     assert line["T-046"].finding.answer == "met"
@@ -355,7 +359,7 @@ def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> N
 
 
 def test_saturated_points_say_nothing_of_energy() -> None:
-    """A mechanism that is saturated at every load has no energy to compare, even if it uses a lot."""
+    """A mechanism that is saturated at every load has no energy to compare, even if its energy is high."""
     full = pl.when(pl.col("mechanism") == SLAC).then(pl.lit(value=True)).otherwise(pl.col("saturated"))
     for claim, experiment in (("T-040", "tornado"), ("T-045", "bursty")):
         rows = judged(changed(experiment, lambda rows: rows.with_columns(full.alias("saturated"))))
@@ -381,7 +385,10 @@ def test_the_widest_gap_is_known_only_between_loads() -> None:
 
 
 def test_very_low_loads_are_those_up_to_half_of_what_slac_carries() -> None:
-    """SLaC carries 0.125. If it is slower than TCEP at one load up to half of this, the claim is missed."""
+    """SLaC carries 0.125.
+
+    If SLaC has a higher latency than TCEP at one load up to half of 0.125, the claim is missed.
+    """
     at = [(pl.col("load") == load) & (pl.col("mechanism") == SLAC) for load in (0.05, 0.1)]
     for slow, answer in zip(at, ("missed", "met"), strict=True):
         later = (pl.when(slow).then(2).otherwise(1) * pl.col(q.LATENCY.column)).alias(q.LATENCY.column)
@@ -405,7 +412,7 @@ def test_the_gap_of_a_smaller_network_is_not_judged() -> None:
 
 
 def test_where_dvfs_saves_more_is_said() -> None:
-    """TCEP saves up to 75 %, DVFS 15 % at all loads."""
+    """The text names the load above which DVFS saves more. TCEP saves up to 75 %, and DVFS saves 15 % at all loads."""
     row = judged(ideal())["T-041"]
     assert "tornado: DVFS up to 15.0%, TCEP up to 75.0%; DVFS saves more from load 0.57 on" in row.finding.measured
 
@@ -421,7 +428,7 @@ def test_a_mapping_that_one_did_not_complete_is_counted() -> None:
 @pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", [each.name for each in PAPER.experiments])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
-    """Whatever a mechanism's numbers are, claims get an answer, and figures are drawn or reported as absent."""
+    """With any numbers of a mechanism, each claim gets an answer, and each figure is drawn or reported as absent."""
     mechanisms = (BASELINE, TCEP, SLAC)
     check_report(PAPER, ideal(), experiment, mechanisms, value)
 
@@ -436,11 +443,11 @@ def test_every_figure_has_axes_with_units_and_fits_a_paper(name: str) -> None:
     drawing, _ = panel(name, ideal())
     assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
     plain = {"Inner links", "Share of active links", "Mapping, in the order of energy", "Paths, concentrated / random"}
-    # the names of applications are below their bars
+    # these axes have the names of applications below their bars, and no label
     plain |= {"SLaC / TCEP", "Energy per flit / baseline's", *[""] * (name in ("1", "13", "14", "sensitivity"))}
     for axes in drawing.axes:
         if axes.axison:
-            # rows with names, or a panel next to a panel whose rows have names
+            # the rows of this panel have names, or it is next to a panel whose rows have names
             has_names = len(axes.get_yticks()) == 0 or axes.get_yticklabels()[0].get_text()
             named = [axes.get_xlabel(), *([] if has_names else [axes.get_ylabel()])]
             assert all("[" in label or label in plain or label == "Flits/cycle" for label in named), named
@@ -448,7 +455,8 @@ def test_every_figure_has_axes_with_units_and_fits_a_paper(name: str) -> None:
 
 @pytest.mark.parametrize("delivered", [True, False])
 def test_saturated_latencies_stand_at_the_upper_edge(delivered: bool) -> None:
-    """This is also true if no packet of the window was delivered, so that there is no latency."""
+    """Saturated points are at the upper edge, even if no packet of the window was delivered and the latency is
+    unknown."""
     latency = pl.when(~pl.col("saturated") | delivered).then(pl.col(q.LATENCY.column)).alias(q.LATENCY.column)
     _, axes = panel("9b", changed("tornado", lambda rows: rows.with_columns(latency)))
     found = lines(axes)
@@ -492,9 +500,9 @@ def test_a_figure_without_its_mechanism_says_so() -> None:
 
 
 def test_frames_are_those_of_the_results(tmp_path: Path) -> None:
-    """Frames are compared with the summaries.
+    """Frames have the numbers of the summaries.
 
-    DVFS costs less than the baseline, because the lowest rate draws 0.54 of the power.
+    DVFS takes less energy than the baseline, because the lowest rate draws 0.54 of the power.
     """
     text = PAPER.path("uniform.yaml").read_text(encoding="utf-8")
     small = {
@@ -520,7 +528,7 @@ def test_frames_are_those_of_the_results(tmp_path: Path) -> None:
 def test_links_that_stay_on_are_scaled_too(tmp_path: Path) -> None:
     """At load 0.02 every powered channel carries less than a quarter of its bandwidth.
 
-    So all have the lowest rate, which draws 0.54 of the power.
+    All channels therefore have the lowest rate, which draws 0.54 of the power.
     """
     text = PAPER.path("uniform.yaml").read_text(encoding="utf-8")
     two = {
@@ -541,7 +549,8 @@ def test_links_that_stay_on_are_scaled_too(tmp_path: Path) -> None:
 
 
 def test_what_rates_save_is_reported_with_the_loads() -> None:
-    """At every load DVFS uses 0.85 of the baseline's energy, and TCEP with DVFS uses 0.8 of TCEP's energy."""
+    """In these numbers, DVFS uses 0.85 of the baseline's energy at every load, and TCEP with DVFS uses 0.8 of TCEP's
+    energy."""
     (figure,) = PAPER.chosen(["rates"])
     assert figure.remark
     shown = figure.remark(ideal())
@@ -558,9 +567,8 @@ def test_what_rates_save_is_reported_with_the_loads() -> None:
 
 
 def test_links_are_drawn_against_latency_with_what_no_policy_can_do() -> None:
-    """For a line of 8 routers with 8 terminals each, the bound is 2 l / (1 + l), a third at load 0.2.
-
-    The search keeps more links on.
+    """For a line of 8 routers with 8 terminals each, the lower bound of active links is 2 l / (1 + l), a third at load
+    0.2. The oracle keeps more links on.
     """
     (figure,) = PAPER.chosen(["own"])
     assert figure.remark
@@ -648,7 +656,10 @@ def test_quick_and_full_exclude_each_other(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_only_what_is_missing_or_damaged_is_run_again(tmp_path: Path) -> None:
-    """In the test, one summary is cut off and one point's folder is empty."""
+    """A second run repeats only missing or damaged points.
+
+    In the test, one summary is cut off and one point's folder is empty.
+    """
     first = reproduce(SMALLEST, out=tmp_path)
     (_, results), *_ = first.ran
     assert len(results) == 2
@@ -696,10 +707,10 @@ def test_the_quick_run_varies_what_the_full_one_does() -> None:
 
 
 def _loads(experiment: Experiment, sets: Mapping[str, Any]) -> Counter[tuple[str, float | None]]:
-    """Number of runs of each policy at each load."""
+    """Return the number of runs of each policy at each load."""
     points = weft.load(PAPER.path(experiment.file), overrides=sets).points
     policies = (next(iter(point.resolved["power"]["policy"].items())) for point in points)
-    # TCEP starts in different ways, and the literal reading of SLaC adds runs
+    # TCEP starts in different states under one name; runs of SLaC with the literal threshold have a separate name
     names = ("literal" if keys.get("release") == "below_low" else name for name, keys in policies)
     return Counter(zip(names, (point.coordinates.get("traffic.load") for point in points), strict=True))
 

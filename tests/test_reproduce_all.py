@@ -1,4 +1,4 @@
-"""`weft reproduce all`: a separate folder for each paper, and one page with all figures and scoreboards."""
+"""Tests `weft reproduce all`: it makes a folder for each paper, and one page with all figures and scoreboards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def without_runs(paper: Paper) -> Paper:
-    """The paper with one table that needs no run; its rules are left out, because they take most of the time."""
+    """Return the paper with only one table, which needs no run, and without rules, which take most of the time."""
     tables = [each for each in paper.figures if each.rows and not each.needs]
     rules = {claim: given("not judged here") for claim in paper.rules}
     return dataclasses.replace(paper, experiments=[], figures=tables[:1], rules=rules)
@@ -53,7 +53,7 @@ def test_the_counts_are_those_of_each_scoreboard(whole: AllReproduced) -> None:
 
 
 def test_the_page_of_boards_counts_every_claim() -> None:
-    """The page has a line per paper. The counts by verdict add up to the number of claims."""
+    """The page of scoreboards has a line for each paper. The counts by verdict add up to the number of claims."""
     page = (Path(__file__).parent.parent / "docs" / "boards.md").read_text(encoding="utf-8")
     lines = [line.strip("| ").split(" | ") for line in page.splitlines() if "(`" in line.split(" | ")[0]]
     counts = {re.findall(r"`(\w+)`", name)[0]: [int(cell) for cell in cells[1:-1]] for name, *cells in lines}
@@ -64,7 +64,10 @@ def test_the_page_of_boards_counts_every_claim() -> None:
 
 
 def test_every_figure_and_table_of_the_papers_has_a_drawing() -> None:
-    """The test has the numbers of the last figure and table of each paper. Parts of figures have letters."""
+    """Each paper has all its figures and tables.
+
+    The test lists the numbers of the last figure and table of each paper. Parts of figures have letters.
+    """
     for name, (figures, tables) in {
         "tcep": (15, 2),
         "ofar": (7, 0),

@@ -1,4 +1,4 @@
-"""The reproduction of Zahn et al.: its networks, verdicts, figures, and the command."""
+"""Tests the reproduction of Zahn et al.: its networks, verdicts, figures, and the command."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_numbers_as_printed_meet_every_claim() -> None:
 
 
 def of(saving: str, *schemes: str) -> pl.Expr:
-    """Rows of schemes under a policy."""
+    """Return a condition for the rows of these schemes under a policy."""
     return pl.col("scheme").is_in(schemes) & (pl.col("saving") == saving)
 
 
@@ -102,7 +102,8 @@ def test_a_number_that_is_off_misses_its_claim(
 
 
 def test_policies_have_to_improve_most_combinations() -> None:
-    """The policies fail in two of three networks, which have the same number of combinations."""
+    """The claim on most combinations is missed if policies fail in two of the three networks, which have equal numbers
+    of combinations."""
     worse = ideal()
     for network, answer in ((TORUS, "met"), (TREE, "missed")):
         change = paper_checks.scaled_where(pl.col("saving") != NONE, "energy_nj", 1.2)
@@ -111,8 +112,8 @@ def test_policies_have_to_improve_most_combinations() -> None:
 
 
 def test_the_scenarios_have_the_parameters_that_the_board_calls_given() -> None:
-    """The parameters are Table I in whole cycles of 20 ns with 240 bytes per flit (96 Gb/s), 12 lanes of 0.342 W, and
-    the networks.
+    """The scenarios have the printed parameters: Table I in whole cycles of 20 ns with 240 bytes per flit (96 Gb/s), 12
+    lanes of 0.342 W, and the networks.
     """
     for network in NETWORKS:
         document = yaml.safe_load(PAPER.path(f"{network}.yaml").read_text(encoding="utf-8"))
@@ -123,7 +124,7 @@ def test_the_scenarios_have_the_parameters_that_the_board_calls_given() -> None:
         for policy in policies:
             times = policy["idle_timeout"]
             assert (times["idle"], times["transition"]) == ("11.1us", f"{scheme_claims.TRANSITION_US}us")
-        # a YAML 1.1 reader interprets the key `on` as true
+        # the YAML 1.1 reader of this test interprets the key `on` as true
         prices = document["power"]["prices"]
         assert prices[True]["static"] == f"{scheme_claims.LANES * scheme_claims.LANE_W:.3f}W"
         assert prices["low"]["static"] == f"{scheme_claims.LANE_W}W"
@@ -164,7 +165,7 @@ def test_a_stalled_application_is_reported_as_stalled() -> None:
 
 
 def _without_packets(measured: Measured) -> Measured:
-    """The numbers, as if 1q on the torus had delivered no packet of the window under on/off."""
+    """Change the numbers as if 1q on the torus had delivered no packet in the window under on/off."""
     numbers = ("latency_us", "network_latency_us", "energy_nj", "energy_between_nj")
     none = [pl.when(of(ON_OFF, ONE_QUEUE)).then(None).otherwise(number).alias(number) for number in numbers]
     return paper_checks.changed(measured, TORUS, lambda rows: rows.with_columns(*none))
@@ -182,7 +183,7 @@ def test_a_combination_without_packets_leaves_claims_open_that_depend_on_it_alon
     rows = paper_checks.judged(PAPER, _without_packets(ideal()))
     left = {key for key, row in rows.items() if row.finding.answer == "not run"}
     assert left == {f"C-{each:03}" for each in (11, 12, 13, 14, 16, 20, 22, 24, 35)}
-    # another scheme that violates the rule decides
+    # the claim is missed in spite of unknown numbers, because another scheme violates the rule
     swapped = {DBBM: VOQSW, VOQSW: DBBM}
     other = paper_checks.changed(ideal(), TORUS, lambda rows: rows.with_columns(pl.col("scheme").replace(swapped)))
     worse = paper_checks.judged(PAPER, _without_packets(other))
@@ -223,12 +224,15 @@ def test_tables_have_a_line_per_scheme_and_policy() -> None:
 
 
 def test_a_factor_judges_the_claims_of_its_network_alone() -> None:
-    """The printed numbers meet all claims. The best combination has 1.02 / 6 of the latency of 1q on the torus."""
+    """With the printed numbers a factor meets all claims of its network.
+
+    On the torus the best combination has 1.02 / 6 of the latency of 1q.
+    """
     table = one_factor.table(PAPER.rules, ideal()).filter(pl.col("changed") == "nothing")
     assert table["missed"].to_list() == ["", "", ""]
     met = "C-011, C-012, C-013, C-014, C-015, C-016, C-035"
     assert table["met"].to_list() == [met, "C-017, C-018, C-019", "C-021, C-037"]
-    # torus: DBBM or IODET with on/off have 5 us * 1.02, and 1q has 30 us: 17 %
+    # on the torus DBBM and IODET with on/off have a latency of 5 us * 1.02, which is 17 % of the 30 us of 1q
     assert table["latency beside 1q [%]"][0] == pytest.approx(-83.0)
     assert table["energy/data beside 1q [%]"][0] == pytest.approx(100 * (1.2 * 0.95 / 4 - 1), abs=0.05)
 
@@ -248,7 +252,10 @@ def test_another_reading_stands_in_the_place_of_its_scheme() -> None:
 
 
 def test_a_quick_run_has_a_quarter_of_the_nodes() -> None:
-    """A quarter of 1,056 nodes is 264. A third more or less is allowed, because dragonflies exist in few sizes."""
+    """A quick run has about a quarter of the nodes, such as 264 of 1,056.
+
+    The test permits a third more or less, because dragonflies exist in few sizes.
+    """
     designs = compare({network: SMALL[network] for network in NETWORKS}).designs
     assert [each.facts["terminals"] for each in designs] == pytest.approx([1056 / 4] * 3, rel=0.33)
 
@@ -256,8 +263,8 @@ def test_a_quick_run_has_a_quarter_of_the_nodes() -> None:
 def test_memory_that_is_needed_and_its_break_even() -> None:
     """32 KiB keep 99.5 % of the highest throughput. 64 ports with 32 KiB have 2 MiB.
 
-    On the torus 1q uses 4 nJ/bit, and DBBM with a ladder uses half of 1.2. It saves 1 - 0.6 / 4 = 85 %. This is 0.85 /
-    0.15 times its power of 1,000 W, for 2,048 KiB.
+    On the torus 1q uses 4 nJ/bit, and DBBM with a rate ladder uses half of 1.2. The combination saves 1 - 0.6 / 4 = 85
+    %, which is 0.85 / 0.15 times its power of 1,000 W. This power is divided by 2,048 KiB.
     """
     table = all_combinations.memory(ideal())
     assert table["needed [KiB/port]"].unique().to_list() == [32.0]
@@ -274,7 +281,7 @@ def test_our_combination_has_to_keep_cold_flows_and_to_save(column: str, factor:
     assert all_combinations.own_remark(paper_checks.changed(ideal(), OWN, worse)).count(": missed") == 3
 
 
-# Networks of 36, 16 and 72 nodes.
+# Networks of 36, 16 and 72 nodes, for fast runs of all experiments.
 TINY = {
     "torus": {"widths": [4, 3, 3], "terminals_per_router": 1},
     "k_ary_n_tree": {"k": 4, "n": 2},
@@ -283,7 +290,7 @@ TINY = {
 
 
 def tiny(each: Experiment) -> Experiment:
-    """The experiment in a form that runs for a second: tiny networks, a window of 40 us after a warm-up of 20 us."""
+    """Reduce an experiment so that it takes a second: tiny networks, a window of 40 us after a warm-up of 20 us."""
     sets: dict[str, Any] = dict(each.quick[0]) | {"measure.warmup": "20us", "measure.window": "40us"}
     document = yaml.safe_load(PAPER.path(each.file).read_text(encoding="utf-8"))
     joined = document["zip"].get("topology")
@@ -307,10 +314,11 @@ def tiny(each: Experiment) -> Experiment:
 
 
 def few_ranks(document: dict[str, Any]) -> dict[str, Any]:
-    """Each tiny network runs one queue, and 16 ranks with gaps of every length."""
+    """Return overrides of an experiment with applications: each tiny network has one queue, and 16 ranks with gaps of
+    every length."""
     sets: dict[str, Any] = {}
     for key, values in document["zip"].items():
-        # a network has four schemes; the first is one queue
+        # a network has four entries, one for each scheme; the first scheme is one queue
         sets[f"zip.{key}"] = values[::4]
     sets["zip.topology"] = [{name: TINY[name] for name in topology} for topology in sets["zip.topology"]]
     sets["sweep.traffic.jobs"] = found = [job for scale in SCALES for job in jobs(scale, quick=True)]
@@ -322,27 +330,28 @@ def few_ranks(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def few() -> list[Experiment]:
-    """All experiments except those of factors.
+    """Return all experiments except those of factors.
 
-    Of the latter, only the one that changes nothing on the torus is included.
+    Of these, only the experiment that changes nothing on the torus is included.
     """
     factors = {each.name for each in one_factor.EXPERIMENTS} - {"torus-as-is"}
     return [tiny(each) for each in PAPER.experiments if each.name not in factors]
 
 
 def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All experiments run in small size."""
+    """All experiments run on tiny networks, and all figures are drawn and all claims judged."""
     paper_checks.save_few_pictures(monkeypatch)
     done = reproduce(dataclasses.replace(PAPER, experiments=few()), out=tmp_path)
     assert not [each.figure.name for each in done.shown if each.absent]
     assert {row.finding.answer for row in done.rows if row.rule.needs} <= {"met", "missed", "not run"}
     flows = pl.read_csv(tmp_path / "figures" / "flows.csv")
-    # the hot node receives what its link carries, and no cold source accepts more than it offers (0.4, plus chance)
+    # the hot node receives the full rate of its link, and cold sources send at most their offered load (0.4, plus
+    # random variation)
     assert flows["hot node [flits/cycle]"].max() == pytest.approx(1, abs=0.01)
     assert flows["cold [flits/source/cycle]"].max() < 0.42  # type: ignore[operator]
 
 
-# The lanes of 4,000 terminals take seconds for each point.
+# A check of a point with 4,000 terminals takes seconds, for its lanes.
 EXPERIMENTS = [
     pytest.param(each, id=each.name, marks=pytest.mark.long if each.name.endswith("four-times") else ())
     for each in PAPER.experiments
@@ -351,12 +360,14 @@ EXPERIMENTS = [
 
 @pytest.mark.parametrize("each", EXPERIMENTS)
 def test_scenarios_are_sound(each: Experiment) -> None:
-    """The quick sweeps are checked, or the full ones if there are none.
+    """The scenarios of each experiment are valid.
 
-    Other sweeps of the paper's size would take minutes.
+    The test checks quick sweeps, or full sweeps if there are no quick ones, because all sweeps of the paper's size
+    would take minutes.
     """
     sweeps = each.sweeps(quick=bool(each.quick))
-    # scenarios of applications differ only in the gaps, and making their programs takes seconds
+    # sweeps of applications differ only in the gaps, and the generation of their programs takes seconds, so the test
+    # checks only one
     for _, sets in sweeps[:1] if each.name == APPLICATIONS else sweeps:
         sweep = weft.load(PAPER.path(each.file), overrides=sets)
         assert sweep.points

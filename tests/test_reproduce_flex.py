@@ -1,4 +1,4 @@
-"""The reproduction of FleX: its networks, verdicts, tables, figures, and the command."""
+"""Tests the reproduction of FleX: its networks, verdicts, tables, figures, and the command."""
 
 from __future__ import annotations
 
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 
     from weft_papers.common.paper import Experiment
 
-# Claims that contradict arithmetic, so that no run can meet them. The scoreboard gives the reason for each.
+# Numbers of claims that contradict arithmetic, so that no run can meet them. The scoreboard gives the reason for each
+# claim.
 IMPOSSIBLE = {5, 6, 12, 22, 28, 33, 38, 45, 46, 50, 66, 69, 72, 80, 81, 84, 91, 92, 99, 100, 119, 137, 138, 139}
-# Claims whose formula the model repeats, and claims about networks chosen because they give the printed numbers.
+# Numbers of claims whose formula the model repeats (CONSTRUCTED), and of claims about networks that we chose because
+# they give the printed numbers (SELECTED).
 CONSTRUCTED = {24, 74, 75, 77, 78, 82, 86, 90, 94, 127, 128, 129}
 SELECTED = {*range(25, 45)} - IMPOSSIBLE
 DRAWN = [each.name for each in PAPER.figures if each.draw]
@@ -42,23 +44,23 @@ TABLES = [each.name for each in PAPER.figures if each.rows]
 
 
 def judged(measured: Measured) -> dict[str, scoreboard.Row]:
-    """The rows of the scoreboard by claim."""
+    """Judge all claims by measurements, and return the rows of the scoreboard by claim."""
     return paper_checks.judged(PAPER, measured)
 
 
 @cache
 def as_printed() -> dict[str, scoreboard.Row]:
-    """The rows of the scoreboard for the numbers of the paper."""
+    """Return the rows of the scoreboard for the numbers of the paper."""
     return judged(ideal())
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """The numbers of the paper, with changes in one experiment."""
+    """Return the numbers of the paper, with changes in the frame of one experiment."""
     return paper_checks.changed(ideal(), experiment, change)
 
 
 def scaled(column: str, factor: float, *mechanisms: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Makes a function that multiplies a number of some mechanisms by a factor."""
+    """Make a function that multiplies a column of some mechanisms by a factor."""
     return paper_checks.scaled_where(pl.col("mechanism").is_in(mechanisms), column, factor)
 
 
@@ -73,7 +75,10 @@ def test_what_rules_and_figures_need_exists() -> None:
 
 
 def test_full_bandwidth_is_half_of_the_links_of_a_router() -> None:
-    """p = floor(k / 3) is half of the other ports, rounded down. Dragonflies have a = 2 p = 2 h."""
+    """With full bandwidth, a router of k ports has p = floor(k / 3) terminals, half of its other ports, rounded down.
+
+    Dragonflies have a = 2 p = 2 h.
+    """
     for name, by_size in networks.OF_SIZE.items():
         for topology in by_size.values():
             facts = networks.measured(topology).facts
@@ -96,7 +101,7 @@ def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
 
 
 def curve(routing: str, *names: str) -> tuple[str, ...]:
-    """The curves of networks under a routing."""
+    """Return the names of the curves of networks under a routing."""
     return tuple(mechanism(name, routing) for name in names)
 
 
@@ -153,9 +158,9 @@ def test_a_number_that_is_off_misses_its_claim(
 
 
 def test_saturation_is_where_latency_becomes_steep_and_a_quick_run_does_not_judge_it() -> None:
-    """UGAL on Slim Fly accepts all of load 0.5 at five times the least latency.
+    """In this frame UGAL on Slim Fly accepts the whole load 0.5, but at five times the minimum latency.
 
-    Three times is reached half way from 0.4 to 0.5.
+    Three times the minimum is reached halfway between loads 0.4 and 0.5.
     """
     slow = pl.col("mechanism").is_in(curve(UGAL, SLIM_FLY)) & (pl.col("load") == 0.5)
     held = pl.col("mechanism").is_in(curve(UGAL, SLIM_FLY)) & (pl.col("load") <= 0.5)
@@ -179,7 +184,7 @@ def test_saturation_is_where_latency_becomes_steep_and_a_quick_run_does_not_judg
 
 
 def _curve(*late: float, over: float = 0.5) -> pl.DataFrame:
-    """Rows of a curve. The network carries all loads up to 0.4, and less than 95 % of loads from `over` on."""
+    """Make rows of a curve. The network accepts all loads up to 0.4, and less than 95 % of loads of `over` and more."""
     loads = [0.1, 0.2, 0.3, 0.4, over, 1.0]
     rows = [
         {
@@ -197,7 +202,10 @@ def _curve(*late: float, over: float = 0.5) -> pl.DataFrame:
 
 
 def test_a_point_that_had_not_settled_bounds_a_saturation() -> None:
-    """Points above the knee may be unsettled. Below it, the last load before that point is the lower bound."""
+    """Unsettled points above the knee do not matter.
+
+    If a point below the knee is unsettled, the last load before this point is the lower bound.
+    """
     assert bounds(_curve(0.5, 1.0), "A") == Saturation(0.45, 0.45)
     found = bounds(_curve(0.3), "A")
     assert (found.low, found.high, str(found)) == (0.2, 0.45, "0.200 to 0.450")
@@ -313,8 +321,8 @@ def test_every_table_has_its_lines_and_units(name: str) -> None:
 
 
 def test_fig_3_has_the_largest_networks_of_100_links_per_router() -> None:
-    """These are FleX 26x26x3, HyperX 51x51, and Slim Fly with q = 64 (96 links; 65 and 66 are not prime powers, 67 has
-    101 links).
+    """The largest networks of 100 links per router are FleX 26x26x3, HyperX 51x51, and Slim Fly with q = 64 (96 links;
+    65 and 66 are not prime powers, 67 has 101 links).
     """
     (figure,) = PAPER.chosen(["3"])
     drawing = line_figures.drawn(figure, NOTHING)
@@ -338,13 +346,13 @@ def test_table_6_shows_both_fat_trees() -> None:
 @pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", ["uniform", "bit_complement", "hot_spot", "periods", "layers", "larger"])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
-    """Whatever a routing's numbers are, claims get an answer, and figures are drawn or reported as absent."""
+    """With any numbers of a routing, each claim gets an answer, and each figure is drawn or reported as absent."""
     wanted = {*curve(MINIMAL, FLEX, DRAGONFLY), *curve(LBR, FLEX, LARGER), "HyperX 6x6x6, minimal"}
     check_report(PAPER, ideal(), experiment, wanted & {*ideal()[experiment]["mechanism"]}, value)
 
 
 def tiny(each: Experiment) -> Experiment:
-    """The experiment in a form that takes a second: a tenth of the routers, one load, hundreds of cycles."""
+    """Reduce an experiment so that it takes a second: a tenth of the routers, one load, hundreds of cycles."""
     small: dict[str, Any] = {
         "k_ary_n_tree": {"k": 4, "n": 2},
         "dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2},
@@ -374,7 +382,7 @@ def tiny(each: Experiment) -> Experiment:
 
 
 def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All experiments run in small size."""
+    """All experiments run on tiny networks, and all figures are drawn and all claims judged."""
     paper_checks.save_few_pictures(monkeypatch)
     done = reproduce(dataclasses.replace(PAPER, experiments=[tiny(each) for each in PAPER.experiments]), out=tmp_path)
     assert [each.figure.name for each in done.shown if each.absent] == ["paths", "concentration"], (
@@ -388,7 +396,10 @@ def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: 
 
 
 def test_a_full_run_adds_loads_between_the_loads_at_the_knee_of_each_curve(tmp_path: Path) -> None:
-    """A curve without a knee gets no further loads. Two rounds of two loads divide each gap into at most nine parts."""
+    """A full run adds loads at the knee of each curve, but not to a curve without a knee.
+
+    Two rounds of two loads divide each gap into at most nine parts.
+    """
     (each,) = (each for each in PAPER.experiments if each.name == "bit_complement")
     sets = dict(tiny(each).quick[0]) | {"sweep.traffic.load": [0.05, 0.95]}
     sets |= {"zip.routing": sets.get("zip.routing", [{"flex_minimal": {"paths": "printed"}}, {"flex_minimal": {}}])}

@@ -1,4 +1,4 @@
-"""The Python interface: scenarios in, frames out."""
+"""Tests the Python interface: a program runs scenarios and reads frames of results."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def test_an_error_has_a_place_and_a_remedy(small: Path) -> None:
 
 
 def test_flits_of_channels_are_the_hops_of_packets(tmp_path: Path) -> None:
-    """Over a window in which nothing is missing, flits between routers are about packets x hops.
+    """If a window has all its packets, the flits of channels between routers are about packets x hops.
 
-    The window's edges cause small differences.
+    The edges of the window cause small differences.
     """
     results = weft.load(SCENARIO, overrides={"measure.window": "5000cycles"}).run(tmp_path)
     channels = results.channels(0)
@@ -80,7 +80,7 @@ def test_results_open_again(small: Path, tmp_path: Path) -> None:
 
 
 def test_overrides_stand_in_the_title(small: Path, tmp_path: Path) -> None:
-    """Two sweeps of the same file have different folders, tables and pictures."""
+    """Two sweeps of the same file with different overrides have different folders, tables and pictures."""
     plain, other = (
         weft.load(small),
         weft.load(small, overrides={"routing": {"ugal_p": {"threshold": "0flits"}}, "seed": 2}),
@@ -148,7 +148,7 @@ def test_run_json_says_where_and_how_long(tmp_path: Path) -> None:
     assert (run["threads"], run["blocks"]) == (2, 3)
     assert run["result_model"] == summary["result_model"]
     assert run["weft_version"] == summary["weft_version"]
-    # seconds are rounded to milliseconds
+    # the record of a run rounds seconds to milliseconds
     assert summary["flit_hops"] / run["flit_hops_per_second"] == pytest.approx(run["seconds"], abs=0.0006)
     assert datetime.fromisoformat(run["started_utc"]).utcoffset() == timedelta(0)
     assert set(run["machine"]) == {"system", "python", "cpu", "cores", "memory_gib"}

@@ -1,4 +1,4 @@
-"""A sweep that was cut off continues with its missing points."""
+"""Tests that an interrupted sweep continues with its missing points."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished, Point
 
-# A test that waits for another process gives up after this time [s]. Processes take 20 times as long on a busy machine.
+# A test that waits for another process fails after this time [s]. Processes take 20 times as long on a busy machine.
 PATIENCE = 600
-# A window long enough to be interrupted in the middle: a tenth of a second per point.
+# Cycles of a window, which takes a tenth of a second per point: long enough for an interruption in the middle.
 SLOW = 20000
 SHORT = {"measure.window": f"{SLOW}cycles"}
 
 
-# This number of points finish, however late a signal comes. The next point waits after its last cycle until it is
-# stopped.
+# Number of points that finish, even if a signal is late. The next point waits after its last cycle until it is stopped.
 MOST = 5
 LINGERS = f"""
 import sys, time, weft.cli
@@ -54,7 +53,7 @@ def run(own, point, clock, threads, blocks, control):
 Checkpoints.run = run
 """
 COMMAND = "import sys, weft.cli\nsys.exit(weft.cli.main(sys.argv[1:]))\n"
-# Commands of a user who wants the results of an unfinished sweep.
+# A user's script that reads the results of an unfinished sweep.
 SCRIPT = """
 sweep = weft.load(sys.argv[1], overrides={"measure.window": "20000cycles"})
 try:
@@ -66,7 +65,7 @@ except KeyboardInterrupt:
 
 
 def start(small: Path, out: Path, command: str = "run", window: int = SLOW, before: str = "") -> Copy:
-    """Start a slow run of the sweep in another process. `before` is code that runs first."""
+    """Start a slow run of the sweep in another process. `before` is code that runs before the sweep."""
     slow = ["--set", f"measure.window={window}cycles", "--jobs", "1"]
     return start_python(before + COMMAND, command, str(small), "--out", str(out), *slow)
 
@@ -88,7 +87,7 @@ def wait_until(process: Copy | subprocess.Popen[str], reached: Callable[[], bool
 
 
 def finished(out: Path) -> dict[str, int]:
-    """Time at which the summary of each finished point was written, by hash."""
+    """Return, for the hash of each finished point, the time at which its summary was written."""
     summaries = out.glob("points/[!.]*/summary.json")  # a folder whose name begins with a dot is still being written
     return {path.parent.name: path.stat().st_mtime_ns for path in summaries}
 
@@ -125,9 +124,9 @@ def test_a_run_that_ends_early_loses_only_points_in_flight(
 
 
 def test_a_run_that_is_killed_again_and_again_comes_to_its_end(small: Path, tmp_path: Path) -> None:
-    """There are 20 kills at random times. Points take milliseconds, so kills also hit writing.
+    """The test kills a run 20 times at random times.
 
-    Every third run makes progress.
+    Points take milliseconds, so some kills happen while the run writes files. Every third run makes progress.
     """
     out, draw = tmp_path / "out", random.Random(7)
     known: dict[str, int] = {}
@@ -216,7 +215,7 @@ def test_a_changed_scenario_runs_only_what_is_new(small: Path, tmp_path: Path) -
 def test_the_folder_of_another_sweep_is_refused_before_anything_runs(
     small: Path, ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder that contains one of the points, or has only the same name, is continued."""
+    """A run continues a folder of results that contains one of its points, or has the same name."""
     out, one = tmp_path / "out", {"routing": "ugal_p", "traffic.pattern": "uniform"}
     weft.load(small, overrides=one | {"traffic.load": 0.1}).run(out)
     before = (out / "sweep.json").read_bytes()
@@ -265,7 +264,7 @@ def test_a_damaged_point_is_run_again(small: Path, tmp_path: Path) -> None:
 
 
 class Unsaved:
-    """A result that writes one file. After that the disk may be full."""
+    """A result that writes one file. Then the disk can be full."""
 
     stalled = "stuck"
 
@@ -294,9 +293,9 @@ def test_old_results_stay_until_new_ones_are_there(tmp_path: Path) -> None:
 def test_what_leaves_unfinished_points_out_says_so_and_how_to_go_on(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Figures, exports and reports print a line with the command that runs the rest.
+    """For an unfinished sweep, figures, exports and reports print a line with the command that runs the missing points.
 
-    After that command they print no line.
+    After this command they print no such line.
     """
     out = tmp_path / "out"
     sets = ["--set", "sweep=null", "--set", "sweep.traffic.load=[0.05, 0.1]", "--set", "traffic.pattern=uniform"]

@@ -1,4 +1,4 @@
-"""The search for the saturation load."""
+"""Tests `weft saturation`, the search for the saturation load."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from weft.results.store import Store
     from weft.runs.execute import Status
 
-# Dimension order sends the tornado traffic of all 4 terminals of a router over one channel, so it accepts at most 1/4.
-# A point is saturated if half a window accepts less than it offers by 3 % and three standard deviations of its packets:
-# sqrt(0.25 * 64 * 2000) packets for 64 terminals, 2000 cycles and one-flit packets.
+# Dimension order sends the tornado traffic of all 4 terminals of a router over one channel, so the network accepts at
+# most 1/4. A point is saturated if half a window accepts less than it offers by 3 % and three standard deviations of
+# its packets: sqrt(0.25 * 64 * 2000) packets for 64 terminals, 2000 cycles and one-flit packets.
 BOUND = 0.25
 NOTICED = BOUND / (0.97 - 3 / math.sqrt(BOUND * 64 * 2000))
 TORNADO = {"traffic.pattern": "tornado", "measure.window": "4000cycles"}
 
 
-# 4x4 routers carry 0.8 to 0.9 of the bursts over intermediates.
+# With Valiant routing, the network of 4x4 routers carries a load of 0.8 to 0.9 of bursts.
 BURSTY = """\
 topology: {torus: {widths: [4, 4], terminals_per_router: 1}}
 routing: valiant
@@ -43,7 +43,7 @@ measure: {warmup: 1000cycles, window: 6000cycles}
 
 
 def search(loads: list[float], over: Callable[[float], bool | None]) -> tuple[Search, int]:
-    """A finished search, and the number of verdicts that it requested."""
+    """Run a search with given verdicts, and return it with the number of verdicts that it requested."""
     made, runs = Search(loads), 0
     while wanted := made.wanted():
         assert made.left() >= len(wanted)
@@ -88,7 +88,7 @@ def test_a_search_without_an_edge_says_so() -> None:
 
 def test_a_blurred_edge_is_reported_from_first_to_last_doubt() -> None:
     loads = steps(0.1, 1.0, 0.1)
-    # The search finds 0.5 between 0.4 and 0.5, but 0.7 is steady.
+    # The search finds the saturation between 0.4 and 0.5, but load 0.7 is steady, so the verdict is MIXED.
     made, _ = search(loads, lambda load: load >= 0.5 and load != 0.7)
     assert made.bracket() == (0.4, 1.0, Verdict.MIXED)
 
@@ -99,9 +99,9 @@ def test_loads_that_are_not_known_leave_open_what_they_decide() -> None:
     def found(known: Callable[[float], bool | None]) -> tuple[float | None, float | None, Verdict]:
         return search(loads, known)[0].bracket()
 
-    # an undecided load below a carried load changes nothing
+    # a load without a verdict does not matter if the network carries a higher load
     assert found(lambda load: None if load < 0.3 else load > 0.6) == (0.6, 0.7, Verdict.FOUND)
-    # 0.6 is undecided: the edge is between 0.5 and 0.7
+    # load 0.6 has no verdict, so the saturation is between 0.5 and 0.7
     assert found(lambda load: None if load == 0.6 else load > 0.6) == (0.5, 0.7, Verdict.OPEN)
     assert found(lambda load: None if load > 0.5 else False) == (0.1, None, Verdict.OPEN)
     assert found(lambda load: True if load > 0.5 else None) == (None, 0.6, Verdict.OPEN)
@@ -109,7 +109,7 @@ def test_loads_that_are_not_known_leave_open_what_they_decide() -> None:
 
 
 def test_bursts_saturate_between_two_loads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They saturate although a drain would deliver all packets that they pile up."""
+    """Bursts saturate the network, although a drain would deliver all waiting packets."""
     file = tmp_path / "bursty.yaml"
     file.write_text(BURSTY, encoding="utf-8")
     sweep = weft.load(file)
@@ -129,7 +129,7 @@ def test_bursts_saturate_between_two_loads(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_a_warm_up_that_came_to_its_limit_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the limit that the message names, the warm-up settles."""
+    """If a warm-up reaches its limit, the message names a longer limit, with which the warm-up settles."""
     file = tmp_path / "bursty.yaml"
     file.write_text(BURSTY, encoding="utf-8")
     sets = ["traffic.load=0.6", "seed=4", "measure.warmup=auto", "measure.window=1000cycles"]
@@ -150,7 +150,7 @@ def test_a_load_that_follows_the_network_is_not_searched(small: Path, tmp_path: 
     with pytest.raises(weft.ScenarioError, match="the network limits the offered load") as caught:
         weft.load(small, overrides={"traffic.reply": {"outstanding": 4}}).saturation(tolerance=0.1)
     assert caught.value.path == "traffic.reply.outstanding"
-    # the remedy: requests that do not wait for replies
+    # the remedy for a closed loop: requests that do not wait for replies
     open_loop = weft.load(small, overrides={**TORNADO, "traffic.reply": {}, "routing": "dimension_order"})
     assert open_loop.saturation(tmp_path, tolerance=0.4, lower=0.1)["verdict"].to_list() == ["found"]
 
@@ -179,8 +179,8 @@ def test_tornado_saturates_at_its_bound(small: Path, tmp_path: Path) -> None:
     assert frame["routing"].to_list() == ["dimension_order", "ugal_p"]
     row = frame.row(0, named=True)
     assert row["verdict"] == Verdict.FOUND
-    # at the bound itself nothing settles, and above it nothing is carried, even if very little is missing in a short
-    # window
+    # at the bound itself no run settles, and above the bound no load counts as carried, even if very few flits are
+    # missing in a short window
     assert row["saturated_load"] == pytest.approx(BOUND + 0.01)
     assert BOUND - 0.02 <= row["steady_load"] < BOUND
     assert row["accepted_load"] == pytest.approx(BOUND, rel=0.01)
@@ -211,9 +211,9 @@ def test_what_was_found_is_not_run_again(small: Path, tmp_path: Path) -> None:
     ],
 )
 def test_seeds_vote(saturated: str, stuck: str, over: bool | None) -> None:
-    """At least half of the runs decide. A stuck run counts as saturated.
+    """A load is saturated if at least half of its seeds are.
 
-    The load is open if runs without verdict would decide.
+    A stalled run counts as saturated. The load is open if runs without a verdict would decide.
     """
     judged = {"1": True, "0": False, "?": None}
     runs = {
@@ -240,13 +240,16 @@ def test_a_load_that_had_not_settled_counts_as_carried_only_if_it_was_accepted()
         return saturation_curve.over(points, store)
 
     assert [found(0.48, False), found(0.49, False), found(0.48, True)] == [None, False, False]
-    # 4 % less; three standard deviations of 40,000 packets, 1.5 %, may be chance
+    # 4 % less is accepted, of which random variation explains three standard deviations of 40,000 packets, 1.5 %
     assert found(0.48, False, packets=40_000) is False
     assert found(0.47, False, packets=40_000) is None
 
 
 def test_what_rests_on_loads_that_had_not_settled_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The warm-up of the first search is too short. With the warm-up that it names, the search finds the saturation."""
+    """The warm-up of the first search is too short, and the message says so.
+
+    With the warm-up that it names, the search finds the saturation.
+    """
     file = tmp_path / "full.yaml"
     text = BURSTY.replace(", injection: {on_off: {mean_on: 64cycles}}", "").replace("6000cycles", "1000cycles")
     file.write_text(text.replace("1000cycles, window", "10cycles, window"), encoding="utf-8")

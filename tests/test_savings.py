@@ -1,4 +1,5 @@
-"""The end of `weft run`: savings of a policy compared with links that are always on, and their cost."""
+"""Tests the last lines of `weft run`: savings of a policy compared with links that are always on, and their cost in
+latency."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ LOADS = (0.1, 0.2)
 
 
 def sentences(root: Path, *changed: dict[str, Any], on: dict[str, Any] | None = None) -> str:
-    """The text on a sweep of an always-on policy and a switching policy, with these changed numbers at its loads."""
+    """Return the text on a sweep with an always-on and a switching policy, whose numbers at each load have these
+    changes."""
     runs = [({"power.policy": "on", "traffic.load": load}, ON | (on or {})) for load in LOADS]
     runs += [
         ({"power.policy": {"gated": {"epoch": "9cycles"}}, "traffic.load": load}, GATED | numbers)
@@ -91,7 +93,7 @@ SHORT_WARMUP = {"path": "measure.warmup", "what": "a warm-up of 9 cycles is too 
 def test_a_point_that_says_nothing_is_not_praised_but_counted(
     tmp_path: Path, broken: dict[str, Any], reason: str
 ) -> None:
-    # otherwise this would be the greatest saving of all
+    # without this rule, the broken point would have the greatest saving
     text = sentences(tmp_path, {}, {"power_mean_w": 1.0, **broken})
     assert "1 W" not in text
     assert "(load 0.2)" not in text
@@ -105,7 +107,7 @@ def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
     assert "near the capacity: write a load 5 % lower (0.456 in place of 0.48)" in unsettled
     fixed = {"warmup_settled": None, "power_settled": None}
     stale = sentences(tmp_path / "stale", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **fixed})
-    # a fixed warm-up: a hundred times the wait in queues
+    # the remedy for a fixed warm-up is a hundred times the wait in queues
     assert "write `measure.warmup: 500000cycles`, or more; " in stale
     assert "if that is not enough, the load may be near the capacity: write a load 5 % lower (0.475 in pl" in stale
     by_itself = {"warmup_settled": True, "power_settled": True, "warmup_limit_cycles": 90000}
@@ -122,7 +124,10 @@ def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
 def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At a load of 0.5, the capacity of the network, these queues never drain. The remedy works."""
+    """Load 0.5 is the capacity of the network, so its queues never drain.
+
+    The remedy therefore names a lower load. The remedy works.
+    """
     file = tmp_path / "near.yaml"
     file.write_text(NEAR_CAPACITY, encoding="utf-8")
     own = "{tcep: {activation_epoch: 200cycles, deactivation_epoch: 2000cycles, wake: 200cycles}}"
@@ -140,9 +145,9 @@ def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
 def test_the_lower_load_that_is_reported_where_latencies_still_grow_settles(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In a very short window, queues are short.
+    """In a very short window, queues are short and seem to settle fast.
 
-    They seem to settle fast, and only growing latencies show the problem.
+    Only growing latencies show that the load is too high.
     """
     file = tmp_path / "growing.yaml"
     file.write_text(
@@ -191,7 +196,8 @@ def test_where_nothing_is_saved_no_place_saves_most(tmp_path: Path) -> None:
 
 
 def test_most_and_least_are_those_of_the_shares_that_are_shown(tmp_path: Path) -> None:
-    """51.4 W of 1000 W is a smaller share than 50 W of 967 W, although it is more power."""
+    """Maximum and minimum savings refer to shares: 51.4 W of 1000 W is a smaller share than 50 W of 967 W, although it
+    is more power."""
     on = [ON | {"power_mean_w": power} for power in (1000.0, 967.0)]
     own = [GATED | {"power_mean_w": 948.6}, GATED | {"power_mean_w": 917.0}]
     runs = [
@@ -234,7 +240,7 @@ def test_each_phase_of_a_load_is_a_pair(tmp_path: Path) -> None:
     own = [_phase(1, 0.1), _phase(2, 0.3, saturated=True), _phase(3, 0.1, power_mean_w=1.0)]
     text = sentences(tmp_path, {"phases": own}, {"phases": own}, on={"phases": on})
     assert "same share at each of these points, for example (load 0.1, phase 1 of load 0.1): 25 % of the links" in text
-    # the third phase delivers the packets that the second has left
+    # the third phase delivers the remaining packets of the second phase
     unsettled = "2 not settled (delivers the backlog of a saturated phase)"
     assert f"of 6 pairs of points or phases: 2 saturated, {unsettled}." in text
 
@@ -250,7 +256,7 @@ def test_a_setting_that_belongs_to_a_policy_does_not_keep_points_apart(tmp_path:
     ]
     text = "\n".join(savings.lines(made(tmp_path / "tied", runs), width=1000))
     assert "500 W less" in text
-    # the effect of both changes is not attributed to the policy
+    # policy and routing changed together, so the text does not attribute the effect to the policy
     assert text.startswith("gated with aware compared with on with blind, for the same traffic")
     runs = [
         ({"traffic.pattern": "uniform", "power.policy": "on"}, ON | {"hash": 0}),
@@ -292,12 +298,16 @@ def test_the_quickstart_ends_with_what_sleeping_links_save(tmp_path: Path, capsy
     assert "tcep compared with always_on" in text
     assert "Not compared" not in text
     assert "25 % of the links that it manages draw power; the network draws 14" in text
-    # tornado has no hub on its minimal path: in each dimension most packets now take a second hop, over the hub
+    # under tornado, most minimal paths do not include the hub: in each dimension most packets now take a second hop,
+    # over the hub
     assert "cycles more" in text
 
 
 def test_one_limit_of_a_warm_up_is_named(tmp_path: Path) -> None:
-    """The engine's limit is longer than twice the warm-up. If queues have not settled, their limit is even longer."""
+    """The remedy names only one limit of a warm-up.
+
+    The engine's limit is longer than twice the warm-up, and the limit for unsettled queues is longer still.
+    """
     engine = {
         "path": "measure.warmup_limit",
         "what": "the latencies had not settled",

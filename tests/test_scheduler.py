@@ -1,4 +1,4 @@
-"""Sets of programs that a scheduler starts: run times, placement, energy of the machine, and refusals."""
+"""Tests sets of programs that a job scheduler starts: run times, placement, energy of the machine, and refusals."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def trace(name: str, ranks: int, count: int = 1, **more: Any) -> dict[str, Any]:
-    """An all-reduce of some ranks, two on each terminal, with a computation of 2 us before it."""
+    """Make a trace: a computation of 2 us, and an all-reduce of some ranks, two on each terminal."""
     program = {"collective": {"operation": "all_reduce", "ranks": ranks, "bytes": "2KB", "gap": "2us"}}
     programs = {"program": program, "ranks_per_terminal": 2, "local_latency": "100ns"} | more
     return {"name": name, "count": count, "programs": programs}
 
 
 def scenario(*traces: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """The traces on a mesh of 16 terminals."""
+    """Make a scenario that runs these traces on a mesh of 16 terminals."""
     return {
         "name": "set",
         "cycle": "1ns",
@@ -43,7 +43,7 @@ SET = (trace("narrow", 8, 4), trace("half", 16, 2), trace("wide", 32))
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Results of the set with three seeds of the scheduler."""
+    """Run a set of traces with three seeds of the scheduler, and return the results."""
     swept = scenario(*SET) | {"sweep": {"traffic.workload.scheduler.seed": [1, 2, 3]}}
     return weft.load(swept).run(tmp_path_factory.mktemp("set") / "results", watch=False)
 
@@ -62,9 +62,9 @@ def test_every_trace_runs_once_and_the_last_end_is_the_run_time(results: Results
 
 
 def test_no_core_has_two_tasks_and_starts_follow_ends_by_a_period_or_two(results: Results) -> None:
-    """The period is 1 us (1,000 cycles).
+    """The period of the scheduler is 1 us (1,000 cycles).
 
-    Each period releases cores of programs that ended 1,000 to 1,999 cycles before.
+    At each period it releases the cores of programs that ended 1,000 to 1,999 cycles before.
     """
     for point in range(3):
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
@@ -125,12 +125,13 @@ def test_a_period_of_nothing_is_refused() -> None:
 
 
 def computing(name: str, ranks: int, us: int, count: int = 1) -> dict[str, Any]:
-    """Ranks that compute for a time, and send nothing."""
+    """Make a trace of ranks that only compute for a given time."""
     return {"name": name, "count": count, "programs": {"program": {"compute": {"ranks": ranks, "time": f"{us}us"}}}}
 
 
 def test_programs_share_the_nodes_that_they_do_not_fill(tmp_path: Path) -> None:
-    """There are 16 nodes of 8 cores. 12 ranks are on nodes 0 and 1, the next 12 on the rest of node 1 and on node 2."""
+    """On 16 nodes of 8 cores, the first 12 ranks are on nodes 0 and 1, and the next 12 ranks on the rest of node 1 and
+    on node 2."""
     traces = (computing("twelve", 12, 20, 2), computing("three", 3, 5), trace("ring", 20, ranks_per_terminal=1))
     shared = scenario(*traces, cores_per_node=8, order="fcfs")
     results = weft.load(shared).run(tmp_path / "results", watch=False)
@@ -139,11 +140,11 @@ def test_programs_share_the_nodes_that_they_do_not_fill(tmp_path: Path) -> None:
     assert rows["allocated_terminals"].to_list() == ["0-1", "1-2", "3", "3-5"]
     assert rows["terminals"].to_list() == [2, 2, 1, 3]
     ranks = pl.read_parquet(results.file(0, "ranks.parquet"))
-    # no core is used twice: each node has as many ranks as cores, up to the last node with ranks
+    # no core has two ranks: each node has 8 ranks on its 8 cores, except for the last node with ranks
     assert ranks.group_by("terminal").len().sort("terminal")["len"].to_list() == [8, 8, 8, 8, 8, 7]
     assert ranks["terminal"].to_list()[:12] == [0] * 8 + [1] * 4
     assert ranks["terminal"].to_list()[12:24] == [1] * 4 + [2] * 8
-    # computations on shared nodes take the same time as on others
+    # computations take the same time on nodes that two programs share
     assert rows["run_time_cycles"].to_list()[:3] == [20_000, 20_000, 5_000]
     # core-cycles are conserved: the busy share of the 128 cores over time equals the ranks times their run times
     busy = pl.read_parquet(results.file(0, "utilisation.parquet"))
@@ -151,14 +152,15 @@ def test_programs_share_the_nodes_that_they_do_not_fill(tmp_path: Path) -> None:
     cores = float((busy["utilisation"] * spans).sum()) * 128
     assert cores == pytest.approx(sum(rows["ranks"] * rows["run_time_cycles"]))
     assert max(busy["busy_terminals"]) == 6
-    # the machine account knows the number of cores per node
+    # the energy account of the machine uses the number of cores per node
     (run_task,) = results.machine(Machine(idle_shares=(0.5,)))["run_task"]
     assert run_task == pytest.approx(sum(ranks["compute_cycles"]) / (128 * max(ranks["finish_cycles"])))
 
 
 def test_messages_of_programs_that_share_nodes_reach_their_own(tmp_path: Path) -> None:
-    """Each of 8 programs of 6 ranks is on two or three nodes of 4 cores, and sends the same number of messages as
-    alone.
+    """Each of 8 programs of 6 ranks is on two or three nodes of 4 cores.
+
+    It sends the same number of messages as if it ran alone.
     """
     program = {"collective": {"operation": "all_to_all", "ranks": 6, "bytes": "600B", "repeat": 3}}
     ring = {"name": "ring", "programs": {"program": program, "local_latency": "100ns"}}
@@ -172,7 +174,7 @@ def test_messages_of_programs_that_share_nodes_reach_their_own(tmp_path: Path) -
     assert sent["message_bytes"] == 8 * of_one["message_bytes"]
     rows = schedule(together, 0)
     assert rows["start_cycles"].to_list() == [0] * 8
-    # 48 ranks use 12 nodes of 4 cores; 16 nodes are not needed
+    # 48 ranks use 12 of the 16 nodes, because a node has 4 cores
     assert pl.read_parquet(together.file(0, "ranks.parquet"))["terminal"].n_unique() == 12
     assert min(rows["run_time_cycles"]) >= schedule(alone, 0)["run_time_cycles"][0]
 

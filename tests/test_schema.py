@@ -1,4 +1,4 @@
-"""The schema of scenarios, which editors read: it accepts scenarios that run, and refuses others."""
+"""Tests the schema of scenarios, which editors read: it accepts scenarios that run, and refuses others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.yaml"))
 
 
 def spelt(value: Any) -> Any:
-    """The tree of PyYAML, with the keys `on` and `off` as words, because YAML 1.2 of scenarios reads them as words."""
+    """Convert the tree of PyYAML: the keys `on` and `off` become words, as in YAML 1.2, which scenarios use."""
     if isinstance(value, list):
         return [spelt(each) for each in value]
     if isinstance(value, dict):
@@ -25,7 +25,7 @@ def spelt(value: Any) -> Any:
 
 
 def wrong(scenario: Any) -> list[str]:
-    """Faults of a scenario according to the schema."""
+    """Return the faults of a scenario according to the schema."""
     found = Draft202012Validator(_engine.schema()).iter_errors(scenario)
     return [f"{problem.json_path}: {problem.message}" for problem in found]
 

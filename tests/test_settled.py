@@ -1,6 +1,6 @@
-"""A point is flawed if it began with a backlog, or is offered all that its paths can carry.
+"""Tests points that began with a backlog, or are offered the full capacity of their paths: they are flawed.
 
-Each remedy is followed literally.
+The tests follow each remedy literally.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
 
-# Two terminals share each channel of half a flit per cycle, so at most 0.25 flits per terminal and cycle are carried.
+# Two terminals share each channel of half a flit per cycle, so the network accepts at most 0.25 flits per terminal and
+# cycle.
 ROW = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 2}}
 links:
@@ -39,7 +40,7 @@ routing: minimal
 traffic: {pattern: tornado, packet: 4flits, load: 0.1}
 measure: {warmup: auto, window: 10us}
 """
-# 3,200 flits per terminal remain when the load falls.
+# A burst: 3,200 flits per terminal wait when the load falls.
 BURST = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 4}}
 links:
@@ -77,9 +78,9 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
 
 
 def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path: Path) -> None:
-    """At 98 % of the capacity, a queue shrinks only by 2 % of the capacity.
+    """At a load of 98 % of the capacity, a queue shrinks only by 2 % of the capacity.
 
-    So the accepted load is nearly the offered load.
+    The accepted load is therefore nearly the offered load, and only queues show the backlog.
     """
     phases = [{"from": "5us", "load": 0.245}]
     results = weft.load(BURST, overrides={"traffic.phases": phases}).run(tmp_path / "near")
@@ -94,7 +95,10 @@ def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path:
 
 
 def test_a_backlog_of_the_warm_up_is_one_without_phases(tmp_path: Path) -> None:
-    """After a link fails in the warm-up, new tables lead around it. Packets that waited remain for the window."""
+    """A link fails in the warm-up, and new routing tables lead around it.
+
+    Packets that waited for it remain as a backlog of the window.
+    """
     faults = [{"link": [0, 1], "at": "1000cycles", "until": "6000cycles"}]
     keys = {"routing": "shortest_path", "faults": faults, "traffic.load": 0.2, "traffic.pattern": "uniform"}
     keys |= {"measure.window": "5000cycles"}
@@ -202,7 +206,7 @@ def test_a_lower_load_comes_first_only_near_the_capacity(sign: dict[str, Any], i
     assert "5 % lower (0.475 in place of 0.5)" in shown
 
 
-# Links go to sleep while others wake: packets wait for them, far below the capacity.
+# Links go to sleep while other links wake, so packets wait for links, far below the capacity.
 SLEEPY = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 1}}
 links:
@@ -259,7 +263,7 @@ def test_a_warm_up_without_end_in_sight_is_reported_with_its_worst_case() -> Non
     estimate = Estimate([_slow_point(), _slow_point()])
     estimate.begin(0)
     estimate.learn(0, 4.0)
-    # 60,000 of 30,000,000 cycles in 12 s: the rest up to the limit takes 5,988 s
+    # the run took 12 s for 60,000 of 30,000,000 cycles, so the rest up to the limit takes 5,988 s
     assert estimate.most_left(1, 60_000, 30_000_000, 12.0) == pytest.approx(5988)
     flight = Flight("a", "slow", 0.002, 60_000, 12.0, 4.0, 5988.0)
     assert flight_words(flight).endswith("between 4.0 s and 1:39:48 left")
@@ -297,8 +301,8 @@ sweep: {links.dim0.buffer: [500flits, 1800flits]}
 
 
 def test_a_load_above_what_a_vc_carries_has_no_longer_run_as_its_remedy(tmp_path: Path) -> None:
-    """A VC of 1800 flits carries 1800 / 2002 = 0.8991, and a VC of 500 flits carries 0.2498. 5 % less is 0.854 and
-    0.237.
+    """With a credit round trip of 2002 cycles, a VC of 1800 flits carries 1800 / 2002 = 0.8991, and a VC of 500 flits
+    carries 0.2498. The remedies are 5 % lower: 0.854 and 0.237.
     """
     results = weft.load(WIDE_AREA).run(tmp_path / "wide")
     assert [summary["saturated"] for summary in results.summaries] == [True, False]
@@ -317,7 +321,8 @@ def test_a_load_above_what_a_vc_carries_has_no_longer_run_as_its_remedy(tmp_path
         assert weft.load(WIDE_AREA, overrides=remedy).run(tmp_path / buffer).flaws == [None]
 
 
-# All links except those of terminals have one VC for one packet: 4 flits in the 22 cycles until a credit returns.
+# Each link between routers has one VC with room for one packet, so it carries 4 flits in the 22 cycles until a credit
+# returns.
 SHORT_BUFFERS = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}
 links: {default: {latency: 10cycles, vcs: 1, buffer: 4flits}, terminal: {latency: 1cycle}}

@@ -1,4 +1,4 @@
-"""Numbers with SI prefixes: the same text from Python and from the scripts of a report."""
+"""Tests numbers with SI prefixes: Python and the scripts of a report print the same text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from browser import browser
 from weft.text.si import si
 
-# Value, unit, number of significant digits, text.
+# Cases: value, unit, number of significant digits, and expected text.
 NUMBERS = [
     (0.0, "J", 4, "0 J"),
     (28365.18, "W", 3, "28.4 kW"),

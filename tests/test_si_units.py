@@ -1,4 +1,4 @@
-"""Latencies in us and loads in Gb/s per terminal: tables, figures, exports and pages."""
+"""Tests latencies in us and loads in Gb/s per terminal, in tables, figures, exports and pages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def speeds(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def expected(results: Results) -> list[tuple[float, float]]:
-    """Latency [us] and accepted load [Gb/s per terminal] of each point."""
+    """Return the expected latency [us] and accepted load [Gb/s per terminal] of each point."""
     known = zip(results.summaries, NS, GBPS, strict=True)
     return [(one["packet_latency_mean_cycles"] * ns / 1e3, one["accepted_load"] * gbps) for one, ns, gbps in known]
 
@@ -63,7 +63,7 @@ def test_a_figure_over_load_has_si_axes_also_of_points_that_differ_in_their_cycl
     ):
         assert row["packet_latency_mean_us"] == pytest.approx(us)
         assert row["accepted_gbps"] == pytest.approx(gbps)
-    # the line of equal loads ends at the end of the axis of offered loads
+    # the diagonal (accepted = offered) ends at the highest offered load
     diagonal: Any
     (diagonal,) = [line for line in accepted.lines if line.get_label() == "_accepted = offered"]
     assert max(diagonal.get_xdata()) == pytest.approx(drawing.numbers["offered_gbps"].max())

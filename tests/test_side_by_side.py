@@ -1,4 +1,4 @@
-"""Sweeps of a paper run in parallel. They overlap, wait for memory, and end after errors and Ctrl-C."""
+"""Tests sweeps of a paper that run in parallel: they overlap, wait for memory, and end after errors and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from weft_papers.common.side_by_side import Rounds
     from weft_papers.common.standing import Standing
 
-# A thread that waits for another one gives up after this time [s].
+# A thread that waits for another thread fails after this time [s].
 PATIENCE = 60
 
 
 def sweep(*loads: float) -> Sweep:
-    """A sweep of small points with these loads; the highest runs first."""
+    """Make a sweep of small points with these loads. The point with the highest load runs first."""
     return weft.load(
         {
             "topology": {"hyperx": {"widths": [2, 2], "terminals_per_router": 2}},
@@ -54,7 +54,7 @@ def sweep(*loads: float) -> Sweep:
 
 
 def rounds(name: str, *of: Sequence[float]) -> Rounds:
-    """The rounds of a sweep, each with its loads."""
+    """Return a function that yields the rounds of a sweep, each with its loads."""
 
     def each(done: Sequence[ResultSet]) -> Iterator[tuple[str, Sweep]]:
         for number, loads in enumerate(of):
@@ -65,7 +65,7 @@ def rounds(name: str, *of: Sequence[float]) -> Rounds:
 
 
 class Runs:
-    """Records the points that run. Each calls `before` first."""
+    """Records the points that run. Each point calls `before` first."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, before: Callable[[float, Control], None]) -> None:
         self.begun: list[float] = []
@@ -101,12 +101,12 @@ def run(
     force_memory: bool = False,
     show: Callable[[Standing], None] | None = None,
 ) -> list[list[ResultSet]]:
-    """Run sweeps in a folder."""
+    """Run sweeps in parallel, with their results in a folder."""
     return side_by_side.run(sweeps, folder, jobs=jobs, force_memory=force_memory, show=show)
 
 
 def until_stopped(control: Control) -> None:
-    """Acts as a point that never ends by itself."""
+    """Wait like a point that never ends by itself, until it is stopped."""
     pause = Event()
     for _ in range(PATIENCE * 100):
         if control.stopped:
@@ -117,9 +117,9 @@ def until_stopped(control: Control) -> None:
 def test_points_of_the_next_sweep_run_beside_the_last_one_of_a_sweep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first point ends as soon as a point of the next sweep runs.
+    """Two sweeps overlap: the first point ends only when a point of the next sweep runs.
 
-    At most two points run, and their results are the same.
+    At most two points run at the same time, and results are the same as one after the other.
     """
     other, overlapped = Event(), []
 
@@ -167,7 +167,7 @@ def test_ctrl_c_keeps_finished_points_and_the_same_call_goes_on(
 ) -> None:
     """The second point of each sweep never ends.
 
-    When these two points run, the first ones are done, and Ctrl-C comes.
+    When both second points run, the first points are done, and the test sends Ctrl-C.
     """
     both = rounds("one", [0.9, 0.8]), rounds("two", [0.3, 0.2])
     with monkeypatch.context() as patch:
@@ -190,7 +190,10 @@ def test_ctrl_c_keeps_finished_points_and_the_same_call_goes_on(
 
 
 def test_an_error_lets_what_runs_finish_and_nothing_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three sweeps begin on two workers. The first fails while the others run; the fourth does not begin."""
+    """Three sweeps begin on two workers.
+
+    If the first sweep fails while the others run, the others finish, and the fourth does not begin.
+    """
     both, known = Barrier(3, timeout=PATIENCE), Event()
     usual = side_by_side._Sides.run
 
@@ -266,7 +269,10 @@ def status(total: int, done: int, *flying: Flight, left: float | None = None) ->
 
 
 def test_time_left_of_sweeps_that_share_workers() -> None:
-    """Two last points of 20 s and 30 s take 30 s on two workers. With 50 s of waiting work they take 50 s."""
+    """If points of 20 s and 30 s are the last, two workers need 30 s.
+
+    If points with 50 s of work also wait, the workers need 50 s.
+    """
     tails = [status(4, 3, flight(20.0), left=20.0), status(4, 3, flight(30.0), left=30.0)]
     assert standing.joined(tails, 2).left_seconds == 30.0
     waiting = status(10, 0, left=25.0)  # 50 s of computing, as if the sweep had both workers
@@ -304,7 +310,7 @@ def test_a_terminal_shows_one_bar_with_points_of_several_sweeps() -> None:
 
 
 def test_each_folder_tells_how_far_its_sweep_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the two sweeps run, each has its own beacon with its own points."""
+    """While two sweeps run, the progress file in each folder lists only the points of its sweep."""
     from weft.runs import beacon
 
     said: list[list[int]] = []

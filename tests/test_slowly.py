@@ -1,4 +1,4 @@
-"""A check that takes long prints which part takes long."""
+"""Tests that a check of a scenario that takes long prints which part takes long."""
 
 from __future__ import annotations
 

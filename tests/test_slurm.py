@@ -1,6 +1,6 @@
-"""Sweeps on Slurm: submitting, following, cancelling, continuing. A stand-in replaces Slurm's commands.
+"""Tests sweeps on Slurm: how Weft submits jobs, follows them, cancels them and continues.
 
-`make test-slurm` tests the same with a real Slurm.
+A script replaces Slurm's commands. `make test-slurm` runs similar tests with a real Slurm.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SLOW = ["--set", "measure.window=150000cycles"]
 
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a stand-in for Slurm, whose commands are on the search path."""
+    """Put commands that replace Slurm's on the search path, and return the folder of their jobs."""
     state = tmp_path / "slurm"
     state.mkdir()
     for name in ("sbatch", "srun", "squeue", "scancel", "scontrol"):
@@ -73,7 +73,7 @@ def status_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any
 
 
 def submit_and_lose(small: Path, out: Path, slurm: Path) -> list[str]:
-    """Submit jobs that never begin and that Slurm then does not know; returns the command."""
+    """Submit jobs that never begin, let Slurm forget them, and return the command."""
     command = ["run", str(small), "--out", str(out), "--no-picture", "--on", "slurm"]
     (slurm / "hold").touch()
     assert main(command) == 0
@@ -83,7 +83,8 @@ def submit_and_lose(small: Path, out: Path, slurm: Path) -> list[str]:
 
 
 def check_same(results: Results, reference: Results) -> None:
-    """Check that the two have the same points with the same bytes. Only `run.json` has machine and time of the run."""
+    """Check that two result sets have the same points with the same bytes, except for `run.json`, which has machine and
+    time of a run."""
     of = {path.relative_to(reference.root) for path in reference.root.glob("points/[!.]*/*")}
     assert {path.relative_to(results.root) for path in results.root.glob("points/[!.]*/*")} == of
     for path in of:
@@ -118,7 +119,10 @@ def test_an_array_gives_the_results_of_a_local_run(
 def test_the_sweeps_of_a_paper_are_jobs_and_the_same_command_then_judges_it(
     tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The test uses the smallest experiment and no rules, because the paper's rules would take most of the time."""
+    """A reproduction runs on Slurm.
+
+    The test uses the smallest experiment and no rules, because the paper's rules would take most of the time.
+    """
     whole = registry.paper("tcep")
     (figure,) = whole.chosen(["5"])
     small = dataclasses.replace(
@@ -146,7 +150,7 @@ def test_the_sweeps_of_a_paper_are_jobs_and_the_same_command_then_judges_it(
 def test_points_of_the_torus_paper_are_handed_over_once(
     tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No job begins, and the same command submits nothing twice."""
+    """While jobs wait, the same command does not submit points a second time."""
     (slurm / "hold").touch()
     command = ["reproduce", "torus", "--full", "--only", "allocator", "--out", str(tmp_path), "--on", "slurm"]
     assert main(command) == 0
@@ -201,7 +205,7 @@ def test_jobs_that_died_are_reported_and_their_points_handed_over_again(
 def test_cancelled_jobs_end_and_keep_what_is_finished(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """This also works if Slurm does not answer, because jobs notice that their order is withdrawn."""
+    """`cancel` also works if Slurm does not answer, because jobs notice that their order is withdrawn."""
     out = tmp_path / "out"
     command = ["run", str(small), *SLOW, "--out", str(out), "--no-picture", "--on", "slurm", "--job-time", "10min"]
     assert main(command) == 0
@@ -272,8 +276,9 @@ def test_without_on_slurm_options_of_jobs_are_refused(small: Path, capsys: pytes
 def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Jobs of the same array continue after they are queued again, and jobs of the next array after a process was
-    killed.
+    """A job that Slurm queues again continues from its checkpoint.
+
+    After a killed process, a job of the next array continues.
     """
     out, window = tmp_path / "out", "measure.window=1000000cycles"
     one = ["--set", "sweep=null", "--set", window]
@@ -299,7 +304,8 @@ def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
 def end_a_job(out: Path, how: signal.Signals, early: int) -> None:
     """Send a signal to a job that has written a checkpoint since it began, and wait until it has ended.
 
-    The checkpoint is before cycle `early`, far from the end of the point. So the signal comes before the point ends.
+    The checkpoint is before cycle `early`, far from the end of the point, so that the signal arrives before the point
+    ends.
     """
     until, before = (
         time.monotonic() + PATIENCE,
@@ -316,16 +322,17 @@ def end_a_job(out: Path, how: signal.Signals, early: int) -> None:
 
 
 def written_since(out: Path, before: dict[Path, int]) -> bool:
-    """Whether a checkpoint is newer than it was."""
+    """Return whether a checkpoint is newer than before."""
     with suppress(FileNotFoundError):  # the file was removed in the meantime
         return any(path.stat().st_mtime_ns != before.get(path) for path in out.glob("checkpoints/[!.]*"))
     return False
 
 
 def test_a_job_that_writes_checkpoints_may_reach_its_limit_once_without_one(tmp_path: Path) -> None:
-    """The checkpoint that a job writes at its end is noticed the next time.
+    """A job can reach its time limit once without a new checkpoint.
 
-    If there is none by then, the job is stuck.
+    Weft notices the checkpoint that a job writes at its end only the next time. If there is no new checkpoint then, the
+    job is stuck.
     """
     pytest.importorskip("submitit")
     store = Store(tmp_path)
@@ -416,7 +423,7 @@ def test_what_a_search_can_not_use_is_refused(
 def test_jobs_of_another_cluster_are_not_taken_for_dead(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`squeue` of this cluster does not know these jobs."""
+    """The jobs belong to another cluster, so `squeue` of this cluster does not list them."""
     out = tmp_path / "out"
     command = submit_and_lose(small, out, slurm)
     (slurm / "cluster").write_text("there")

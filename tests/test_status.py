@@ -1,4 +1,4 @@
-"""Progress of a sweep, also while another process runs it."""
+"""Tests `weft status`, the progress of a sweep, also while another process runs it."""
 
 from __future__ import annotations
 
@@ -169,7 +169,10 @@ def test_a_folder_without_results_is_refused(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_status_finds_what_a_run_finds(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One byte of each file is changed in turn. The sizes stay the same."""
+    """`weft status` detects the damage that a run detects.
+
+    The test changes one byte of each file in turn, so that sizes stay the same.
+    """
     sweep = weft.load(small, overrides={"sweep.traffic.load": [0.1], "sweep.traffic.pattern": ["uniform"]})
     results = sweep.run(tmp_path / "out")
     for path in sorted(path for path in results.folder(0).iterdir() if path.name != "run.json"):

@@ -1,4 +1,4 @@
-"""Tables as text."""
+"""Tests tables of results as text."""
 
 from __future__ import annotations
 
@@ -140,7 +140,10 @@ measure: {warmup: 1000cycles, window: 4000cycles}
 
 
 def test_a_table_says_that_accepted_loads_include_replies(tmp_path: Path) -> None:
-    """Each flit of a request is answered by four flits, so about five times its load is accepted."""
+    """The table says that accepted loads include replies.
+
+    Each flit of a request causes four flits of replies, so the accepted load is about five times the load of requests.
+    """
     results = weft.load(ASKED).run(tmp_path / "asked")
     assert results.frame["accepted_load"][0] > 4 * results.frame["load"][0]
     head = tables.loads(results).splitlines()[0]

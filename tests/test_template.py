@@ -1,4 +1,4 @@
-"""The template of a crate of models outside of this repository, and engines that other packages offer."""
+"""Tests the template of a crate of models outside this repository, and engines that other packages offer."""
 
 from __future__ import annotations
 
@@ -40,13 +40,14 @@ def test_all_names_are_filled_in(crate: Path) -> None:
 
 
 def test_cargo_generate_leaves_out_what_new_py_leaves_out() -> None:
-    """`exclude` would copy these files without filling in names; `ignore` does not copy them."""
+    """cargo generate omits the same files as new.py: its key `ignore` omits files, but `exclude` would copy them
+    without names filled in."""
     shown = tomllib.loads((ROOT / "template" / "cargo-generate.toml").read_text())["template"]
     assert shown == {"ignore": ["new.py", "target"]}
 
 
 def test_its_readme_has_steps_that_need_no_path(crate: Path) -> None:
-    """Programs come from Weft's environment, and pip does not look for Weft on an index."""
+    """The steps of the README use programs of Weft's environment, and pip does not search Weft on an index."""
     steps = re.search(r"```sh\n(.*?)```", (crate / "README.md").read_text(), re.S)
     assert steps
     programs = [line.split()[0] for line in steps[1].splitlines()]
@@ -55,7 +56,10 @@ def test_its_readme_has_steps_that_need_no_path(crate: Path) -> None:
 
 
 def test_its_steps_use_profiles_that_it_has(crate: Path) -> None:
-    """The same applies to the page of the site. Code that runs in every cycle is optimised as in this repository."""
+    """The steps of the README, and of the page of the site, use only profiles that the crate has.
+
+    Code that runs in every cycle is optimised as in this repository.
+    """
     pages = (crate / "README.md").read_text() + (ROOT / "docs" / "howto" / "rust_model.md").read_text()
     own, ours = (tomllib.loads((of / "Cargo.toml").read_text())["profile"] for of in (crate, ROOT))
     used = set(re.findall(r"--profile (\w+)", pages))
@@ -76,7 +80,7 @@ def test_its_dependencies_are_crates_of_this_repository(crate: Path) -> None:
     own, ours = (tomllib.loads(path.read_text()) for path in (crate / "Cargo.toml", ROOT / "Cargo.toml"))
     assert own["package"]["edition"] == ours["workspace"]["package"]["edition"]
     assert own["dependencies"]["rand_pcg"] == ours["workspace"]["dependencies"]["rand_pcg"]["version"]
-    # the bindings must be those of the engine
+    # the crate must use the same version of the Python bindings as the engine
     needs = [tomllib.loads((path / "Cargo.toml").read_text()) for path in (crate / "engine", ROOT / "crates/python")]
     assert needs[0]["dependencies"]["pyo3"] == needs[1]["dependencies"]["pyo3"]
 
@@ -128,7 +132,7 @@ def offer(folder: Path, name: str, code: str) -> None:
     (shown / "entry_points.txt").write_text(f"[weft.engine]\n{name} = {name}\n")
 
 
-# Weft's engine with another version, as a package could offer it.
+# A module that a package offers: Weft's engine with another version number.
 ENGINE = f"""\
 import importlib.util
 
@@ -184,7 +188,10 @@ def test_two_engines_and_a_broken_one_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_crate_conforms_and_its_wheel_runs_a_scenario(crate: Path, tmp_path: Path) -> None:
-    """The crate is built against this folder, with its lock file. Registry packages come from its target folder."""
+    """The new crate conforms, and its wheel runs a scenario.
+
+    Cargo builds it against this repository, with the lock file and the compiled packages of the repository.
+    """
     target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
     (crate / "Cargo.lock").write_bytes((ROOT / "Cargo.lock").read_bytes())
     more = {"CARGO_TARGET_DIR": target, "CARGO_PROFILE_DEV_DEBUG": "0", "PYO3_PYTHON": sys.executable}

@@ -1,4 +1,4 @@
-"""Traces of runs. They are valid in the Trace Event Format, and show what the run did."""
+"""Tests timelines of runs: they are valid in the Trace Event Format, and agree with the results of the run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SLEEPY = {
     "power.policy": "{idle_timeout: {idle: 20cycles, transition: 10cycles}}",
     "measure.link_states": "{}",
 }
-# Fields of an event of each phase used here, with their types, by the format.
+# For each kind of event (`ph`) that Weft writes, the fields that the format requires, with their types.
 REQUIRED: dict[str, dict[str, Any]] = {
     "X": {"name": str, "cat": str, "ts": (int, float), "dur": (int, float), "pid": int, "tid": int, "args": dict},
     "M": {"name": str, "pid": int, "tid": int, "args": dict},
@@ -43,7 +43,7 @@ METADATA = {
 
 
 def validate(trace: dict[str, Any]) -> dict[tuple[int, int], list[dict[str, Any]]]:
-    """Check a trace against the format; the slices of each track, in order of time."""
+    """Check a trace against the format, and return the slices of each track in order of time."""
     assert trace["displayTimeUnit"] in {"ms", "ns"}
     assert all(isinstance(value, (str, bool, int, float, dict)) for value in trace["otherData"].values())
     tracks: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
@@ -56,7 +56,7 @@ def validate(trace: dict[str, Any]) -> dict[tuple[int, int], list[dict[str, Any]
             assert isinstance(event["args"][key], kind)
             named.add((event["name"], event["pid"], event["tid"]))
         elif event["ph"] in "sf":
-            # an arrow starts and ends in the slice that was opened last
+            # in the format, an arrow starts and ends in the slice that was opened last
             assert tracks[event["pid"], event["tid"]][-1]["ts"] == event["ts"]
         else:
             assert event["ts"] >= 0
@@ -83,7 +83,7 @@ def _check_nesting(slices: list[dict[str, Any]]) -> None:
 
 
 def laid_out(recorded: trace_file.Timeline) -> dict[str, Any]:
-    """A trace in the form of its file."""
+    """Return a trace in the form of its file."""
     return {"displayTimeUnit": "ns", "otherData": recorded.about, "traceEvents": list(recorded.events())}
 
 
@@ -120,7 +120,8 @@ def test_slices_are_the_steps_and_the_states_of_the_run(small: Path, tmp_path: P
         for event in slices
     ]
     assert sorted(lines) == sorted(spans.iter_rows())
-    # a packet's outermost slices follow each other without gaps from creation to delivery, in us, with cycles of 1 ns
+    # the outermost slices of a packet follow each other without gaps from creation to delivery; times are in us, and a
+    # cycle is 1 ns
     outer = {"queue", "link", "router", "tail"}
     for (pid, _), slices in tracks.items():
         if pid == tracing.PACKETS:
@@ -246,7 +247,8 @@ def test_a_file_that_can_not_be_written_is_reported_before_the_run(
     assert main(["timeline", str(small), "--out", "/no/such/folder/x.json"]) == 2
 
 
-# A router that sends round requests its link, and the link is activated; all routers get the message.
+# A router whose packets take detours requests its direct link, and the link is activated. All routers receive the
+# message.
 TALK = """\
 topology: {hyperx: {widths: [3], terminals_per_router: 4}}
 links:
@@ -261,7 +263,7 @@ measure: {warmup: 0cycles, window: 1000cycles}
 
 @pytest.fixture
 def talk(tmp_path: Path) -> Path:
-    """The file of a scenario in which routers send control packets."""
+    """Write the file of a scenario in which routers send control packets."""
     path = tmp_path / "talk.yaml"
     path.write_text(TALK, encoding="utf-8")
     return path
@@ -277,7 +279,7 @@ def trace_of(folder: Path, talk: Path, *options: str) -> dict[str, Any]:
 
 
 def marks(trace: dict[str, Any]) -> list[tuple[int, str, int]]:
-    """Control packets of routers: router, text, cycle."""
+    """Return the control packets in a trace: router, text, cycle."""
     control = [event for event in trace["traceEvents"] if event["pid"] == tracing.CONTROL and event["ph"] == "X"]
     return [(event["tid"] - 1, event["name"], event["args"]["from_cycle"]) for event in control]
 
@@ -323,11 +325,11 @@ def test_control_packets_are_chosen_by_kind_router_number_and_time(
     capsys.readouterr()
     assert len(marks(trace_of(tmp_path, talk, "--control-packets", "1"))) == 2
     assert "3 control packets omitted" in capsys.readouterr().out
-    # a packet in flight at the end has no arrow
+    # a control packet that is in flight at the end has no arrow
     cut = trace_of(tmp_path, talk, "--from-cycle", "500", "--to-cycle", "510")
     assert marks(cut) == [(2, "ack, to 1", 500)]
     assert not [event for event in cut["traceEvents"] if event["ph"] in "sf"]
-    # a packet that left before the beginning also has no arrow
+    # a control packet that left its router before the beginning also has no arrow
     late = trace_of(tmp_path, talk, "--from-cycle", "501")
     assert marks(late)[0][:2] == (1, "ack, from 2")
     arrows = [(event["ph"], event["id"]) for event in late["traceEvents"] if event["ph"] in "sf"]

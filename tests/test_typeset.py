@@ -1,4 +1,4 @@
-"""Tables for documents: `weft export` and `weft compare` as LaTeX and Markdown."""
+"""Tests tables for documents: `weft export` and `weft compare` write LaTeX and Markdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def cells(line: str) -> list[str]:
-    """Cells of a row of Markdown."""
+    """Return the cells of a row of a Markdown table."""
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
 
 
@@ -96,7 +96,10 @@ def test_headings_have_units() -> None:
 
 
 def test_points_as_tables_of_a_document(made_up: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The table has coordinates and chosen columns. A saturated point has a word instead of its latency."""
+    """A table of points has their coordinates and chosen columns.
+
+    A saturated point has a word instead of its latency.
+    """
     for ending in ("md", "tex"):
         assert main(["export", str(made_up.root), "--out", str(tmp_path / f"deep/t.{ending}")]) == 0
         assert capsys.readouterr().out == f"{tmp_path}/deep/t.{ending}\n"
@@ -217,7 +220,7 @@ def test_seeds_are_one_row_with_means_and_intervals(tmp_path: Path) -> None:
     head, _, *rows = (cells(line) for line in out.read_text(encoding="utf-8").splitlines() if line.startswith("|"))
     column = head.index("Mean packet latency [cycles]")
     assert "Seed" not in head
-    # two values with mean m: half of their difference times 12.706, Student's t with one degree of freedom
+    # the half-width for two values is half of their difference times 12.706, Student's t with one degree of freedom
     assert [row[column] for row in rows] == ["21.0 ± 12.7", "30.0\\~"]
     assert "means over 2 seeds" in out.read_text(encoding="utf-8")
     csv = tmp_path / "seeds.csv"
@@ -236,7 +239,7 @@ def test_seeds_are_one_row_with_means_and_intervals(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", [".md", ".tex"])
 def test_means_of_points_that_drop_packets_have_the_legend_of_their_mark(tmp_path: Path, ending: str) -> None:
-    """Half an interval follows every marked mean."""
+    """In a table of means over seeds, a half-width follows every mean, also one with the mark of dropped packets."""
     results = made(
         tmp_path / "dropping",
         [

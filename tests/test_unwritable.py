@@ -1,4 +1,5 @@
-"""Files that cannot be written cause one error with the path, the reason and the remedy, and nothing is lost."""
+"""Tests files that cannot be written: Weft reports one error with path, reason and remedy, and loses no earlier
+results."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from weft.results.store import Store, replaced
 if TYPE_CHECKING:
     from weft._engine import Finished, Point
 
-# A limit on file sizes has the same effect as a full disk; Python ignores the signal that comes with it.
+# A limit on file sizes has the same effect as a full disk. Python ignores the signal that the limit sends.
 LIMITED = """
 import resource, sys, weft.cli
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
@@ -35,7 +36,10 @@ def under_limit(size: int, *words: str | Path) -> subprocess.CompletedProcess[st
 
 @pytest.mark.parametrize("size", [0, 1500, 4000])
 def test_a_run_whose_files_do_not_fit_says_so_and_keeps_what_is_there(small: Path, tmp_path: Path, size: int) -> None:
-    """In three cases, the list of points, a point, or a picture does not fit."""
+    """The disk is full for the list of points, for a point, or for a picture.
+
+    The run reports this, and keeps finished points.
+    """
     out, few = tmp_path / "out", ["--set", "sweep.traffic.load=[0.1]", "--set", "sweep.traffic.pattern=[uniform]"]
     shown = under_limit(size, "run", small, "--out", out, *few)
     assert shown.returncode == 2, shown.stderr
@@ -56,7 +60,7 @@ def test_results_stay_when_their_disk_is_full(
     before = sweep.run(out).frame
 
     def full(point: object, folder: Path) -> None:  # noqa: ARG001 - as `Finished.save` takes them
-        # in the form in which the engine raises it
+        # an error in the form in which the engine raises it
         raise OSError(errno.ENOSPC, "No space left on device (os error 28)")
 
     real = Store.save
@@ -155,7 +159,7 @@ def test_a_report_and_a_picture_that_can_not_be_written_are_errors_of_weft(small
     ],
 )
 def test_each_reason_is_reported_in_words(tmp_path: Path, number: int, words: str) -> None:
-    """The error is tested in the form of the operating system and in that of the engine."""
+    """Weft reports each reason in words, for errors in Python's form and in the engine's form."""
     for problem in (
         OSError(number, os.strerror(number)),
         OSError(number, f"{os.strerror(number)} (os error {number})"),

@@ -1,4 +1,4 @@
-"""Comparison with other simulators ("peers"): mapping of rows, and the judge."""
+"""Tests `weft validate`, the comparison with other simulators ("peers"): the mapping of rows, and the verdicts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def a_case(must_match: MustMatch, *, band: float = 0.05, oblivious: bool = True) -> Case:
-    """A row whose peer measured a latency of 100 cycles, 2 hops and an accepted load of 0.4."""
+    """Make a row in which the peer measured a latency of 100 cycles, 2 hops and an accepted load of 0.4."""
     return Case(
         line=2,
         peer="Peer",
@@ -37,7 +37,7 @@ def a_case(must_match: MustMatch, *, band: float = 0.05, oblivious: bool = True)
 
 
 def ours(latency: float = 100.0, hops: float = 2.0, accepted: float = 0.4, *, spread: float = 0.0) -> Ours:
-    """Five runs around the given means; only the latency spreads, with a sigma of `spread`."""
+    """Make five runs with the given means. Only the latency varies, with a standard deviation of `spread`."""
     steps = [-1.0, -1.0, 0.0, 1.0, 1.0]  # sigma 1: the squares sum to 4 = n - 1
     return Ours([Numbers(latency + spread * step, hops, accepted) for step in steps], bound=0.45)
 
@@ -71,9 +71,8 @@ def test_order_rows_are_between_peer_and_load() -> None:
 
 
 def test_few_packets_scatter_by_the_draws_of_their_sources() -> None:
-    """64 packets created with a probability near 0 scatter by sqrt(64) = 8, an eighth.
-
-    So 3 sigma are 3 * 0.05 * sqrt(1.2).
+    """The number of 64 packets that are created with a probability near 0 has a standard deviation of sqrt(64) = 8, an
+    eighth. An eighth of the load 0.4 is 0.05, so 3 sigma of the difference are 3 * 0.05 * sqrt(1.2).
     """
     chance = chance_of_draws(0.4, 64, 0.0)
     assert chance == pytest.approx(0.05)
@@ -89,10 +88,7 @@ def test_few_packets_scatter_by_the_draws_of_their_sources() -> None:
 
 
 def test_a_burst_and_a_saturated_row_are_not_judged_by_the_draws_of_packets() -> None:
-    """A burst has a fixed number of packets.
-
-    In saturation the links, not random draws, decide how many are accepted.
-    """
+    """A burst has a fixed number of packets. In saturation the links, not random draws, determine the accepted load."""
     cases = {case.name: case for case in read(GOLDEN / "fogsim.csv")}
     steady, burst = cases["v1-h2-VAL-UN-10-s1"], cases["v1-burst200-h2-PB-UN-100-s1"]
     summary = {"saturated": False, "accepted_load": 0.0125, "packets": 4500, "packet_flits": 1}
@@ -102,9 +98,9 @@ def test_a_burst_and_a_saturated_row_are_not_judged_by_the_draws_of_packets() ->
 
 
 def test_the_bound_holds_for_the_terminal_that_gets_least() -> None:
-    """Beyond the bound, sources that do not cross the fullest channel still send more.
+    """Beyond the bound, sources whose packets do not cross the fullest channel still send more.
 
-    So the mean may be above the bound.
+    The mean accepted load can therefore exceed the bound.
     """
     within, beyond = (replace(ours(accepted=0.48), least=[least] * 5) for least in (0.45, 0.451))
     assert judge(a_case("order"), within).answer == "agrees"
@@ -114,15 +110,15 @@ def test_the_bound_holds_for_the_terminal_that_gets_least() -> None:
 
 
 def as_case(scenario: dict[str, Any], peer_accepts: float) -> Case:
-    """A row of a scenario with the criterion ``order``."""
+    """Make a row of a scenario with the criterion ``order``."""
     load = scenario["traffic"]["load"]
     theirs = Numbers(None, None, peer_accepts)
     return replace(a_case("order"), scenario=scenario, load=load, theirs=theirs)
 
 
 def test_transpose_accepts_more_than_the_bound_and_agrees() -> None:
-    """In an 8 x 8 torus, terminals on the diagonal send to themselves, and the fullest channel carries 3.5 of 64
-    terminals.
+    """Under transpose in an 8 x 8 torus, terminals on the diagonal send to themselves, and the fullest channel carries
+    the traffic of 3.5 of 64 terminals. The accepted load exceeds the bound.
     """
     transpose = {
         "topology": {"torus": {"widths": [8, 8], "terminals_per_router": 1}},
@@ -140,9 +136,10 @@ def test_transpose_accepts_more_than_the_bound_and_agrees() -> None:
 @pytest.mark.parametrize("load", [0.0, 0.01])
 @pytest.mark.parametrize("routing", [{"dragonfly_valiant": {"intermediate": "router"}}, "dragonfly_ugal"])
 def test_rows_without_a_bound_and_with_a_sampled_one_are_judged(load: float, routing: Any) -> None:
-    """At load 0 no terminal sends, so there is no bound.
+    """Rows without an exact bound have a verdict.
 
-    A dragonfly of 5,256 terminals has too many paths for an exact bound.
+    At load 0 no terminal sends, so no bound exists. A dragonfly of 5,256 terminals has too many paths for an exact
+    bound.
     """
     large = {
         "topology": {
@@ -239,7 +236,10 @@ FOGSIM = [
 
 
 def test_rows_of_fogsim_agree() -> None:
-    """The test has a row of each routing, each version of the peer and each criterion, and a burst."""
+    """Rows of FOGSim agree with Weft.
+
+    The test runs a row of each routing, each version of FOGSim and each criterion, and a burst.
+    """
     cases = [case for case in read(GOLDEN / "fogsim.csv") if case.name in FOGSIM]
     assert len(cases) == len(FOGSIM)
     verdicts = run_cases.validate(cases, seeds=5, jobs=None)
@@ -247,9 +247,9 @@ def test_rows_of_fogsim_agree() -> None:
 
 
 def test_loads_of_fogsim_are_of_packets_that_take_eight_cycles() -> None:
-    """Packets of 8 phits are one flit over links of 1/8 flit per cycle.
+    """FOGSim's packets of 8 phits are one flit over links of 1/8 flit per cycle, so loads are divided by 8.
 
-    A burst's accepted load is over the time until its last packet.
+    The accepted load of a burst is a mean until its last packet arrives.
     """
     cases = {case.name: case for case in read(GOLDEN / "fogsim.csv")}
     steady, burst = cases["v1-h2-MIN-ADV+1-5-s1"], cases["v1-burst200-h2-PB-UN-100-s1"]
@@ -282,7 +282,8 @@ def test_a_bad_row_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_row_without_a_known_bound_is_judged_by_what_was_offered() -> None:
-    """Cases: no terminal sends when the run begins, or there are too many paths. No row ends with a traceback."""
+    """If the bound is unknown, the offered load replaces it: no terminal sends when the run begins, or a network has
+    too many paths."""
     unknown = replace(ours(accepted=0.4), bound=None)
     assert judge(a_case("order"), unknown).answer == "agrees"
 

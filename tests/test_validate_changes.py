@@ -1,4 +1,4 @@
-"""Rows of peers in which the pattern of traffic changes: read, run, compared and printed."""
+"""Tests rows of peers in which the traffic pattern changes: how Weft reads, runs, compares and prints them."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ if TYPE_CHECKING:
 
 FILE = GOLDEN / "fogsim.csv"
 BIN = 50
-# Middles of 4 bins before the change and 20 bins after it.
+# Middles of 4 bins before the change and 20 bins after the change [cycles].
 TIMES = [BIN * (number + 0.5) for number in range(-4, 20)]
 
 
 def settling(bins_off: int, *, before: float = 100.0, after: float = 200.0) -> Response:
-    """A latency of 100 cycles, then 300 cycles for `bins_off` bins, then 200 cycles."""
+    """Make a response: a latency of 100 cycles before the change, then 300 cycles for `bins_off` bins, then 200
+    cycles."""
     return Response(TIMES, [before] * 4 + [after + 100] * bins_off + [after] * (20 - bins_off))
 
 
 def row(name: str, theirs: int, *, of: str = "one change", band: float = 0.0) -> Case:
-    """A row in which `theirs` bins of the peer are off."""
+    """Make a row in which the peer's latency has settled after `theirs` bins."""
     return Case(
         line=2,
         peer="Peer",
@@ -52,12 +53,13 @@ def row(name: str, theirs: int, *, of: str = "one change", band: float = 0.0) ->
 
 
 def judged(case: Case, ours: Response | None) -> Verdict:
-    """The verdict before rows are compared with each other."""
+    """Return the verdict on a row, before rows are compared with each other."""
     return judge(case, Ours([Numbers(150.0, 2.0, 0.5)] * 5, bound=1.0, response=ours))
 
 
 def ordered(*bins_off: tuple[int, int]) -> list[Verdict]:
-    """Rows a, b, ... of one change, with these numbers of bins that are off in the peer and in Weft."""
+    """Make the verdicts on rows a, b, ... of one change, which settle after these numbers of bins in the peer and in
+    Weft."""
     names = "abcdef"
     return in_order([judged(row(names[k], theirs), settling(ours)) for k, (theirs, ours) in enumerate(bins_off)])
 
@@ -67,15 +69,15 @@ def test_a_response_settles_with_its_last_bin_that_is_more_than_a_tenth_off() ->
     assert (found.before, found.final, found.peak) == (100.0, 200.0, 300.0)
     assert found.adapted == 125.0, "the middle of the third bin"
     assert settling(0).adapted == 0.0
-    # the last quarter of 20 bins has 5 bins: with the last bin at 310 the final latency is 222, and 200 is 9.9 % below
-    # it
+    # the last quarter of 20 bins has 5 bins. If the last bin has a latency of 310, the final latency is 222, and 200 is
+    # 9.9 % below it
     late = Response(TIMES, [100.0] * 4 + [200.0] * 19 + [310.0])
     assert late.final == 222.0
     assert late.adapted == TIMES[-1]
 
 
 def test_seeds_are_merged_by_their_packets_and_bins_without_packets_are_left_out() -> None:
-    """(100 cycles x 1 packet + 200 cycles x 3 packets) / 4 = 175 cycles."""
+    """Means over seeds are weighted by packets: (100 cycles x 1 packet + 200 cycles x 3 packets) / 4 = 175 cycles."""
     bins = pl.DataFrame(
         {
             "time": [-25.0, 25.0, 25.0, 75.0, 125.0],
@@ -126,9 +128,9 @@ def test_rows_of_different_changes_are_not_compared() -> None:
 
 @pytest.mark.parametrize(("theirs", "ours", "fails"), [(0, 1, False), (0, 2, True), (9, 4, False), (9, 1, True)])
 def test_a_row_alone_in_its_change_is_ordered_with_the_change_itself(theirs: int, ours: int, *, fails: bool) -> None:
-    """One bin that is off, at 25 cycles, counts as together with the change.
+    """A row that settles after one bin, at 25 cycles, counts as settled together with the change.
 
-    Two bins, at 75 cycles, count as after it.
+    After two bins, at 75 cycles, it counts as later.
     """
     (verdict,) = in_order([judged(row("a", theirs), settling(ours))])
     assert (verdict.answer == "fails") == fails
@@ -156,7 +158,7 @@ def test_a_row_without_a_response_fails() -> None:
 
 
 def transients() -> dict[str, Case]:
-    """The rows of FOGSim in which the pattern changes, by name."""
+    """Return the rows of FOGSim in which the pattern changes, by name."""
     return {case.name: case for case in read(FILE) if case.change}
 
 
@@ -171,7 +173,8 @@ def test_all_transients_of_fogsim_are_compared_with_others_of_their_change() -> 
 def test_fogsim_settles_at_once_or_within_a_bin() -> None:
     """PB has 189.5 cycles in the first bin and 213.5 at the end, 11 % more. OFAR has 194.8 cycles, then 201.3.
 
-    So by this measure FOGSim's PB needs no adaptation period, although the column `why` of its rows says so.
+    By the criterion of 10 %, FOGSim's PB therefore needs no period of adaptation, although the column `why` of its rows
+    names one.
     """
     times = {name: case.change.theirs.adapted for name, case in transients().items() if case.change}
     late = {"v1-tr-to-ADV+2-h3-PB-UN-14", "v1-tr-to-ADV+2-h3-PB125-UN-14", "v1-tr-to-ADV+3-h3-PB125-ADV+2-12"}
@@ -200,7 +203,7 @@ def test_the_scenario_of_a_transient_changes_at_the_end_of_the_warm_up() -> None
 
 
 def changed_file(tmp_path: Path, old: str, new: str) -> Path:
-    """The row of OFAR at h = 2, with one text replaced."""
+    """Write a file with the row of OFAR at h = 2, with one text replaced."""
     head, *rows = FILE.read_text(encoding="utf-8").splitlines()
     found = next(each for each in rows if each.startswith("v1-tr-to-ADV+2-h2-OFAR"))
     assert old in found
@@ -241,7 +244,10 @@ def test_a_filter_takes_all_rows_of_a_change() -> None:
 
 
 def test_packets_that_do_not_come_leave_nothing_to_compare() -> None:
-    """Terminals send 16 times as much as their groups can forward, and the run ends before the packets arrive."""
+    """Terminals send 16 times the load that their groups can forward, and the run ends before the packets arrive.
+
+    The comparison then has no response of Weft.
+    """
     case = transients()["v1-tr-to-ADV+2-h2-PB125-UN-10"]
     assert case.scenario
     scenario: dict[str, Any] = case.scenario | {
@@ -261,6 +267,6 @@ def test_transients_of_fogsim_at_h_2_agree(capsys: pytest.CaptureFixture[str]) -
     change = ofar["change"]
     assert (change["cycle"], change["bin_cycles"]) == (3000, 50)
     assert change["settled"] == {"peer": 0.0, "weft": 0.0}
-    # two runs with 5 seeds each and about 900 packets before the change
+    # both simulators have 5 seeds, with about 900 packets before the change
     assert change["before"]["weft"] == pytest.approx(change["before"]["peer"], rel=0.05)
     assert change["after"]["weft"] == pytest.approx(change["after"]["peer"], rel=0.05)

@@ -1,4 +1,4 @@
-"""Warnings of the engine are shown next to the numbers: in the report, and in a search for saturation."""
+"""Tests that reports, and searches for saturation, show warnings of the engine next to the numbers."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ ON = {"links_stay_on": True, "links_on_mean": 1.0}
 
 
 def warned(load: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A point with the engine's warning that its results depend on the start of the run."""
+    """Make a point with the engine's warning that its results depend on the start of the run."""
     return steady_point(SLEEPY, load, warnings=[RISK], **more)
 
 
 def test_a_report_shows_the_warnings_of_its_points(tmp_path: Path) -> None:
-    """A warning that another sentence contains is not repeated."""
+    """A report shows the warnings of its points, but does not repeat a warning that another sentence contains."""
     short = {"path": "measure.warmup", "what": "the warm-up is too short", "help": "write `measure.warmup: 9000cycles`"}
     points = [steady_point("always_on", 0.2, warnings=[short]), warned(0.2), warned(0.4)]
     shown = answer.sentences(Sources([made(tmp_path / "made", points)]))
@@ -69,9 +69,9 @@ def test_a_warned_point_is_not_called_best_without_its_warning(tmp_path: Path) -
 
 
 def test_a_search_warns_and_claims_no_load_that_was_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The two ends of the search are carried, but the network collapses between them.
+    """The network carries both ends of a search, but collapses between them.
 
-    The sweep that the message names shows this.
+    The sweep that the warning names shows this.
     """
     file = tmp_path / "sleepy.yaml"
     file.write_text(SLEEPY_NETWORK, encoding="utf-8")
@@ -91,7 +91,7 @@ def test_a_search_warns_and_claims_no_load_that_was_not_run(tmp_path: Path, caps
 
 
 def test_the_remedy_of_a_policy_that_collapses_names_its_parameter(tmp_path: Path) -> None:
-    """The load is one that always-on links carry. The remedy works."""
+    """With always-on links, the network carries this load. The remedy works."""
     keys: dict[str, Any] = {"measure": {"warmup": "4000cycles", "window": "2000cycles"}, "traffic.load": 0.2}
     policies = ["always_on", {"idle_timeout": {"idle": "60cycles", "transition": "100cycles"}}]
     results = weft.load(SLEEPY_NETWORK, overrides=keys | {"sweep.power.policy": policies}).run(tmp_path / "collapsed")

@@ -1,4 +1,5 @@
-"""After faults: routings with a path for every pair, and the list of the links that fail as a share."""
+"""Tests remedies after faults: routings with a path for every pair, and the list of links that fail if a share
+fails."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def test_a_fault_in_the_window_has_ways_around_and_no_command(tmp_path: Path) ->
     text = "\n".join(tables.faults(results))
     assert "dimension_order drops packets although the network is still connected" in text
     ways = ways_around.able(results, 0)
-    # broken in cycle 1000, and 100 cycles until the tables are ready; the window begins in cycle 500
+    # the link breaks in cycle 1000, and new tables are ready 100 cycles later; the window begins in cycle 500
     assert {(way.tables, way.fits, way.warmup) for way in ways} == {(1100, False, None)}
     names = ", ".join(way.name for way in ways[:4])
     assert f"new tables for the remaining network, with a path for every pair: {names}" in text
@@ -46,7 +47,7 @@ def test_a_fault_in_the_window_has_ways_around_and_no_command(tmp_path: Path) ->
 
 
 def commanded(file: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tuple[list[str], list[str]]:
-    """The output lines of a run, and the words of the command that these lines propose."""
+    """Run a scenario, and return its output lines and the words of the command that they propose."""
     assert main(["run", str(file), "--no-picture", "--out", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()
     proposed = [line.strip() for line in lines if "--set routing=" in line]
@@ -56,7 +57,10 @@ def commanded(file: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tupl
 def test_links_that_are_broken_from_the_start_are_known_and_the_command_loses_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The default delay of 10 us is as long as the whole run, so it must have no effect."""
+    """Links that are broken from the start are already missing in the first routing tables.
+
+    The default delay of new tables, 10 us, is as long as the whole run, but has no effect here.
+    """
     file = tmp_path / "tree.yaml"
     file.write_text(
         "topology: {fat_tree: {radix: 16, levels: 2, oversubscription: [3], terminals: 90}}\n"
@@ -71,7 +75,7 @@ def test_links_that_are_broken_from_the_start_are_known_and_the_command_loses_no
     assert main([*command, "--no-picture"]) == 0
     (summary,) = weft.open_results(command[command.index("--out") + 1]).summaries
     assert (summary["dropped_packets"], summary["saturated"], summary["delivered_share"]) == (0, False, 1)
-    # 5 % of the 16 pairs of a leaf and a router above it is 0.8; each pair has 2 of the 32 links
+    # 5 % of the 16 pairs of a leaf and a router above it is 0.8, so one pair fails; each pair has 2 of the 32 links
     capsys.readouterr()
     assert main(["check", str(file)]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("fails: ")]
@@ -85,8 +89,8 @@ def test_a_fault_in_the_warm_up_has_a_command_with_a_longer_one(
     late = MESH.replace("rebuild_delay: 100cycles", "rebuild_delay: 10us")
     file.write_text(f"{late}faults: [{{link: [0, 1], at: 300cycles}}]\n", encoding="utf-8")
     _, command = commanded(file, tmp_path / "lost", capsys)
-    # broken in cycle 300, and 10,000 cycles of 1 ns until the tables are ready; then the 500 cycles of the scenario's
-    # warm-up
+    # the link breaks in cycle 300, and new tables are ready 10,000 cycles later; the 500 cycles of the scenario's
+    # warm-up follow
     assert "measure.warmup=10800cycles" in command
     assert main([*command, "--no-picture"]) == 0
     (summary,) = weft.open_results(command[command.index("--out") + 1]).summaries
@@ -103,7 +107,8 @@ def test_the_mark_of_drops_stands_only_where_packets_were_dropped(tmp_path: Path
 
 
 def test_nothing_is_reported_where_every_routing_loses_packets(tmp_path: Path) -> None:
-    """The terminals of a failed router are disconnected under any routing."""
+    """If every routing loses packets, the output proposes no routing: the terminals of a failed router are disconnected
+    under each routing."""
     results = weft.load(MESH, overrides=ROUTER).run(out=tmp_path / "router")
     assert results.summaries[0]["dropped_packets"] > 0
     assert ways_around.lines(results) == []
@@ -119,7 +124,7 @@ def test_a_check_lists_the_share_that_fails(tmp_path: Path, capsys: pytest.Captu
     )
     assert main(["check", str(file)]) == 0
     output = capsys.readouterr().out
-    # 19 % of the 16 links to the top is 3.04
+    # 19 % of the 16 links to the top level is 3.04, so 3 links fail
     (line,) = [line for line in output.splitlines() if line.startswith("fails: ")]
     assert line.startswith("fails: 3 of 16 level2 links (19%): ")
     failing = line.rpartition(": ")[2].split(", ")
@@ -132,7 +137,10 @@ def test_a_check_lists_the_share_that_fails(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_only_routings_that_compute_new_tables_are_built(tmp_path: Path) -> None:
-    """LASH computes no new tables. This is known without building LASH, which would take long."""
+    """Weft tests only routings that compute new tables after a fault.
+
+    LASH computes none, so Weft need not build it, which would take long.
+    """
     results = weft.load(MESH, overrides=LINK | TORUS).run(out=tmp_path / "torus")
     assert results.summaries[0]["dropped_packets"] > 0
     (lash,) = weft.load(MESH, overrides=LINK | TORUS | {"routing": "lash"}).points
@@ -141,8 +149,8 @@ def test_only_routings_that_compute_new_tables_are_built(tmp_path: Path) -> None
     built = time.process_time()
     assert lash.rebuilds() is None
     assert time.process_time() - built < (built - began) / 4
-    # The longest path has 4 + 4 links, also if one link fails, because other paths are as short. Two legs need 16
-    # classes.
+    # The longest path has 4 + 4 links, also if one link fails, because other paths have the same length. Two legs need
+    # 16 classes.
     assert [way.name for way in ways_around.able(results, 0)] == ["shortest_path", "ecmp", "valiant_over"]
 
 
@@ -155,9 +163,9 @@ def test_each_routing_that_is_named_carries_the_load_and_loses_nothing(
 ) -> None:
     """A ring of four routers with one link cut is a row with a terminal on each router.
 
-    Two terminals send 2/3 of their packets over its middle link, which is full at 1 / (2 * 2/3) = 0.75. With
-    intermediates, half of the packets of two terminals cross this link on each leg. Then it is full at 1 / (2 * 2 *
-    1/2) = 0.5.
+    Two terminals send 2/3 of their packets over the middle link of the row, which is full at load 1 / (2 * 2/3) = 0.75.
+    With random intermediates, half of the packets of two terminals cross this link on each leg. The link is then full
+    at load 1 / (2 * 2 * 1/2) = 0.5.
     """
     sets = {
         "topology": {"torus": {"widths": [4], "terminals_per_router": 1}},

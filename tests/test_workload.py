@@ -1,4 +1,4 @@
-"""Jobs, batches and measurements that end automatically, in tables and frames."""
+"""Tests jobs, batches and measurements that end automatically, in tables and frames."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ sweep: {traffic.load: [0.05, 0.1]}
 
 @pytest.fixture
 def jobs(tmp_path: Path) -> Path:
-    """The file of a sweep with two points of two jobs, one of which has an end."""
+    """Write the file of a sweep with two points of two jobs, one of which has an end."""
     path = tmp_path / "two.yaml"
     path.write_text(JOBS, encoding="utf-8")
     return path
@@ -41,7 +41,7 @@ def test_a_job_is_a_row(jobs: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     head = lines.index("jobs") + 1
     assert lines[head].split()[:3] == ["traffic.load", "job", "terminals"]
     assert [line.split()[1:3] for line in lines[head + 2 : head + 6]] == [["steady", "32"], ["burst", "32"]] * 2
-    # Every terminal of the batch sends its 20 packets.
+    # every terminal of the batch sends its 20 packets, which makes 640 in total
     assert lines[head + 3].split()[-2] == "640/640"
     assert lines[head + 2].split()[-1] == "-"
     assert "Jain index of the sources" in output

@@ -1,4 +1,7 @@
-"""The papers that can be reproduced: each is a package next to this module, with ``PAPER``. Importing this is cheap."""
+"""Lists the papers that Weft can reproduce.
+
+Each paper is a package next to this module, with ``PAPER``. Importing this module imports no paper.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from weft.text.meant import meant
 if TYPE_CHECKING:
     from weft_papers.common.paper import Paper
 
-# The word that stands for all papers.
+# The name on the command line that selects all papers.
 ALL = "all"
-# Name of each paper, and its description.
+# Name of each paper on the command line, and its description.
 PAPERS = {
     "tcep": "Kim, Choi and Kim: TCEP, ISCA 2018",
     "ofar": "Garcia and others: OFAR, bubble flow control in dragonflies, 2012",
@@ -24,12 +27,12 @@ PAPERS = {
 
 
 def paper(name: str) -> Paper:
-    """The paper with a name.
+    """Return the paper with a name, such as ``tcep``.
 
     Raises
     ------
     WeftError
-        If there is no such paper.
+        If no paper has this name.
     """
     if name not in PAPERS:
         listed = "; ".join([*(f"{each} ({words})" for each, words in PAPERS.items()), f"{ALL} (each of them)"])

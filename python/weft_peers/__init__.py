@@ -1,1 +1,1 @@
-"""Other simulators: their configurations as scenarios, and their published numbers next to ours."""
+"""Converts configurations of other simulators to scenarios, and compares their published results with Weft's."""

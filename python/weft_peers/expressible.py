@@ -1,4 +1,4 @@
-"""Code for imports and validation: quantities in the form of scenarios, and an exception for models that Weft lacks."""
+"""Helpers of imports and validation: quantities of scenarios, and an exception for models that Weft lacks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class NotExpressible(Exception):  # noqa: N818 - it is no error, it is an answer
 
 
 def amount(value: float | str, unit: str) -> str:
-    """A quantity in the form of scenarios.
+    """Return a quantity in the form of scenarios, with its unit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``weft import``: configurations of other simulators as scenarios."""
+"""Command ``weft import``: converts configurations of other simulators to scenarios."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def add(commands: Commands) -> None:
 
 
 def _intermix(parser: argparse.ArgumentParser) -> None:
-    """Allow settings also after options. Subcommands are parsed by `parse_known_args`, which does not allow this."""
+    """Parse arguments so that settings can also follow options.
+
+    `parse_known_args`, which parses subcommands, does not allow this order.
+    """
     plain, mixed = parser.parse_known_args, parser.parse_known_intermixed_args
 
     def parse(args: Any = None, namespace: Any = None) -> Any:
@@ -72,7 +75,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _print(title: str, notes: list[Note]) -> None:
-    """Print the notes; keys with the same note share a line."""
+    """Print the notes of an import. Keys with the same note share a line."""
     together: dict[str, list[str]] = {}
     for note in notes:
         together.setdefault(note.text, []).append(note.key)

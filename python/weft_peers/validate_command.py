@@ -1,4 +1,4 @@
-"""``weft validate``: results of other simulators compared with our own runs."""
+"""Command ``weft validate``: compares results of other simulators with runs of Weft."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the cases, compare them with the peer's results, print the verdicts, and return the exit status."""
+    """Run the cases in Weft, compare them with the peer's results, print the verdicts, and return the exit status."""
     from weft.runs.progress import Bar
     from weft_peers.validate import verdict_table
     from weft_peers.validate.golden import chosen, read

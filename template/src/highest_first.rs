@@ -5,7 +5,7 @@
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Paths are minimal; one VC class is enough; the routing is free of deadlock, because packets cross dimensions in one order.
+//! Paths are minimal. One VC class is enough: the routing is free of deadlock, because all packets cross the dimensions in the same order.
 //! # Not modelled
 //! Trunks.
 //! # Validation
@@ -48,7 +48,7 @@ impl RoutingModel for HighestFirst {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // the 4 terminals of a router share its link in each dimension
+        // the bound: the 4 terminals of a router share its link in each dimension
         let hyperx = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
         vec![Example::of("{}").bound(hyperx, r#"{"tornado": {}}"#, Accepts::UpTo(1.0 / 4.0))]
     }

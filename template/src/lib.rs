@@ -1,4 +1,4 @@
-//! Models for Weft. Each model is a file, and has a line here.
+//! Models for Weft. Registers the models of this crate. Each model has a file, and a line in this one.
 
 mod bow_tie;
 mod highest_first;

@@ -5,7 +5,7 @@
 //! # Parameters
 //! `share` (default 1): share of the packets that are sent to the mirror image. The other packets are sent to the next terminal.
 //! # Guarantees
-//! If the number of terminals is odd, the middle terminal sends nothing to itself: all its packets are sent to the next terminal.
+//! If the number of terminals is odd, the middle terminal is its own mirror image. It sends all its packets to the next terminal.
 //! # Not modelled
 //! Groups and grids of terminals.
 //! # Validation
@@ -38,7 +38,7 @@ pub struct Images {
     share: f64,
 }
 
-/// Range of the random numbers that are compared with the share; the range limits the precision of the share.
+/// Number of values of the random number that a packet compares with the share. It limits the precision of the share.
 const FINE: u32 = 1 << 30;
 
 impl PatternModel for Mirror {

@@ -87,7 +87,7 @@ impl Policy for Times {
     }
 }
 
-/// The agent that monitors the managed channels of a block. The agent stores nothing except the states of the channels.
+/// The agent that monitors the managed channels of a block. The agent stores only the states of the channels.
 #[derive(Debug, Kept)]
 struct Watchers {
     #[kept(fixed)]
@@ -122,8 +122,8 @@ impl Agents for Watchers {
 }
 
 impl Watchers {
-    /// Switches the channel off if it has been idle for `idle` cycles; otherwise sets a timer for the first cycle in which this can be
-    /// true.
+    /// Switches the channel off if it has been idle for `idle` cycles. Otherwise sets a timer for the first cycle in which the channel can
+    /// have been idle that long.
     fn look_at_idle(&self, channel: usize, channels: &mut dyn Channels) {
         let (now, idle, free_for) = (channels.now(), self.times.idle, channels.free_for(channel));
         if channels.is_held(channel) || channels.is_wanted(channel) || free_for < 0 {

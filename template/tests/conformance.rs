@@ -1,4 +1,4 @@
-//! Runs the same suites on these models as Weft runs on its own models.
+//! Runs Weft's conformance suites on the models of this crate.
 
 use weft_api::routing::RoutingModel as _;
 use {{crate_name}}::{BowTie, HighestFirst, Mirror, Nap};

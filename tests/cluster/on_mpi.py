@@ -1,4 +1,4 @@
-"""A sweep on mpi4py's executor gives the results of a local run: ``make test-mpi``."""
+"""Tests that a sweep on mpi4py's executor gives the results of a local run (``make test-mpi``)."""
 
 from __future__ import annotations
 

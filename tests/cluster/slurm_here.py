@@ -1,6 +1,7 @@
-"""A real Slurm on this machine, in a temporary folder. Its two nodes are both this machine, and it has one partition.
+"""Starts a real Slurm on this machine, in a temporary folder.
 
-Needs root, and the programs of Debian's packages slurm-wlm and munge. Nothing is written outside the folder.
+Both of its nodes are this machine, and it has one partition. The tests need root, and the programs of Debian's packages
+slurm-wlm and munge. Slurm writes no files outside the folder.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "srun", "squeue", "scancel", "scontrol")
 NODES = ("n1", "n2")
-# Jobs run on the two nodes at the same time, two jobs on each node, independent of this machine.
+# Cores of each node in Slurm's configuration: two jobs run at the same time on each node, whatever cores this machine
+# has.
 _CORES = 2
 _CONFIGURATION = """\
 ClusterName=weft
@@ -61,12 +63,12 @@ _NODE = (
 
 
 class SlurmHere:
-    """Runs the daemons while it is used as a context.
+    """A context manager that runs the daemons of Slurm until the context ends.
 
     Parameters
     ----------
     folder : Path
-        An empty folder, in which everything is written.
+        An empty folder for all files of Slurm.
 
     Attributes
     ----------
@@ -111,7 +113,7 @@ class SlurmHere:
             self.kill(name, signal.SIGTERM)
 
     def start(self, name: str) -> None:
-        """Start the controller, or the daemon of a node; do nothing if it already runs."""
+        """Start the controller, or the daemon of a node, unless it already runs."""
         if name in self._running and self._running[name].poll() is None:
             return
         self._start(name, *(["-D"] if name == "slurmctld" else ["-D", "-N", name]))
@@ -127,15 +129,15 @@ class SlurmHere:
             process.wait()
 
     def ask(self, *command: str) -> str:
-        """Run a command of Slurm; returns its output."""
+        """Run a command of Slurm, and return its output."""
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=True)
         return done.stdout
 
     def wait_until_idle(self) -> None:
-        """Wait until the two nodes accept jobs, or will accept jobs when the jobs that are ending have ended.
+        """Wait until the two nodes accept jobs, at the latest when ending jobs have ended.
 
-        If a controller was killed and then sends a job to a node a second time, Slurm takes the node out of use. An
-        administrator then returns the node to use, and so does this method.
+        If a killed controller restarts and sends a job to a node a second time, Slurm takes the node out of service.
+        This method then returns the node to service, as an administrator would do.
         """
         until, states = time.monotonic() + 60, dict[str, str]()
         while True:

@@ -1,7 +1,7 @@
-"""Arrays of jobs on a real Slurm, while its daemons, its nodes and the jobs are killed: ``make test-slurm``.
+"""Tests job arrays on a real Slurm while daemons, nodes and jobs are killed (``make test-slurm``).
 
-Whatever is killed, no finished point is lost or run again, the same command submits the remaining points, and the
-results are those of a local run. In every second sweep, points write checkpoints and continue from them.
+After each kind of kill, no finished point is lost or run again. The same command submits the remaining points, and the
+results equal those of a local run. In every second sweep, points write checkpoints and continue from them.
 ``WEFT_TEST_KILLS`` sets the number of kills.
 """
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 KILLS = int(os.environ.get("WEFT_TEST_KILLS", "40"))
 POINT_SECONDS = 2.0
-# Number of kills by kind, of submissions of jobs, and of points that have continued from a checkpoint.
+# Counts over all tests of the file: kills by kind, submissions, and points that continued from a checkpoint.
 OF_ALL = Counter[str]()
 
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmHere]:
-    """A Slurm that only this test uses."""
+    """Start a Slurm that only the tests of this file use."""
     with SlurmHere(tmp_path_factory.mktemp("slurm")) as here:
         os.environ["SLURM_CONF"] = here.environment["SLURM_CONF"]
         os.environ["PYTHONPATH"] = str(Path(weft.__file__).parent.parent)
@@ -50,21 +50,21 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmHere]:
 
 
 class Kills:
-    """Ways to kill. Each method returns false if there is nothing to kill now."""
+    """Kinds of kills. Each method kills something once; it returns false if there is nothing to kill."""
 
     def __init__(self, slurm: SlurmHere, out: Path, draw: random.Random) -> None:
         self.slurm, self.out, self.draw = slurm, out, draw
 
     def controller(self) -> bool:
-        """The controller dies, and starts again."""
+        """Kill Slurm's controller, and start it again."""
         return self._daemon("slurmctld")
 
     def node_daemon(self) -> bool:
-        """The daemon of a node dies, and starts again; its jobs continue."""
+        """Kill the daemon of a node, and start it again. Its jobs continue."""
         return self._daemon(self.draw.choice(NODES))
 
     def job_process(self) -> bool:
-        """The system kills the process of a job, as it does when memory runs out."""
+        """Kill the process of a job, as the operating system does if memory runs out."""
         pids = [who["pid"] for who in at_work(self.out)]
         if not pids:
             return False
@@ -73,23 +73,23 @@ class Kills:
         return True
 
     def cancelled_job(self) -> bool:
-        """A user cancels a job with Slurm's command."""
+        """Cancel a job with Slurm's command, as a user does."""
         return self._job("scancel")
 
     def requeued_job(self) -> bool:
-        """Slurm kills a job and queues it again, as preemption does."""
+        """Let Slurm kill a job and queue it again, as in a preemption."""
         return self._job("scontrol", "requeue")
 
     def preempted_job(self) -> bool:
-        """Slurm signals to a job that it will end soon."""
+        """Send a job the signal with which Slurm announces a preemption."""
         return self._job("scancel", "--signal=TERM")
 
     def job_at_its_limit(self) -> bool:
-        """Slurm signals to a job that its time limit is near."""
+        """Send a job the signal with which Slurm announces its time limit."""
         return self._job("scancel", "--signal=USR2")
 
     def node(self) -> bool:
-        """A node fails with its jobs, and starts again."""
+        """Kill a node with all its jobs, and start it again."""
         node = self.draw.choice(NODES)
         with suppress(Exception):
             self.slurm.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
@@ -115,13 +115,17 @@ class Kills:
 
 
 def live(slurm: SlurmHere, out: Path) -> int:
-    """Number of jobs that have not ended. Jobs that were queued again begin now instead of in two minutes."""
+    """Return the number of jobs that have not ended.
+
+    Jobs that were queued again begin at once instead of after two minutes.
+    """
     found = 0
     for array in arrays(out):
         for number, (state, reason) in array.live().items():
             found, job = found + 1, array.job_of(number)
             with suppress(subprocess.CalledProcessError):  # the job may have begun or ended in the meantime
-                # if the daemon of the node died while the job began, Slurm waits for an administrator
+                # if the daemon of a node died while the job began, Slurm holds the job until an administrator releases
+                # it
                 if "held" in reason:
                     slurm.ask("scontrol", "release", job)
                 if state == slurm_queue.PENDING:
@@ -131,9 +135,9 @@ def live(slurm: SlurmHere, out: Path) -> int:
 
 @pytest.fixture(scope="module")
 def window(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A window with which a point takes about two seconds here.
+    """Return a window with which a point takes about two seconds on this machine.
 
-    So kills hit running points, results, and starting jobs.
+    Kills then hit running points, the writing of results, and starting jobs.
     """
     begun, cycles = time.monotonic(), 20_000
     points = len(
@@ -144,7 +148,7 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("seed", range(max(2, KILLS // 10)))
 def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_path: Path, seed: int) -> None:
-    """Ten kills of each kind, in the number of sweeps that this needs."""
+    """Sweeps run until ten kills have happened. All results are complete and correct."""
     draw, done = random.Random(seed), Counter[str]()
     while done.total() < 10:
         out = tmp_path / f"after-{done.total()}"
@@ -168,12 +172,12 @@ def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_pa
 
 
 def whole(out: Path) -> bool:
-    """Whether all points have results."""
+    """Return whether all points of a folder have results."""
     return len(finished(out)) == 12
 
 
 def test_a_search_survives_kills(slurm: SlurmHere, window: str, small: Path, tmp_path: Path) -> None:
-    """Ten kills, in the number of searches that this needs."""
+    """Searches run until ten kills have happened. All results are complete and correct."""
     draw, done = random.Random(0), Counter[str]()
     sets = {"measure.window": window, "traffic.pattern": "tornado"}
     while done.total() < 10:
@@ -190,7 +194,7 @@ def test_a_search_survives_kills(slurm: SlurmHere, window: str, small: Path, tmp
 
 
 def killed(command: list[str], kills: Kills, done: Counter[str], ended: Callable[[], bool]) -> int:
-    """Repeat a command until all points are done, with kills in between; returns the number of submissions."""
+    """Repeat a command until all points are done, with kills in between, and return the number of submissions."""
     known: dict[str, int] = {}
     ways = [name for name in vars(Kills) if not name.startswith("_")]
     submissions, until = 0, time.monotonic() + 500

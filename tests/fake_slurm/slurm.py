@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Replaces Slurm's commands on the PATH of a test. Jobs are processes of this machine, which begin at once.
+"""Replaces Slurm's commands on the PATH of a test.
 
-The script is called under the names of Slurm's commands. A job is a file `JOB.json` in the folder `FAKE_SLURM`, which
-exists until the job has ended. Further files change the behaviour. `FAKE_SLURM/refuse` contains the message with which
-``sbatch`` refuses; with `FAKE_SLURM/down` no command answers; with `FAKE_SLURM/hold` jobs wait; `FAKE_SLURM/cluster`
-contains the name of the cluster.
+Jobs are processes of this machine, which begin at once. Tests call this script under the names of Slurm's commands.
+Each job has a file `JOB.json` in the folder `FAKE_SLURM` until the job ends. Further files in this folder change the
+behaviour. `refuse` contains the message with which ``sbatch`` refuses jobs. If `down` exists, no command answers. If
+`hold` exists, jobs wait. `cluster` contains the name of the cluster.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STATE = Path(os.environ["FAKE_SLURM"])
 
 
 def sbatch(words: list[str]) -> None:
-    """Start the jobs of a script."""
+    """Start the jobs of a batch script, as ``sbatch`` does."""
     if (STATE / "refuse").exists():
         sys.exit((STATE / "refuse").read_text())
     script = Path(words[-1])
@@ -40,7 +40,10 @@ def sbatch(words: list[str]) -> None:
 
 
 def begin(kept: Path, array: int, number: int | None) -> None:
-    """Run a job in a separate process group. Repeat it as long as it requests this, and remove its file at the end."""
+    """Run a job in a separate process group.
+
+    Run it again each time it requests this, and remove its file at the end.
+    """
     raw = 1000 * array + (number or 0)
     environment = os.environ | {"SLURM_JOB_ID": str(raw), "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}
     environment["FAKE_JOB"] = kept.stem
@@ -77,7 +80,7 @@ def squeue(words: list[str]) -> None:
 
 
 def scontrol(words: list[str]) -> None:
-    """Print the name of the cluster, or queue a job again that is about to end."""
+    """Print the name of the cluster, or mark an ending job to be queued again."""
     if words == ["show", "config"]:
         name = STATE / "cluster"
         print(f"AuthType = none\nClusterName             = {name.read_text() if name.exists() else 'here'}")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
 
 _HEIGHT = 2.3
-# Share of the space of a group that its bars take.
+# The bars of a group fill this share of the group's width.
 _FILLED = 0.8
 
 
@@ -30,12 +30,12 @@ def grouped(
     looks: Sequence[str] = (),
     wide: bool = False,
 ) -> tuple[Drawing, Axes]:
-    """A figure with one panel, with a bar per series in each group.
+    """Draw a figure with one panel. Each group has one bar for each series.
 
     Parameters
     ----------
     title, y : str
-        Title, and label of the vertical axis with its unit.
+        Title of the figure, and label of its vertical axis with the unit.
     groups : sequence of str
         Names below the groups.
     bars : mapping of str to sequence of float

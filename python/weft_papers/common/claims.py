@@ -1,4 +1,4 @@
-"""The claims of a paper, which ``claims.csv`` in its folder lists."""
+"""Reads the claims of a paper from ``claims.csv`` in the paper's folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Claim:
     id : str
         Number of the claim, such as ``T-033``.
     section, scenario, metric : str
-        Section of the paper, and the runs and the quantity that the claim is about.
+        Section of the paper, the runs that the claim describes, and the quantity that it states.
     printed : str
         The value as printed in the paper.
     kind : str
@@ -40,12 +40,12 @@ class Claim:
 
 
 def read(path: Path) -> list[Claim]:
-    """Read the claims of a paper.
+    """Read all claims of a paper from its CSV file.
 
     Raises
     ------
     WeftError
-        If a line has other columns, or an unknown kind.
+        If a line of the file has wrong columns, or an unknown kind of claim.
     """
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

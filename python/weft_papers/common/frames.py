@@ -1,4 +1,4 @@
-"""Finished points as rows of a frame, with the numbers that figures and claims of papers use."""
+"""Makes a frame with one row for each finished point. Figures and claims of papers read its numbers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 ENERGY = "energy_network_per_bit_pj"
-# The mechanism with which the other mechanisms are compared.
+# Name of the mechanism with which papers compare all other mechanisms.
 BASELINE = "baseline"
-# Numbers of a summary that frames keep; a number is null if the results lack it.
+# Numbers that frames copy from the summary of a point. A number is null if the results lack it.
 NUMBERS = (
     "seed",
     "terminals",
@@ -35,7 +35,7 @@ NUMBERS = (
     "warmup_cycles",
 )
 _FLAGS = ("saturated", "warmup_settled", "power_settled")
-# Column that says whether a point that is not overloaded was measured before it had settled, for any reason.
+# Column: whether a point that is not overloaded was measured before it had settled, for any reason.
 UNSETTLED = "unsettled"
 SCHEMA: dict[str, Any] = {
     "mechanism": pl.String,
@@ -50,9 +50,9 @@ SCHEMA: dict[str, Any] = {
 
 
 def rows(results: ResultSet, mechanism: Callable[[Mapping[str, Any]], str]) -> list[dict[str, Any]]:
-    """A row per finished point.
+    """Make a row of a frame for each finished point of a sweep.
 
-    `mechanism` is a function from its resolved scenario to the paper's name of the mechanism.
+    `mechanism` takes the resolved scenario of a point, and returns the paper's name of the power or routing mechanism.
 
     Returns
     -------
@@ -65,7 +65,10 @@ def rows(results: ResultSet, mechanism: Callable[[Mapping[str, Any]], str]) -> l
 
 
 def frame(rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any] | None = None) -> pl.DataFrame:
-    """A frame of such rows. `more` names further columns with their types. A number that is not finite becomes null."""
+    """Make a frame of rows from `rows`.
+
+    `more` names further columns with their types. A number that is not finite becomes null.
+    """
     floats = pl.col(pl.Float64)
     finite = floats.is_finite()
     found = pl.DataFrame(rows, schema=SCHEMA | dict(more or {}))

@@ -39,7 +39,7 @@ class Wire:
     bend : float
         Distance from the straight line, as a share of the length; 0 is straight.
     arrow : bool
-        Whether it is an arrow.
+        Whether the wire is drawn as an arrow, not as a line.
     """
 
     ends: tuple[str, str]
@@ -57,7 +57,7 @@ def network(
     size: float = 190,
     names: Mapping[str, str] | None = None,
 ) -> None:
-    """Draw a network into a panel without axes.
+    """Draw the routers and links of a network into a panel that has no axes.
 
     Parameters
     ----------
@@ -100,19 +100,19 @@ def network(
 
 
 def bare(axes: Axes) -> None:
-    """Remove the axes of a panel, and give its two directions the same scale."""
+    """Remove the axes of a panel, and scale its horizontal and vertical directions equally."""
     axes.set_aspect("equal")
     axes.margins(0.12)
     axes.set_axis_off()
 
 
 def legend(looks: Mapping[str, Mapping[str, Any]]) -> list[Artist]:
-    """Legend entries, one for each kind of wire."""
+    """Make the legend entries of a drawing of a network: one for each kind of link or arrow."""
     return [Line2D([], [], label=kind, **look) for kind, look in looks.items()]
 
 
 def numbers(panels: Mapping[str, Sequence[Wire]]) -> pl.DataFrame:
-    """A frame with a row for each wire of each panel."""
+    """Make the table of a figure of networks: a row for each link and each arrow of each panel."""
     rows = [
         {"panel": panel, "from": wire.ends[0], "to": wire.ends[1], "kind": wire.kind}
         for panel, wires in panels.items()

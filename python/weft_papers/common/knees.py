@@ -1,4 +1,4 @@
-"""Finds the knees of curves of latency over load: the loads on both sides, and a sweep with more loads in between."""
+"""Finds the knee of each curve of latency over load, and makes a sweep with more loads near the knees."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from weft.results import quantities as q
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# A load is too much if the network accepts less than this share of it.
+# A load is beyond the knee if the network accepts less than this share of it.
 ACCEPTED = 0.95
-# Multiple of the lowest latency from which on a curve of latency over load counts as steep, as a reader would see it.
+# A load is beyond the knee if its latency exceeds the lowest latency of the curve times this factor.
 STEEP = 3.0
 _LOAD = "traffic.load"
-# A gap between two loads is not divided any more if it is smaller than this share of the upper load.
+# A gap between two loads at a knee is not divided again if it is at most this share of the upper load.
 _CLOSE = 0.02
 
 
 def bracket(points: pl.DataFrame) -> tuple[float, float] | None:
-    """The highest load of a curve before its knee, and the next load that was run; ``None`` if there is no knee.
+    """Return the highest load before the knee of a curve, and the next load that was run; ``None`` without a knee.
 
-    A load is beyond the knee if it saturates or less than 95 % of it is accepted. A load is also beyond the knee if its
-    latency is three times the lowest latency.
+    A load is beyond the knee if it saturates the network, or if the network accepts less than 95 % of it. A load is
+    also beyond the knee if its latency exceeds three times the lowest latency of the curve.
     """
     points = points.filter(~pl.col("stalled").fill_null(value=False)).sort("load")
     latency = pl.col(q.LATENCY.column)
@@ -43,7 +43,7 @@ def bracket(points: pl.DataFrame) -> tuple[float, float] | None:
 
 
 def around(frames: Sequence[pl.DataFrame], points: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any] | None:
-    """Overrides for a sweep whose loads divide the gap at the knee of each curve into three.
+    """Make the overrides of a sweep that adds two loads at the knee of each curve.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def around(frames: Sequence[pl.DataFrame], points: Sequence[Sequence[Mapping[str
     Returns
     -------
     dict or None
-        Overrides with a `zip` over all coordinates; ``None`` if no curve has a knee, or all gaps are small.
+        Overrides with a `zip` over all coordinates; ``None`` if no curve has a knee, or if the loads around each knee
+        differ by 2 % at most.
     """
     curves: dict[str, Mapping[str, Any]] = {}
     rows = []
@@ -76,10 +77,10 @@ def around(frames: Sequence[pl.DataFrame], points: Sequence[Sequence[Mapping[str
 
 
 def _curve(coordinates: Mapping[str, Any]) -> str:
-    """The name of a curve: all coordinates of a point except its load."""
+    """Return the name of the curve to which a point belongs: all its coordinates except the load."""
     return json.dumps({path: value for path, value in coordinates.items() if path != _LOAD}, sort_keys=True)
 
 
 def _between(low: float, high: float) -> list[float]:
-    """The loads that divide a gap into three."""
+    """Return the two loads that divide the gap between two loads into three equal parts."""
     return [float(f"{low + (high - low) * third / 3:.3g}") for third in (1, 2)]

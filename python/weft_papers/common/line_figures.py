@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from weft_papers.common.paper import Figure
 
 _HEIGHT, _PANELS = 2.3, 2.0
-# If an axis ends below this value, its labels are so long that a panel has room for only a few.
+# If a load axis ends below this value, its labels are long, and a narrow panel gets few of them.
 _TINY = 0.01
 # Formats of figures. The first format is for the report, the others are for papers and slides.
 FORMATS = ("svg", "pdf", "png")
@@ -35,7 +35,7 @@ _DASHED: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2}
 
 @dataclass(frozen=True)
 class Series:
-    """A curve.
+    """A curve of a figure: its points, legend entry and look.
 
     Attributes
     ----------
@@ -46,8 +46,8 @@ class Series:
     over : sequence of bool
         Whether each point is saturated; empty if no point is.
     theory_of : str
-        Label of the series whose theory this curve shows. The curve is dashed, without markers, in the colour of that
-        series.
+        Label of the measured series whose theory this curve shows. The curve is then dashed, without markers, in the
+        colour of the measured series.
     """
 
     label: str
@@ -58,7 +58,7 @@ class Series:
 
 
 def over_load(points: pl.DataFrame, label: str, column: str) -> Series:
-    """A column of a frame over load, as means over seeds. Unknown values are left out."""
+    """Make a curve of a column over load. Each value is a mean over seeds. Unknown values are omitted."""
     means = (
         points.drop_nulls(column).group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
     )
@@ -66,9 +66,10 @@ def over_load(points: pl.DataFrame, label: str, column: str) -> Series:
 
 
 def latency_over_load(points: pl.DataFrame, label: str) -> Series:
-    """Mean latency over load.
+    """Make a curve of the mean packet latency over load.
 
-    A saturated point has no latency, even if some of its packets were delivered. It is drawn at the upper edge.
+    A saturated point has no latency, even if some of its packets were delivered. A figure shows the saturated point at
+    its upper edge.
     """
     column = pl.col(LATENCY.column)
     known = pl.when(pl.col("saturated")).then(inf).when(column > 0).then(column)
@@ -85,7 +86,7 @@ def curves(
     most: float = inf,
     looks: Sequence[str] = (),
 ) -> tuple[Drawing, Axes]:
-    """A figure with one panel, as wide as a column.
+    """Draw a figure with one panel, as wide as a column of a paper.
 
     Parameters
     ----------
@@ -94,9 +95,9 @@ def curves(
     series : sequence of Series
         The curves.
     at_top : bool
-        Whether saturated points have no value. Then they are drawn at the upper edge, and lines end before them.
+        Whether saturated points have no value. Then the figure shows them at its upper edge, and lines end before them.
     most : float
-        Highest upper end of the axis; higher points are not shown.
+        Maximum upper end of the vertical axis; higher points are not shown.
     looks : sequence of str
         Labels in a fixed order, so that a label looks the same in several figures.
     """
@@ -128,13 +129,13 @@ def panels(
     at_top: bool = False,
     most: float = inf,
 ) -> Drawing:
-    """A figure as wide as a page, with a panel for each pattern (or other name) and the curves in it.
+    """Draw a figure as wide as a page. It has a panel with curves for each pattern, or for each other name in `shown`.
 
     `looks`, `at_top` and `most` are as in `curves`.
     """
     labels = dict.fromkeys([*looks, *(each.label for series in shown.values() for each in series)])
     known = style.looks(list(labels))
-    # an entry for each curve, and an entry for saturated points if any panel has some
+    # the legend has an entry for each curve, and an entry for saturated points if any panel has saturated points
     named = {each.label: each for series in shown.values() for each in series}
     over = [any(any(each.over) for series in shown.values() for each in series)]
     entries = legend([replace(named[each], over=over) for each in labels if each in named], known)
@@ -159,12 +160,15 @@ def panels(
 
 
 def _heights(series: Iterable[Series], *, at_top: bool) -> list[float]:
-    """The heights of points that are drawn at their values, not at the upper edge."""
+    """Return the values of all points, without the saturated points that the figure shows at its upper edge."""
     return [y for each in series for y, full in zip(each.y, _steady(each), strict=True) if full or not at_top]
 
 
 def numbers_of(x: str, y: str, series: Iterable[Series], *, at_top: bool = False) -> pl.DataFrame:
-    """The points of curves, in columns named after the axes; null if a saturated point has no value."""
+    """Make the table of a figure: the points of its curves, in columns named after the axes.
+
+    Saturated points without a value are null.
+    """
     frames = []
     for each in series:
         steady = _steady(each)
@@ -176,7 +180,7 @@ def numbers_of(x: str, y: str, series: Iterable[Series], *, at_top: bool = False
 
 
 def legend(series: Sequence[Series], looks: dict[str, style.Look]) -> list[Artist]:
-    """Legend entries for curves."""
+    """Make the legend entries of a figure: one for each curve, and one for saturated points if there are some."""
     lines = [
         Line2D([], [], label=each.label, **(looks[each.label].line | _DASHED))
         if each.theory_of
@@ -192,7 +196,7 @@ def _steady(series: Series) -> list[bool]:
 
 
 def line(axes: Axes, series: Series, look: style.Look, *, at_top: bool = False) -> None:
-    """Draw a curve in a panel."""
+    """Draw a series as a curve in a panel."""
     if series.theory_of:
         axes.plot(series.x, series.y, label=series.label, zorder=2, **(look.line | _DASHED))
         return
@@ -218,7 +222,7 @@ def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
 
 
 def drawn(figure: Figure, measured: Measured) -> Drawing:
-    """The drawing of a figure, in the look that all figures share."""
+    """Draw a figure in the look that all figures share."""
     assert figure.draw
     with sheet.applied(style.RC):
         drawing = figure.draw(measured)
@@ -227,6 +231,6 @@ def drawn(figure: Figure, measured: Measured) -> Drawing:
 
 
 def saved(drawing: Drawing, folder: Path, name: str) -> list[Path]:
-    """Write a drawing in all formats, and its numbers as CSV."""
+    """Write a drawing to files in all formats, and its numbers to a CSV file."""
     written = [save(drawing, folder / f"{name}.{form}") for form in FORMATS]
     return [*written, save_numbers(drawing, written[0].with_suffix(""))]

@@ -1,4 +1,4 @@
-"""The measurements of a paper's experiments: for each experiment, a frame with a row per finished point."""
+"""Stores the measurements of a paper: for each experiment, a frame with one row for each finished point."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class LackingError(Exception):
-    """A run that a figure or a claim needs is missing. The text names it."""
+    """A run that a figure or a claim needs is missing. The text of the error names the run."""
 
 
 def unsettled() -> pl.Expr:
-    """Whether a point is not saturated, and was measured before its latencies or its power states had settled.
+    """Make the condition for a point that is not saturated, but whose latencies or power states had not settled.
 
-    If the warm-up had a fixed length, latencies that grow over the window are the sign of it.
+    If the warm-up had a fixed length, latencies that grow over the window show that they had not settled.
     """
     late = pl.any_horizontal(~pl.col("warmup_settled"), ~pl.col("power_settled"), pl.col("unsettled"))
     late = late.fill_null(value=False)
@@ -27,23 +27,23 @@ def unsettled() -> pl.Expr:
 
 @dataclass(frozen=True)
 class Measured:
-    """Frames of experiments.
+    """The measurements of a reproduction: a frame for each experiment that was run.
 
     Attributes
     ----------
     frames : mapping of str to polars.DataFrame
-        Frames by the name of the experiment. Experiments that were not run are missing. Each has the columns
+        Frame of each experiment, by its name. Experiments that were not run are missing. Each frame has the columns
         ``saturated``, ``warmup_settled``, ``power_settled`` and ``derived`` (whether a row was computed from another
         row, not run).
     quick : bool
-        Whether fewer loads and shorter windows were run. Then analyses should also use fewer samples.
+        Whether the run was quick: fewer loads and shorter windows. Then analyses should also use fewer samples.
     """
 
     frames: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     quick: bool = True
 
     def __getitem__(self, experiment: str) -> pl.DataFrame:
-        """The frame of an experiment.
+        """Return the frame of an experiment, with one row for each finished point.
 
         Raises
         ------
@@ -55,12 +55,12 @@ class Measured:
         return self.frames[experiment]
 
     def unsettled(self, experiments: Iterable[str]) -> str:
-        """String with the number of points of these experiments that had not settled; empty if all had."""
+        """Return a string with the number of unsettled points of each experiment; empty if all points had settled."""
         ran = {name: self[name].filter(~pl.col("derived")) for name in experiments}
         found = {name: (frame.filter(unsettled()).height, frame.height) for name, frame in ran.items()}
         texts = (f"{name}: {late} of {all_} points had not settled" for name, (late, all_) in found.items() if late)
         return ", ".join(texts)
 
     def has(self, experiments: Iterable[str]) -> bool:
-        """Whether all these experiments were run."""
+        """Return whether all experiments with these names were run."""
         return all(name in self.frames for name in experiments)

@@ -1,4 +1,4 @@
-"""A paper: experiments to run, figures to draw from them, and rules that judge its claims."""
+"""Describes a paper: the experiments to run, the figures to draw, and the rules that judge the paper's claims."""
 
 from __future__ import annotations
 
@@ -22,24 +22,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A scenario that figures and claims need.
+    """An experiment of a paper: a scenario whose results figures and claims read.
 
     Attributes
     ----------
     name : str
-        Name of the folder of the results, and of the scenario if `scenario` names none.
+        Name of the results folder. If `scenario` is empty, it is also the name of the scenario.
     quick, full : sequence of mapping of str to value
-        Overrides by dotted path, for each sweep of a quick run and of a full run.
+        Overrides by dotted path: one mapping for each sweep of a quick run, or of a full run.
     scaled : str
         Names of the sizes that a quick run reduces, in addition to loads and lengths of runs; empty if there are none.
     scenario : str
         Name of the scenario (without ending), if several experiments run it with other overrides.
     asked : bool
-        Whether a quick run of the whole paper leaves the experiment out, because it takes longer than all others. A
-        quick run of only its figures includes it.
+        Whether a quick run of the whole paper omits this experiment, because it takes longer than all others. A quick
+        run with `only` includes it if one of the named figures needs it.
     knees, quick_knees : int
-        Number of rounds, in a full and in a quick run. Each round divides the gap between the loads at the knee of each
-        curve into three.
+        Number of extra rounds in a full run, and in a quick run. Each round adds two loads at the knee of each curve.
     """
 
     name: str
@@ -53,18 +52,18 @@ class Experiment:
 
     @property
     def file(self) -> str:
-        """Name of the scenario's file in the folder of the paper."""
+        """Name of the scenario file in the paper's folder."""
         return f"{self.scenario or self.name}.yaml"
 
     def sweeps(self, *, quick: bool) -> list[tuple[str, Mapping[str, Any]]]:
-        """Folder and overrides of each sweep."""
+        """List the sweeps of this experiment, each with its results folder and its overrides."""
         parts = self.quick if quick else self.full
         return [(self.name if not number else f"{self.name}-{number + 1}", each) for number, each in enumerate(parts)]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the paper.
+    """A figure or a table of a paper, with the functions that make it.
 
     Attributes
     ----------
@@ -79,12 +78,12 @@ class Figure:
     reading : str
         Sentences of the report that explain the figure.
     wide : bool
-        Whether the figure takes the whole width of the report.
+        Whether the figure is as wide as the report.
     remark : callable, optional
-        Function that returns a remark on the points that were run, for the report; empty if there is none.
+        Function that returns a remark on the measured points for the report, or an empty string.
     rows : callable, optional
-        Function that makes the rows of a table. Its columns have the names of their headings. A table is a figure
-        without a drawing.
+        Function that makes the rows of a table, which is a figure without a drawing. The names of the columns are the
+        headings of the table.
     """
 
     name: str
@@ -99,25 +98,25 @@ class Figure:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, its experiments, figures and claims.
+    """A paper that Weft reproduces, with its experiments, figures and rules of claims.
 
     Attributes
     ----------
     name, title : str
-        Name on the command line; and authors, title and year.
+        Name on the command line; title of the paper, with authors and year.
     folder : str
         Folder in ``experiments`` with the paper's scenarios and claims.
     experiments, figures : sequence
         Experiments and figures, in the order in which they are run and shown.
     rules : mapping of str to Rule
-        By the number of each claim, the rule that says when the claim is met.
+        For the number of each claim, the rule that says when the claim is met.
     frame : callable
-        Function that makes, from an experiment's results, the frame that figures and rules read.
+        Function that takes the results of an experiment, and returns the frame that figures and rules read.
     judging : str
-        Sentences of the report on the measurement of quantities that the paper does not define.
+        Sentences of the report. They say how Weft measures quantities that the paper does not define.
     quick : str
-        Sentences of the report on the parts that a quick run of this paper leaves out; empty if the list of runs is
-        enough.
+        Sentences of the report. They name the parts that a quick run omits; empty if the list of runs shows these
+        parts.
     """
 
     name: str
@@ -131,16 +130,16 @@ class Paper:
     quick: str = ""
 
     def path(self, file: str) -> Path:
-        """The path of a file in the paper's folder."""
+        """Return the path of a file in the paper's folder."""
         return Path(str(files("weft_papers"))) / "experiments" / self.folder / file
 
     def chosen(self, only: Iterable[str]) -> list[Figure]:
-        """Figures by name, or by a number that several share (``9`` means 9a, 9b and 9c); without names, all figures.
+        """Select figures by name or number (``9`` means 9a, 9b and 9c). Without names, all figures are selected.
 
         Raises
         ------
         WeftError
-            If there is no such figure.
+            If no figure has one of these names.
         """
         wanted: set[str] = set()
         for name in only:
@@ -152,9 +151,10 @@ class Paper:
         return [each for each in self.figures if not wanted or each.name in wanted]
 
     def needed(self, figures: Iterable[Figure], *, quick: bool = False) -> list[Experiment]:
-        """Experiments that these figures need, in the paper's order; with all figures, also those only for claims.
+        """List the experiments that these figures need, in the paper's order.
 
-        A quick run of all figures leaves out experiments that must be requested (`Experiment.asked`).
+        For all figures, the list includes experiments that only claims need. A quick run of all figures omits
+        experiments that must be requested (`Experiment.asked`).
         """
         chosen = list(figures)
         if len(chosen) == len(self.figures):
@@ -164,5 +164,5 @@ class Paper:
 
 
 def _number(name: str) -> str:
-    """The number of a figure, without the letter of the part."""
+    """Return the number of a figure without the letter of its part, such as ``9`` for ``9a``."""
     return name[:-1] if name[:-1].isdigit() and name[-1].isalpha() else name

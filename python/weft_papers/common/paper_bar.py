@@ -1,4 +1,7 @@
-"""Shows the progress of a paper on standard error: one bar for all its sweeps, and a line for each finished sweep."""
+"""Shows the progress of a reproduction on standard error.
+
+It has one bar for all sweeps of the paper, and a line for each finished sweep.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PaperBar:
-    """Shows the progress of a paper while it is used as a context.
+    """A context manager that shows the progress of a paper's sweeps until the context ends.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Functions with which figures and claims read a frame: points of a mechanism, ratios, throughput, settled points."""
+"""Functions that read a frame for figures and claims: points of a mechanism, ratios, throughput, settled points."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from weft_papers.common.measured import LackingError
 
 # Loads of different mechanisms count as equal if they differ by at most this value [flits/terminal/cycle].
 _SAME = 1e-9
-# Maximum ratio of the two loads around a saturation that is compared.
+# Throughputs are compared only if the load beyond saturation is at most this multiple of the load below it.
 _APART = 1.25
 # A load is too much if the network accepts less than this share of it.
 _ACCEPTED = 0.95
-# If a load that the paper names was not run, the nearest load replaces it, if it differs by no more than this share.
+# If a load that the paper names was not run, the nearest load replaces it. Its difference is at most this share.
 _NEAR = 0.25
 
 
 def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """The points of a mechanism that did not stall, in the order of load.
+    """Return the points of a mechanism that did not stall, sorted by load.
 
     Raises
     ------
     LackingError
-        If there are no such points.
+        If the mechanism was not run, or if all its points stalled.
     """
     found = frame.filter(pl.col("mechanism") == mechanism)
     if found.is_empty():
@@ -39,12 +39,15 @@ def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
 
 
 def unstalled(frame: pl.DataFrame) -> pl.DataFrame:
-    """The points that did not stall. The load that a network accepted before it got stuck has no meaning."""
+    """Return the points that did not stall. If a network stalls, its accepted load has no meaning."""
     return frame.filter(~pl.col("stalled").fill_null(value=False))
 
 
 def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl.DataFrame:
-    """Points of a mechanism at loads at which the reference also ran; the reference's columns end in ``_reference``."""
+    """Join the points of a mechanism and of a reference at equal loads and seeds.
+
+    Columns of the reference end in ``_reference``.
+    """
     both = of(frame, mechanism).join(of(frame, reference), on=["load", "seed"], suffix="_reference", nulls_equal=True)
     if both.is_empty():
         raise LackingError(f"{mechanism} and {reference} have no load in common")
@@ -52,19 +55,28 @@ def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl
 
 
 def ratio(column: str, reference: str = "reference") -> pl.Expr:
-    """A column divided by the column of the same name with a suffix; null if one of the two is unknown or 0."""
+    """Divide a column by the column of the reference with the same name.
+
+    The ratio is null if one of them is unknown or 0.
+    """
     found = pl.col(column) / pl.col(f"{column}_{reference}")
     return pl.when(found.is_finite() & (found > 0)).then(found)
 
 
 def normalised(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Energy per flit of a mechanism: ``load``, ``energy`` (1 is the energy of the baseline), ``saturated``."""
+    """Return the energy per bit of a mechanism relative to the baseline.
+
+    The columns are ``load``, ``energy``, ``saturated``.
+    """
     both = beside(frame, mechanism)
     return both.select("load", ratio(ENERGY).alias("energy"), "saturated").drop_nulls("energy")
 
 
 def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Latency divided by the baseline's, if neither is saturated: ``load``, ``latency`` (1 is the baseline's)."""
+    """Return the latency of a mechanism relative to the baseline, at loads at which neither is saturated.
+
+    The columns are ``load`` and ``latency``.
+    """
     both = steady(beside(frame, mechanism))
     return both.select("load", ratio(q.LATENCY.column).alias("latency")).drop_nulls("latency")
 
@@ -76,14 +88,15 @@ class Throughput:
     Attributes
     ----------
     last : float
-        Highest load below the lowest load that is too much, as a reader sees it in a curve of latency over load. Claims
-        are judged by this value, because the papers do not define their throughput but show such curves.
+        Highest load that was run below the lowest load that is too much. The rules of claims compare this value: the
+        papers do not define throughput, but a reader sees this load in their curves of latency over load.
     next : float
-        The lowest load that is too much; `last` itself if load 1 is not too much.
+        The lowest load that is too much; the highest load that was run if even load 1 is not too much.
     over : float
         Accepted load at the lowest load that is too much.
     most : float
-        Highest accepted load. It may be far above the others, because sources that avoid busy channels then send more.
+        Highest accepted load. It can be far above the other three values: beyond saturation, sources that avoid busy
+        channels send more.
     """
 
     last: float
@@ -93,12 +106,14 @@ class Throughput:
 
 
 def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
-    """Throughput divided by that of the reference; and text with the loads and with the ratios by other definitions.
+    """Return the ratio of a mechanism's throughput to the reference's.
+
+    The text adds the loads, and ratios by other definitions.
 
     Raises
     ------
     LackingError
-        If the loads that were run do not show precisely enough where one of the two mechanisms saturates.
+        If one of the two mechanisms saturates between two loads that are too far apart.
     """
     ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
     for name, found in ((mechanism, ours), (reference, theirs)):
@@ -114,24 +129,24 @@ def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> 
 
 
 def between(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, float]:
-    """Bounds of the ratio of the throughputs of a mechanism and the reference, from the loads that were run.
+    """Return the bounds of the ratio of a mechanism's throughput to the reference's throughput.
 
-    Each mechanism saturates between its last load below saturation and the next load that was run.
+    The ratio has bounds, because a mechanism saturates somewhere between two loads that were run.
     """
     ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
     return ours.last / theirs.next, ours.next / theirs.last
 
 
 def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
-    """The last load that is not too much, the load that is accepted at the next one, and the highest accepted load.
+    """Find the loads that describe the throughput of a mechanism.
 
-    A load is too much if the point is saturated or accepts less than 0.95 of it. It is possible that no load up to 1 is
-    too much.
+    A load is too much if the point is saturated or accepts less than 0.95 of it. Some mechanisms accept even load 1.
 
     Raises
     ------
     LackingError
-        If no load was too much (so that the throughput is unknown), if all loads were, or if nothing was accepted.
+        If the throughput is unknown: no load was too much and load 1 was not run, all loads were too much, or the
+        network accepted nothing.
     """
     points = of(frame, mechanism).drop_nulls("accepted_load")
     over = points.filter(pl.col("saturated") | (pl.col("accepted_load") < _ACCEPTED * pl.col("load")))
@@ -148,17 +163,17 @@ def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
 
 
 def steady(frame: pl.DataFrame) -> pl.DataFrame:
-    """Points that are not saturated, and whose reference is not saturated either."""
+    """Return the points where neither the mechanism nor its reference is saturated."""
     return frame.filter(~pl.any_horizontal("^saturated.*$"))
 
 
 def with_settled_links(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same points, if the power states of all points had settled. Latencies need not have settled.
+    """Return the frame itself after a check that the power states of all points had settled. Latencies are not checked.
 
     Raises
     ------
     LackingError
-        If the window of a point that is not saturated began before its power states had settled.
+        If a point is not saturated, and its window began before its power states had settled.
     """
     if late := frame.filter(~pl.col("saturated") & ~pl.col("power_settled").fill_null(value=True)).height:
         raise LackingError(f"the links of {late} of {frame.height} points had not settled")
@@ -166,12 +181,12 @@ def with_settled_links(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def least(frame: pl.DataFrame, column: str, *mechanisms: str) -> tuple[float, list[dict[str, Any]]]:
-    """The lowest load at which a column is known for all these mechanisms, and their rows at this load.
+    """Return the lowest load at which a column is known for all mechanisms, and the row of each mechanism at this load.
 
     Raises
     ------
     LackingError
-        If there is no such load.
+        If the column is not known for all mechanisms at any common load.
     """
     rows = [of(frame, each).drop_nulls(column).unique("load", keep="first") for each in mechanisms]
     common = set.intersection(*({*each["load"]} for each in rows))
@@ -182,12 +197,12 @@ def least(frame: pl.DataFrame, column: str, *mechanisms: str) -> tuple[float, li
 
 
 def greatest(frame: pl.DataFrame, column: str) -> float:
-    """The greatest value of a column.
+    """Return the greatest value in a column of a frame.
 
     Raises
     ------
     LackingError
-        If the column has no value.
+        If no row has a value in this column.
     """
     values = frame[column].drop_nulls().to_list()
     if not values:
@@ -196,18 +211,18 @@ def greatest(frame: pl.DataFrame, column: str) -> float:
 
 
 def spread(values: pl.Series) -> str:
-    """String with the minimum, the maximum and the quartiles of some values."""
+    """Return a string with the minimum, the maximum and the quartiles of some values."""
     least_, *quartiles, most = (values.quantile(share, "linear") or 0.0 for share in (0, 0.25, 0.5, 0.75, 1))
     return f"{least_:.2f} to {most:.2f}, quartiles {', '.join(f'{value:.2f}' for value in quartiles)}"
 
 
 def near(frame: pl.DataFrame, load: float) -> dict[str, Any]:
-    """The row whose load is nearest to a load that the paper names.
+    """Return the row whose load is nearest to a load that the paper names.
 
     Raises
     ------
     LackingError
-        If no load is within a quarter of it.
+        If every load in the frame differs from the paper's load by more than a quarter.
     """
     if not frame.is_empty():
         row = frame.sort((pl.col("load") - load).abs()).row(0, named=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure with its files, or with the reason why there are none.
+    """A figure with the files of its drawing, or with the reason why it was not drawn.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Shown:
     files : list of Path
         Files of the figure; empty if it was not drawn.
     absent : str
-        Reason why the figure was not drawn; empty if it was.
+        Reason why the figure was not drawn; empty if it was drawn.
     remark : str
         Remark on the figure's points; empty if there is none.
     table : polars.DataFrame or None
@@ -45,23 +45,23 @@ class Shown:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The reproduction of a paper.
+    """A finished reproduction of a paper, with its results, figures and scoreboard.
 
     Attributes
     ----------
     paper : Paper
         The paper.
     quick : bool
-        Whether fewer loads and shorter windows were run.
+        Whether the run was quick: fewer loads and shorter windows.
     command : str
         The command that repeats the reproduction.
     root : Path
         Folder with all files.
     part : str
-        Part of the file names that lists the chosen figures, such as ``-9a-12``; empty if all figures were chosen. So
-        files of a part of the paper do not replace those of the whole paper.
+        Suffix of the file names that lists the chosen figures, such as ``-9a-12``; empty if all figures were chosen.
+        The suffix keeps the files of a partial reproduction apart from the files of the whole paper.
     ran : list of tuple
-        The experiments and their results, an entry for each sweep of an experiment.
+        The results of each sweep of each experiment, with the experiment.
     shown : list of Shown
         The figures.
     rows : list of Row
@@ -78,7 +78,7 @@ class Reproduction:
     rows: Sequence[Row]
 
     def file(self, stem: str, ending: str) -> Path:
-        """Path of a file of the reproduction, e.g. from ``report`` and ``.html``."""
+        """Return the path of a file of the reproduction from its stem and ending, such as ``report`` and ``.html``."""
         return self.root / f"{stem}{self.part}{ending}"
 
     @property
@@ -87,7 +87,7 @@ class Reproduction:
         return mode(quick=self.quick)
 
     def document(self) -> dict[str, Any]:
-        """The whole reproduction as data for programs."""
+        """Return the whole reproduction of the paper as data for programs."""
         return {
             "paper": self.paper.name,
             "title": self.paper.title,
@@ -108,7 +108,7 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class AllReproduced:
-    """The reproduction of several papers.
+    """Finished reproductions of several papers, which share one page.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class AllReproduced:
     command : str
         The command that repeats the reproduction.
     root : Path
-        Folder with all files; it has a folder per paper.
+        Folder that contains a folder for each paper.
     """
 
     papers: Sequence[Reproduction]
@@ -126,14 +126,14 @@ class AllReproduced:
 
     @property
     def page(self) -> Path:
-        """Path of the page of all papers."""
+        """Path of the page that shows all papers."""
         return self.root / "report.html"
 
     def document(self) -> dict[str, Any]:
-        """The counts, and the whole reproduction of each paper, as data for programs."""
+        """Return, as data for programs, the number of claims by verdict and the whole reproduction of each paper."""
         return {"command": self.command, "papers": [each.document() for each in self.papers]}
 
 
 def mode(*, quick: bool) -> str:
-    """The command line's word for a quick or a full run."""
+    """Return the option of the command line that selects a quick or a full run."""
     return "quick" if quick else "full"

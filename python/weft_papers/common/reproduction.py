@@ -1,4 +1,4 @@
-"""Runs the experiments of a paper, draws its figures, judges its claims, and writes all of it into one folder."""
+"""Runs the experiments of a paper, draws its figures and judges its claims. All files are written into one folder."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     Progress = Callable[[str], AbstractContextManager[Show]]
 
 
-# Place of the seeds in a sweep.
+# Key of a scenario that lists the seeds of a sweep.
 _SEEDS = f"sweep.{SEED}"
-# Stems and endings of the page for readers, and of the scoreboard as a table and for programs.
+# Stems and endings of three files: the page for readers, the scoreboard as a table, and the scoreboard for programs.
 _FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
 
 
@@ -64,19 +64,20 @@ def reproduce(
     quick : bool
         Run fewer loads, shorter windows and scaled batches, which takes minutes instead of hours.
     out : path, optional
-        Folder of all files; by default ``results/PAPER-quick`` or ``results/PAPER-full``.
+        Folder for all files; by default ``results/PAPER-quick`` or ``results/PAPER-full``.
     only : iterable of str, optional
-        Names of figures; by default all figures. Claims that need other experiments are not judged.
+        Names of the figures to draw; by default all figures. Claims that need the experiments of other figures are not
+        judged.
     seeds : int, optional
-        Maximum number of seeds of a sweep, of which the first are run; by default all. More seeds can be run later in
-        the same folder.
+        Number of seeds that each sweep runs, from the beginning of its list; by default all seeds. A later call can run
+        more seeds in the same folder.
     jobs : int, optional
         Number of points that run at the same time; by default as many as the cores allow.
     force_memory : bool
         Run even if the points that run at the same time need more memory than is free.
     progress : callable, optional
-        Function that takes the name of the paper and returns a context manager. The value of the context is called with
-        each `Standing`, in the caller's thread. By default a notebook shows a bar.
+        Function that takes the name of the paper and returns a context manager. `reproduce` calls the value of the
+        context with each new `Standing`, in the caller's thread. Without `progress`, a notebook shows a bar.
 
     Raises
     ------
@@ -114,10 +115,10 @@ def sweeps(
     only: Iterable[str] = (),
     seeds: int | None = None,
 ) -> Iterator[tuple[Path, Sweep]]:
-    """The sweeps that `reproduce` runs with these parameters, each with the folder of its results.
+    """List the sweeps that `reproduce` runs with these parameters, each with its results folder.
 
-    Another machine can run them. `reproduce` then reads the results in these folders. A sweep around the knees of
-    curves follows as soon as the results exist that determine these knees.
+    Another machine can run the sweeps. `reproduce` then reads the results in these folders. A sweep around the knees of
+    curves is listed after the results exist that determine the knees.
     """
     for each, name, sets in _needed(paper, paper.chosen(only), quick=quick):
         rounds: list[ResultSet] = []
@@ -148,8 +149,8 @@ def reproduce_all(
     quick, seeds, jobs, force_memory, progress
         As for `reproduce`.
     out : path, optional
-        Folder of all files; by default ``results/all-quick`` or ``results/all-full``. Points that are finished there
-        are not run again.
+        Folder of all files; by default ``results/all-quick`` or ``results/all-full``. Points whose results are already
+        in this folder are not run again.
 
     Raises
     ------
@@ -188,14 +189,14 @@ def _root(paper: Paper, out: str | Path | None, *, quick: bool) -> Path:
 
 
 def _needed(paper: Paper, figures: Iterable[Figure], *, quick: bool) -> list[tuple[Experiment, str, Mapping[str, Any]]]:
-    """The sweeps of the experiments that figures need, each with its folder and its overrides."""
+    """List the sweeps of the experiments that figures need, each with its folder and its overrides."""
     needed = paper.needed(figures, quick=quick)
     return [(each, *sweep) for each in needed for sweep in each.sweeps(quick=quick)]
 
 
 @contextmanager
 def _shown(name: str, progress: Progress | None) -> Iterator[Show | None]:
-    """The function that is called with each `Standing` of a paper: that of `progress`, by default a notebook bar."""
+    """Yield the function that shows each `Standing` of a paper: from `progress`, or by default from a notebook bar."""
     if progress is not None:
         with progress(name) as show:
             yield show
@@ -214,7 +215,7 @@ def _rounds(
     quick: bool,
     seeds: int | None,
 ) -> Iterator[tuple[str, Sweep]]:
-    """Yields a sweep, and then the sweeps around the knees of its curves, each with its folder.
+    """Yield a sweep, and then the sweeps around the knees of its curves, each with its results folder.
 
     The caller adds the results of each sweep to `done` before it requests the next sweep.
     """
@@ -228,7 +229,7 @@ def _rounds(
 
 
 def _with_seeds(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], seeds: int | None) -> Sweep:
-    """A sweep, with at most `seeds` seeds."""
+    """Load a sweep of an experiment, with at most `seeds` seeds."""
     if seeds is None:
         return _loaded(paper, experiment, sets)
     if _SEEDS in sets:
@@ -239,14 +240,14 @@ def _with_seeds(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], s
 
 
 def _loaded(paper: Paper, experiment: Experiment, sets: Mapping[str, Any]) -> Sweep:
-    """A sweep whose identity excludes the place of its file, because Weft may be installed in another folder later."""
+    """Load a sweep whose identity excludes the path of its file. Weft can be installed in another folder later."""
     sweep = load(paper.path(experiment.file), overrides=sets)
     sweep.named = replace(sweep.named, file=None)
     return sweep
 
 
 def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[str, pl.DataFrame]:
-    """A frame for each experiment, with the points of all its sweeps."""
+    """Make a frame for each experiment, with the points of all its sweeps."""
     frames: dict[str, pl.DataFrame] = {}
     for each, results in ran:
         frame = paper.frame(results)
@@ -259,7 +260,7 @@ def _part(figures: Iterable[Figure]) -> str:
 
 
 def _check(root: Path, names: Iterable[str], folders: Iterable[str] = ("figures", "runs")) -> None:
-    """Check before anything runs that all files can be written."""
+    """Check, before any point runs, that all files of the reproduction can be written."""
     for place in (root, *root.parents):
         if place.is_file():
             what = f"{place} is a file, but the reproduction needs a folder of this name"
@@ -295,7 +296,7 @@ def _written(table: pl.DataFrame, path: Path) -> Path:
 
 
 def _write(done: Reproduction) -> None:
-    """Write the scoreboard for programs, and the page for readers."""
+    """Write the page for readers, and the scoreboard as CSV and as JSON for programs."""
     document = json.dumps(done.document(), indent=1) + "\n"
     texts = (reproduction_page.html(done), scoreboard.as_csv(done.rows), document)
     for name, text in zip(_FILES, texts, strict=True):

@@ -1,4 +1,4 @@
-"""The page of a reproduction: figures, scoreboard and list of runs, in one file."""
+"""Writes the HTML page of a reproduction: figures, scoreboard and list of runs, in one file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def html(done: Reproduction) -> str:
-    """The page of a paper. It contains the pictures, so that it needs no other files."""
+    """Return the HTML page of a paper's reproduction. The page contains the pictures and needs no other files."""
     return _rendered(
         "reproduce.html.jinja",
         done=done,
@@ -33,7 +33,7 @@ def html(done: Reproduction) -> str:
 
 
 def html_of_all(papers: Sequence[Reproduction], command: str) -> str:
-    """One page for several papers: number of claims by verdict, figures, and scoreboards."""
+    """Return one HTML page for several papers: number of claims by verdict, figures, and scoreboards."""
     shown = [{"done": done, "figures": _figures(done)} for done in papers]
     return _rendered("all.html.jinja", papers=shown, mode=papers[0].mode, command=command)
 
@@ -49,12 +49,12 @@ def _rendered(template: str, **values: Any) -> str:
 
 
 def _figures(done: Reproduction) -> list[tuple[Shown, str, str]]:
-    """Each figure, its picture, and text on its experiments that were smaller than in the paper."""
+    """Return each figure with its picture, and with text on experiments that were smaller than in the paper."""
     return [(each, _picture(each.files), _smaller(done, each)) for each in done.shown]
 
 
 def _picture(paths: list[Path]) -> str:
-    """The drawing of a figure as the source of an HTML image; empty if there is none."""
+    """Return the drawing of a figure as the source of an HTML image; empty if the figure was not drawn."""
     for path in paths:
         if path.suffix == ".svg":
             return f"data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode()}"
@@ -62,13 +62,13 @@ def _picture(paths: list[Path]) -> str:
 
 
 def _smaller(done: Reproduction, shown: Shown) -> str:
-    """Text on the experiments of a figure that were smaller than in the paper."""
+    """Return text that names the experiments of a figure that were smaller than in the paper."""
     scaled = [each.scaled for each, _ in done.ran if done.quick and each.name in shown.figure.needs]
     return "; ".join(dict.fromkeys(text for text in scaled if text))
 
 
 def _cell(value: Any) -> str:
-    """A value of a table as a string."""
+    """Format a value of a table as a string."""
     if value is None:
         return "-"
     if isinstance(value, float) and not value.is_integer():

@@ -1,10 +1,11 @@
-"""Rules that say when a claim is met. The tolerance depends only on the kind of the claim.
+"""Rules that say when a claim of a paper is met. The tolerance of a rule depends only on the kind of the claim.
 
 ``exact``   the measured value, rounded to the printed digits, is the printed one
 ``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %, a result of arithmetic within
-            1 %. Of a loss the remaining share is compared, within 3 points. A change in per cent is also compared
-            within 3 points. A change printed as 3 % or less has the printed sign, and is at most 10 % greater.
-``trend``   an inequality over the measured curve holds, stated in words
+            1 %. For a loss, the remaining share is compared, within 3 points. A change in per cent is also compared
+            within 3 points. A change printed as 3 % or less must have the printed sign, and must be at most 10 %
+            greater than printed.
+``trend``   an inequality over the measured curve holds; the rule states it in words
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ WORDS: dict[Answer, str] = {
     "not run": "not run",
 }
 _TRIED = "not isolated: tried"
-# Cause of a miss for which nobody has looked for a cause.
+# Cause of a missed claim that nobody has examined.
 UNKNOWN = f"{_TRIED} nothing yet"
 WITHIN, WITHIN_LATENCY, ARITHMETIC = 0.10, 0.05, 0.01
-# Tolerance of a remaining share, or of a change in per cent.
+# Tolerance of a remaining share or of a relative change, as a difference of fractions.
 POINTS = 0.03
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a rule.
+    """The result of a rule: its answer about a claim, with the measurement.
 
     Attributes
     ----------
@@ -53,9 +54,10 @@ class Finding:
     value : float or None
         The measurement as a number, if it is a number.
     because : str
-        Reason why a claim is not met. For a miss it names the measurement, the load, and the required value.
+        Reason why a claim is not met. For a missed claim, the reason names the measurement, the load, and the required
+        value.
     cause : str
-        Cause of a miss, if the cause was checked.
+        Cause of a missed claim, if somebody checked the cause.
     """
 
     answer: Answer
@@ -76,7 +78,7 @@ class Part:
     text : str
         String with the measurement and its load.
     cause : str
-        Cause of a failure, if the cause was checked.
+        Cause of a failure of this part, if somebody checked the cause.
     """
 
     holds: bool
@@ -86,9 +88,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Undecided:
-    """A part of a trend that the runs do not decide.
+    """A part of a trend that the runs do not decide, because a quantity is unknown.
 
-    If another part of the trend fails, the trend is missed. Otherwise the trend has no verdict.
+    If another part of the trend fails, the claim is missed. Otherwise the claim has no verdict.
 
     Attributes
     ----------
@@ -100,7 +102,10 @@ class Undecided:
 
 
 def or_undecided(part: Callable[P, Part]) -> Callable[P, Part | Undecided]:
-    """Make a part undecided if it reads an unknown number."""
+    """Decorate a function that judges a part of a trend.
+
+    If the function reads an unknown number, the part is undecided.
+    """
 
     @wraps(part)
     def judge(*args: P.args, **kwargs: P.kwargs) -> Part | Undecided:
@@ -132,17 +137,17 @@ class Rule:
 
 
 def tells(cause: str) -> bool:
-    """Whether a cause names a change and its number, or the attempts that had no success."""
+    """Return whether a cause is specific: it names a number, or the attempts to find the cause."""
     return any(letter.isdigit() for letter in cause) or _TRIED in cause
 
 
 def stated(cause: str) -> str:
-    """The cause of a rule, after a check that it is specific.
+    """Return the cause of a missed claim, after a check that the cause is specific.
 
     Raises
     ------
     ValueError
-        If the cause has no number, and does not name what was tried.
+        If the cause contains no number, and does not name the attempts to find it.
     """
     if not tells(cause):
         raise ValueError(f"a cause must name a change and its number, or begin with {_TRIED!r}: {cause!r}")
@@ -158,9 +163,9 @@ def exact(
     unit: str = "",
     cause: str = UNKNOWN,
 ) -> Rule:
-    """A rule for the same value.
+    """Make a rule that requires the printed value exactly.
 
-    A number is rounded to `digits` decimal places, as in the paper, or is cut off there.
+    A measured number is rounded to `digits` decimal places, or cut off there if the paper cut it off.
     """
     asked = printed if isinstance(printed, str) else _number(printed, unit)
     stated(cause)
@@ -170,7 +175,7 @@ def exact(
         if isinstance(found, str) or isinstance(printed, str):
             holds, reported, value = found == printed, str(found), None
         else:
-            # a value like 0.3 is not stored exactly: a tiny difference below the last digit is rounded up to the digit
+            # the binary value of 0.3 is slightly less than 0.3; 1e-9 prevents that the cut lowers the last digit
             cut = floor(_finite(found) * 10**digits + 1e-9) / 10**digits
             shown = cut if truncated else round(found, digits)
             holds, reported, value = shown == round(printed, digits), _number(found, unit), found
@@ -188,7 +193,7 @@ def approx(
     unit: str = "",
     cause: str = UNKNOWN,
 ) -> Rule:
-    """A rule for a value within a share of the printed value. The measured value may have a remark."""
+    """Make a rule that requires a value within a share of the printed value. The measured value can have a remark."""
     low, high = sorted(((1 - within) * printed, (1 + within) * printed))
     stated(cause)
 
@@ -202,9 +207,9 @@ def approx(
 
 
 def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs: str, cause: str = UNKNOWN) -> Rule:
-    """A rule for a loss, judged by the remaining share.
+    """Make a rule for a loss. The rule compares the remaining share.
 
-    A tenth of a loss of 85 % would be more than half of the remaining share.
+    A tolerance of 10 % of the loss would be too large: for a loss of 85 %, it is more than half of the remaining share.
     """
     asked = f"within {100 * POINTS:g} points of {100 * printed:g} %"
     stated(cause)
@@ -219,10 +224,10 @@ def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs:
 
 
 def change_holds(found: float, printed: float) -> bool:
-    """Whether a change agrees with the printed change.
+    """Return whether a measured change agrees with the printed change.
 
-    No change at all, and changes with the opposite sign, are within 3 points of a small change. So a small change is
-    judged as the paper states it: it must not be greater than printed.
+    A tolerance of 3 points would accept a change of 0 or of the opposite sign if the printed change is small. A small
+    change must therefore have the printed sign, and be at most 10 % greater than printed.
     """
     if abs(printed) > POINTS:
         return abs(found - printed) <= POINTS
@@ -230,7 +235,7 @@ def change_holds(found: float, printed: float) -> bool:
 
 
 def change_words(printed: float) -> str:
-    """The condition of `change_holds` as a string."""
+    """Return the condition of `change_holds` as a string."""
     if abs(printed) > POINTS:
         return f"within {100 * POINTS:g} points of {100 * printed:+g} %"
     return f"same sign as {100 * printed:+g} %, and at most {100 * WITHIN:g} % greater"
@@ -242,9 +247,9 @@ def trend(
     *needs: str,
     cause: str = UNKNOWN,
 ) -> Rule:
-    """A rule for an inequality.
+    """Make a rule for a trend: an inequality that must hold in all its parts.
 
-    The function returns its parts: whether the inequality holds there, and the measurement.
+    `of` returns the parts of the trend. Each part says whether the inequality holds in it, and names the measurement.
     """
     stated(cause)
 
@@ -264,17 +269,23 @@ def trend(
 
 
 def given(words: str) -> Rule:
-    """A rule for a claim that is part of the model, so that no run can contradict it."""
+    """Make a rule for a claim that is part of the model, so that no run can contradict the claim."""
     return Rule("part of the model", (), lambda _: Finding("by construction", words))
 
 
 def constructed(rule: Rule) -> Rule:
-    """A rule for a claim whose formula or parameter the model repeats. If the rule holds, nothing was tested."""
+    """Make a rule for a claim whose formula or parameter the model repeats.
+
+    A claim that is met by construction tests nothing.
+    """
     return _met_as("by construction", rule)
 
 
 def selected(rule: Rule) -> Rule:
-    """A rule for a claim about networks of unknown size. Sizes were chosen that give the numbers of the paper."""
+    """Make a rule for a claim about networks whose sizes the paper omits.
+
+    The sizes were chosen so that they give the paper's numbers.
+    """
     return _met_as("by selection", rule)
 
 
@@ -287,7 +298,10 @@ def _met_as(answer: Answer, rule: Rule) -> Rule:
 
 
 def generated(rule: Rule) -> Rule:
-    """A rule with measurements of generated applications. Its finding begins with the word "generated"."""
+    """Make a rule whose measurements come from generated applications.
+
+    Its measurement begins with the word "generated".
+    """
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)
@@ -297,7 +311,7 @@ def generated(rule: Rule) -> Rule:
 
 
 def untestable(because: str, of: Callable[[Measured], str] | None = None, *needs: str) -> Rule:
-    """A rule for a claim that no run can decide. The function returns a related measurement."""
+    """Make a rule for a claim that no run can decide. `of` returns a related measurement for the scoreboard."""
 
     def judge(measured: Measured) -> Finding:
         return Finding("untestable", _beside(of, needs, measured), because=because)
@@ -306,7 +320,7 @@ def untestable(because: str, of: Callable[[Measured], str] | None = None, *needs
 
 
 def _beside(of: Callable[[Measured], str] | None, needs: tuple[str, ...], measured: Measured) -> str:
-    """The measurement of a claim that is not judged; empty if it was not run."""
+    """Return the related measurement of a claim that no run can decide; empty if its experiments were not run."""
     with suppress(LackingError):
         return of(measured) if of and measured.has(needs) else ""
     return ""

@@ -1,4 +1,4 @@
-"""Numbers on the runs of an experiment, for the page of a reproduction and for programs."""
+"""Collects numbers on the runs of an experiment, for the page of a reproduction and for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def facts(results: ResultSet) -> dict[str, Any]:
-    """Numbers on the runs of an experiment."""
+    """Collect numbers on the runs of an experiment, such as points, cycles, flit-hops and run time."""
     summaries = results.summaries
     seconds = [results.run_info(row).get("seconds") or 0.0 for row in range(len(results))]
     return {
@@ -33,6 +33,6 @@ def facts(results: ResultSet) -> dict[str, Any]:
 
 
 def _span(values: Iterable[int]) -> list[int]:
-    """Smallest and greatest value; empty if there are no values."""
+    """Return the smallest and the greatest value as a list; empty if there are no values."""
     known = sorted(values)
     return [known[0], known[-1]] if known else []

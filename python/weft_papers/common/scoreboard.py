@@ -1,4 +1,4 @@
-"""The scoreboard: for every claim of a paper the printed value, the measured one, and the verdict."""
+"""Makes the scoreboard: for each claim of a paper, the printed value, the measured value, and the verdict."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHOWN = ("id", "section", "metric", "printed", "measured", "answer")
 
 @dataclass(frozen=True)
 class Row:
-    """A claim with its rule and finding.
+    """A row of the scoreboard: a claim with its rule, and with the finding of the rule.
 
     Attributes
     ----------
@@ -47,17 +47,17 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """The answer with its reason, as a string for a sentence."""
+        """The answer with its reason, as a string that fits into a sentence."""
         word = WORDS[self.finding.answer]
         return f"{word} because {self.reason}" if self.finding.answer in _REASONED else word
 
     @property
     def reason(self) -> str:
-        """The reason why the claim is not met; the cause of a miss comes last."""
+        """The reason why the claim is not met. For a missed claim, its cause comes last."""
         return "; ".join(filter(None, [self.finding.because, self.finding.cause]))
 
     def document(self) -> dict[str, Any]:
-        """The row of the scoreboard as data for programs and tables."""
+        """Return this row of the scoreboard as data for programs and tables."""
         claim, finding = self.claim, self.finding
         return {
             "id": claim.id,
@@ -80,7 +80,7 @@ _REASONED = ("missed", "untestable", "not run")
 
 
 def judge(paper: Paper, measured: Measured) -> list[Row]:
-    """Judge every claim of a paper by the measurements.
+    """Judge each claim of a paper from the measurements, by the claim's rule.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def judge(paper: Paper, measured: Measured) -> list[Row]:
 
 
 def finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
-    """Judge one claim."""
+    """Judge one claim by its rule, and return the finding."""
     if because := lacking(paper, rule.needs, measured):
         return Finding("not run", because=because)
     try:
@@ -107,7 +107,10 @@ def finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
 
 
 def lacking(paper: Paper, needs: Sequence[str], measured: Measured) -> str:
-    """The experiments that were not run, and the options with which they run; empty if all were run."""
+    """Return a string that names missing experiments and the options that run them.
+
+    It is empty if no experiment is missing.
+    """
     absent = [each for each in paper.experiments if each.name in needs and each.name not in measured.frames]
     if not absent:
         return ""
@@ -116,7 +119,7 @@ def lacking(paper: Paper, needs: Sequence[str], measured: Measured) -> str:
 
 
 def _remedy(paper: Paper, absent: Sequence[Experiment], *, quick: bool) -> str:
-    """The options that run the experiments that were left out."""
+    """Return the options of the command line that run the omitted experiments."""
     if quick and any(not each.quick for each in absent):
         return "with --full"
     if quick and any(each.asked for each in absent):
@@ -127,18 +130,21 @@ def _remedy(paper: Paper, absent: Sequence[Experiment], *, quick: bool) -> str:
 
 
 def count(rows: Sequence[Row]) -> dict[str, int]:
-    """Number of claims with each answer, in the order of `WORDS`."""
+    """Count the claims with each answer, in the order of `WORDS`."""
     found = Counter(row.finding.answer for row in rows)
     return {word: found[answer] for answer, word in WORDS.items() if found[answer]}
 
 
 def count_words(rows: Sequence[Row]) -> str:
-    """The counts as a string."""
+    """Return the number of claims with each answer as a string."""
     return ", ".join(f"{number} {word}" for word, number in count(rows).items()) + f", of {len(rows)} claims"
 
 
 def table(rows: Sequence[Row]) -> list[str]:
-    """Lines of the table for a screen, with long strings cut, and then the reasons of all misses."""
+    """Return the lines of the scoreboard for a screen, with long strings cut.
+
+    The reasons of all missed claims follow.
+    """
     cells = [[str(row.document()[name]) for name in _SHOWN] for row in rows]
     cut = [[_cut(cell, _WIDEST.get(name, 99)) for name, cell in zip(_SHOWN, line, strict=True)] for line in cells]
     misses = [row for row in rows if row.finding.answer == "missed"]
@@ -147,7 +153,7 @@ def table(rows: Sequence[Row]) -> list[str]:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """The whole scoreboard as CSV."""
+    """Return the whole scoreboard as CSV text."""
     stream = io.StringIO()
     documents = [row.document() for row in rows]
     writer = csv.DictWriter(stream, list(documents[0]), lineterminator="\n")

@@ -1,8 +1,8 @@
-"""Generated applications of several papers, with the sources of their sizes and gaps.
+"""Sets the parameters of generated applications that several papers use, with the sources of sizes and gaps.
 
 NAMD: STMV has 1,066,628 atoms, DHFR 23,558. A step takes 1.8 us per atom: 362 pairs within 12 angstrom at 0.1 atoms per
-cubic angstrom, 50 operations each, at an assumed 10 GFLOP/s. Graph500: an edge factor of 16, and 10 ns per edge, which
-is assumed.
+cubic angstrom, and 50 operations for each pair, at an assumed 10 GFLOP/s. Graph500: an edge factor of 16, and an
+assumed 10 ns for each edge.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 STMV, DHFR = 1_066_628, 23_558
-# Factors by which all gaps are multiplied: a claim about a generated application must hold with each of them.
+# Factors by which all gaps of an application are multiplied. A claim about a generated application must hold for each
+# factor.
 SCALES = (0.5, 1.0, 2.0)
 
 
 def namd(ranks: int, atoms: int, scale: float) -> dict[str, Any]:
-    """The parameters of a NAMD step with its mesh."""
+    """Return the parameters of a NAMD step that includes the mesh computation."""
     return {"namd": {"ranks": ranks, "atoms": atoms, "steps": 1, "time_per_atom": f"{1800 * scale:g}ns"}}
 
 
 def graph500(ranks: int, log2_vertices: int, scale: float) -> dict[str, Any]:
-    """The parameters of a Graph500 search."""
+    """Return the parameters of a Graph500 search."""
     return {"graph500": {"ranks": ranks, "scale": log2_vertices, "searches": 1, "time_per_edge": f"{10 * scale:g}ns"}}

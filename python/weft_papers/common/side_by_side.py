@@ -1,7 +1,7 @@
 """Runs the sweeps of a paper in parallel.
 
-Near its end a sweep has fewer running points than there are cores. The idle cores run points of the next sweeps. Each
-sweep has a thread that follows its points, and one set of workers runs the points of all sweeps.
+Near the end of a sweep, fewer points are left than there are cores. The idle cores then run points of the next sweeps.
+Each sweep has a thread that waits for its points. One set of workers runs the points of all sweeps.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from weft.runs.execute import Status
     from weft_papers.common.standing import Standing
 
-    # A function that yields the rounds of a sweep, each with the name of its folder, given the list of results of
-    # earlier rounds.
+    # A function that takes the results of earlier rounds of a sweep. It yields the next rounds, each with its folder
+    # name.
     Rounds = Callable[[Sequence[ResultSet]], Iterator[tuple[str, Sweep]]]
 
-# Seconds between two checks of the progress; short so that Ctrl-C works.
+# Seconds between two checks of the progress; short, so that Ctrl-C takes effect soon.
 _LOOK_SECONDS = 0.1
-# Seconds after which a sweep that waits for memory checks again whether it fits.
+# Seconds between two checks whether a waiting sweep fits into memory.
 _ROOM_SECONDS = 1.0
 
 
 class _CalledOffError(Exception):
-    """Ends the thread of a sweep, because another sweep has failed or the user has interrupted the program."""
+    """Ends the thread of a sweep if another sweep has failed, or if the user has interrupted the program."""
 
 
 def run(
@@ -51,29 +51,29 @@ def run(
     force_memory: bool,
     show: Callable[[Standing], None] | None,
 ) -> list[list[ResultSet]]:
-    """Run sweeps, each with its rounds, and return their results in the same order.
+    """Run several sweeps with all their rounds in parallel, and return the results in the order of the sweeps.
 
     Parameters
     ----------
     sweeps : sequence of callable
-        Functions that yield the rounds of a sweep.
+        For each sweep, a function that yields its rounds.
     folder : Path
         Folder that contains a folder for each round.
     jobs : int or None
-        Number of points of all sweeps that run at the same time; by default the number of cores. With 1 the sweeps run
-        one after the other.
+        Number of points of all sweeps that run at the same time; by default the number of cores. With one job the
+        sweeps run one after the other.
     force_memory : bool
         Run even if the points that run at the same time need more memory than is free.
     show : callable or None
-        Called with the `Standing` from time to time, in this thread.
+        Function that the calling thread calls with the current `Standing` at short intervals.
 
     Raises
     ------
     ResultsError
         Before any point runs, if a folder holds the results of another sweep.
     WeftError
-        The error of the first sweep that failed, after all sweeps that had begun have ended. If nothing can be written,
-        it is raised after the running points have stopped.
+        The error of the first sweep that failed. It is raised after all sweeps that had begun have ended. If a file
+        cannot be written, the error is raised after the running points have stopped.
     KeyboardInterrupt
         After the running points have stopped; finished points are kept.
     """
@@ -101,7 +101,7 @@ def run(
 
 
 def _check_folders(sweeps: Sequence[Rounds], folder: Path) -> None:
-    """Refuse folders with the results of other sweeps now, not after hours of work on the sweeps before."""
+    """Refuse folders that hold the results of other sweeps, before any sweep runs for hours."""
     if any(folder.glob("*/sweep.json")):
         for rounds in sweeps:
             stem, sweep = next(rounds([]))
@@ -109,7 +109,10 @@ def _check_folders(sweeps: Sequence[Rounds], folder: Path) -> None:
 
 
 def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]) -> None:
-    """Wait for all sweeps, and report from time to time. Raise the first error, in the order of the sweeps."""
+    """Wait for all sweeps, and report the progress at short intervals.
+
+    Then raise the error of the failed sweep that is first in the order of the sweeps.
+    """
     waiting = set(futures)
     while waiting:
         ended, waiting = wait(waiting, _LOOK_SECONDS, FIRST_COMPLETED)
@@ -124,7 +127,7 @@ def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]
 
 
 class _Sides:
-    """The threads of the sweeps."""
+    """Runs each sweep in a separate thread, and lets a sweep wait until its points fit into memory."""
 
     def __init__(
         self, sweeps: Sequence[Rounds], folder: Path, workers: Workers, standings: Standings, *, force_memory: bool
@@ -173,9 +176,9 @@ class _Sides:
 
     @contextmanager
     def _place(self, points: Sequence[Point]) -> Iterator[None]:
-        """Wait until points fit into memory together with those of other sweeps.
+        """Wait until the points of a sweep fit into memory together with the points of other running sweeps.
 
-        If they do not fit even alone, they are refused.
+        Points that do not fit into memory even without other sweeps are refused.
         """
         jobs = self._workers.count
         with self._room:

@@ -1,4 +1,4 @@
-"""Progress of the sweeps of a paper that run in parallel."""
+"""Collects the progress of the sweeps of a paper, which run in parallel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EndedSweep:
-    """A finished sweep: its name, its last status, and its run time [s]."""
+    """A round of a sweep that has ended: its name, its last status, and its run time [s]."""
 
     name: str
     status: Status
@@ -24,13 +24,13 @@ class EndedSweep:
 
 @dataclass(frozen=True)
 class Standing:
-    """Progress of a paper.
+    """Progress of all sweeps of a paper at one moment.
 
     Attributes
     ----------
     sweeps, begun, done : int
-        Number of all sweeps, of sweeps that have begun, and of finished sweeps. Rounds around knees count as a part of
-        their sweep.
+        Number of all sweeps, of sweeps that have begun, and of finished sweeps. Rounds at the knees of curves count as
+        a part of their sweep.
     status : Status
         Status of the points of all sweeps that have begun.
     ended : list of EndedSweep
@@ -45,7 +45,9 @@ class Standing:
 
 
 class Standings:
-    """Collects the statuses that sweeps report in their threads. The main thread reads the standing.
+    """Collects the status of each sweep, which the thread of the sweep reports.
+
+    The main thread reads the combined progress.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ class Standings:
         self._lock = Lock()
 
     def tell(self, number: int, name: str, status: Status) -> None:
-        """Record the status of a round of a sweep."""
+        """Record the current status of a round of a sweep."""
         with self._lock:
             self._begun.add(number)
             self._since.setdefault(name, perf_counter())
@@ -84,7 +86,7 @@ class Standings:
             self._done += 1
 
     def standing(self) -> Standing | None:
-        """The current standing; ``None`` until a sweep has begun."""
+        """Return the current progress of the paper; ``None`` until a sweep has begun."""
         with self._lock:
             if not self._last:
                 return None
@@ -101,7 +103,7 @@ class Standings:
 
 
 def joined(parts: Sequence[Status], workers: int) -> Status:
-    """The combined status of all points of sweeps that share `workers` workers."""
+    """Combine the statuses of sweeps that share `workers` workers into one status."""
     flying = [flight for part in parts for flight in part.flying]
     left, most = _left(parts, workers), [each.most_left_seconds for each in flying if each.most_left_seconds]
     waits = any(map(_waiting, parts))
@@ -117,7 +119,7 @@ def joined(parts: Sequence[Status], workers: int) -> Status:
 
 
 def _left(parts: Sequence[Status], workers: int) -> float | None:
-    """Seconds until all points are done; ``None`` if the time of some sweep is unknown."""
+    """Estimate the seconds until all points are done; ``None`` if the time of a sweep is unknown."""
     work, longest = 0.0, 0.0
     for part in parts:
         lefts = [flight.left_seconds for flight in part.flying if flight.left_seconds is not None]
@@ -132,5 +134,5 @@ def _left(parts: Sequence[Status], workers: int) -> float | None:
 
 
 def _waiting(part: Status) -> bool:
-    """Whether some points of a sweep have not begun."""
+    """Return whether a sweep has points that have not begun."""
     return part.done + len(part.flying) < part.total

@@ -1,4 +1,4 @@
-"""Zahn et al., congestion management and energy saving (HiPINEB 2019): experiments, figures and rules."""
+"""Reproduces the paper of Zahn et al. on congestion management and energy saving (HiPINEB 2019)."""
 
 from __future__ import annotations
 

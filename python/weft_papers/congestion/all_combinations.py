@@ -1,4 +1,4 @@
-"""Beyond the paper: all schemes under all policies, the memory that they need, and a combination that saves more."""
+"""Figures and tables beyond the paper: all schemes under all policies, their memory, and our own combination."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
 
-# Cold flows count as unharmed if they keep this share of their throughput with always-on links.
+# A combination harms cold flows if they keep less than this share of their throughput with always-on links.
 KEPT = 1 - SAME
 # Required saving of a combination, as a share of the saving of links whose power is proportional to their traffic.
 ASKED = 0.8
-# The names of networks in figures, by the name of the topology.
+# For each topology, the name of the network in figures.
 _NAMED = {next(iter(SMALLEST[each])): NAMES[each] for each in NETWORKS}
 _PAIR = ("network", "scheme", "saving")
 _SAVED = "saved of what proportional links would [%]"
@@ -35,13 +35,13 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _means(measured: Measured, experiment: str, *keys: str) -> pl.DataFrame:
-    """Means over seeds for each network, scheme and policy, and for each value of the columns `keys`."""
+    """Compute means over seeds for each network, scheme and policy, and for each value of the columns `keys`."""
     rows = _named(measured[experiment].filter(~pl.col("stalled").fill_null(value=False)))
     return rows.group_by(*_PAIR, *keys, maintain_order=True).agg(pl.col(pl.Float64).exclude(*_PAIR, *keys).mean())
 
 
 def _beside_always_on(means: pl.DataFrame) -> pl.DataFrame:
-    """Adds a column ``kept``: the cold throughput as a share of the cold throughput with always-on links."""
+    """Add a column ``kept``: the throughput of cold flows as a share of their throughput with always-on links."""
     base = means.filter(pl.col("saving") == NONE).select(*_PAIR[:2], cold_always_on="cold_load")
     return means.join(base, on=_PAIR[:2], how="left", maintain_order="left").with_columns(
         kept=pl.col("cold_load") / pl.col("cold_always_on")
@@ -49,7 +49,7 @@ def _beside_always_on(means: pl.DataFrame) -> pl.DataFrame:
 
 
 def combinations(measured: Measured) -> pl.DataFrame:
-    """The table with a row per network, scheme and policy."""
+    """Make the table of combinations, with a row for each network, scheme and policy."""
     return _beside_always_on(_means(measured, COMBINATIONS)).select(
         network="network",
         scheme="scheme",
@@ -66,7 +66,10 @@ def combinations(measured: Measured) -> pl.DataFrame:
 
 
 def energy_and_cold(measured: Measured) -> Drawing:
-    """Figure of energy per data over cold throughput: a panel per network, a colour per scheme, a marker per policy."""
+    """Draw energy per bit over throughput of cold flows.
+
+    Each network has a panel, each scheme a colour, each policy a marker.
+    """
     means = _means(measured, COMBINATIONS)
     if means.is_empty():
         raise LackingError("no combination was run")
@@ -104,10 +107,10 @@ def energy_and_cold(measured: Measured) -> Drawing:
 
 
 def memory(measured: Measured) -> pl.DataFrame:
-    """Table of the least memory of a port with which cold flows keep their throughput, and of its acceptable power.
+    """Make the table of the least memory per port with which cold flows keep their throughput.
 
-    The last column is the power per KiB at which this memory uses as much as the combination saves. The saving is
-    relative to one queue with always-on links, for the same data.
+    The last column is a break-even power per KiB: with it, the memory consumes all that the combination saves. The
+    saving is relative to one queue with always-on links, for the same data.
     """
     means = _means(measured, BUFFERS, "port_kib")
     lines = []
@@ -120,7 +123,7 @@ def memory(measured: Measured) -> pl.DataFrame:
         ).sort(ENERGY)
         saved = 1 - needed[ENERGY] / base[ENERGY][0]
         kib = needed["network_ports"] * needed["port_kib"]
-        # the power that one queue would use for the same data
+        # the power that this combination saves, compared with one queue and always-on links for the same data
         watts = saved / (1 - saved) * needed["power_w"] if saved < 1 else math.inf
         lines.append(
             {
@@ -144,7 +147,10 @@ def memory(measured: Measured) -> pl.DataFrame:
 
 
 def own(measured: Measured) -> pl.DataFrame:
-    """Table that compares our combination with always-on links, by network: means over seeds and the worst seed."""
+    """Make the table that compares our combination with always-on links.
+
+    It has means over seeds, and the worst seed.
+    """
     rows = _named(measured[OWN])
     keys = ["network", "scheme", "seed"]
     base = rows.filter(pl.col("saving") == NONE).select(
@@ -171,7 +177,7 @@ def own(measured: Measured) -> pl.DataFrame:
 
 
 def own_remark(measured: Measured) -> str:
-    """Text on whether the combination keeps the cold throughput and reaches the required saving, by network."""
+    """Return a text on each network: whether our combination keeps the cold throughput and saves enough energy."""
     lines = []
     for row in own(measured).iter_rows(named=True):
         loss, error, saved = row["cold beside always on [%]"], row["standard error [%]"] or 0.0, row[_SAVED]

@@ -1,4 +1,4 @@
-"""Every scheme with every policy under generated applications: claims on earlier work, a figure and a table."""
+"""Judges and shows the runs of generated applications under every scheme with every policy."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# The name of each network in a frame, by the name of its topology.
+# For each network, the name of its topology, which frames store in the column ``network``.
 _TOPOLOGY = {network: next(iter(SMALLEST[network])) for network in NETWORKS}
-# Numbers that earlier work printed: idle time of links in a torus, and link energy that policies save.
+# Numbers that the paper cites from earlier work: idle time of links in a torus, and link energy that policies save.
 IDLE, SAVED = {GRAPH500: 0.93, NAMD: 0.97}, 0.85
 _SIZES = (
     "the sizes of the problems: on a torus of 64 nodes, at gaps x 1, STMV (instead of DHFR) saves 93.2 % with on/off "
@@ -33,14 +33,14 @@ _TIME, _LINKS = "Run time [1q, none]", "Energy of links [1q, none]"
 
 
 def _runs(measured: Measured) -> pl.DataFrame:
-    """The runs, with run time and link energy relative to two runs without a policy: same scheme, and one queue.
+    """Join each run with two runs without a policy. One of them has the same scheme, the other has one queue.
 
     Stalled runs are included, but no run is compared with a stalled run.
 
     Raises
     ------
     LackingError
-        If no such point was run, or a run did not end.
+        If no application was run, all runs stalled, or an application did not run to its end.
     """
     rows = measured[RUNS].drop_nulls("work")
     ended = unstalled(rows)
@@ -60,7 +60,7 @@ def _runs(measured: Measured) -> pl.DataFrame:
 
 
 def _one(rows: pl.DataFrame, network: str, saving: str, work: str, scale: float) -> dict[str, Any]:
-    """The run of an application with one queue, with the given network, policy, application and gap factor."""
+    """Return the row of a run with one queue, for a network, a policy, an application and a factor of its gaps."""
     found = rows.filter(network=_TOPOLOGY[network], scheme=ONE_QUEUE, saving=saving, work=work, scale=scale)
     row = found.row(0, named=True) if found.height else None
     if row is None or row["stalled"]:
@@ -70,7 +70,7 @@ def _one(rows: pl.DataFrame, network: str, saving: str, work: str, scale: float)
 
 
 def _saved(rows: pl.DataFrame, network: str, saving: str, work: str, scale: float) -> float:
-    """The link energy that a policy saves, as a share of that of the run without a policy."""
+    """Return the link energy that a policy saves, as a share of the link energy without a policy."""
     run, base = (_one(rows, network, each, work, scale)["managed_j"] for each in (saving, NONE))
     if not base:
         raise LackingError("the energy of links without a policy is unknown")
@@ -123,7 +123,7 @@ RULES: dict[str, Rule] = {
 
 
 def time_and_energy(measured: Measured) -> Drawing:
-    """Figure of link energy over run time: a panel per network, a colour per scheme, a marker per policy."""
+    """Draw link energy over run time. Each network has a panel, each scheme a colour, each policy a marker."""
     rows = unstalled(_runs(measured)).filter(scale=1.0)
     names = rows["scheme"].unique(maintain_order=True).to_list()
     colours = {name: style.COLOURS[number % len(style.COLOURS)] for number, name in enumerate(names)}
@@ -168,7 +168,7 @@ def _percent(share: pl.Expr) -> pl.Expr:
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """The table with a row per run that did not stall."""
+    """Make the table of applications, with a row for each run that did not stall."""
     return unstalled(_runs(measured)).select(
         network=pl.col("network").replace({topology: NAMES[each] for each, topology in _TOPOLOGY.items()}),
         application="work",

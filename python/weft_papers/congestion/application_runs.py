@@ -1,10 +1,10 @@
-"""Generated applications instead of the hot spot: every scheme with every policy on networks of 64 to 1,056 nodes.
+"""Runs generated applications instead of the hot spot, with every scheme and policy, on networks of 64 to 1,056 nodes.
 
-The paper cites two numbers of earlier work on application traces, which are not public (C-031, C-032). So NAMD and
-Graph500 come from generators (`weft trace make`) and are labelled as generated. A rank runs on each node. Sizes and
-gaps are those of `weft_papers.common.shared_programs`; they were fixed before the first scoreboard was printed. A full
-run has STMV and 2^20 vertices. A quick run has DHFR and 2^15 vertices. Claims are judged at gaps of half, once and
-twice these lengths.
+The paper cites two numbers of earlier work on application traces (C-031, C-032). These traces are not public. NAMD and
+Graph500 therefore come from generators (`weft trace make`), and results label them as generated. One rank runs on each
+node. `weft_papers.common.shared_programs` sets sizes and gaps. We fixed them before the first scoreboard was printed. A
+full run uses the NAMD system STMV, and 2^20 vertices for Graph500. A quick run uses DHFR and 2^15 vertices. Claims are
+judged at these gaps, and at gaps of half and twice their lengths.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 NAMD, GRAPH500 = "NAMD", "Graph500"
 APPLICATIONS = (NAMD, GRAPH500)
 RUNS = "applications"
-# Number of nodes that run ranks in a quick run and in a full run.
+# Number of ranks, each on a node of its own: in a quick run (True), and in a full run (False).
 _RANKS = {True: 64, False: 1024}
 _SCHEMES = 4
-# 64, 64 and 72 nodes, so that almost no node is idle.
+# Networks of 64, 64 and 72 nodes for a quick run of 64 ranks, so that almost no node is idle.
 _QUICK = {
     TORUS: {"torus": {"widths": [4, 4, 4], "terminals_per_router": 1}},
     TREE: SMALLEST[TREE],
@@ -41,7 +41,7 @@ def _program(work: str, scale: float, *, quick: bool) -> dict[str, Any]:
 
 
 def jobs(scale: float, *, quick: bool) -> list[list[dict[str, Any]]]:
-    """The jobs of the applications: a list of values of ``traffic.jobs``, each with one application.
+    """List values of ``traffic.jobs``: one for each application, with a single job that runs it.
 
     All messages are eager.
     """
@@ -72,7 +72,7 @@ EXPERIMENT = Experiment(
 
 
 def of_job(summary: Mapping[str, Any]) -> tuple[str, float] | None:
-    """The application of a point and the factor of its gaps; ``None`` if it does not run an application."""
+    """Return the application of a point and the factor of its gaps; ``None`` for a point without an application."""
     found: Sequence[Mapping[str, Any]] = summary["jobs"]
     work, _, scale = (found[0]["job"] or "" if len(found) == 1 else "").partition(" ")
     return (work, float(scale)) if work in APPLICATIONS else None

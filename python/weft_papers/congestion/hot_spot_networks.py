@@ -1,21 +1,21 @@
-"""The networks of Figs. 1 to 3, and smaller and larger ones of the same shapes."""
+"""Defines the networks of Figs. 1 to 3 of the paper, and smaller and larger networks of the same shapes."""
 
 from __future__ import annotations
 
 from typing import Any
 
 TORUS, TREE, DRAGONFLY = "torus", "tree", "dragonfly"
-# The three networks, in the order of Figs. 1 to 3.
+# The paper's three networks, in the order of Figs. 1 to 3.
 NETWORKS = (TORUS, TREE, DRAGONFLY)
 NAMES = {TORUS: "3D torus", TREE: "k-ary n-tree", DRAGONFLY: "dragonfly"}
 
-# About a quarter of the nodes of the paper, for a quick run: 240, 256 and 342 nodes.
+# Networks for a quick run: 240, 256 and 342 nodes, about a quarter of the nodes of the paper.
 SMALL: dict[str, dict[str, Any]] = {
     TORUS: {"torus": {"widths": [8, 6, 5], "terminals_per_router": 1}},
     TREE: {"k_ary_n_tree": {"k": 4, "n": 4}},
     DRAGONFLY: {"dragonfly": {"routers_per_group": 6, "terminals_per_router": 3, "global_links_per_router": 3}},
 }
-# Four times the nodes of the paper: 4,224, 4,096 and 4,128.
+# Networks of 4,224, 4,096 and 4,128 nodes, four times the nodes of the paper.
 LARGE: dict[str, dict[str, Any]] = {
     TORUS: {"torus": {"widths": [24, 22, 8], "terminals_per_router": 1}},
     TREE: {"k_ary_n_tree": {"k": 4, "n": 6}},
@@ -28,7 +28,7 @@ LARGE: dict[str, dict[str, Any]] = {
         }
     },
 }
-# Networks of 120, 64 and 72 nodes, for many runs in parallel.
+# Networks of 120, 64 and 72 nodes, for experiments with many runs in parallel.
 SMALLEST: dict[str, dict[str, Any]] = {
     TORUS: {"torus": {"widths": [6, 5, 4], "terminals_per_router": 1}},
     TREE: {"k_ary_n_tree": {"k": 4, "n": 3}},

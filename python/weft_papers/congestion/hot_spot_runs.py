@@ -1,4 +1,4 @@
-"""The experiments of the paper and beyond it, and the smaller networks of a quick run."""
+"""Lists the paper's experiments and our additional experiments, with the smaller networks of a quick run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SCALED = "a smaller network of the same shape, one seed"
 
 
 def _zipped(*networks: str) -> dict[str, Any]:
-    """Overrides with small networks for a scenario that combines several networks."""
+    """Return the overrides of a quick run, for a scenario that runs several networks."""
     return _SHORT | {"zip.topology": [SMALL[each] for each in networks]}
 
 

@@ -1,6 +1,6 @@
 """Changes one factor at a time on small networks.
 
-This shows which claims a factor decides, and how much the best combination saves.
+The runs show which claims a factor decides, and how much the best combination of scheme and policy saves.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Factor:
-    """A change of one property of the runs.
+    """A change of one property of the runs, such as the memory of a port.
 
     Attributes
     ----------
     name, words : str
-        Part of the experiment names, and label in the table.
+        Part of the names of its experiments, and its label in the table.
     sets : mapping of str to value
         Overrides of the scenario of a network, by dotted path.
     only : mapping of str to mapping
-        Overrides by network, if they differ between networks; empty otherwise.
+        Overrides of each network, if they differ between networks; empty if all networks have the same overrides.
     costly : bool
-        Whether a quick run leaves the factor out.
+        Whether a quick run omits this factor, because its runs take long.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Factor:
     costly: bool = False
 
     def networks(self) -> list[str]:
-        """The networks in which the factor changes something."""
+        """Return the networks for which this factor has overrides."""
         return [each for each in NETWORKS if not self.only or each in self.only]
 
 
@@ -69,7 +69,8 @@ _HIGH_LOW: dict[str, Any] = {
 _FEWER: dict[str, Any] = {"sweep.power.policy": ["always_on", _HIGH_LOW]}
 
 
-# A switch of the large dragonfly has 27 outputs, and a link has at most 16 VCs.
+# VOQsw needs a VC for each output. It cannot run on the large dragonfly, whose switches have 27 outputs, because a link
+# has at most 16 VCs.
 _WITHOUT_VOQSW: dict[str, Any] = {
     "zip.queueing": ["one_queue", {"dbbm": {"queues": 4}}, {"h2lq": {"standard": 6, "escape": 2}}],
     "zip.links.default.vcs": [2, 8, 16],
@@ -138,7 +139,7 @@ FACTORS = (
 
 
 def experiment(network: str, factor: Factor) -> str:
-    """The name of the experiment of a factor in a network."""
+    """Return the name of the experiment that changes a factor in a network."""
     return f"{network}-{factor.name.replace('_', '-')}"
 
 
@@ -157,7 +158,7 @@ NEEDS = tuple(each.name for each in EXPERIMENTS)
 
 
 def table(rules: Mapping[str, Rule], measured: Measured) -> pl.DataFrame:
-    """The table with a row per network and factor that was run.
+    """Make the table of factors, with a row for each network and factor that was run.
 
     Parameters
     ----------
@@ -183,7 +184,7 @@ def table(rules: Mapping[str, Rule], measured: Measured) -> pl.DataFrame:
 
 
 def _line(rules: Mapping[str, Rule], measured: Measured, network: str, factor: Factor) -> dict[str, Any]:
-    # a different interpretation of a scheme replaces the scheme
+    # rows of another interpretation of a scheme get the plain name of the scheme, so that the rules judge them
     plain = pl.col("scheme").str.replace(" by .*", "")
     rows = measured[experiment(network, factor)].with_columns(scheme=plain)
     alone = Measured({network: rows}, measured.quick)

@@ -1,7 +1,7 @@
-"""The rules of the 37 claims. "Significant" means at least 10 %; differences below 1 % do not count.
+"""The rules of the paper's 37 claims. "Significant" means at least 10 %; differences below 1 % do not count.
 
-Numbers of the paper, and its comparisons of networks, are judged only on networks of the paper's sizes. A quick run has
-smaller networks, and their ranking depends on their size.
+Two kinds of claims are judged only on networks of the paper's sizes: printed numbers, and comparisons of networks. A
+quick run has smaller networks. The ranking of networks depends on their sizes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Finding, Rule
 
-# The networks of the paper, by their names in the scenarios.
+# The networks of the paper, each with the key ``topology`` of its scenario.
 PAPER_NETWORKS: dict[str, dict[str, Any]] = {
     TORUS: {"torus": {"widths": [12, 11, 8], "terminals_per_router": 1}},
     TREE: {"k_ary_n_tree": {"k": 4, "n": 5}},
@@ -43,7 +43,7 @@ PAPER_NETWORKS: dict[str, dict[str, Any]] = {
         "dragonfly": {"groups": 33, "routers_per_group": 8, "terminals_per_router": 4, "global_links_per_router": 4}
     },
 }
-# The tree has the fewest nodes of the paper's networks.
+# Number of nodes of the smallest network of the paper, the tree.
 _LEAST_NODES = 1024
 LANES, LANE_W, LINK_GBPS, TRANSITION_US, CORE_W = 12, 0.342, 96, 10, 7.2
 
@@ -60,7 +60,7 @@ def _nodes(network: str) -> Callable[[Measured], float]:
 def _against_hardware(measured: Measured) -> tuple[bool, str]:
     hardware = LANES * LANE_W / LINK_GBPS
     found = [row for network in NETWORKS for row in outcome(measured, network).values()]
-    # a combination that delivered nothing is left out of the comparison
+    # a combination that delivered nothing has no energy per bit, so the minimum excludes it
     best = min(row[ENERGY] for row in found if ENERGY in row)
     return 10**0.5 <= best / hardware < 10**1.5, f"{best:.3g} nJ/bit, {best / hardware:.1f} times {hardware:.3g} nJ/bit"
 
@@ -71,7 +71,7 @@ def _ideal(measured: Measured) -> float:  # noqa: ARG001 # as all measurements
 
 
 def _smaller(rule: Rule, measured: Measured) -> str:
-    """String with the sizes of a rule's networks if one is smaller than the paper's; otherwise empty."""
+    """Return a string with the sizes of a rule's networks; empty if none is smaller than the paper's."""
     sizes = [int(size) for name in rule.needs for size in measured[name]["terminals"].drop_nulls().unique()]
     if not sizes or min(sizes) >= _LEAST_NODES:
         return ""
@@ -79,7 +79,7 @@ def _smaller(rule: Rule, measured: Measured) -> str:
 
 
 def _of_full_size(rule: Rule) -> Rule:
-    """A rule that judges a claim only on networks of the paper's sizes."""
+    """Make a rule that judges a claim only on networks of the paper's sizes."""
 
     def judge(measured: Measured) -> Finding:
         if size := _smaller(rule, measured):
@@ -90,7 +90,7 @@ def _of_full_size(rule: Rule) -> Rule:
 
 
 def _sized(rule: Rule) -> Rule:
-    """A rule for a claim about runs. Its finding says so if these runs had smaller networks than the paper's."""
+    """Make a rule whose finding names the sizes of the networks if they were smaller than the paper's."""
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)

@@ -1,4 +1,4 @@
-"""Figs. 1 to 3 as groups of bars, and tables with more numbers of the same runs."""
+"""Draws Figs. 1 to 3 as groups of bars, and makes tables with more numbers of the same runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AXES = {
     LATENCY: "Latency [us]",
     ENERGY: "Energy per data [nJ/bit]",
 }
-# Columns of the table of flows: their headings, the numbers, and their decimal places.
+# Columns of the table of flows: for each, the heading, the column of the frame, and the decimal places.
 _FLOWS = (
     ("cold [flits/source/cycle]", "cold_load", 4),
     ("cold latency [us]", "cold_latency_us", 2),
@@ -35,7 +35,10 @@ _FLOWS = (
 
 
 def bars(network: str, measure: str, title: str) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws a measure: a group of bars per scheme, a bar per policy."""
+    """Make the function that draws a measure of a network.
+
+    Each scheme has a group of bars, with a bar for each policy.
+    """
 
     def draw(measured: Measured) -> Drawing:
         found = outcome(measured, network)
@@ -51,7 +54,10 @@ def bars(network: str, measure: str, title: str) -> Callable[[Measured], Drawing
 
 
 def fill(measured: Measured) -> Drawing:
-    """Figure of the use of links in the dragonfly, from an empty network on: a group per scheme, a bar per window."""
+    """Draw the utilisation of links in the dragonfly, which is empty at the start.
+
+    Each scheme has a bar for each window.
+    """
     rows = measured[FILL].group_by("scheme", "window_us", maintain_order=True).agg(pl.col("link_use").mean())
     use = {(scheme, window): value for scheme, window, value in rows.rows()}
     names = list(dict.fromkeys(scheme for scheme, _ in use))
@@ -63,7 +69,7 @@ def fill(measured: Measured) -> Drawing:
 
 
 def flows(measured: Measured) -> pl.DataFrame:
-    """Table of every scheme with every policy: loads of cold and hot flows, and changes of links."""
+    """Make the table of every scheme with every policy: loads of cold and hot flows, and state changes of links."""
     lines = [
         {
             "network": NAMES[network],
@@ -78,7 +84,7 @@ def flows(measured: Measured) -> pl.DataFrame:
 
 
 def readings(measured: Measured) -> pl.DataFrame:
-    """Table of other interpretations of schemes, of digits and of managed links, compared with those of the figures."""
+    """Make the table of interpretations of the paper's text: those in the figures, and others."""
     rows = pl.concat([measured[each] for each in (TORUS, TREE, DRAGONFLY, READINGS, TERMINALS)])
     kinds = [name for name in (*NETWORKS, READINGS, TERMINALS) for _ in range(measured[name].height)]
     means = (
@@ -105,7 +111,7 @@ def readings(measured: Measured) -> pl.DataFrame:
 
 
 def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
-    """Table I: the printed values and those of the runs."""
+    """Make Table I of the paper, with the printed values and the values in our runs."""
     lines = [
         ("t_transition", "10 us", "10 us: 500 cycles of 20 ns"),
         ("t_down", "11.1 us", "11.1 us: 555 cycles"),

@@ -1,4 +1,4 @@
-"""The comparisons behind the claims on schemes and policies.
+"""Functions that judge the claims on queueing schemes and link policies.
 
 "Significant" means 10 %; differences below 1 % do not count.
 """
@@ -47,7 +47,7 @@ _UNITS = {THROUGHPUT: "flits/terminal/cycle", LATENCY: "us", ENERGY: "nJ/bit"}
 
 
 def _cost(row: Means, measure: str) -> float:
-    """The value of a measure, converted so that less is better."""
+    """Convert the value of a measure so that less is better: throughput becomes its inverse."""
     value = row[measure]
     if measure != THROUGHPUT:
         return value
@@ -57,7 +57,7 @@ def _cost(row: Means, measure: str) -> float:
 def _ranks(
     measured: Measured, holds: Callable[[list[str]], bool], units: Mapping[str, str] | None = None
 ) -> list[Part | Undecided]:
-    """For each measure and policy on the torus, whether the order of the schemes (best first) meets `holds`."""
+    """Judge for each measure and policy on the torus whether the order of the schemes (best first) meets `holds`."""
     found = outcome(measured, TORUS)
 
     @or_undecided
@@ -66,8 +66,8 @@ def _ranks(
         order = sorted((name for name in rows if measure in rows[name]), key=lambda name: _cost(rows[name], measure))
         text = ", ".join(f"{name} {rows[name][measure]:.4g}" for name in order)
         unit = f" [{units[measure]}]" if units else ""
-        # `holds` is tested first, on the schemes that have a number. If their order is wrong, missing numbers cannot
-        # repair it. If their order is right, a missing number leaves the part undecided.
+        # `holds` first tests the order of the schemes that have a number. If this order is wrong, missing numbers
+        # cannot repair it. If this order is right, a missing number leaves the part undecided.
         is_right = holds(order) and all(math.isfinite(row[measure]) for row in rows.values())
         return Part(is_right, f"{_WORDS[measure]}{unit}, {saving}, best first: {text}")
 
@@ -75,17 +75,17 @@ def _ranks(
 
 
 def worst(measured: Measured) -> list[Part | Undecided]:
-    """Judges the claim that VOQsw is the worst scheme in each measure, under each policy."""
+    """Judge the claim that VOQsw is the worst scheme on the torus in each measure, under each policy."""
     return _ranks(measured, lambda order: order[-1] == VOQSW, _UNITS)
 
 
 def best_two(measured: Measured) -> list[Part | Undecided]:
-    """Judges the claim that DBBM and IODET are the two best schemes in each measure, under each policy."""
+    """Judge the claim that DBBM and IODET are the two best schemes on the torus in each measure, under each policy."""
     return _ranks(measured, lambda order: {*order[:2]} == {DBBM, IODET})
 
 
 def better(found: Outcome, ours: str, theirs: str, measures: Iterable[str]) -> list[Part | Undecided]:
-    """Judges whether a policy is never worse than another policy, and better in at least one case."""
+    """Judge whether a policy is never worse than another policy, and better with at least one scheme."""
 
     @or_undecided
     def part(measure: str) -> Part:
@@ -95,7 +95,7 @@ def better(found: Outcome, ours: str, theirs: str, measures: Iterable[str]) -> l
             for scheme, (one, other) in pairs.items()
             if measure in one and measure in other
         }
-        # a scheme that is worse decides, independent of the unknown numbers
+        # if the policy is worse with one scheme, the part fails, even if numbers of other schemes are unknown
         is_worse = any(each > 1 + SAME for each in ratios.values())
         if not is_worse:
             ratios = {
@@ -110,19 +110,19 @@ def better(found: Outcome, ours: str, theirs: str, measures: Iterable[str]) -> l
 
 
 def _times(value: float, base: float) -> float:
-    """The ratio of two values, which may be 0 or infinite; 1 for equal values."""
+    """Return the ratio of two values, each of which can be 0 or infinite; 1 for equal values."""
     if value == base:
         return 1.0
     return value / base if base else math.inf
 
 
 def _apart(values: Sequence[float]) -> float:
-    """Excess of the largest value over the smallest, as a share of the smallest."""
+    """Return the difference between the largest and the smallest value, as a share of the smallest value."""
     return _times(max(values), min(values)) - 1
 
 
 def policies_alike(network: str, *names: str) -> Callable[[Measured], list[Part | Undecided]]:
-    """Returns the judge of a claim: for each scheme, policies must differ by less than 10 % in each measure."""
+    """Return the judge of a claim: with each scheme, all policies must agree within 10 % in each measure."""
 
     def judge(measured: Measured) -> list[Part | Undecided]:
         found = outcome(measured, network)
@@ -141,7 +141,7 @@ def policies_alike(network: str, *names: str) -> Callable[[Measured], list[Part 
 
 
 def two_policies_alike(measured: Measured) -> list[Part | Undecided]:
-    """Judges whether two policies differ by less than 10 % in throughput and latency, for each scheme on the torus."""
+    """Judge whether on/off and high/low differ by less than 10 % in throughput and latency, for each torus scheme."""
     found = outcome(measured, TORUS)
 
     @or_undecided
@@ -155,7 +155,7 @@ def two_policies_alike(measured: Measured) -> list[Part | Undecided]:
 
 
 def policies_improve(measured: Measured) -> tuple[bool, str]:
-    """Whether a policy lowers the energy per unit of data in most combinations, and the number of such combinations."""
+    """Judge whether policies lower the energy per bit in most combinations of scheme and network."""
     less, unknown, every, words = 0, 0, 0, []
     for network in NETWORKS:
         found = outcome(measured, network)
@@ -171,7 +171,7 @@ def policies_improve(measured: Measured) -> tuple[bool, str]:
 
 
 def few_changes(measured: Measured) -> list[Part]:
-    """Judges the claim that links of the dragonfly hardly change under a scheme, because they are hardly idle."""
+    """Judge the claim that dragonfly links rarely change their state under a scheme, because they are rarely idle."""
     found = outcome(measured, DRAGONFLY)
     parts = []
     for saving in (ON_OFF, HIGH_LOW):
@@ -185,7 +185,7 @@ def few_changes(measured: Measured) -> list[Part]:
 
 
 def effects(measured: Measured) -> tuple[bool, str]:
-    """Whether the energy per data differs more between schemes than between policies."""
+    """Judge whether the energy per bit on the torus differs more between schemes than between policies."""
     found = outcome(measured, TORUS)
 
     def spread(values: list[float]) -> float:
@@ -202,7 +202,7 @@ def _listed(values: list[float]) -> str:
 
 
 def above_one_queue(measured: Measured) -> list[Part]:
-    """Judges the claim that every scheme accepts over 10 % more than one queue on the tree, under each policy."""
+    """Judge the claim that every scheme on the tree accepts over 10 % more load than one queue, under each policy."""
     found = outcome(measured, TREE)
     return [
         Part(
@@ -225,19 +225,19 @@ def _flow2sl_beside_one_queue(found: Outcome, saving: str) -> Part:
 
 
 def flow2sl_slower(measured: Measured) -> list[Part | Undecided]:
-    """Judges the claim that Flow2SL has a longer latency than one queue on the tree, under each policy."""
+    """Judge the claim that Flow2SL on the tree has a longer latency than one queue, under each policy."""
     found = outcome(measured, TREE)
     return [_flow2sl_beside_one_queue(found, saving) for saving in POLICIES]
 
 
 def _mean(found: Outcome, measure: str) -> float:
-    """The geometric mean of a measure over all schemes and policies."""
+    """Return the geometric mean of a measure over all schemes and policies."""
     return math.prod([math.pow(row[measure], 1 / len(found)) for row in found.values()])
 
 
 @or_undecided
 def first(measured: Measured, measure: str, network: str, *others: str) -> Part:
-    """Judges whether a network is better than others in the geometric mean over all schemes and policies."""
+    """Judge whether a network has the best geometric mean of a measure over all schemes and policies."""
     means = {each: _mean(outcome(measured, each), measure) for each in (network, *others)}
     order = sorted(means, key=lambda each: -means[each] if measure == THROUGHPUT else means[each])
     text = ", ".join(f"{NAMES[each]} {value:.4g}" for each, value in means.items())
@@ -245,7 +245,10 @@ def first(measured: Measured, measure: str, network: str, *others: str) -> Part:
 
 
 def use_of_links(measured: Measured) -> list[Part]:
-    """Judges the mean use of links between routers over the longest window, starting with an empty network."""
+    """Judge the mean utilisation of links between routers over the longest window.
+
+    The network is empty at the start.
+    """
     rows = measured[FILL]
     longest = max(rows["window_us"])
     means = rows.group_by("scheme", "window_us", maintain_order=True).agg(pl.col("link_use").mean())
@@ -267,7 +270,7 @@ def use_of_links(measured: Measured) -> list[Part]:
 
 @or_undecided
 def reduction(measured: Measured, network: str, measure: str, other: str, words: str) -> Part:
-    """Judges whether the best combination of scheme and policy reduces a measure to less than half of the baseline."""
+    """Judge whether the best combination of scheme and policy reduces a measure to less than half of the baseline."""
     found = outcome(measured, network)
     best, share = best_reduction(found, measure)
     second, beside = best_reduction(found, other)
@@ -276,7 +279,7 @@ def reduction(measured: Measured, network: str, measure: str, other: str, words:
 
 
 def doubled(measured: Measured) -> list[Part]:
-    """Judges whether the best scheme with a policy accepts more than twice as much as one queue without a policy."""
+    """Judge whether the best scheme with a policy accepts more than twice the load of one queue without a policy."""
     parts = []
     for network in (TREE, DRAGONFLY):
         found = outcome(measured, network)
@@ -296,7 +299,7 @@ def doubled(measured: Measured) -> list[Part]:
 
 @or_undecided
 def no_slower(measured: Measured, network: str) -> Part:
-    """Judges whether a policy adds at most 10 % of latency to a scheme."""
+    """Judge whether each policy raises the latency of each scheme by at most 10 %."""
     found = outcome(measured, network)
     ratios = {
         pair: row[LATENCY] / got(found, pair[0], NONE)[LATENCY]
@@ -310,7 +313,7 @@ def no_slower(measured: Measured, network: str) -> Part:
 
 
 def high_low_everywhere(measured: Measured) -> list[Part | Undecided]:
-    """Judges whether high/low is the most efficient policy for every scheme and network, beyond random variation."""
+    """Judge whether high/low is the most efficient policy with every scheme and network, beyond random variation."""
     ratios = []
 
     @or_undecided

@@ -1,4 +1,4 @@
-"""The runs of the paper as rows of a frame, and their means over seeds by queueing scheme and link policy."""
+"""Makes a frame of the paper's runs, and means over seeds for each queueing scheme and link policy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ONE_QUEUE, DBBM = "1q", "DBBM"
 VOQSW, IODET, FLOW2SL, H2LQ, BBQ = "VOQsw", "IODET", "Flow2SL", "H2LQ", "BBQ"
-# Name of the scheme with a single queue, in which packets choose their path by queues.
+# Name of the scheme with a single queue and adaptive routing: packets choose their path by the lengths of queues.
 ADAPTIVE = "1q, adaptive"
 _SCHEMES = {
     "one_queue": ONE_QUEUE,
@@ -32,13 +32,13 @@ _SCHEMES = {
 _ADAPTIVE = ("minimal_adaptive", "dragonfly_ugal")
 NONE, ON_OFF, HIGH_LOW = "none", "on/off", "high/low"
 POLICIES = (NONE, ON_OFF, HIGH_LOW)
-# Policies with any number of lanes, controlled by the use of a link. During a change, a link either carries nothing, or
-# the same as before.
+# Policies that choose the number of lanes of a link from its utilisation. During a change, a link either carries
+# nothing (``ladder that stops``), or continues at its previous rate.
 LADDER_STOPS, LADDER = "ladder that stops", "ladder"
-# The measures of Figs. 1 to 3, with their units.
+# Columns of a frame that Figs. 1 to 3 show.
 THROUGHPUT, LATENCY, ENERGY = "accepted_load", "latency_us", "energy_nj"
 MEASURES = (THROUGHPUT, LATENCY, ENERGY)
-# Additional columns to those of every paper. Means are over seeds.
+# Columns that frames of this paper have in addition to `frames.SCHEMA`.
 COLUMNS: dict[str, Any] = {
     "network": pl.String,
     "scheme": pl.String,
@@ -66,14 +66,14 @@ COLUMNS: dict[str, Any] = {
 
 
 class Means(dict[str, float]):
-    """The means over seeds of the numbers of a scheme with a policy, by the number's name."""
+    """The measurements of a scheme with a policy: for the name of each number, its mean over seeds."""
 
     def __init__(self, name: str, numbers: Mapping[str, float | None]) -> None:
         super().__init__({key: value for key, value in numbers.items() if value is not None})
         self._name = name
 
     def __missing__(self, number: str) -> float:
-        """Called for a number that no seed has.
+        """Raise an error for a number that no seed has.
 
         Raises
         ------
@@ -88,27 +88,28 @@ Outcome = dict[tuple[str, str], Means]
 
 
 def mechanism(scheme: str, saving: str) -> str:
-    """The name of a scheme with a policy."""
+    """Return the name of a combination of a scheme with a policy."""
     return f"{scheme}, {saving}"
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
-    """A row per finished point.
+    """Make the frame of an experiment, with a row for each finished point.
 
     Returns
     -------
     polars.DataFrame
         Columns of `frames.SCHEMA` and `COLUMNS`. ``latency_us`` counts from the creation of a packet and
         ``network_latency_us`` from its injection, for all packets delivered in the window [us]. ``energy_nj`` is the
-        energy of all links and routers per delivered bit; ``energy_between_nj`` leaves out the links of terminals
-        [nJ/bit]. The two energies are null if no bit was delivered. ``cold_load`` is the load per terminal that sends
-        uniformly, ``hot_load`` the load of the hot node [flits/cycle]. ``link_use`` is the utilisation of the channels
-        between routers [share]; ``transitions`` counts per such channel and second. ``saved_share`` is the energy that
-        managed links save, as a share of the saving of links whose energy is proportional to their traffic.
-        ``port_kib`` is the memory of a port between routers [KiB], ``network_ports`` the number of such ports.
-        ``power_w`` is the mean power of all links and routers [W]. ``work`` is the application, ``scale`` the factor of
-        its gaps, ``runtime_us`` its run time [us] and ``managed_j`` the energy of all links [J]; null for runs with a
-        hot spot. For runs with an application, the columns of flows are null.
+        energy of all links and routers per delivered bit; ``energy_between_nj`` excludes the links of terminals
+        [nJ/bit]. The two energies are null if no bit was delivered. ``cold_load`` is the accepted load of each terminal
+        that sends uniform traffic. ``hot_load`` is the accepted load of the hot node [flits/cycle]. ``link_use`` is the
+        utilisation of the channels between routers [share]; ``transitions`` is the number of state changes of each of
+        these channels per second. ``saved_share`` is the energy that managed links save, as a share of the saving of
+        links whose energy is proportional to their traffic. ``port_kib`` is the memory of a port between routers [KiB],
+        ``network_ports`` the number of ports between routers. ``power_w`` is the mean power of all links and routers
+        [W]. ``work`` is the application, ``scale`` the factor of its gaps, ``runtime_us`` its run time [us] and
+        ``managed_j`` the energy of all links [J]; these four are null for runs with a hot spot. For runs with an
+        application, the columns of cold and hot flows are null.
     """
     rows = frames.rows(results, lambda scenario: mechanism(_scheme(scenario), _saving(scenario)))
     more = [_more(results, point) for point in range(len(results))]
@@ -116,13 +117,13 @@ def frame(results: ResultSet) -> pl.DataFrame:
 
 
 def _scheme(scenario: Mapping[str, Any]) -> str:
-    # a resolved scenario omits the scheme that divides nothing
+    # a resolved scenario omits `queueing` if its scheme is `one_queue`
     ((name, parameters),) = scenario.get("queueing", {"one_queue": {}}).items()
     ((routing, how),) = scenario["routing"].items()
     if routing in _ADAPTIVE or how.get("ascent") == "adaptive":
         return ADAPTIVE
     scheme = _SCHEMES[name]
-    # the interpretations that the figures do not use
+    # names of the interpretations that the figures do not use
     odd = {(IODET, "dst_coord"): "IODET by coordinate", (FLOW2SL, "sum"): "Flow2SL by sum"}
     return odd.get((scheme, parameters.get("reading", "")), scheme)
 
@@ -166,7 +167,7 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
 
 
 def _of_flows(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
-    """The columns of hot and cold flows; a cycle takes ``us`` [us]."""
+    """Return the columns of hot and cold flows. A cycle takes ``us`` [us]."""
     flows = {each["flow"]: each for each in summary["flows"]}
     return {
         "cold_load": flows["cold"]["source_accepted_load"],
@@ -176,7 +177,7 @@ def _of_flows(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
 
 
 def _of_application(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
-    """The columns of applications; a cycle takes ``us`` [us]."""
+    """Return the columns of runs with an application. A cycle takes ``us`` [us]."""
     work, scale = of_job(summary) or (None, None)
     return {
         "work": work,
@@ -191,7 +192,7 @@ def _times(value: float | None, factor: float) -> float | None:
 
 
 def outcome(measured: Measured, experiment: str) -> Outcome:
-    """The means over seeds of every number, by scheme and policy. A seed without a number does not count.
+    """Return the mean over seeds of every number, for each scheme and policy. A mean excludes seeds without the number.
 
     Raises
     ------
@@ -206,12 +207,12 @@ def outcome(measured: Measured, experiment: str) -> Outcome:
 
 
 def schemes(found: Outcome) -> list[str]:
-    """The schemes that were run, in order."""
+    """List the schemes that were run, in the order of the results."""
     return list(dict.fromkeys(scheme for scheme, _ in found))
 
 
 def got(found: Outcome, scheme: str, saving: str) -> Means:
-    """The numbers of a scheme with a policy.
+    """Return the measurements of a scheme with a policy.
 
     Raises
     ------
@@ -224,7 +225,10 @@ def got(found: Outcome, scheme: str, saving: str) -> Means:
 
 
 def best_reduction(found: Outcome, measure: str) -> tuple[tuple[str, str], float]:
-    """The combination with the least value of a measure, and its saving [share of the value of 1q without policy]."""
+    """Return the combination with the least value of a measure, and its saving.
+
+    The saving is a share of the value of 1q without a policy.
+    """
     base = got(found, ONE_QUEUE, NONE)
     best = min((pair for pair in found if ONE_QUEUE not in pair and NONE not in pair), key=lambda p: found[p][measure])
     return best, 1 - found[best][measure] / base[measure]

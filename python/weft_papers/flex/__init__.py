@@ -1,4 +1,4 @@
-"""Jeon et al., FleX (IEEE Access 2022): its experiments, its tables and figures, and the rules for its claims."""
+"""Reproduces the paper of Jeon et al. on FleX (IEEE Access 2022): experiments, tables, figures and rules for claims."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ def _lasting(warmup: int, window: int, drain: int) -> dict[str, Any]:
     }
 
 
-# Uniform traffic and bit complement are run for longer than the other patterns, because most claims are about them.
+# Lengths of quick runs. Uniform traffic and bit complement run longer than other patterns, because most claims are
+# about these two.
 _SHORT, _SHORTER = _lasting(300, 600, 300), _lasting(200, 400, 100)
 
 
-# Loads of a full run. The run adds two rounds of loads around the knee of each curve.
+# Loads with which a full run starts. Two rounds of loads at the knee of each curve follow.
 _COARSE: dict[str, Any] = {"sweep.traffic.load": [0.02, 0.1, 0.25, 0.5, 0.75, 1.0]}
 _FOUR: list[Any] = [
     {"within": {"terminals": 1024, "pattern": pattern}}
@@ -57,7 +58,10 @@ _TREE: dict[str, Any] = {
 def _sweep(
     name: str, *loads: float, lasting: dict[str, Any] = _SHORTER, full: dict[str, Any] | None = None, knees: int = 2
 ) -> Experiment:
-    """The runs of a pattern. A quick run has shorter windows, fewer loads, and one round of loads at the knees."""
+    """Make the experiment of a pattern.
+
+    A quick run has shorter windows, fewer loads, and one round of loads at knees.
+    """
     quick = lasting | {"sweep.traffic.load": list(loads or (0.02, 0.15, 0.4, 1.0))}
     return Experiment(name, (quick,), (_COARSE if full is None else full,), knees=knees, quick_knees=min(knees, 1))
 
@@ -70,7 +74,7 @@ EXPERIMENTS = (
     _sweep("uniform", 0.1, 0.4, 0.7, 0.85, 0.95, 1.0, lasting=_SHORT),
     _sweep("bit_complement", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
     *(_sweep(name) for name in ("bit_reverse", "shuffle", "transpose")),
-    # the load 1 / N, the most that one target can receive, is between 0.00093 and 0.00103
+    # one target receives at most the load 1 / N, which is between 0.00093 and 0.00103 in these networks
     _sweep("hot_spot", 0.0002, 0.0005, 0.0008, 0.0009, 0.0012, lasting=_lasting(2000, 5000, 2000), full={}, knees=0),
     *(_sweep(name) for name in ("random_permutation", "asymmetric")),
     *(_sweep(name) for pair in performance_claims.LOCAL for name in pair),
@@ -87,7 +91,7 @@ EXPERIMENTS = (
     _sweep(equal_concentration.RUNS),
     _sweep("next_group"),
     _sweep("larger", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
-    # more than one period of the snapshots before the window, and in the window
+    # the longest period of snapshots is 1,000 cycles: the warm-up and the window each contain one period
     _sweep(latency_figures.PERIODS, 0.1, 0.5, 0.8, 1.0, lasting=_lasting(1000, 1000, 200), full={}, knees=0),
     _sweep("layers", 0.1, 0.5, 1.0, lasting=_SHORT, full={}, knees=0),
 )
@@ -114,7 +118,7 @@ _MISSING = "Minimal routing of FleX is algorithm 1 of the paper."
 
 
 def _settled(*experiments: str) -> Callable[[Measured], str]:
-    """Makes the function that returns text on the number of points of a figure that had not settled."""
+    """Make the remark of a figure: the number of its points that were measured before latencies had settled."""
 
     def answer(measured: Measured) -> str:
         late = measured.unsettled(experiments)

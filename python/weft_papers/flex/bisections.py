@@ -1,4 +1,4 @@
-"""Bisections: Tables 3 and 4, Figs. 4 and 5, computed with the formulas and the partitioner of `weft design`."""
+"""Computes bisections (Tables 3 and 4, Figs. 4 and 5) with the formulas and the partitioner of `weft design`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Table 3: the claim, Nx, Ny, and the printed values of eq. (8) and of the partitioner.
+# Rows of Table 3: number of the claim, widths Nx and Ny, and the printed results of eq. (8) and of the partitioner.
 _TABLE_3 = (
     ("F-020", 4, 4, 96, 96),
     ("F-021", 5, 4, 120, 120),
@@ -37,9 +37,9 @@ _TABLE_3 = (
     ("F-023", 20, 20, 12000, 12000),
     ("F-024", 4, 100, 2400, 2400),
 )
-# Maximum number of ports of a router that the engine builds.
+# The engine builds routers with at most this number of ports.
 _PORTS = 128
-# Table 4, in the order of its columns and rows.
+# Printed values of Table 4, in the order of its columns and rows.
 _TABLE_4 = {
     1000: (0.250, 0.187, 0.278, 0.326, 0.300),
     2000: (0.250, 0.182, 0.269, 0.354, 0.286),
@@ -57,15 +57,18 @@ def _built(nx: int, ny: int) -> bool:
 
 
 def _found_by(nx: int, ny: int) -> Callable[[Rule], Rule]:
-    """Wraps the rule of a row. If both numbers of a row come from the formula, a row that holds tests nothing."""
+    """Return the function that wraps the rule of a row.
+
+    If the formula gives both numbers of the row, a met claim tests nothing.
+    """
     return (lambda rule: rule) if _built(nx, ny) else constructed
 
 
 def _found(nx: int, ny: int) -> int:
-    """The smallest known balanced cut of three layers."""
+    """Return the number of links in the smallest known balanced cut of a FleX with three layers."""
     if _built(nx, ny):
         return int(measured(flex(nx, terminals=1, other=ny)).bisection["bisection_links"])
-    # too many ports to build the network; the formula is exact if the narrower axis is even
+    # the engine cannot build routers with so many ports, but the formula is exact if the narrower axis is even
     plan = FAMILIES["flex"].plan({"widths": [nx, ny], "layers": 3, "terminals_per_router": 1})
     assert plan.bisection_kind == EXACT
     return plan.bisection
@@ -76,7 +79,7 @@ def _both(nx: int, ny: int) -> Callable[[Measured], str]:
 
 
 def table_3(_: Measured) -> pl.DataFrame:
-    """Table 3: eq. (8) compared with the best cut."""
+    """Make Table 3: the bisection by eq. (8) of the paper, compared with the best cut that is known."""
     rows = []
     for _claim, nx, ny, equation, partitioner in _TABLE_3:
         built = _built(nx, ny)
@@ -107,7 +110,7 @@ def _ratios(name: str, size: int) -> Callable[[Measured], float]:
 
 
 def table_4(_: Measured) -> pl.DataFrame:
-    """Table 4: bisection over links by number of terminals, as printed and as computed."""
+    """Make Table 4: printed and computed bisection, as a share of all links, by number of terminals."""
     return pl.DataFrame(
         [
             {"terminals, about": size}
@@ -138,7 +141,7 @@ over_terminals = _of_size("Fig. 5: bisection over terminals", "Terminals [count]
 
 
 def _of_half(_: Measured) -> float:
-    """The bisection of the FleX of Table 6, divided by N / 2."""
+    """Return the bisection of the FleX of Table 6, divided by half of its number of terminals."""
     found = measured(TABLE_6[FLEX])
     return float(found.bisection["bisection_links"]) / (float(found.facts["terminals"]) / 2)
 
@@ -160,7 +163,7 @@ def _cause(name: str, size: int) -> str:
     return _SWAPPED[size] if name == SLIM_FLY else UNKNOWN
 
 
-# Numbers of the claims with which the rows of Table 4 begin.
+# For each row of Table 4, the number of its first claim.
 _FIRST = {1000: 25, 2000: 30, 5000: 35, 10000: 40}
 RULES: dict[str, Rule] = {
     **{
@@ -168,7 +171,7 @@ RULES: dict[str, Rule] = {
         for claim, nx, ny, equation, partitioner in _TABLE_3
     },
     **{
-        # "about 1,000 terminals": we take the sizes whose ratios equal the printed ones
+        # the paper prints only "about 1,000 terminals": we selected sizes whose ratios equal the printed ratios
         f"F-{_FIRST[size] + place:03}": selected(
             exact(printed, _ratios(name, size), digits=3, cause=_cause(name, size))
         )

@@ -1,11 +1,9 @@
-"""Cost and power: Table 6, Figs. 6 and 15.
-
-They are computed with `weft design` at its default prices, which are the paper's.
+"""Computes cost and power (Table 6, Figs. 6 and 15) at the default prices of `weft design`, which are the paper's.
 
 The paper says that routers and terminals share racks, and that cables of terminals are 1 m long. Other cables are as
-long as their Manhattan distance plus 2 m. The paper's row of the fat tree mixes two trees. Terminals, routers and links
-are those of the 10-ary 3-tree that the paper simulates; cost and power are those of a tree of pods with 16-port
-routers.
+long as their Manhattan distance plus 2 m. The paper's row of the fat tree in Table 6 mixes the numbers of two trees.
+Terminals, routers and links are those of the 10-ary 3-tree that the paper simulates; cost and power are those of a tree
+of pods with 16-port routers.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
     from weft_papers.flex.networks import Topology
 
 _LARGER = "FleX 8x8x3"
-# Values printed in Table 6: terminals, routers, ports, links, cost [$], power [W]; and in section IV-B for Fig. 13.
+# Printed values of Table 6, and of section IV-B for FleX 8x8x3: terminals, routers, ports, links, cost [$], power [W].
 _PRINTED = {
     FAT_TREE: (1000, 300, 20, 2000, 6.88e6, 14336),
     DRAGONFLY: (1056, 264, 15, 1452, 5.16e6, 11088),
@@ -55,9 +53,9 @@ _PRINTED = {
     FLEX: (1080, 108, 30, 1080, 3.05e6, 9072),
     _LARGER: (960, 192, 33, 2688, 5.49e6, 17740),
 }
-# Bandwidth of a cable of the price list [Gb/s].
+# Bandwidth of a cable in the default price list [Gb/s].
 _EDR_GBPS = 100
-# Costs differ "slightly" up to this share.
+# Costs differ "slightly" if they differ by at most this share.
 _SLIGHTLY = 0.25
 _MEGA = 1e6
 # Lines of the FDR10 price list [$ per Gb/s over m; $ over ports]: M. Besta, T. Hoefler, "Slim Fly" (SC'14), optical
@@ -70,10 +68,7 @@ def _network(name: str) -> Topology:
 
 
 def _simulated(name: str) -> Topology:
-    """The network of a row of Table 6.
-
-    The row of the fat tree is represented by one tree, which the paper simulates.
-    """
+    """Return the network of a row of Table 6: for the fat tree, the tree that the paper simulates."""
     return _network(K_ARY_TREE if name == FAT_TREE else name)
 
 
@@ -90,7 +85,7 @@ def _per_terminal(of: Callable[[Topology], float], topology: Topology) -> float:
 
 
 def _counts(name: str) -> Callable[[Measured], str]:
-    """Makes the function that returns text on the numbers of routers, ports and links."""
+    """Make the function that returns the numbers of routers, ports and links of a network as a string."""
 
     def answer(_: Measured) -> str:
         found = measured(_simulated(name))
@@ -118,7 +113,7 @@ def _costs(name: str) -> Callable[[Measured], tuple[float, str]]:
 
 @cache
 def _in_a_row() -> float:
-    """Cost of Slim Fly with FleX's rule of layout [$].
+    """Compute the cost of Slim Fly if its racks follow FleX's layout [$].
 
     Each group has a rack, the racks form a row, and the routers of a rack are one above the other.
 
@@ -139,7 +134,7 @@ def _powers(name: str) -> Callable[[Measured], str]:
 
 
 def table_6(_: Measured) -> pl.DataFrame:
-    """Table 6: sizes, cost and power, as printed and as computed, for both fat trees."""
+    """Make Table 6: printed and computed sizes, cost and power of all networks, including both fat trees."""
     rows = []
     for name in (FAT_TREE, K_ARY_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX, _LARGER):
         found, printed = measured(_network(name)), _PRINTED.get(name)
@@ -183,13 +178,13 @@ power_figure = _over_size("Fig. 6d: power of routers over terminals", "Power [kW
 
 
 def _on(line: tuple[float, float], size: float) -> float:
-    """The price of a size on a line given by slope and intercept."""
+    """Return the price of a cable or router of a given size, from the slope and intercept of its price line."""
     slope, intercept = line
     return slope * size + intercept
 
 
 def cable_figure(_: Measured) -> Drawing:
-    """Fig. 6a: the price lines of cables."""
+    """Draw Fig. 6a: the price of cables over their length."""
     line, metres = price_list.default().cable, [0.0, 25.0, 50.0, 75.0, 100.0]
     series = [
         Series("EDR, 100 Gb/s", metres, [line.at(length) for length in metres]),
@@ -199,7 +194,7 @@ def cable_figure(_: Measured) -> Drawing:
 
 
 def router_figure(_: Measured) -> Drawing:
-    """Fig. 6b: the price lines of routers."""
+    """Draw Fig. 6b: the price of routers over their number of ports."""
     line, ports = price_list.default().router, [8.0, 18.0, 36.0, 72.0, 108.0]
     series = [
         Series("EDR", ports, [line.at(count) / 1000 for count in ports]),
@@ -208,12 +203,12 @@ def router_figure(_: Measured) -> Drawing:
     return line_figures.curves("Fig. 6b: cost of routers", "Ports [count]", "Cost [1,000 $]", series)[0]
 
 
-# Fig. 15: terminals of each router. The paper gives no number for Fig. 15; for Fig. 16 it gives 1.
+# Terminals of each router in Fig. 15. The paper gives no number for Fig. 15, but gives 1 for Fig. 16.
 _EACH = {"1 terminal per router": (1, 1, 1), "full global bandwidth": (10, 5, 7)}
 
 
 def _grown(each: tuple[int, int, int]) -> tuple[dict[str, Topology], list[Topology]]:
-    """HyperX of two and of three dimensions, and FleX of 3 to 7 layers, all 6 wide."""
+    """Return the networks of Fig. 15, all 6 wide: HyperX of two and three dimensions, and FleX of 3 to 7 layers."""
     flexes, flat, cube = each
     rivals: dict[str, Topology] = {
         f"HyperX {len(widths)}D": {"hyperx": {"widths": widths, "terminals_per_router": terminals}}
@@ -223,7 +218,7 @@ def _grown(each: tuple[int, int, int]) -> tuple[dict[str, Topology], list[Topolo
 
 
 def layers_figure(_: Measured) -> Drawing:
-    """Fig. 15: cost of FleX over its number of layers, compared with HyperX."""
+    """Draw Fig. 15: cost of FleX over its number of layers, compared with HyperX."""
     series, layers = [], [3.0, 4.0, 5.0, 6.0, 7.0]
     for words, each in _EACH.items():
         rivals, flexes = _grown(each)
@@ -237,12 +232,12 @@ def layers_figure(_: Measured) -> Drawing:
 
 
 def _of_table_6() -> float:
-    """The cost of a three-dimensional HyperX with the width and terminals per router of Table 6 [M$]."""
+    """Return the cost of a three-dimensional HyperX with the width and terminals per router of Table 6 [M$]."""
     return _cost({"hyperx": {"widths": [10, 10, 10], "terminals_per_router": 10}}) / _MEGA
 
 
 def wider(_: Measured) -> str:
-    """Text on the change of Fig. 15 that would give the order printed in the paper."""
+    """Return the remark of Fig. 15: a larger HyperX would give the order that the paper prints."""
     return (
         f"HyperX 10x10x10 with 10 terminals per router, as wide as in Table 6, costs {_of_table_6():.1f} M$, more "
         "than all other networks of this figure. The figure omits it, because the other curves would be "
@@ -251,7 +246,7 @@ def wider(_: Measured) -> str:
 
 
 def _size_decides(holds: bool) -> str:
-    """The cause of a miss about Fig. 15, if another three-dimensional HyperX would meet the claim."""
+    """Return the cause of a missed claim on Fig. 15, if a larger three-dimensional HyperX would meet the claim."""
     other = f"HyperX 10x10x10 with 10 terminals per router, as wide as in Table 6, costs {_of_table_6():.2f} M$"
     return (
         f"the size of the HyperX, which Fig. 15 does not give: {other}, and meets the claim; in Figs. 16 and 17 the "
@@ -262,7 +257,7 @@ def _size_decides(holds: bool) -> str:
 
 
 def _between(_: Measured) -> list[Part]:
-    """Judges whether 4 to 7 layers cost more than 3 layers and less than a three-dimensional HyperX."""
+    """Judge whether FleX with 4 to 7 layers costs more than with 3 layers, and less than a three-dimensional HyperX."""
     parts = []
     for words, each in _EACH.items():
         rivals, flexes = _grown(each)
@@ -288,9 +283,9 @@ def _dearer(_: Measured) -> list[Part]:
 
 
 def _ranked(of: Callable[[Topology], float], unit: str, *below: str) -> Callable[[Measured], list[Part]]:
-    """Returns the judge of a claim: per terminal, FleX must be below each of `below`, and slightly above Slim Fly.
+    """Return the judge of a claim: per terminal, FleX must be below each of `below`, and slightly above Slim Fly.
 
-    The networks that are compared have about the same size. `of` is the quantity that is compared.
+    Compared networks have about the same size. `of` computes the quantity that is compared, such as cost.
     """
 
     def parts(_: Measured) -> list[Part]:
@@ -320,7 +315,7 @@ def _router_line(_: Measured) -> str:
 
 
 def _apart(_: Measured) -> float:
-    """Relative extra cost per terminal of FleX over HyperX."""
+    """Return how much more FleX costs per terminal than HyperX, as a share of HyperX's cost."""
     return _per_terminal(_cost, TABLE_6[FLEX]) / _per_terminal(_cost, TABLE_6[HYPERX]) - 1
 
 

@@ -1,10 +1,10 @@
-"""FleX and Slim Fly with the same number of terminals per router.
+"""Compares FleX and Slim Fly with the same number of terminals per router.
 
-The paper does not compare them in this way: it gives FleX 10 terminals per router and Slim Fly 6.
+The paper gives FleX 10 terminals per router and Slim Fly 6.
 
-A load is per terminal, so a router with more terminals must carry more. FleX 6x6x3 is compared with a Slim Fly of q =
-7, with 10 terminals per router (980 terminals). Slim Fly of q = 9 is compared with a FleX 7x8x3, with 6 terminals per
-router (1,008 terminals).
+Loads are per terminal, so at the same load a router with more terminals must carry more traffic. FleX 6x6x3 is compared
+with a Slim Fly of q = 7, with 10 terminals per router (980 terminals). Slim Fly of q = 9 is compared with a FleX 7x8x3,
+with 6 terminals per router (1,008 terminals).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 RUNS = "concentration"
 PATTERNS = ("bit_complement", "bit_reverse", "shuffle", "transpose")
 _ROUTINGS = (MINIMAL, UGAL, LBR)
-# Headings of the compared pairs: those of Table 6, and those with 10 and 6 terminals on every router.
+# Pairs of FleX and Slim Fly, by the heading of their column: with the sizes of Table 6, and with 10 and 6 terminals on
+# every router.
 _PAIRS = {"Table 6": (FLEX, SLIM_FLY), "10 per router": (FLEX, SLIM_FLY_OF_10), "6 per router": (FLEX_OF_6, SLIM_FLY)}
 
 
@@ -38,9 +39,11 @@ def _saturation(measured: Measured, pattern: str, network: str, routing: str) ->
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """Saturations of FleX and Slim Fly in the sizes of Table 6, and with the same number of terminals per router.
+    """Make the table of saturations of FleX and Slim Fly.
 
-    If points below the saturation had not settled, a cell has the two bounds.
+    Sizes are those of Table 6, and sizes with equal terminals per router.
+
+    If points below a saturation had not settled, its cell has two bounds.
     """
     rows = []
     for pattern in PATTERNS:
@@ -58,7 +61,7 @@ def table(measured: Measured) -> pl.DataFrame:
 
 
 def reversed_at_equal(measured: Measured, pattern: str, routing: str, ours: str, other: str) -> str:
-    """Text on the loads of FleX and Slim Fly with equal terminals per router, if that of FleX is higher; else empty."""
+    """Return text with both loads if FleX with equal terminals per router saturates above Slim Fly; else empty."""
     if {ours, other} != {FLEX, SLIM_FLY} or pattern not in PATTERNS:
         return ""
     values = []

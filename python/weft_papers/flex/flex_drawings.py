@@ -1,4 +1,4 @@
-"""Figs. 2 and 7 and Table 1: the links of FleX, its racks from above, and the symbols of the paper."""
+"""Draws Fig. 2 (links of FleX) and Fig. 7 (racks from above), and makes Table 1 (symbols of the paper)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def _name(x: int, y: int, z: int) -> str:
 
 
 def _places() -> dict[str, Place]:
-    """Positions of routers. Layers are side by side, every second layer is higher, and each is drawn at a slant."""
+    """Return router positions for Fig. 2: layers are side by side, slanted, and every second layer is higher."""
     every = ((x, y, z) for z in range(_LAYERS) for y in range(_SIDE) for x in range(_SIDE))
     return {_name(x, y, z): (x + 0.45 * y + 4.6 * z, 0.8 * y + 1.7 * (z % 2)) for x, y, z in every}
 
 
 def _wires() -> list[Wire]:
-    """The links of the network that Weft builds. The links of the middle router are a separate kind."""
+    """Return the links of the FleX of Fig. 2, as Weft builds it. The links of the middle router are separate kinds."""
     along_x, along_y, rest = "x of router 1,1,1", "y of router 1,1,1", "other links"
     wires = []
     centre = (1, 1, 1)
@@ -49,7 +49,7 @@ def _wires() -> list[Wire]:
 
 
 def fig2(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Three layers of 3x3 routers, with the links of one router in colour."""
+    """Draw Fig. 2: three layers of 3x3 routers, with the links of one router in colour."""
     looks = {"x of router 1,1,1": STRONG, "y of router 1,1,1": OTHER, "other links": OFF | {"alpha": 0.6}}
     drawing = style.canvas(
         f"Fig. 2: FleX of {_LAYERS} layers of {_SIDE}x{_SIDE} routers", legend(looks), width=style.PAGE, height=3.4
@@ -62,7 +62,7 @@ def fig2(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def cables() -> pl.DataFrame:
-    """Cables between the racks of the FleX of Table 6: layer and x of the two racks, and number of cables."""
+    """Count the cables between each pair of racks of the FleX of Table 6. Columns are layer and x of both racks."""
     parameters = TABLE_6[FLEX]["flex"]
     racks = flex_layers.layout(parameters).racks
     width = parameters["widths"][0]
@@ -73,7 +73,7 @@ def cables() -> pl.DataFrame:
 
 
 def fig7(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """The racks of the FleX of Table 6, and the cables of one rack."""
+    """Draw Fig. 7: the racks of the FleX of Table 6, and the cables of one rack."""
     frame = cables()
     parameters = TABLE_6[FLEX]["flex"]
     (width, depth), layers = parameters["widths"], parameters["layers"]
@@ -110,7 +110,7 @@ def _rack(axes: Axes, x: float, y: float, words: str) -> None:
 
 
 def table_1(_: Measured) -> pl.DataFrame:
-    """Table 1: the symbols of the paper, with the values of the FleX of Table 6."""
+    """Make Table 1: the symbols of the paper, with their values for the FleX of Table 6."""
     network = measured(TABLE_6[FLEX])
     parameters = TABLE_6[FLEX]["flex"]
     (nx, ny), nz, each = parameters["widths"], parameters["layers"], parameters["terminals_per_router"]

@@ -1,4 +1,4 @@
-"""Latency over load: Figs. 8 to 10, 12 to 14 and 17; and hops of packets in Figs. 1, 11 and 16."""
+"""Draws latency over load (Figs. 8 to 10, 12 to 14 and 17) and hops of packets (Figs. 1, 11 and 16)."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ NEXT_GROUP, LARGER_RUNS, PERIODS, LAYERS = "next_group", "larger", "periods", "l
 STRUCTURES = (*(of_layers(layers) for layers in range(3, 8)), HYPERX_2D, HYPERX_3D)
 ALL_PATHS = "FleX, all minimal paths"
 _LOAD = "Load [flits/terminal/cycle]"
-# The latency axis ends at this multiple of the smallest latency.
+# The latency axis of a figure ends at this multiple of the smallest latency.
 _MOST = 5.0
-# Load at which Fig. 16 is drawn.
+# Load of the points in Fig. 16 [flits/terminal/cycle].
 HALF = 0.5
 
 
 def latency(title: str, *experiments: str) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws latency over load, with a panel for each routing that was run."""
+    """Make the function that draws latency over load, with a panel for each routing that was run."""
     return partial(_panels, title, experiments)
 
 
@@ -71,7 +71,7 @@ def _panels(title: str, experiments: Sequence[str], measured: Measured) -> Drawi
 
 
 def periods(measured: Measured) -> Drawing:
-    """Fig. 14: LBR with rare and with frequent snapshots."""
+    """Draw Fig. 14: latency over load under LBR, with a curve for each period of its snapshots."""
     rows = measured[PERIODS]
     series = [
         latency_over_load(of(rows.filter(pl.col("period") == period), mechanism(FLEX, LBR)), f"T = {period}")
@@ -89,32 +89,32 @@ def periods(measured: Measured) -> Drawing:
 
 
 def layers(measured: Measured) -> Drawing:
-    """Fig. 17: latency over load by the number of layers."""
+    """Draw Fig. 17: latency over load, with a curve for each number of layers."""
     series = [latency_over_load(structure(measured, name), name) for name in STRUCTURES]
     title = "Fig. 17: latency by number of layers"
     return line_figures.curves(title, _LOAD, q.LATENCY.axis, series, at_top=True, looks=STRUCTURES)[0]
 
 
 def structure(measured: Measured, name: str) -> pl.DataFrame:
-    """The points of a network in Figs. 16 and 17."""
+    """Return the points of a network in Figs. 16 and 17, under uniform traffic and minimal routing."""
     return of(measured[LAYERS], mechanism(name, MINIMAL if name.startswith("HyperX") else BALANCED))
 
 
 def routers_visited(measured: Measured, network: str) -> float:
-    """Mean number of routers that a packet visits in uniform traffic, at the lowest load: links plus one."""
+    """Return the mean number of routers that a packet visits, at the lowest load of uniform traffic."""
     _, (row,) = least(measured[UNIFORM], q.HOPS.column, mechanism(network, MINIMAL))
     return 1 + float(row[q.HOPS.column])
 
 
 def hops_by_network(measured: Measured) -> Drawing:
-    """Fig. 1: mean hops of each network."""
+    """Draw Fig. 1: a bar with the mean hops of packets for each network."""
     bars = {"minimal routing": [routers_visited(measured, name) for name in NETWORKS]}
     words = "Fig. 1: mean hops, uniform traffic", NETWORKS, bars, "Routers visited [count]"
     return bar_figures.grouped(*words)[0]
 
 
 def visited(measured: Measured, load: float | None = None) -> list[int]:
-    """Packets by number of visited routers (1, 2, ...), in FleX under minimal routing and uniform traffic."""
+    """Count packets by visited routers (1, 2, ...), in FleX under minimal routing and uniform traffic."""
     points = of(measured[UNIFORM], mechanism(FLEX, MINIMAL)).drop_nulls("hop_packets")
     if points.is_empty():
         raise LackingError("no packets were delivered")
@@ -123,7 +123,7 @@ def visited(measured: Measured, load: float | None = None) -> list[int]:
 
 
 def histogram(measured: Measured) -> Drawing:
-    """Fig. 11: packets by number of hops."""
+    """Draw Fig. 11: the share of packets with each number of hops."""
     counts = visited(measured)
     shares = [100 * count / sum(counts) for count in counts]
     groups = [str(number) for number in range(1, len(counts) + 1)]
@@ -134,17 +134,17 @@ def histogram(measured: Measured) -> Drawing:
 
 
 def at_half(points: pl.DataFrame, column: str) -> float:
-    """A column at load 0.5, or at the nearest load that was run."""
+    """Return the value of a column at load 0.5, or at the nearest load that was run."""
     return float(near(points.drop_nulls(column), HALF)[column])
 
 
 def hops_at_half(measured: Measured, name: str) -> float:
-    """Mean hops [links] of a network of Fig. 16 at load 0.5."""
+    """Return the mean hops [links] of packets in a network of Fig. 16 at load 0.5."""
     return at_half(structure(measured, name), q.HOPS.column)
 
 
 def hops_by_layers(measured: Measured) -> Drawing:
-    """Fig. 16: mean hops at load 0.5 by the number of layers."""
+    """Draw Fig. 16: mean hops at load 0.5 for each number of layers."""
     bars = {"minimal routing": [1 + hops_at_half(measured, name) for name in STRUCTURES]}
     title = "Fig. 16: mean hops by layers"
     return bar_figures.grouped(title, STRUCTURES, bars, "Routers visited [count]", wide=True)[0]

@@ -1,10 +1,10 @@
-"""The interpretations of LBR ("readings") that the text of the paper allows.
+"""Runs the interpretations of LBR ("readings") that the text of the paper allows.
 
-They decide the claims F-105, F-115, F-117 and F-118.
+The choice of a reading decides the claims F-105, F-115, F-117 and F-118.
 
-In the figures, paths are predefined: a pair of routers has the same path during the whole run. The queue of a link
-consists of the flits that wait for it ("packets to be processed"). The paper also says that a source determines its
-paths after every interval T.
+In the figures, paths are predefined: a pair of routers has the same paths during the whole run. The length of a link's
+queue is the number of flits that wait for the link ("packets to be processed"). The paper also says that a source
+determines its paths after every interval T.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 RUNS = "readings"
 OTHERS = READINGS[1:]
-# Readings of when paths are chosen, with a queue of waiting flits.
+# Readings that differ only in the time when LBR draws paths; their queues are waiting flits.
 _DRAWN = tuple(
     name for (_, sensor, ties), name in zip(PARAMETERS, READINGS, strict=True) if sensor == "output_queue" and not ties
 )
@@ -50,12 +50,12 @@ PATTERNS = (
     "neighbor",
     "tornado",
 )
-# A load is "low" up to this share of the saturation under minimal routing.
+# A load is "low" if it is at most this share of the saturation under minimal routing.
 _LOW = 0.5
 
 
 def of_the_tree() -> list[dict[str, Any]]:
-    """Overrides for LBR on the fat tree, with a routing for each reading."""
+    """Return overrides that run LBR on the fat tree, with one routing for each reading."""
     return [
         {
             "lbr": {
@@ -73,13 +73,13 @@ def of_the_tree() -> list[dict[str, Any]]:
 
 
 def by_pattern(measured: Measured) -> dict[str, pl.DataFrame]:
-    """The runs of the readings, by pattern. Patterns that were not run are left out."""
+    """Return the runs of all readings for each pattern that was run."""
     rows = measured[RUNS]
     return {name: rows.filter(pattern=name) for name in PATTERNS if (rows["pattern"] == name).any()}
 
 
 def saturations(measured: Measured, pattern: str, network: str) -> dict[str, float]:
-    """Saturation of a network under a pattern, by reading. Unknown values are left out."""
+    """Return the saturation of a network under a pattern for each reading, if it is known."""
     if not measured.has((RUNS,)):
         return {}
     rows = measured[RUNS].filter(pattern=pattern)
@@ -88,7 +88,7 @@ def saturations(measured: Measured, pattern: str, network: str) -> dict[str, flo
 
 
 def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
-    """Loads at which neither routing is saturated, and the ratio of FleX's latency to that under minimal routing."""
+    """Return the ratio of FleX's latency under a routing to the one under minimal routing, at each unsaturated load."""
     both = steady(beside(rows, mechanism(FLEX, routing), mechanism(FLEX, MINIMAL))).sort("load")
     found = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().rows()
     if not found:
@@ -97,9 +97,10 @@ def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
 
 
 def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, str]:
-    """Ratio of latency to that of minimal routing in FleX, at loads up to half of minimal routing's saturation.
+    """Return the mean ratio of FleX's latency under a routing to its latency under minimal routing.
 
-    If this saturation is unknown, the lowest load is used.
+    Loads are up to half of the saturation under minimal routing. If this saturation is unknown, only the lowest load
+    counts.
     """
     means = {}
     for pattern, points in rows.items():
@@ -115,7 +116,10 @@ def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[
 
 
 def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, float, str]:
-    """Saturation of FleX relative to minimal routing: two bounds of the mean over patterns, and a string by pattern."""
+    """Return two bounds of FleX's saturation relative to minimal routing, as means over patterns.
+
+    The string has the bounds of each pattern.
+    """
     found = {
         pattern: bounds(points, mechanism(FLEX, routing)).beside(bounds(points, mechanism(FLEX, MINIMAL)))
         for pattern, points in rows.items()
@@ -129,7 +133,7 @@ def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[flo
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of a claim, which can be computed under each reading.
+    """The number of a claim, which Weft computes under each reading of LBR.
 
     Attributes
     ----------
@@ -148,7 +152,7 @@ class Quantity:
     within: float = WITHIN
 
     def values(self, measured: Measured) -> dict[str, float]:
-        """The number by reading. Unknown values are left out."""
+        """Return the number of the claim under each reading for which it is known."""
         found: dict[str, float] = {}
         for name in READINGS if measured.has((RUNS,)) else ():
             with suppress(LackingError):
@@ -156,7 +160,7 @@ class Quantity:
         return found
 
     def met(self, value: float) -> bool:
-        """Whether a number meets the claim."""
+        """Return whether a number meets the claim within its tolerance."""
         return abs(value / self.printed - 1) <= self.within
 
 
@@ -192,7 +196,7 @@ QUANTITIES = (
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """The table of the claims' numbers under each reading of LBR, and of the claims that each reading meets."""
+    """Make the table of readings of LBR: numbers of claims under each reading, and the claims that it meets."""
     found = {each: each.values(measured) for each in QUANTITIES}
     if not any(found.values()):
         raise LackingError("the readings of LBR were not run")
@@ -206,12 +210,15 @@ def table(measured: Measured) -> pl.DataFrame:
 
 
 def remark(measured: Measured) -> str:
-    """Remark that a quick run does not judge saturations."""
+    """Return the remark that a quick run does not judge saturations; empty for a full run."""
     return "A quick run has short windows, so its saturation loads are not judged." if measured.quick else ""
 
 
 def explained(claim: str, rule: Rule) -> Rule:
-    """The rule with additions: its finding gives the number under each reading, its cause the readings that meet it."""
+    """Extend the rule of a claim.
+
+    Its finding then has the number under each reading, its cause the readings that meet the claim.
+    """
     (quantity,) = (each for each in QUANTITIES if each.claim == claim)
 
     def judge(measured: Measured) -> Finding:
@@ -236,7 +243,10 @@ def explained(claim: str, rule: Rule) -> Rule:
 
 
 def figure(measured: Measured) -> Drawing:
-    """Figure of FleX's saturation by pattern: under minimal routing, and under LBR by the time when paths are drawn."""
+    """Draw FleX's saturation by pattern, under minimal routing and under LBR.
+
+    LBR has a bar for each time when it draws paths.
+    """
     rows = {
         name: points
         for name, points in by_pattern(measured).items()

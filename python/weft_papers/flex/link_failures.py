@@ -1,4 +1,4 @@
-"""Table 5: number of links that may fail at random before a network is disconnected, and gain of FleX over HyperX."""
+"""Computes Table 5: links that can fail before a network is disconnected, and the gain of FleX over HyperX."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORK
 if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
 
-# Printed percentages of links that may fail, in the order of `SIZES`. Slim Fly has no entry for about 1,000 terminals.
+# Printed percentages of links that can fail, in the order of `SIZES`. The paper has no entry of Slim Fly for about
+# 1,000 terminals.
 _PRINTED: dict[str, tuple[int | None, ...]] = {
     FAT_TREE: (45, 45, 55, 60, 65),
     DRAGONFLY: (50, 55, 60, 65, 65),
@@ -22,17 +23,17 @@ _PRINTED: dict[str, tuple[int | None, ...]] = {
     FLEX: (70, 75, 80, 80, 85),
 }
 _HALF = 0.5
-# Links fail in steps of 5 % of all links.
+# Half of the step between two tested shares of failed links [%]: the step is 5 % of all links.
 _HALF_STEP = 2.5
 
 
 def _tolerated(name: str, size: int) -> int:
-    """Percentage of links that may fail, in a network of about `size` terminals."""
+    """Return the percentage of links that can fail before a network of about `size` terminals is disconnected."""
     return round(100 * resilience.tolerated(measured(OF_SIZE[name][size]).failures))
 
 
 def table_5(_: Measured) -> pl.DataFrame:
-    """Table 5: links that may fail, as printed and as computed."""
+    """Make Table 5: the printed and the computed percentage of links that can fail."""
     return pl.DataFrame(
         [
             {"terminals, about": size}
@@ -47,7 +48,10 @@ def table_5(_: Measured) -> pl.DataFrame:
 
 
 def _near_half(name: str, size: int, found: int, printed: int) -> str:
-    """Says if random variation explains a step, because about half of the trials stay connected at the higher share."""
+    """Return text that says whether random variation explains a difference of one step.
+
+    It does if about half of the trials stay connected at the higher share of failures.
+    """
     step = max(found, printed) / 100
     row = measured(OF_SIZE[name][size]).failures.filter((pl.col("failed_share") - step).abs() < 1e-6).row(0, named=True)
     low, high = row["connected_low_share"], row["connected_high_share"]
@@ -74,14 +78,14 @@ def _rule(name: str, size: int, printed: int) -> Rule:
 
 
 def _gain(_: Measured) -> tuple[float, str]:
-    """Mean over sizes of the additional failures that FleX tolerates compared with HyperX, and text on it."""
+    """Return the mean over sizes of the failures that FleX tolerates in addition to HyperX, and a text on it."""
     found = [_tolerated(FLEX, size) - _tolerated(HYPERX, size) for size in SIZES]
     text = ", ".join(f"{gain:+d} at {size:,}" for gain, size in zip(found, SIZES, strict=True))
     return sum(found) / len(found), f"by number of terminals: {text}"
 
 
 def _rows() -> dict[str, Rule]:
-    """The rules for the claims of Table 5, line by line."""
+    """Make the rules for the claims of Table 5, row by row."""
     cells = [(name, size, _PRINTED[name][place]) for place, size in enumerate(SIZES) for name in NETWORKS]
     known = [(name, size, printed) for name, size, printed in cells if printed is not None]
     return {f"F-{number:03}": _rule(*cell) for number, cell in enumerate(known, 45)}

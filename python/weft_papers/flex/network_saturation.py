@@ -1,9 +1,9 @@
-"""Saturation of a network in the experiments of the paper, as a reader would see it in a curve of latency over load.
+"""Finds the saturation of a network, as a reader of the paper would see it in a curve of latency over load.
 
 Saturation is the highest accepted load, up to the lowest offered load of which less than 95 % is accepted. If the
-latency reaches three times its minimum at a lower load, saturation is that load. The windows of quick runs are too
-short to judge saturation. If a point below the saturation had not settled, the saturation is between the last load that
-had settled and that value.
+latency reaches three times its minimum at a lower load, this lower load is the saturation. The windows of quick runs
+are too short to judge saturation. If a point below the saturation had not settled, only bounds are known. The upper
+bound is the saturation as defined above, the lower bound is the load that was accepted before the unsettled point.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Saturation:
     Attributes
     ----------
     low, high : float
-        The two bounds. They are equal if all points below them had settled.
+        Lower and upper bound of the saturation. They are equal if all points below the saturation had settled.
     late : str
-        Text on the point that had not settled; empty if all had.
+        Text that names the point that had not settled; empty if all points had settled.
     """
 
     low: float
@@ -47,41 +47,41 @@ class Saturation:
         return f"{self.low:.3f} to {self.high:.3f}" if self.late else f"{self.high:.3f}"
 
     def above(self, other: Saturation) -> bool | None:
-        """Whether this saturation is higher than another one; `None` if the bounds do not decide this."""
+        """Return whether this saturation is higher than another saturation; `None` if the bounds do not decide."""
         if self.low > other.high:
             return True
         return False if self.high <= other.low else None
 
     def beside(self, other: Saturation) -> tuple[float, float]:
-        """The smallest and the greatest possible ratio to another saturation."""
+        """Return the smallest and the greatest possible ratio of this saturation to another saturation."""
         return self.low / other.high, self.high / other.low if other.low else inf
 
 
 def saturation(measured: Measured, pattern: str, network: str, routing: str) -> Saturation:
-    """Saturation of a network.
+    """Return the saturation of a network under a pattern and a routing.
 
     Raises
     ------
     LackingError
-        If the run was a quick run, whose windows are too short, or if no load was too much.
+        If the run was a quick run, whose windows are too short, or if no load saturated the network.
     """
     refuse_short(measured)
     return bounds(measured[pattern], mechanism(network, routing))
 
 
 def refuse_short(measured: Measured) -> None:
-    """Refuse to judge a saturation in a quick run."""
+    """Refuse to judge a saturation in a quick run, whose windows are too short."""
     if measured.quick:
         raise LackingError("the windows of a quick run are too short for a saturation load: run the claim with --full")
 
 
 def knee(rows: pl.DataFrame, curve: str) -> float:
-    """The saturation of a curve. All points below it must have settled.
+    """Return the saturation of a curve whose points below saturation have all settled.
 
     Raises
     ------
     LackingError
-        If no load was too much, or if points below had not settled.
+        If no load saturated the network, or if points below the saturation had not settled.
     """
     found = bounds(rows, curve)
     if found.late:
@@ -90,16 +90,16 @@ def knee(rows: pl.DataFrame, curve: str) -> float:
 
 
 def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
-    """The highest accepted load up to the lowest load that saturates, and at most the load where latency becomes steep.
+    """Return bounds of the saturation of a curve, as this module defines it.
 
-    Beyond saturation some networks accept less than before. Then the saturation is the load that they accepted at the
-    next lower load. A point that had not settled may be saturated. Then the lower bound is the accepted load of the
-    last point before it.
+    Beyond saturation some networks accept less than at lower loads. The saturation is then the highest load that they
+    accepted. A point that had not settled can be saturated. The lower bound is then the accepted load of the last point
+    before it.
 
     Raises
     ------
     LackingError
-        If no load was too much.
+        If no load saturated the network.
     """
     # `of` sorts by load. A claim needs hundreds of curves, so the code makes one query per curve, which returns few
     # rows.
@@ -123,14 +123,17 @@ def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
 
 
 def known(rows: pl.DataFrame, curve: str) -> float | None:
-    """The result of `knee`; ``None`` if it is not known."""
+    """Return the saturation of a curve; ``None`` if it is not known."""
     with suppress(LackingError):
         return knee(rows, curve)
     return None
 
 
 def _steep(points: list[tuple[float, float]]) -> float:
-    """The load at which the latency is `STEEP` times its minimum, interpolated between two loads; infinite if never."""
+    """Return the load at which the latency is `STEEP` times its minimum, interpolated between two loads.
+
+    It is infinite if the latency stays below.
+    """
     limit = STEEP * min((latency for _, latency in points), default=inf)
     for (low, before), (high, after) in pairwise(points):
         if after > limit:

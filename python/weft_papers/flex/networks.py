@@ -1,7 +1,7 @@
-"""The networks in the tables and figures of the paper, and their numbers without a simulation.
+"""Defines the networks in the tables and figures of the paper, and computes their numbers without a simulation.
 
 "Full global bandwidth" is the paper's rule (section III-B): a dragonfly has a = 2 p = 2 h. In other networks of k-port
-routers p = floor(k / 3), which is half of the links of a router to others.
+routers, a router has p = floor(k / 3) terminals, half as many as links to other routers.
 """
 
 from __future__ import annotations
@@ -20,41 +20,43 @@ if TYPE_CHECKING:
 FAT_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX = "Fat tree", "Dragonfly", "HyperX", "Slim Fly", "FleX"
 # Names of the networks in a fixed order, so that they have the same look in all figures.
 NETWORKS = (FAT_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX)
-# Name of the tree of the performance runs, in tables that also contain the tree that the paper prices.
+# Name of the fat tree of the performance runs. Some tables also contain the other tree, for which the paper prints
+# prices.
 K_ARY_TREE = "10-ary 3-tree"
 
 Topology = dict[str, Any]
 
 
 def fat_tree(k: int) -> Topology:
-    """The tree of pods of M. Al-Fares et al. (SIGCOMM'08), with routers of k ports."""
+    """Return the fat tree of pods of M. Al-Fares et al. (SIGCOMM'08), with routers of k ports."""
     return {"fat_tree": {"k": k}}
 
 
 def dragonfly(h: int) -> Topology:
-    """A dragonfly with full global bandwidth."""
+    """Return a dragonfly with full global bandwidth."""
     sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
     return {"dragonfly": sizes}
 
 
 def hyperx(width: int, terminals: int | None = None) -> Topology:
-    """A square HyperX; by default with full global bandwidth."""
+    """Return a square HyperX; by default with full global bandwidth."""
     return {"hyperx": {"widths": [width, width], "terminals_per_router": terminals or width - 1}}
 
 
 def slim_fly(q: int) -> Topology:
-    """A Slim Fly with full global bandwidth."""
+    """Return a Slim Fly with full global bandwidth."""
     degree = (3 * q - {0: 0, 1: 1, 3: -1}[q % 4]) // 2
     return {"slim_fly": {"q": q, "terminals_per_router": degree // 2}}
 
 
 def flex(width: int, layers: int = 3, terminals: int | None = None, other: int | None = None) -> Topology:
-    """A FleX; by default square, of three layers and with full global bandwidth."""
+    """Return a FleX; by default square, of three layers and with full global bandwidth."""
     widths = [width, other or width]
     return {"flex": {"widths": widths, "layers": layers, "terminals_per_router": terminals or sum(widths) - 2}}
 
 
-# Table 6: networks of about 1,000 terminals. HyperX has one terminal more per router than the rule gives.
+# Networks of Table 6, with about 1,000 terminals. HyperX has one terminal more per router than the rule of full global
+# bandwidth gives.
 TABLE_6: dict[str, Topology] = {
     FAT_TREE: fat_tree(16),
     K_ARY_TREE: {"k_ary_n_tree": {"k": 10, "n": 3}},
@@ -63,12 +65,12 @@ TABLE_6: dict[str, Topology] = {
     SLIM_FLY: slim_fly(9),
     FLEX: flex(6),
 }
-# The networks of Fig. 13.
+# The larger FleX of Fig. 13.
 LARGER = flex(8, terminals=5)
 
 # Tables 4 and 5: the networks by approximate number of terminals. The paper gives only these numbers. Among the
 # full-bandwidth networks of about this size we take those whose ratios equal the printed ones (Table 4). The smallest
-# networks are our choice.
+# networks are chosen by us.
 SIZES = (500, 1000, 2000, 5000, 10000)
 OF_SIZE: dict[str, dict[int, Topology]] = {
     FAT_TREE: dict(zip(SIZES, map(fat_tree, (12, 16, 20, 28, 34)), strict=True)),
@@ -85,5 +87,5 @@ def _measured(text: str) -> MeasuredDesign:
 
 
 def measured(topology: Mapping[str, Any]) -> MeasuredDesign:
-    """A network with the numbers that `weft design` computes."""
+    """Return a network with the numbers that `weft design` computes for it."""
     return _measured(json.dumps(topology))

@@ -1,7 +1,7 @@
-"""Claims about latency and saturation (sections IV-B and IV-C).
+"""Judges the claims about latency and saturation (sections IV-B and IV-C).
 
-Latencies are compared at the lowest common load; no compared network is saturated there. "Similar", "comparable" and
-"close" are within 10 %, the tolerance of approximate claims. "Slightly" is up to 25 %.
+Latencies are compared at the lowest load at which all compared networks were run and none of them is saturated.
+"Similar", "comparable" and "close" are within 10 %, the tolerance of approximate claims. "Slightly" is up to 25 %.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ PATTERNS = (
     "tornado",
 )
 _SLIGHTLY = 0.25
-# Causes that were measured separately: LBR's definition of a queue, and its choice at a tie, decide its latency at low
+# Cause that was measured separately: LBR's definition of a queue, and its choice at a tie, decide its latency at low
 # loads.
 _OF_LATENCY = (
     "ties: with paths by snapshot, flits that wait for a link as the queue, and the minimal path if all paths are "
@@ -79,7 +79,7 @@ _OF_THE_TREE = (
     "the paths of LBR: with predefined paths FleX accepts 0.580 and the tree 0.509, with paths by snapshot and used "
     "credits 0.80 and 0.99 (full runs)"
 )
-# Causes of full runs: the attempts that were made if nothing else explains a part.
+# Causes of claims that full runs miss: the attempts to explain a part, if the code finds no other cause.
 _OF_COMPLEMENT = (
     "not isolated: tried the other routings, under which the fat tree accepts 0.950; under LBR with predefined paths "
     "it accepts 0.255"
@@ -97,21 +97,21 @@ _OF_DIGITS = (
     "0.90 (short windows); under the other routings it accepts 0.959"
 )
 _OF_VCS = "not isolated: tried other numbers of VCs: with single VCs FleX accepts 0.66 and HyperX 0.59 of load 1"
-# Causes from runs with one factor changed: windows of 800 cycles after 500, eight loads.
+# Causes from runs with one factor changed at a time (windows of 800 cycles after 500, eight loads).
 _OF_UGAL = (
     "the threshold of UGAL and the internal speed-up: FleX, HyperX and Slim Fly saturate at 0.480, 0.467 and 0.649, "
     "with a threshold of 50 flits instead of 0 at 0.385, 0.361 and 0.463, and with speed-up 1 instead of 2 at "
     "0.414, 0.400 and 0.449; queues measured by waiting flits, and single VCs, do not lower all three"
 )
-# A load is "low" up to this share of the highest load.
+# A load is "low" if it is at most this share of the highest load.
 _LOW = 0.5
 _UNIT = "flits/terminal/cycle"
-# Printed ratios of the saturation under LBR to that under minimal routing.
+# Printed ratio of the saturation under LBR to the saturation under minimal routing.
 _GAIN = 2.0
 
 
 def _run(measured: Measured, pattern: str, *routings: str) -> list[str]:
-    """The given routings that were run."""
+    """Return the given routings, after a check that all of them were run under a pattern."""
     ran = {*measured[pattern]["routing"]}
     if lacking := [each for each in routings if each not in ran]:
         raise LackingError(f"{' and '.join(lacking)} was not run")
@@ -119,7 +119,7 @@ def _run(measured: Measured, pattern: str, *routings: str) -> list[str]:
 
 
 def _latencies(measured: Measured, pattern: str, routing: str, networks: Iterable[str]) -> tuple[float, list[float]]:
-    """A low load, and the latencies of these networks at this load."""
+    """Return the lowest load at which all networks have a latency, and their latencies at this load."""
     below = measured[pattern].filter(~pl.col("saturated"))
     load, rows = least(below, q.LATENCY.column, *(mechanism(name, routing) for name in networks))
     return load, [float(row[q.LATENCY.column]) for row in rows]
@@ -128,7 +128,10 @@ def _latencies(measured: Measured, pattern: str, routing: str, networks: Iterabl
 def _compared(
     holds: bool | None, text: str, *of_: Saturation, cause: Callable[[], str] = lambda: ""
 ) -> Part | Undecided:
-    """The part of a trend. It is undecided if points that had not settled would decide it."""
+    """Make a part of a trend from the result of a comparison.
+
+    The part is undecided if `holds` is None, because points had not settled.
+    """
     if holds is None:
         return Undecided("; ".join(each.late for each in of_ if each.late))
     return Part(holds, text, "" if holds else cause())
@@ -137,7 +140,7 @@ def _compared(
 def _saturates(
     measured: Measured, pattern: str, routing: str, above: Iterable[str], *, than: str = FLEX, near_: str = ""
 ) -> list[Part | Undecided]:
-    """Judges whether a network accepts more than others, and about as much as the network `near_` if it is named."""
+    """Judge whether a network saturates at higher loads than others, and within 10 % of the network `near_`."""
     ours = saturation(measured, pattern, than, routing)
     parts: list[Part | Undecided] = []
     for name in above:
@@ -171,7 +174,7 @@ def _saturates(
 
 
 def _within_bounds(low: float, high: float, printed: float = 1.0) -> bool | None:
-    """Whether a ratio between two bounds is within 10 % of the printed one; `None` if the bounds do not decide this."""
+    """Return whether a ratio between two bounds is within 10 % of the printed ratio; `None` if undecided."""
     least, most = (1 - WITHIN) * printed, (1 + WITHIN) * printed
     if least <= low and high <= most:
         return True
@@ -179,7 +182,7 @@ def _within_bounds(low: float, high: float, printed: float = 1.0) -> bool | None
 
 
 def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, other: str, *, alike: bool = False) -> str:
-    """Text on the other readings of LBR (not that of the figures) under which a claim holds; empty if none exist."""
+    """Return text on the readings of LBR under which a claim holds, without the reading of the figures."""
     if routing != LBR:
         return ""
     found, theirs = (lbr_readings.saturations(measured, pattern, name) for name in (ours, other))
@@ -193,7 +196,7 @@ def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, othe
 
 
 def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: str) -> str:
-    """Explains by channel loads why a network accepts less than another; empty if they do not explain it."""
+    """Return text if channel loads explain why a network accepts less than another; else empty."""
     rows = measured[pattern]
     bounds = [rows.filter(mechanism=mechanism(name, routing))["path_bound"].drop_nulls() for name in (less, more)]
     if any(each.is_empty() for each in bounds):
@@ -204,7 +207,7 @@ def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: s
 
 
 def _below(measured: Measured, pattern: str, routing: str, others: Iterable[str]) -> list[Part | Undecided]:
-    """Judges whether FleX accepts less than other networks."""
+    """Judge whether FleX saturates at lower loads than other networks."""
     ours = saturation(measured, pattern, FLEX, routing)
     parts: list[Part | Undecided] = []
     for name in others:
@@ -217,7 +220,7 @@ def _below(measured: Measured, pattern: str, routing: str, others: Iterable[str]
 def _lowest(
     measured: Measured, pattern: str, routing: str, *alike: str, than: str = FLEX, beside_: Iterable[str] = NETWORKS
 ) -> list[Part]:
-    """Judges whether the latency of a network is below that of others, and within 10 % of the networks in `alike`."""
+    """Judge whether a network has a lower latency than others. For networks in `alike`, it can be up to 10 % higher."""
     others = [name for name in beside_ if name != FLEX]
     load, (ours, *theirs) = _latencies(measured, pattern, routing, (than, *others))
     parts = []
@@ -241,7 +244,7 @@ def _uniform_less(measured: Measured) -> list[Part | Undecided]:
 
 
 def _as_much(pattern: str, *others: str) -> Callable[[Measured], list[Part | Undecided]]:
-    """Returns the judge of a claim: with LBR, FleX must accept the load of each of `others`, within 10 %."""
+    """Return the judge of a claim: under LBR, FleX must saturate at the same load as each of `others`, within 10 %."""
     return lambda measured: [part for each in others for part in _saturates(measured, pattern, LBR, (), near_=each)]
 
 
@@ -259,7 +262,7 @@ def _nearly(measured: Measured) -> float:
 
 
 def _slightly_higher(measured: Measured) -> list[Part]:
-    """Judges the latencies of UGAL and LBR relative to minimal routing, in FleX."""
+    """Judge the latencies of FleX under UGAL and LBR, relative to minimal routing."""
     parts = []
     for routing in _run(measured, COMPLEMENT, UGAL, LBR):
         load, times = lbr_readings.over_minimal(measured[COMPLEMENT], routing)[0]
@@ -303,7 +306,7 @@ def _transpose(measured: Measured) -> list[Part | Undecided]:
 
 
 def _local_decisions(measured: Measured) -> list[Part | Undecided]:
-    """Judges UGAL compared with minimal routing, in the dragonfly under transpose."""
+    """Judge UGAL compared with minimal routing, in the dragonfly under transpose traffic."""
     both = [mechanism(DRAGONFLY, routing) for routing in _run(measured, "transpose", UGAL, MINIMAL)]
     below = measured["transpose"].filter(~pl.col("saturated"))
     load, rows = least(below, q.LATENCY.column, *both)
@@ -317,7 +320,7 @@ def _local_decisions(measured: Measured) -> list[Part | Undecided]:
 
 
 def _hot_spot(measured: Measured) -> list[Part]:
-    """Judges whether FleX, HyperX and Slim Fly have similar latencies, below the others, up to the first saturation."""
+    """Judge whether FleX, HyperX and Slim Fly have similar latencies, below the others, up to the first saturation."""
     parts = []
     for routing in _run(measured, HOT_SPOT, *ROUTINGS):
         parts += _lowest(measured, HOT_SPOT, routing, HYPERX, SLIM_FLY)
@@ -341,7 +344,10 @@ def _hyperx_more(measured: Measured) -> list[Part | Undecided]:
 
 
 def _local(measured: Measured) -> list[Part | Undecided]:
-    """Judges neighbor and tornado with BookSim's digits. The text also has the other reading if it was run."""
+    """Judge the claim on neighbor and tornado traffic, with BookSim's digits.
+
+    The text also has the other interpretation of the patterns if it was run.
+    """
     parts: list[Part | Undecided] = []
     for booksim, of_ids in LOCAL:
         for reading in (booksim, *([of_ids] if of_ids in measured.frames else [])):
@@ -363,9 +369,9 @@ def _mean_latency(measured: Measured) -> tuple[float, str]:
 
 
 def _mean_saturation(measured: Measured) -> tuple[float, str]:
-    """The mean gain, and text on it.
+    """Return the mean gain of LBR over minimal routing, and text on it.
 
-    If the gain is between two bounds, the bound nearer to the printed gain is returned.
+    If only two bounds of the gain are known, the bound nearer to the printed gain is returned.
     """
     refuse_short(measured)
     low, high, text = lbr_readings.mean_gain({pattern: measured[pattern] for pattern in PATTERNS})
@@ -381,9 +387,9 @@ def _hops(measured: Measured) -> tuple[bool, str]:
 
 
 def _bar(network: str) -> Rule:
-    """A rule for the rank of a bar of Fig. 1, as the figure prints no numbers.
+    """Make a rule for the rank of a bar of Fig. 1, because the figure prints no numbers.
 
-    Order: fat tree, dragonfly, Slim Fly, then HyperX and FleX, which are alike.
+    The order is: fat tree, dragonfly, Slim Fly, then HyperX and FleX, which are equal within 1 %.
     """
     place = next(number for number, names in enumerate(_ORDER) if network in names)
     alike = [name for name in _ORDER[place] if name != network]
@@ -415,7 +421,7 @@ def _next_group(measured: Measured) -> list[Part | Undecided]:
 
 
 def _larger(measured: Measured) -> list[Part | Undecided]:
-    """Judges the larger FleX of Fig. 13 among the networks of Fig. 8b."""
+    """Judge the larger FleX of Fig. 13 in comparison with the networks of Fig. 8b."""
     rows = pl.concat([measured[COMPLEMENT], measured[LARGER_RUNS]])
     both = type(measured)(dict(measured.frames) | {COMPLEMENT: rows}, measured.quick)
     parts: list[Part | Undecided] = []
@@ -426,7 +432,7 @@ def _larger(measured: Measured) -> list[Part | Undecided]:
 
 
 def _periods(measured: Measured) -> list[Part]:
-    """Judges the changes of LBR's latency and saturation from one snapshot period to the next longer one."""
+    """Judge the changes of LBR's latency and saturation from each snapshot period to the next longer period."""
     rows = of(measured[PERIODS], mechanism(FLEX, LBR)).drop_nulls(q.LATENCY.column)
     periods = sorted(rows["period"].drop_nulls().unique())
     below = rows.filter(~pl.col("saturated")).group_by("load").agg(pl.col("period").n_unique())
@@ -467,7 +473,7 @@ def _grow(measured: Measured) -> tuple[bool, str]:
 
 
 def _slower(first: str, second: str) -> Callable[[Measured], tuple[bool, str]]:
-    """Returns the judge of a claim: at load 0.5, the first network must have a higher latency than the second."""
+    """Return the judge of a claim: at load 0.5, the first network must have a higher latency than the second one."""
 
     def judged(measured: Measured) -> tuple[bool, str]:
         more, less = (at_half(structure(measured, name), q.LATENCY.column) for name in (first, second))

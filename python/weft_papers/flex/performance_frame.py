@@ -1,4 +1,4 @@
-"""The runs of the paper as rows of a frame, with the network and the routing of each run."""
+"""Makes a frame of the paper's runs, with the paper's names of network and routing."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 MINIMAL, UGAL, LBR = "minimal", "UGAL", "LBR"
-# The routings of the paper, in its order.
+# Names of the paper's routings, in the order of its figures.
 ROUTINGS = (MINIMAL, UGAL, LBR)
 # Readings of LBR that the paper allows. They differ in the time at which paths are chosen, in the definition of a
-# queue, and in whether the minimal path is taken if all queues are equal. The first reading is that of the figures:
-# predefined paths, and flits that wait for a link.
+# queue, and in whether the minimal path is taken if all queues are equal. Figures use the first reading: predefined
+# paths, and queues of flits that wait for a link.
 _READINGS: dict[tuple[str, str, bool], str] = {
     ("fixed", "output_queue", False): LBR,
     ("fixed", "used_credits", False): "LBR, used credits",
@@ -31,17 +31,18 @@ _READINGS: dict[tuple[str, str, bool], str] = {
 }
 PARAMETERS, READINGS = tuple(_READINGS), tuple(_READINGS.values())
 LBR_ON_TIE = READINGS[2]
-# FleX over all its shortest paths; `MINIMAL` uses only those of the paper's algorithm 1.
+# Minimal routing of FleX over all its shortest paths. `MINIMAL` uses only the paths of the paper's algorithm 1.
 BALANCED = "minimal, all paths"
-# Names for Figs. 13, 16 and 17.
+# Names of networks in Figs. 13, 16 and 17.
 LARGER = "FleX 8x8x3"
 HYPERX_2D, HYPERX_3D = "HyperX 6x6", "HyperX 6x6x6"
-# Beyond the paper: FleX with the terminals per router that Slim Fly has in Table 6, and Slim Fly with those of FleX.
+# Networks beyond the paper: each of FleX and Slim Fly with the number of terminals per router that the other has in
+# Table 6.
 FLEX_OF_6, SLIM_FLY_OF_10 = "FleX 7x8x3, 6 per router", "Slim Fly q = 7, 10 per router"
 _FLEXES = {(8, 8): LARGER, (7, 8): FLEX_OF_6}
 _NETWORKS = {"k_ary_n_tree": FAT_TREE, "dragonfly": DRAGONFLY, "slim_fly": SLIM_FLY}
 _OVER = {"ugal_over": UGAL, "lbr": LBR}
-# Additional columns to those of every paper.
+# Columns that frames of this paper have in addition to `frames.SCHEMA`.
 COLUMNS: dict[str, Any] = {
     "network": pl.String,
     "routing": pl.String,
@@ -53,20 +54,23 @@ COLUMNS: dict[str, Any] = {
 
 
 def of_layers(layers: int) -> str:
-    """The name of a FleX with layers of 6x6 routers and a terminal each, in Figs. 16 and 17."""
+    """Return the name, in Figs. 16 and 17, of a FleX with layers of 6x6 routers and one terminal per router."""
     return f"FleX, {layers} layers"
 
 
 def mechanism(network: str, routing: str) -> str:
-    """Name of a curve, made from its network and routing."""
+    """Return the name of the curve of a network under a routing."""
     return f"{network}, {routing}"
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
-    """A row per finished point, as in `weft_papers.common.frames`, but with the accepted load per active terminal.
+    """Make a row for each finished point.
+
+    Unlike in `weft_papers.common.frames`, accepted loads are per active terminal.
 
     Further columns: ``network``, ``routing``, ``pattern``, ``period`` (of LBR's snapshots) [cycles], ``path_bound``
-    (load that the paths can carry if they do not depend on queues), ``hop_packets`` (packets by number of links).
+    (highest load that the channels can carry, for routings whose paths do not depend on queues), ``hop_packets``
+    (packets by number of links).
     """
     rows = frames.rows(results, lambda scenario: mechanism(*_who(scenario)))
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
@@ -76,8 +80,8 @@ def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, A
     scenario = results.scenario(point)
     network, routing = _who(scenario)
     name, parameters = _named(scenario["routing"])
-    # if some terminals send nothing, mean loads are smaller in proportion; the load that the scenario sets is that of
-    # the others
+    # if some terminals send nothing, the mean load of all terminals is lower than the load that the scenario sets for
+    # active terminals
     active = row["load"] / row["offered_load"] if row["offered_load"] else None
     accepted, bound = row["accepted_load"], results.summaries[point].get("path_bound_load")
     return {
@@ -92,7 +96,7 @@ def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, A
 
 
 def _named(value: Any) -> tuple[str, Any]:
-    """Name and parameters of a model in a resolved scenario."""
+    """Return the name and the parameters of a model in a resolved scenario."""
     if isinstance(value, str):
         return value, {}
     ((name, parameters),) = value.items()
@@ -105,7 +109,7 @@ def _pattern(value: Any) -> str:
 
 
 def _who(scenario: Mapping[str, Any]) -> tuple[str, str]:
-    """The paper's names of the network and the routing."""
+    """Return the paper's names of the network and the routing of a resolved scenario."""
     name, parameters = _named(scenario["routing"])
     routing = _OVER.get(name, MINIMAL)
     if name == "lbr":

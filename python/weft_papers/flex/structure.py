@@ -1,6 +1,6 @@
-"""Claims about the structure: ports, links, scalability, diameters, distances and numbers of shortest paths.
+"""Judges claims about the structure: ports, links, scalability, diameters, distances and numbers of shortest paths.
 
-Each number is counted in networks that the engine builds from eqs. (4) and (5) of the paper.
+Weft counts each number in networks that the engine builds from eqs. (4) and (5) of the paper.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Widths and terminals per router of the FleX networks in which formulas are counted.
+# Widths and terminals per router of the FleX networks in which rules test the paper's formulas.
 _SOME = ((3, 3, 1), (4, 5, 2), (6, 6, 10), (7, 3, 4))
 _LAYERS = (2, 3, 4, 5, 8)
 _RADIX = 100
-# Printed values, by the names of Table 2.
+# Printed diameters of Table 2, by the name of the network.
 _DIAMETERS = {"Fat tree": 4, DRAGONFLY: 3, HYPERX: 2, SLIM_FLY: 2, FLEX: 2}
 
 
 def _flexes(*layers: int) -> list[tuple[tuple[int, int, int, int], MeasuredDesign]]:
-    """Widths, layers and terminals per router of some FleX networks, each with the network."""
+    """Return some FleX networks, each with its widths, layers and terminals per router."""
     return [((nx, ny, nz, p), measured(flex(nx, nz, terminals=p, other=ny))) for nx, ny, p in _SOME for nz in layers]
 
 
@@ -64,7 +64,7 @@ def _links(_: Measured) -> tuple[bool, str]:
 
 
 def _neighbours(_: Measured) -> str:
-    """Text on which formula gives the neighbours of a router in three layers: the printed one, or that of the ports."""
+    """Return text on the formula that gives the neighbours of a router in three layers: the printed one, or another."""
     formulas: dict[str, Callable[[int, int], int]] = {
         "2Nx+2Ny-1": lambda nx, ny: 2 * nx + 2 * ny - 1,
         "2Nx+2Ny-4": lambda nx, ny: 2 * nx + 2 * ny - 4,
@@ -82,7 +82,7 @@ def _pairs(_: Measured) -> tuple[bool, str]:
 
 @cache
 def _paths_of_two(nx: int, ny: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Two-link paths between all routers of three layers, and x, y, z of the routers; shapes (n, n) and (n, 3)."""
+    """Count the two-link paths between all pairs of routers of three layers, and return the routers' x, y, z."""
     links = measured(flex(nx, terminals=1, other=ny)).links.astype(np.int64)
     routers = 3 * nx * ny
     joined = np.zeros((routers, routers), dtype=np.int64)
@@ -92,10 +92,10 @@ def _paths_of_two(nx: int, ny: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[
 
 
 def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[int, set[int]]]]:
-    """For each FleX, by its widths: the numbers of two-link paths between routers that differ in `differ` of x and y.
+    """Count two-link paths between routers that differ in x, in y, or in both, for FleX networks of several widths.
 
-    Source and destination differ in this number of coordinates. The list has the axis that differs, and the numbers of
-    paths.
+    Source and destination differ in `differ` of these coordinates. Each list has the axis that differs, and the numbers
+    of paths.
     """
     found = {}
     for nx, ny, _ in _SOME:
@@ -108,9 +108,9 @@ def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[
 
 
 def _path_rule(printed: str, same_layer: bool, differ: int, of: Callable[[int, int, int], int]) -> Rule:
-    """A rule for a formula of a number of paths.
+    """Make a rule for a formula of the paper for a number of paths.
 
-    Its arguments are the two widths, and the width along the axis that differs.
+    The arguments of the formula are the two widths, and the width along the axis in which the routers differ.
     """
 
     def counted(_: Measured) -> tuple[bool, str]:
@@ -136,7 +136,10 @@ def _flex_share(_: Measured) -> float:
 
 
 def _dragonfly_routers(radix: int) -> tuple[int, int, int]:
-    """The largest dragonfly with `radix` links per router: routers, routers per group, and global links per router."""
+    """Return the largest dragonfly with `radix` links per router.
+
+    The result is the number of routers, of routers per group, and of global links per router.
+    """
     return max((a * (a * (radix + 1 - a) + 1), a, radix + 1 - a) for a in range(1, radix + 1))
 
 
@@ -145,18 +148,21 @@ def _dragonfly_share(_: Measured) -> float:
 
 
 def _slim_fly_routers(radix: int) -> int:
-    """Routers of the largest Slim Fly with at most `radix` links per router; 0 if there is none."""
+    """Return the routers of the largest Slim Fly with at most `radix` links per router; 0 if no Slim Fly exists."""
     plans = [FAMILIES["slim_fly"].plan({"q": q, "terminals_per_router": 1}) for q in range(3, radix) if built(q)]
     return max((plan.routers for plan in plans if plan.degree <= radix), default=0)
 
 
 def _slim_fly_share(_: Measured) -> float:
-    """Size of the Slim Fly of 101 links per router, as a share of the bound for 100 links; nearest to the paper."""
+    """Return the size of the Slim Fly of 101 links per router, as a share of the Moore bound for 100 links.
+
+    This share is nearest to the printed number.
+    """
     return 100 * FAMILIES["slim_fly"].plan({"q": 67, "terminals_per_router": 1}).routers / moore.bound(_RADIX, 2)
 
 
 def scalability(_: Measured) -> Drawing:
-    """Fig. 3: maximum number of routers over the links of a router to others."""
+    """Draw Fig. 3: maximum number of routers of a network over the number of links from a router to other routers."""
     radixes = list(range(12, _RADIX + 1, 8))
     series = [
         Series("Moore bound, diameter 3", radixes, [moore.bound(radix, 3) for radix in radixes]),
@@ -175,7 +181,7 @@ def scalability(_: Measured) -> Drawing:
 
 
 def table_2(_: Measured) -> pl.DataFrame:
-    """Table 2: printed and computed diameter of each network, and its mean distance [hops]."""
+    """Make Table 2: printed and computed diameter of each network, and its mean distance [hops]."""
     found = {name: measured(TABLE_6[name]).facts for name in NETWORKS}
     return pl.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""Garcia et al., OFAR (bubble flow control in dragonflies): its experiments, its figures, the rules for its claims."""
+"""Reproduces the paper of Garcia et al. on OFAR (bubble flow control in dragonflies): experiments, figures, rules."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _PATTERNS = ["uniform", {"group_shift": {"shift": 2}}, _FARTHEST]
 
 
 def _flits(*phits: float) -> list[float]:
-    """Loads of scenarios [flits/terminal/cycle], converted from those of the paper [phits/(node cycle)]."""
+    """Convert loads of the paper [phits/(node cycle)] to loads of scenarios [flits/terminal/cycle]."""
     return [round(load / 8, 6) for load in phits]
 
 
 def _sweep(name: str, *loads: float, **sets: Any) -> Experiment:
-    """The runs of a pattern over load. A quick run has fewer loads and a smaller network."""
+    """Make the experiment that runs a pattern over load. A quick run has fewer loads and a smaller network."""
     quick = _SMALL | {"sweep.traffic.load": _flits(*loads)} | sets
     return Experiment(name, (quick,), scaled=_SCALED)
 
 
 def _three_patterns(name: str) -> Experiment:
-    """The runs of the three patterns. Adversarial patterns end at load 0.6: higher loads would show nothing more."""
+    """Make the experiment with all three patterns. Adversarial patterns end at load 0.6, far beyond saturation."""
     uniform = {"sweep.traffic.pattern": ["uniform"], "sweep.traffic.load": _flits(0.4, 0.6, 0.8, 1.0)}
     shifts = [{"group_shift": {"shift": shift}} for shift in (2, 6)]
     full = (uniform, {"sweep.traffic.pattern": shifts})
@@ -42,7 +42,8 @@ def _three_patterns(name: str) -> Experiment:
     return Experiment(name, quick, full, scaled=_SCALED)
 
 
-# One seed, and the change at 2,500 cycles. In the network of the paper about 1,600 packets are sent in each bin.
+# A quick run of transients has one seed, and the pattern changes at 2,500 cycles. In the network of the paper,
+# terminals send about 1,600 packets in each bin of the latency curve.
 _AT: dict[str, Any] = {"from": "2500cycles"}
 _CHANGES: tuple[Any, ...] = ({"group_shift": {"shift": 2}}, "uniform", {"group_shift": {"shift": 6}})
 _TRANSIENTS = {
@@ -58,7 +59,7 @@ def _mix(*weights: int) -> dict[str, Any]:
     return {"mix": [{"weight": w, "pattern": p} for w, p in zip(weights, patterns, strict=True)]}
 
 
-# The bursts of patterns.yaml, for the 342 terminals of a quick run.
+# The patterns of patterns.yaml, with parameters for the 342 terminals of a quick run.
 _ALL_PATTERNS: list[Any] = [
     *_PATTERNS,
     _NEXT,
@@ -73,7 +74,8 @@ _ALL_PATTERNS: list[Any] = [
     _mix(60, 20, 20),
 ]
 
-# The larger bursts take ten times as long, so a quick run has only one seed of them.
+# Bursts of 2,000 packets take ten times as long as bursts of 200, so a quick run has only one seed of the larger
+# bursts.
 _MIXES = [_mix(80, 10, 10), _mix(60, 20, 20), _mix(20, 40, 40)]
 _BURSTS = tuple(
     _SMALL
@@ -86,13 +88,14 @@ _BURSTS = tuple(
 )
 
 # VAL around its saturation, under the offset with the highest throughput, and under the worst offset. A point is below
-# saturation only if its packets are delivered, so these runs drain.
+# saturation only if its packets are delivered, so these runs have a drain.
 _DRAINED = {"measure.drain_limit": "3000cycles"}
 _KNEES = tuple(
     _DRAINED | {"sweep.traffic.pattern": [{"group_shift": {"shift": shift}}], "sweep.traffic.load": _flits(*loads)}
     for shift, loads in ((1, (0.4, 0.44, 0.48, 0.52)), (6, (0.11, 0.12, 0.13, 0.14, 0.15)))
 )
-# Claims whose answer may depend on the reading of the trigger, or of OFAR-L.
+# Claims whose answer can depend on the interpretation of the trigger. For each, the rule, and whether the
+# interpretation of OFAR-L also matters.
 _BY_READING = {
     "O-012": (steady.HIGHER, False),
     "O-018": (steady.AT_LOCAL_BOUND, True),

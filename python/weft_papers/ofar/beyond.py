@@ -1,6 +1,6 @@
-"""Beyond the paper: OFAR and other routings under all patterns and with broken links.
+"""Draws results beyond the paper: OFAR and other routings under all patterns and with broken links.
 
-Also OFAR with other rules, and with TCEP.
+Further figures show OFAR with other rules for detours, and with TCEP.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _BESIDE = (
 
 
 def _labelled(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The rows of each routing and number of rings, with a label."""
+    """Yield the rows of each routing and number of rings, with a label for the legend."""
     for (mechanism, rings), rows in frame.group_by("mechanism", "rings", maintain_order=True):
         several = mechanism == OFAR_E and isinstance(rings, int) and rings > 1
         yield f"{mechanism}, {rings} rings" if several else str(mechanism), rows
 
 
 def patterns_figure(measured: Measured) -> Drawing:
-    """Figure of the accepted load of each routing at the highest load, with a group of bars for each pattern."""
+    """Draw the accepted load of each routing at the highest load, with a group of bars for each pattern."""
     frame = unstalled(measured[PATTERNS]).drop_nulls("accepted_load")
     if frame.is_empty():
         raise LackingError("nothing was accepted under any pattern")
@@ -59,9 +59,9 @@ def patterns_figure(measured: Measured) -> Drawing:
 
 
 def patterns_remark(measured: Measured) -> str:
-    """Text on the number of patterns under which OFAR accepts most, and on the others.
+    """Return text on the number of patterns, and on those under which OFAR does not accept the highest load.
 
-    Differences within the tolerance for equal work do not count.
+    Differences of at most 3 % do not count.
     """
     frame = unstalled(measured[PATTERNS]).drop_nulls("accepted_load")
     frame = frame.filter(pl.col("load") == greatest(frame, "load"))
@@ -81,7 +81,7 @@ def patterns_remark(measured: Measured) -> str:
 
 
 def broken_figure(measured: Measured) -> Drawing:
-    """Figure of the share of lost packets over the share of links that are broken at the same time, by pattern."""
+    """Draw, for each pattern, the share of dropped packets over the share of links that are broken at the same time."""
     frame = unstalled(measured[BROKEN]).drop_nulls(["dropped_share", "down_share"]).sort("down_share")
     if frame.is_empty():
         raise LackingError("no run with broken links was finished")
@@ -101,7 +101,7 @@ def broken_figure(measured: Measured) -> Drawing:
 
 
 def variant_figure(measured: Measured) -> Drawing:
-    """Figure of OFAR's accepted load far beyond saturation, by rule for detours, with a group of bars per pattern."""
+    """Draw OFAR's accepted load far beyond saturation. Each pattern has a bar for each rule for detours."""
     means = _by_rule(measured)
     groups = means["pattern"].unique(maintain_order=True).to_list()
     bars: dict[str, list[float | None]] = {}
@@ -113,7 +113,7 @@ def variant_figure(measured: Measured) -> Drawing:
 
 
 def _by_rule(measured: Measured) -> pl.DataFrame:
-    """Accepted load by ``pattern`` and ``rule``: mean, ``least`` and ``most`` of ``seeds``.
+    """Return OFAR's accepted load by ``pattern`` and ``rule``: mean, ``least`` and ``most`` of ``seeds``.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def _by_rule(measured: Measured) -> pl.DataFrame:
 
 
 def variant_remark(measured: Measured) -> str:
-    """Text on the number of seeds, and on the largest difference between them."""
+    """Return text on the number of seeds, and on the largest difference between seeds."""
     means = _by_rule(measured)
     seeds = greatest(means, "seeds")
     offered = "far beyond saturation: offered load 0.6 of adversarial traffic, 1 of uniform traffic"
@@ -142,7 +142,7 @@ def variant_remark(measured: Measured) -> str:
 
 
 def tcep_figure(measured: Measured) -> Drawing:
-    """Figure of active links, power and latency of OFAR with TCEP, in percent of OFAR with all links on, by pattern."""
+    """Draw active links, power and latency of OFAR with TCEP, in percent of OFAR with all links on."""
     frame = unstalled(measured[WITH_TCEP])
     keys = ["pattern", "load", "seed"]
     always_on = frame.filter(pl.col("policy") == _ALWAYS_ON).select(*keys, *(column for _, column in _BESIDE))

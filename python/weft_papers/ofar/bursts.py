@@ -1,4 +1,4 @@
-"""Fig. 7 and its claims: completion times of bursts that mix uniform and adversarial traffic, relative to PB."""
+"""Judges and draws Fig. 7: completion times of bursts that mix uniform and adversarial traffic, relative to PB."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from weft_papers.common.rules import Rule
 
 BURSTS = "bursts"
-# The paper says that a terminal sends 2,000 packets, and also that a million arrive, which would be 200 per terminal.
+# Burst sizes [packets per terminal]. The paper says that a terminal sends 2,000 packets, but also that a million
+# arrive, which would be 200 per terminal.
 PRINTED, COUNTED = 2000, 200
 _TERMINALS = 5256
 _AXIS = "Time / PB's"
@@ -34,12 +35,14 @@ _RANGE = (0.431, 0.815)
 
 
 def times(measured: Measured, per_terminal: int) -> pl.DataFrame:
-    """A row per burst and mechanism: ``pattern``, ``mechanism``, ``h``, ``time`` (relative to PB), means over seeds.
+    """Return a row for each burst and mechanism: ``pattern``, ``mechanism``, ``h`` and ``time``.
+
+    ``time`` is the completion time relative to PB, as a mean over seeds.
 
     Raises
     ------
     LackingError
-        If no burst of this size was completed by PB and another mechanism.
+        If PB and another mechanism did not both complete any burst of this size.
     """
     frame = measured[BURSTS].filter((pl.col("per_terminal") == per_terminal) & (pl.col("completion_cycles") > 0))
     keys = ["h", "pattern", "seed"]
@@ -51,7 +54,7 @@ def times(measured: Measured, per_terminal: int) -> pl.DataFrame:
 
 
 def figure(title: str, per_terminal: int) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws the times of bursts, a group of bars for each pattern."""
+    """Make the function that draws completion times of bursts, with a group of bars for each pattern."""
     return partial(_drawn, title, per_terminal)
 
 
@@ -71,9 +74,9 @@ def _drawn(title: str, per_terminal: int, measured: Measured) -> Drawing:
 
 
 def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, int]:
-    """The bursts that serve to judge numbers, and their size.
+    """Select the bursts from which numbers of the paper are judged, and return their size.
 
-    The paper's network and 2,000 packets are used if they were run.
+    If they were run, these are bursts of 2,000 packets in the paper's network.
     """
     wanted = [(PAPER_H, PRINTED), (PAPER_H, COUNTED), (None, COUNTED), (None, PRINTED)]
     frame = measured[BURSTS]
@@ -90,7 +93,7 @@ def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, int]:
 
 
 def _of_ofar(measured: Measured) -> tuple[dict[str, float], str]:
-    """OFAR's times by pattern, for all patterns that were run; and text on the bursts."""
+    """Return OFAR's completion time relative to PB for each pattern that was run, and text on the bursts."""
     found, size = _printed_sizes(measured)
     h = found["h"][0]
     of_ofar = dict(found.filter(pl.col("mechanism") == OFAR).select("pattern", "time").rows())
@@ -101,7 +104,7 @@ def _of_ofar(measured: Measured) -> tuple[dict[str, float], str]:
 
 
 def _other_size(measured: Measured) -> str:
-    """Text on the mean of bursts of the other size, if they were run."""
+    """Return text on the mean time of bursts of the other size, if they were run."""
     words = []
     for (h, size), rows in measured[BURSTS].group_by("h", "per_terminal", maintain_order=True):
         try:
@@ -133,7 +136,7 @@ def _speed_up(measured: Measured) -> float:
 
 
 def _completions(frame: pl.DataFrame, mechanism: str) -> dict[str, float]:
-    """Cycles until a burst was delivered, by pattern, as means over seeds; infinite if a seed did not deliver it."""
+    """Return the mean cycles over seeds until a burst was delivered, by pattern; infinite if a seed did not finish."""
     cycles = pl.when((pl.col("completion_cycles") > 0) & ~pl.col("stalled")).then("completion_cycles")
     rows = frame.filter(pl.col("mechanism") == mechanism)
     means = rows.group_by("pattern", maintain_order=True).agg(cycles.fill_null(inf).mean())
@@ -141,12 +144,12 @@ def _completions(frame: pl.DataFrame, mechanism: str) -> dict[str, float]:
 
 
 def _before(first: str, second: str, frame: pl.DataFrame) -> tuple[bool, str]:
-    """Whether a mechanism finishes before another in every burst that one of them delivers; and text on exceptions.
+    """Judge whether a mechanism finishes before another one in every burst that one of them delivers.
 
     Raises
     ------
     LackingError
-        If there is no such burst.
+        If neither of the two mechanisms delivered any burst.
     """
     ours, theirs = (_completions(frame, name) for name in (first, second))
     both = [name for name in ours if name in theirs and min(ours[name], theirs[name]) < inf]
@@ -163,7 +166,7 @@ def _cycles(cycles: float) -> str:
 
 
 def _all_before(*pairs: tuple[str, str]) -> Callable[[Measured], list[Part]]:
-    """Returns the judge of a claim: in every burst, the first of each pair must finish before the second."""
+    """Return the judge of a claim: in every burst, the first mechanism of each pair must finish before the second."""
 
     def answer(measured: Measured) -> list[Part]:
         frame = measured[BURSTS].filter(pl.col("per_terminal").is_in((PRINTED, COUNTED)))

@@ -1,4 +1,4 @@
-"""Numbers from the paper's formulas and from the network alone: bounds of throughput, and the cost of the ring."""
+"""Computes numbers without simulation: bounds of throughput, and the cost of the ring."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 
 @dataclass(frozen=True)
 class Bound:
-    """Loads [phits/(node cycle)] beyond which channels of a kind are full.
+    """Bounds of throughput [phits/(node cycle)], each for a kind of channel that limits it.
 
     Attributes
     ----------
@@ -28,25 +28,28 @@ class Bound:
 
 
 def minimal_bound(h: int) -> float:
-    """Bound of MIN under ADV+N: the 2 h^2 terminals of a group share a global link."""
+    """Return the bound of MIN under ADV+N: the 2 h^2 terminals of a group share a global link."""
     return 1 / (2 * h * h)
 
 
 def neighbour_bound(h: int) -> float:
-    """Bound of MIN for traffic between the terminals of neighbouring routers, which share a local link."""
+    """Return the bound of MIN for traffic between neighbouring routers.
+
+    The h terminals of a router share a local link.
+    """
     return 1 / h
 
 
 def _between(h: int, group: int, other: int) -> int:
-    """The number, within a group, of the router that has the link to another group."""
+    """Return the number, within its group, of the router that has the link to another group."""
     return ((group - other) % (2 * h * h + 1) - 1) // h
 
 
 def transit_links(h: int, shift: int) -> list[tuple[int, int]]:
-    """The local channels that carry transit traffic of an intermediate group under ADV+`shift`, the most used first.
+    """Return the local channels that carry transit traffic of an intermediate group under ADV+`shift`, by load.
 
-    Routers are given by their numbers in the group. An intermediate group gets traffic from each other group and sends
-    it to the group that is `shift` further.
+    The first channel is the most loaded. Routers have their numbers within the group. An intermediate group receives
+    traffic from each other group, and forwards it to the group that is `shift` groups further.
     """
     groups = 2 * h * h + 1
     pairs = Counter((_between(h, 0, source), _between(h, 0, (source + shift) % groups)) for source in range(1, groups))
@@ -55,10 +58,10 @@ def transit_links(h: int, shift: int) -> list[tuple[int, int]]:
 
 @cache
 def valiant_bound(h: int, shift: int) -> Bound:
-    """Bound of VAL under ADV+`shift` in a dragonfly of 2 h^2 + 1 groups in palm-tree arrangement, by channel loads.
+    """Compute bounds of VAL under ADV+`shift` in a palm-tree dragonfly of 2 h^2 + 1 groups, from channel loads.
 
-    The intermediate group is neither that of the source nor that of the destination. All groups are equal, so it is
-    enough to follow the traffic of group 0: a local channel at the same position of some group carries the same load.
+    The intermediate group is neither that of the source nor that of the destination. All groups are equal, so the
+    function follows only the traffic of group 0. Local channels at the same position of each group carry equal loads.
     `w` is the load that a group sends over each other group.
     """
     routers, groups = 2 * h, 2 * h * h + 1
@@ -107,7 +110,7 @@ class RingCost:
 
 
 def ring_cost(h: int) -> RingCost:
-    """The cost of one ring through a balanced dragonfly: a = 2 h routers, p = h terminals and 2 h^2 + 1 groups."""
+    """Compute the cost of one ring through a balanced dragonfly: a = 2 h routers, p = h terminals, 2 h^2 + 1 groups."""
     a, groups = 2 * h, 2 * h * h + 1
     routers = a * groups
     local, between = groups * a * (a - 1) // 2, groups * a * h // 2

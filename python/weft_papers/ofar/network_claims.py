@@ -1,4 +1,4 @@
-"""Claims about the network itself: sizes, VCs, parameters, the rules of the ring and its cost, and bounds of MIN."""
+"""Judges claims about the network: sizes, VCs, parameters, rules and cost of the ring, and bounds of MIN."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FOLDER = "2012-garcia-ofar"
 MINIMAL, NEIGHBOURS = "minimal", "neighbours"
 _PATH = Path(str(files("weft_papers"))) / "experiments" / FOLDER
 _HOP = {"l": "local", "g": "global"}
-# Number of hops of the longest path with a local misroute in each group.
+# Number of hops of the longest path that misroutes locally in each of its groups.
 _LONGEST = "l l g l l g l l"
 
 
@@ -38,7 +38,7 @@ def _points(name: str) -> Sequence[Point]:
 
 @cache
 def _network(h: int, name: str = "minimal") -> dict[str, Any]:
-    """The facts of a scenario's network at this size, as the engine builds it."""
+    """Return the numbers of a scenario's network at the size of a run, as the engine builds it."""
     sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
     sets = {f"topology.dragonfly.{key}": value for key, value in sizes.items()}
     return dict(load(_PATH / f"{name}.yaml", overrides=sets).points[0].imply())
@@ -62,7 +62,7 @@ def _balanced(_: Measured) -> str:
 
 
 def _classes(_: Measured) -> str:
-    """Text on the VC classes of Valiant, which has the longest path without local misroutes."""
+    """Return text on the VC classes of Valiant routing, which has the longest paths without local misroutes."""
     found = _network(PAPER_H, "offsets")["vc_classes"]
     return f"{found['local']} / {found['global']}"
 
@@ -91,12 +91,12 @@ def _thresholds(_: Measured) -> str:
 
 
 def _simulated(experiment: str) -> Callable[[Measured], float]:
-    """Makes the function that returns the accepted load of MIN beyond its bound."""
+    """Make the function that returns the load that MIN accepts if the offered load is beyond its bound."""
     return lambda measured: greatest(of(measured[experiment], MIN), "accepted_load")
 
 
 def _mixes(_: Measured) -> str:
-    """String with the weights of uniform traffic, ADV+1 and ADV+6 in each mix of the scenario."""
+    """Return a string with the weights of uniform traffic, ADV+1 and ADV+6 in each mix of the scenario."""
     found: dict[str, None] = {}
     for point in _points("bursts"):
         pattern = point.resolved["traffic"]["pattern"]
@@ -110,7 +110,7 @@ def _local_hops(_: Measured) -> float:
 
 
 def _long_wires(_: Measured) -> tuple[bool, str]:
-    """Compares the count of long wires, in networks that the engine builds with a ring, with the printed formula."""
+    """Compare the printed formula for long wires with their count in networks that the engine builds with a ring."""
     shown = []
     for h in (2, 3, PAPER_H):
         links = _network(h, "uniform")["links"]
@@ -136,7 +136,7 @@ RULES: dict[str, Rule] = {
     "O-031": constructed(exact("80-10-10 / 60-20-20 / 20-40-40", _mixes)),
     "O-032": exact(4.0, lambda _: 100 * ring_cost(16).wires, digits=0, unit="% more wires"),
     "O-033": trend("the ring has 2h^2+1 global links, in addition to 2h^4+h^2 other global links", _long_wires),
-    # 513 / 131,328 = 0.39 %, of which the paper omits the last digit
+    # the paper prints 513 / 131,328 = 0.39 % without its last digit
     "O-034": exact(
         0.3, lambda _: 100 * ring_cost(16).global_wires, digits=1, truncated=True, unit="% more global wires"
     ),

@@ -1,4 +1,4 @@
-"""Figs. 1 and 2a: a small dragonfly, and the local link over which Valiant routing sends all of ADV+h."""
+"""Draws Figs. 1 and 2a: a small dragonfly, and the local link over which Valiant routing sends all traffic of ADV+h."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from weft_papers.common.graph_figures import Place
     from weft_papers.common.measured import Measured
 
-# Number of global links of a router in Fig. 1, and in Fig. 2a. Of the groups of Fig. 2a the drawing shows only one.
+# Number of global links of a router in Fig. 1, and in Fig. 2a. Fig. 2a shows only one group of its network.
 SMALL, FIG2A = 2, 3
 _LOCAL, _GLOBAL = "local link", "global link"
 
 
 def links(h: int) -> list[tuple[int, int]]:
-    """Links of the dragonfly that Weft builds, by the numbers of their routers: 2 h routers to a group."""
+    """Return the links of the dragonfly that Weft builds, as pairs of router numbers. A group has 2 h routers."""
     sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
     (network,) = compare({"one": {"dragonfly": sizes}}).designs
     return [(int(low), int(high)) for low, high, *_ in network.links.tolist()]
 
 
 def _places(h: int) -> dict[str, Place]:
-    """Positions of routers: groups are on a circle, and the routers of a group on an arc of the circle."""
+    """Return positions of routers: groups are on a circle, and the routers of a group on an arc of the circle."""
     routers, groups = 2 * h, 2 * h * h + 1
     places = {}
     for router in range(routers * groups):
@@ -40,7 +40,7 @@ def _places(h: int) -> dict[str, Place]:
 
 
 def fig1(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Fig. 1: the dragonfly of 36 routers and 72 terminals."""
+    """Draw Fig. 1: the dragonfly of 36 routers and 72 terminals."""
     looks = {_LOCAL: PLAIN, _GLOBAL: STRONG | {"linewidth": 0.9}}
     routers, groups = 2 * SMALL, 2 * SMALL**2 + 1
     title = f"Fig. 1: {groups} groups of {routers} routers of {SMALL} terminals"
@@ -59,7 +59,7 @@ def fig1(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def fig2a(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Fig. 2a: an intermediate group, with the traffic that arrives over a router's global links, and its next hops."""
+    """Draw Fig. 2a: an intermediate group, with the traffic that arrives over one router's global links."""
     h = FIG2A
     into, on = transit_links(h, shift=h)[0]
     arriving, shared, leaving = "global links in", "local link with all traffic", "global links out"

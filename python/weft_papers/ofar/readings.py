@@ -1,4 +1,4 @@
-"""Judges the claims under each interpretation ("reading") of OFAR's trigger and of OFAR-L, in the paper's network."""
+"""Judges claims under each interpretation ("reading") of OFAR's trigger and of OFAR-L, in the paper's network."""
 
 from __future__ import annotations
 
@@ -20,32 +20,33 @@ if TYPE_CHECKING:
 
 UNIFORM, ADVERSARIAL, FEW_VCS, CHANGE = "read_uniform", "read_adversarial", "read_scarce", "read_change"
 EXPERIMENTS_READ = (UNIFORM, ADVERSARIAL, FEW_VCS, CHANGE)
-# Conditions under which a head looks for a detour: the parameter's value, and a phrase for the reader.
+# Conditions under which a head looks for a detour: for each value of `trigger`, a phrase for the reader.
 TRIGGERS = {"granted": "granted", "granted_or_full": "granted or full", "unavailable": "unavailable"}
-# The global misroutes of OFAR-L in a local queue of the source group, in which it may not misroute locally.
+# Values of `global_misrouting` for OFAR-L, each with a phrase. They say how a head in a local queue of the source group
+# misroutes, because OFAR-L does not misroute locally.
 MIXED = "mixed"
 MISROUTES = {
     MIXED: "local, then global",
     "current_router": "global at once",
     "source_router": "none",
 }
-# Experiments that rules use in addition to those of the readings.
+# Experiments that rules read. `_as_read` replaces their points of OFAR by the points of a reading.
 _SATURATION, _TRANSIENTS, _SCARCE = "saturation", "transients", "scarce"
 _PB = {"dragonfly_pb": {"sensor": "class_credits", "threshold": "0flits"}}
-# The loads of the paper are in phits; an eighth of them is the load in flits: 1 for uniform traffic, 0.6 for
-# adversarial traffic.
+# The paper has loads of 1 for uniform traffic and 0.6 for adversarial traffic, in phits. Loads in flits are an eighth
+# of the loads in phits.
 _ALL_UNIFORM = [0.125]
 _SHORT = {"measure.warmup": "1500cycles", "measure.window": "1500cycles", "measure.drain_limit": "0cycles"}
 
 
 def _ofar(trigger: str, misroutes: str | None = None, **more: Any) -> dict[str, Any]:
-    """OFAR; or OFAR-L if `misroutes` says what its packets do instead of a local misroute."""
+    """Return the routing OFAR, or OFAR-L if `misroutes` names its global misroutes."""
     without = {"local_misrouting": False, "global_misrouting": misroutes} if misroutes else {}
     return {"dragonfly_ofar": {"trigger": trigger} | without | more}
 
 
 def _zipped(*routings: tuple[Any, int, int], **more: Any) -> dict[str, Any]:
-    """Overrides with routings, each with its numbers of VCs on local and on global links."""
+    """Make overrides that run several routings, each with its numbers of VCs on local and on global links."""
     names = ("zip.routing", "zip.links.local.vcs", "zip.links.global.vcs")
     return dict(zip(names, map(list, zip(*routings, strict=True)), strict=True)) | more
 
@@ -71,7 +72,7 @@ def _few_vcs() -> tuple[dict[str, Any], ...]:
 
 
 def _change(seeds: Sequence[int]) -> dict[str, Any]:
-    """Overrides for the change from ADV+2 to ADV+6, with the triggers that the figure does not use."""
+    """Make overrides that run the change from ADV+2 to ADV+6 with each trigger."""
     change = [{"from": "2500cycles", "pattern": {"group_shift": {"shift": 6}}}]
     return {
         "zip.traffic.pattern": [{"group_shift": {"shift": 2}}],
@@ -85,7 +86,7 @@ def _change(seeds: Sequence[int]) -> dict[str, Any]:
 
 
 def experiments() -> tuple[Experiment, ...]:
-    """The experiments of the readings. Quick runs also use the paper's network, with few loads."""
+    """Make the experiments of the readings. Quick runs also use the paper's network, with few loads."""
     uniform, adversarial, few = (_uniform(),), (_adversarial(),), _few_vcs()
     return (
         Experiment(UNIFORM, uniform, uniform, scenario="uniform"),
@@ -96,9 +97,9 @@ def experiments() -> tuple[Experiment, ...]:
 
 
 def _as_read(measured: Measured, trigger: str, misroutes: str) -> Measured:
-    """The points of a reading, with the names that the rules use.
+    """Select the points of a reading, under the experiment names that the rules use.
 
-    Routings without a trigger are the same in each reading.
+    Routings without a trigger have the same points in each reading.
     """
     local = pl.col("global_misroutes").is_null() | (pl.col("mechanism") != OFAR_L)
     is_read = (pl.col("trigger").fill_null(trigger) == trigger) & (local | (pl.col("global_misroutes") == misroutes))
@@ -110,7 +111,7 @@ def _as_read(measured: Measured, trigger: str, misroutes: str) -> Measured:
 
 
 def granted(rule: Rule) -> Rule:
-    """The rule applied to the points of the readings, with the trigger of the figures."""
+    """Change a rule so that it judges the points of the readings with the trigger of the figures."""
     return replace(rule, judge=lambda measured: rule.judge(_as_read(measured, "granted", MIXED)))
 
 
@@ -122,9 +123,10 @@ def _judged(rule: Rule, measured: Measured, trigger: str, misroutes: str) -> Fin
 
 
 def table(rules: Mapping[str, tuple[Rule, bool]], measured: Measured) -> pl.DataFrame:
-    """The table with a row per claim (and per reading of OFAR-L if it matters), and a column per trigger.
+    """Make the table of readings, with a row for each claim and a column for each trigger.
 
-    `rules` has for each claim its rule, and whether the claim depends on the reading of OFAR-L.
+    `rules` has for each claim its rule, and whether the claim depends on the reading of OFAR-L. Such a claim has a row
+    for each of these readings.
     """
     rows = []
     for claim, (rule, decides) in rules.items():
@@ -140,7 +142,7 @@ def table(rules: Mapping[str, tuple[Rule, bool]], measured: Measured) -> pl.Data
 
 
 def read(rule: Rule, shown: Rule | None = None) -> Rule:
-    """The same rule (or `shown`), whose finding also names the triggers under which it holds, if these were run."""
+    """Extend a rule (or `shown`): its finding also names the verdict under each trigger, if the triggers were run."""
     shown = shown or rule
 
     def judge(measured: Measured) -> Finding:
@@ -155,7 +157,7 @@ def read(rule: Rule, shown: Rule | None = None) -> Rule:
 
 
 def on_ring(measured: Measured) -> str:
-    """Text on the load that OFAR-L accepts under ADV+h by trigger, with the hops of a packet over wires of the ring."""
+    """Return text on the load that OFAR-L accepts under ADV+h with each trigger, and on ring hops per packet."""
     rows = measured[ADVERSARIAL].filter((pl.col("mechanism") == OFAR_L) & (pl.col("global_misroutes") == MIXED))
     lines = [
         f"{accepted:.3f} with the trigger {TRIGGERS[trigger]} and {hops:.3f} ring hops per packet"
@@ -167,5 +169,5 @@ def on_ring(measured: Measured) -> str:
 
 
 def figure_rows(rules: Mapping[str, tuple[Rule, bool]]) -> partial[pl.DataFrame]:
-    """Makes the function that makes the table."""
+    """Return the function that makes the table of readings for these rules."""
     return partial(table, rules)

@@ -1,4 +1,4 @@
-"""Section VII: placement and cost of the escape ring, few VCs, broken rings; and the readings of the trigger."""
+"""Judges and draws section VII: kinds and cost of the escape ring, few VCs, broken rings, and triggers."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _SIZES = range(2, 25)
 
 
 def _beside(measured: Measured, experiment: str) -> dict[str, tuple[pl.DataFrame, pl.DataFrame]]:
-    """For each pattern, OFAR's points of Figs. 3 to 5, and those of an experiment at the same loads.
+    """Return for each pattern OFAR's points of Figs. 3 to 5, and the points of another experiment at the same loads.
 
     Raises
     ------
     LackingError
-        If no load is in both.
+        If the two experiments have no load in common.
     """
     found = {}
     for name in SWEEPS:
@@ -53,7 +53,7 @@ def _beside(measured: Measured, experiment: str) -> dict[str, tuple[pl.DataFrame
 
 
 def ring_figure(measured: Measured) -> Drawing:
-    """Figure of OFAR's accepted load with each kind of ring."""
+    """Draw OFAR's accepted load over load, with each kind of ring."""
     panels = {
         pattern: [over_load(a, _PHYSICAL, "accepted_load"), over_load(b, _IN_LINKS, "accepted_load")]
         for pattern, (a, b) in _beside(measured, EMBEDDED).items()
@@ -63,7 +63,7 @@ def ring_figure(measured: Measured) -> Drawing:
 
 
 def trigger_figure(measured: Measured) -> Drawing:
-    """Figure of OFAR's accepted load under each reading of its trigger, compared with MIN or VAL."""
+    """Draw OFAR's accepted load under each reading of its trigger, compared with MIN or VAL."""
     panels = {}
     for name, (pattern, (granted, others)) in zip(SWEEPS, _beside(measured, TRIGGERS).items(), strict=False):
         base = MIN if (measured[name]["mechanism"] == MIN).any() else VAL
@@ -81,7 +81,7 @@ def trigger_figure(measured: Measured) -> Drawing:
 
 
 def scarce_figure(measured: Measured) -> Drawing:
-    """Figure of OFAR's accepted load with 2 local VCs and 1 global VC, with and without injection control."""
+    """Draw OFAR's accepted load with 2 local VCs and 1 global VC, with and without injection control."""
     frame = unstalled(measured[SCARCE])
     panels = {}
     for pattern in frame["pattern"].unique(maintain_order=True):
@@ -98,7 +98,7 @@ def scarce_figure(measured: Measured) -> Drawing:
 
 
 def cost_figure(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Figure of the hardware that a physical ring adds, against the size of the network."""
+    """Draw the hardware that a physical ring adds, over the size of the network."""
     costs = [ring_cost(h) for h in _SIZES]
     places = [float(each.h) for each in costs]
     series = [
@@ -123,7 +123,7 @@ def cost_figure(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def failures_figure(measured: Measured) -> Drawing:
-    """Figure of the accepted load with broken links of the ring, for one ring and for several."""
+    """Draw the accepted load with broken links of the ring, for one ring and for several rings."""
     frame = unstalled(measured[FAILURES]).drop_nulls("accepted_load")
     series = []
     for rings in sorted(frame["rings"].drop_nulls().unique()):
@@ -140,7 +140,7 @@ def failures_figure(measured: Measured) -> Drawing:
 
 
 def failures_remark(measured: Measured) -> str:
-    """Text on the number of dropped packets for each number of rings and of broken links."""
+    """Return text on the number of dropped packets, for each number of rings and of broken links."""
     frame = measured[FAILURES].sort("rings", "broken")
     lines = [
         f"{rings} ring{'s' if rings > 1 else ''} and {broken} broken: {dropped:,.0f}"
@@ -151,7 +151,7 @@ def failures_remark(measured: Measured) -> str:
 
 
 def _no_difference(measured: Measured) -> list[Part]:
-    """Compares the two kinds of ring by accepted load, also far beyond saturation, and by latency below saturation."""
+    """Compare physical and embedded rings by accepted load, also far beyond saturation, and by latency below it."""
     for name in SWEEPS:
         _refuse_stuck(measured[name].filter(pl.col("mechanism") == OFAR))
     _refuse_stuck(measured[EMBEDDED])
@@ -185,14 +185,14 @@ def _no_difference(measured: Measured) -> list[Part]:
 
 
 def _refuse_stuck(points: pl.DataFrame) -> None:
-    """Raise LackingError if a run stalled or its accepted load is unknown, because there is no answer at this load."""
+    """Raise LackingError if a run stalled or its accepted load is unknown, because its claim then has no answer."""
     unknown = points.filter(pl.col("stalled").fill_null(value=False) | pl.col("accepted_load").is_null())
     if not unknown.is_empty():
         raise LackingError(f"{unknown['mechanism'][0]} stalled at load {unknown['load'][0]:g}, or accepted nothing")
 
 
 def _drops(points: pl.DataFrame) -> tuple[float, str]:
-    """Ratio of the accepted load at the highest load to the largest accepted load at any load, and text with both.
+    """Return the ratio of the accepted load at the highest load to the largest accepted load, and text with both.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def _falls(measured: Measured) -> tuple[bool, str]:
 
 
 def _constant(measured: Measured) -> list[Part]:
-    """Judges whether OFAR, with each kind of ring, accepts at the highest load at most a tenth less than elsewhere."""
+    """Judge whether OFAR, with each kind of ring, accepts at the highest load at most 10 % less than at other loads."""
     parts = []
     for name in SWEEPS:
         points = measured[name].filter(pl.col("mechanism") == OFAR)

@@ -1,4 +1,4 @@
-"""The routings of the paper: their names in it, and their rows in the frame of an experiment, with loads in phits."""
+"""Makes frames of the paper's runs, with the paper's names of routings, and with loads in phits."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ MIN, VAL, PB, OFAR, OFAR_L = "MIN", "VAL", "PB", "OFAR", "OFAR-L"
 UGAL, PAR = "UGAL", "PAR"
 # Name of OFAR with an embedded ring in the authors' simulator.
 OFAR_E = "OFAR-E"
-# Value of the other coefficient in the authors' simulator; the paper prints none.
+# PB with a coefficient of 125 %, as in a sample file of the authors' simulator. The paper prints no coefficient.
 PB_125 = "PB 125 %"
 UNIFORM = "UN"
-# Phits of a packet, which is one flit here. Loads of scenarios are in flits. Loads of frames are in phits, as in the
-# paper.
+# Number of phits of a packet. In Weft's scenarios this packet is one flit. Loads of scenarios are in flits. Loads of
+# frames are in phits, as in the paper.
 PHITS = 8
 _LOADS = ("load", "offered_load", "accepted_load")
 _OF_GROUPS = {"dragonfly_minimal": MIN, "dragonfly_valiant": VAL, "dragonfly_ugal": UGAL, "dragonfly_par": PAR}
 _MIXES = {80: "MIX1", 60: "MIX2", 20: "MIX3"}
-# Additional columns to those of every paper.
+# Columns that frames of this paper have in addition to `frames.SCHEMA`.
 COLUMNS: dict[str, Any] = {
     "pattern": pl.String,
     "then": pl.String,
@@ -50,28 +50,28 @@ COLUMNS: dict[str, Any] = {
 
 
 def adversarial(shift: int) -> str:
-    """The name of the pattern in which each group sends to the group that is `shift` further."""
+    """Return the paper's name of the pattern in which each group sends to the group that is `shift` groups further."""
     return f"ADV+{shift}"
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
-    """A row per finished point, as `weft_papers.common.frames` makes it, with loads in phits/(node cycle).
+    """Make the rows of `weft_papers.common.frames`, with loads in phits/(node cycle) and further columns.
 
-    Further columns: ``pattern`` (name in the paper), ``then`` (the pattern after the change), ``h``, ``injection``
-    (injection control), ``rings`` (number of escape rings), ``rule`` (rule for detours), ``trigger`` and
+    The further columns are: ``pattern`` (name in the paper), ``then`` (the pattern after the change), ``h``,
+    ``injection`` (injection control), ``rings`` (number of escape rings), ``rule`` (rule for detours), ``trigger`` and
     ``global_misroutes`` (values of these parameters of the routing `dragonfly_ofar`), ``broken`` (links that fail at a
     given time), ``down_share`` (share of links that are broken at the same time, if links break at random),
     ``per_terminal`` [packets of a burst], ``dropped_packets``, ``dropped_share`` (share of the packets that left the
-    network), ``ring_hops`` (hops over wires of a ring, per delivered packet). If latencies by time of sending were
-    recorded, also ``change_cycle``, and lists over bins: ``sent_cycle`` (middle of the bin), ``sent_packets``,
-    ``sent_latency`` [cycles].
+    network), ``ring_hops`` (hops over wires of a ring, per delivered packet). If a run recorded latencies by time of
+    sending, a row also has ``change_cycle``, and lists over bins of this time: ``sent_cycle`` (middle of the bin),
+    ``sent_packets``, ``sent_latency`` [cycles].
     """
     rows = frames.rows(results, _mechanism)
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
 
 
 def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The further columns of a row, and its loads in phits."""
+    """Return the further columns of a row, and its loads in phits."""
     loads = {name: row[name] and PHITS * row[name] for name in _LOADS}
     found = loads | _parameters(results.scenario(point)) | _sent(results, point)
     found |= _dropped(results.summaries[point])
@@ -80,7 +80,7 @@ def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, A
 
 
 def _ring_hops(results: ResultSet, point: int) -> float | None:
-    """Hops over wires of a ring per delivered packet."""
+    """Return the mean number of hops over wires of a ring per delivered packet."""
     channels, summary = results.channels(point), results.summaries[point]
     flits = channels.filter(pl.col("link_class").cast(pl.String).str.starts_with("ring_"))["flits"].sum()
     delivered = (summary["accepted_load"] or 0) * summary["terminals"] * summary["window_cycles"]
@@ -88,7 +88,7 @@ def _ring_hops(results: ResultSet, point: int) -> float | None:
 
 
 def _named(value: Any) -> tuple[str, Any]:
-    """Name and parameters of a model in a resolved scenario."""
+    """Return the name and the parameters of a model in a resolved scenario."""
     if isinstance(value, str):
         return value, {}
     ((name, parameters),) = value.items()
@@ -107,7 +107,7 @@ def _mechanism(scenario: Mapping[str, Any]) -> str:
 
 
 def pattern(value: Any) -> str:
-    """The paper's name of a pattern of a resolved scenario."""
+    """Return the paper's name of a traffic pattern in a resolved scenario."""
     name, parameters = _named(value)
     if name == "uniform":
         return UNIFORM
@@ -140,21 +140,21 @@ def _parameters(scenario: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rule(routing: Mapping[str, Any]) -> str:
-    """The rule by which a head may take a detour, as a string."""
+    """Return the label of the rule that permits a head to take a detour."""
     if routing["occupancy"] == "waiting":
         return "OFAR by flits that wait"
     return "OFAR, all with room" if routing["most_occupancy"] == {"fixed": 1.0} else OFAR
 
 
 def _dropped(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Packets that were dropped in the window, and their share of those that were dropped or delivered in it."""
+    """Return the number of packets dropped in the window, and their share of all packets that left the network."""
     dropped, delivered = summary.get("dropped_packets"), summary.get("packets")
     left = (dropped or 0) + (delivered or 0)
     return {"dropped_packets": dropped, "dropped_share": dropped / left if dropped is not None and left else None}
 
 
 def _down_share(scenario: Mapping[str, Any]) -> float | None:
-    """The long-run share of links that are broken at the same time, if links break at random."""
+    """Return the long-run share of links that are broken at the same time, if links break at random."""
     random = (scenario.get("fault_model") or {}).get("random")
     if not random:
         return None
@@ -163,7 +163,7 @@ def _down_share(scenario: Mapping[str, Any]) -> float | None:
 
 
 def _sent(results: ResultSet, point: int) -> dict[str, Any]:
-    """Latency by the time of sending, if it was recorded."""
+    """Return lists of latencies by time of sending; empty if the run did not record them."""
     if "transient" not in results.scenario(point)["measure"]:
         return {}
     bins = results.transient(point).filter(pl.col("packets") > 0)

@@ -1,4 +1,4 @@
-"""Rules that state the size of the network at which they were judged, because quick runs use smaller networks."""
+"""Makes rules whose findings state the size of the network, because quick runs use smaller networks."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# The paper's size: h = 6, 73 groups, 876 routers, 5,256 nodes.
+# Size of the paper's network: h = 6, with 73 groups, 876 routers and 5,256 nodes.
 PAPER_H = 6
 
 
 def sizes(measured: Measured, *experiments: str) -> list[int]:
-    """The sizes h of the networks of experiments."""
+    """Return the sizes h of the networks that these experiments ran."""
     return sorted({h for name in experiments for h in measured[name]["h"].drop_nulls()})
 
 
 def words(measured: Measured, *experiments: str) -> str:
-    """The sizes h as a string: ``h = 3``."""
+    """Return the sizes h of experiments as a string, such as ``h = 3``."""
     return f"h = {' and '.join(map(str, sizes(measured, *experiments)))}"
 
 
 def scaled(rule: Rule) -> Rule:
-    """The rule of a trend, judged at the size that was run. The finding names this size."""
+    """Change the rule of a trend so that its finding names the size of the network that was run."""
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)
@@ -38,9 +38,9 @@ def scaled(rule: Rule) -> Rule:
 
 
 def paper_only(rule: Rule) -> Rule:
-    """The rule of a number that only the paper's network has.
+    """Change the rule of a number that only the paper's network has.
 
-    For other networks, the number is shown but not judged.
+    For other networks, the finding shows the number but has no verdict.
     """
 
     def judge(measured: Measured) -> Finding:

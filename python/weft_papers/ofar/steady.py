@@ -1,4 +1,4 @@
-"""Figs. 2b to 5 and the claims about steady traffic: latency and throughput over load."""
+"""Draws Figs. 2b to 5 and judges claims about steady traffic: latency and throughput over load."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ LOOKS = (MIN, VAL, PB, PB_125, OFAR, OFAR_L)
 UNIT = "phits/(node cycle)"
 OFFERED = f"Offered load [{UNIT}]"
 ACCEPTED = f"Accepted load [{UNIT}]"
-# The latency axis ends at this multiple of the smallest latency.
+# The latency axis of a figure ends at this multiple of the smallest latency.
 _MOST = 5.0
-# Results differ significantly from this share on; it is also the tolerance of approximate claims.
+# Results differ significantly if they differ by at least this share, which is also the tolerance of approximate claims.
 SIGNIFICANT = 0.10
-# A load is low up to this share of the load that MIN carries.
+# A load is low if it is at most this share of the highest load that MIN accepts.
 _LOW = 0.5
 _PB_LESS = (
     "the coefficient of PB's bit, which the paper does not print: 0.348 with 125 %, which is within 10 %, and 0.319 "
@@ -57,12 +57,12 @@ _L2_ALONE = (
 
 
 def latency(title: str, experiment: str) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws latency over load."""
+    """Make the function that draws the packet latency of each routing over load."""
     return partial(_drawn, title, experiment, q.LATENCY.column, q.LATENCY.axis)
 
 
 def accepted(title: str, experiment: str) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws accepted over offered load."""
+    """Make the function that draws the accepted load of each routing over the offered load."""
     return partial(_drawn, title, experiment, "accepted_load", ACCEPTED)
 
 
@@ -85,9 +85,9 @@ def _drawn(title: str, experiment: str, column: str, axis: str, measured: Measur
 
 
 def _levels(measured: Measured, frame: pl.DataFrame, shown: Sequence[str]) -> list[Series]:
-    """Accepted loads far beyond saturation in the paper's network, as lines across the curves of a smaller network.
+    """Make lines for accepted loads far beyond saturation in the paper's network, for a figure of a smaller network.
 
-    There are no lines for uniform traffic, because those runs have only adversarial traffic.
+    Uniform traffic has no lines, because the runs far beyond saturation have only adversarial traffic.
     """
     if _patterns(frame) == UNIFORM:
         return []
@@ -105,7 +105,7 @@ def _patterns(frame: pl.DataFrame) -> str:
 
 
 def remark(*experiments: str) -> Callable[[Measured], str]:
-    """Makes the function that returns text on the network that was run, if it is not the paper's."""
+    """Make the function that returns text on the size of the network, if it is not the paper's network."""
     return partial(_remark, experiments)
 
 
@@ -115,7 +115,7 @@ def _remark(experiments: tuple[str, ...], measured: Measured) -> str:
 
 
 def fig2b(measured: Measured) -> Drawing:
-    """Figure of VAL's accepted load over the offset: computed from channel loads, and simulated where it was run."""
+    """Draw VAL's accepted load over the offset of ADV: as bounds from channel loads, and as simulated."""
     series: list[Series] = []
     found = unstalled(measured[OFFSETS]).drop_nulls("accepted_load")
     simulated = sorted(found["h"].unique())
@@ -140,7 +140,7 @@ def fig2b(measured: Measured) -> Drawing:
 
 
 def at(measured: Measured, mechanism: str, pattern: str) -> tuple[float, str]:
-    """Accepted load of a routing far beyond saturation in the paper's network, as a mean over seeds; and text on it."""
+    """Return the load that a routing accepts far beyond saturation in the paper's network, and text on its seeds."""
     points = of(measured[SATURATION].filter(pl.col("pattern") == pattern), mechanism).filter(
         pl.col("accepted_load") > 0
     )
@@ -161,7 +161,7 @@ def _with_125(measured: Measured) -> tuple[float, str]:
 
 
 def _at_most(measured: Measured, mechanism: str, experiment: str = UN) -> float:
-    """Accepted load of a routing at the highest load of uniform traffic that was run, as a mean over seeds."""
+    """Return the accepted load of a routing at the highest load of uniform traffic, as a mean over seeds."""
     points = of(measured[experiment], mechanism).filter(pl.col("accepted_load") > 0)
     load = greatest(measured[experiment], "load")
     last = points.filter(pl.col("load") == load)["accepted_load"].to_list()
@@ -171,7 +171,7 @@ def _at_most(measured: Measured, mechanism: str, experiment: str = UN) -> float:
 
 
 def _higher(measured: Measured) -> list[Part]:
-    """Judges OFAR and OFAR-L compared with MIN and PB under uniform traffic, far beyond saturation."""
+    """Judge whether OFAR and OFAR-L accept more than MIN and PB under uniform traffic, far beyond saturation."""
     found = {name: _at_most(measured, name, readings.UNIFORM) for name in (MIN, PB, OFAR, OFAR_L)}
     return [
         Part(found[ours] > found[theirs], f"{ours} {found[ours]:.3f}, {theirs} {found[theirs]:.3f}")
@@ -181,7 +181,7 @@ def _higher(measured: Measured) -> list[Part]:
 
 
 def _larger(measured: Measured) -> list[Part]:
-    """Judges PB's latency under uniform traffic compared with the others, up to half of MIN's highest throughput."""
+    """Judge PB's latency under uniform traffic compared with the other routings, up to half of MIN's throughput."""
     frame = measured[UN]
     high = _LOW * throughput(frame, MIN).most
     parts = []
@@ -196,7 +196,7 @@ def _larger(measured: Measured) -> list[Part]:
 
 
 def _same(measured: Measured) -> list[Part]:
-    """Compares OFAR and OFAR-L under uniform traffic by throughput far beyond saturation and by latency below it."""
+    """Compare OFAR and OFAR-L under uniform traffic, by throughput beyond saturation and by latency below it."""
     ours, theirs = (_at_most(measured, name) for name in (OFAR, OFAR_L))
     parts = [Part(abs(ours / theirs - 1) < SIGNIFICANT, f"throughput {ours:.3f} and {theirs:.3f}")]
     both = steady(beside(measured[UN], OFAR, OFAR_L)).sort("load")
@@ -231,9 +231,9 @@ def _all_at_local_bound(measured: Measured) -> list[Part]:
 
 
 def _knees(measured: Measured) -> tuple[bool, str]:
-    """Judges the last loads below saturation at the best and the worst offset.
+    """Judge the last loads below saturation at the best and the worst offset of ADV.
 
-    The text also has an overload of every offset.
+    The text also has the accepted loads at an overload, over all offsets.
     """
     rows = measured[KNEES]
     found = {name: throughput(rows.filter(pattern=name), VAL) for name in rows["pattern"].unique(maintain_order=True)}
@@ -244,7 +244,7 @@ def _knees(measured: Measured) -> tuple[bool, str]:
 
 
 def _depends(measured: Measured) -> str:
-    """Text on the range of accepted loads at an overload, over the offsets, and on their distance from the bounds."""
+    """Return text on the range of accepted loads at an overload, over all offsets, and on their ratio to the bounds."""
     points = of(measured[OFFSETS], VAL).drop_nulls("accepted_load")
     if points.is_empty():
         raise LackingError("no offset accepted anything")

@@ -1,4 +1,4 @@
-"""Fig. 6 and its claims: latency by the time of sending, when the pattern of traffic changes."""
+"""Draws Fig. 6 and judges its claims: latency by the time of sending, around a change of the traffic pattern."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 TRANSIENTS = "transients"
 MECHANISMS = (PB, OFAR, OFAR_L)
-# Time that is shown before and after the change [cycles].
+# Times that Fig. 6 shows before and after the change of the pattern [cycles].
 _BEFORE, _AFTER = 400, 2500
-# Limits of the time to adapt [cycles]: the times that credits over a global link need for one and for two round trips.
+# Limits of the time to adapt [cycles]: one and two round trips of credits over a global link.
 _AT_ONCE, _FAST = 200, 400
 # A mechanism "needs a period" if it takes at least this multiple of another mechanism's time.
 _PERIOD = 2.0
@@ -41,12 +41,12 @@ _HEIGHT = 2.2
 
 
 def response(measured: Measured, mechanism: str, before: str, to_adversarial: bool) -> Response:
-    """The response of a mechanism to a change from the pattern `before`, as a mean over seeds weighted by packets.
+    """Return the latency of a mechanism around a change from the pattern `before`, averaged over seeds by packets.
 
     Raises
     ------
     LackingError
-        If this change was not run.
+        If no run has this change of the pattern.
     """
     points = _points(measured, before, to_adversarial)
     points = of(points, mechanism)
@@ -65,7 +65,7 @@ def _points(measured: Measured, before: str, to_adversarial: bool) -> pl.DataFra
 
 
 def figure(title: str, before: str, *, to_adversarial: bool) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws latency over the time of sending."""
+    """Make the function that draws latency over the time of sending."""
     return partial(_drawn, title, before, to_adversarial)
 
 
@@ -100,9 +100,10 @@ def _sentence(name: str, found: Response) -> str:
 
 
 def _ofar_first(before: str) -> Callable[[Measured], list[Part]]:
-    """Returns the judge of a claim: OFAR must adapt almost at once, and PB must need a period.
+    """Return the judge of a claim: OFAR must adapt almost at once, and PB must need a period.
 
-    At once: within `_AT_ONCE` cycles. A period: more cycles, and at least `_PERIOD` times as many as OFAR needs.
+    "Almost at once" means within `_AT_ONCE` cycles. "A period" means more than `_AT_ONCE` cycles, and at least
+    `_PERIOD` times OFAR's cycles.
     """
 
     def answer(measured: Measured) -> list[Part]:

@@ -1,4 +1,4 @@
-"""Kim, Choi and Kim, TCEP (ISCA 2018): its experiments, its figures, and the rules for its claims."""
+"""Reproduces the paper of Kim, Choi and Kim on TCEP (ISCA 2018): experiments, figures and rules for claims."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _GENERATED = (
     "Applications are generated, not recorded. Ranks are in the order of the nodes, and gaps have their original "
     "length."
 )
-# From the second part on, TCEP starts with all links on. If it started with the fewest links, many packets would queue
-# before enough links are awake, and draining these packets would take hundreds of thousands of cycles. The third part
-# has the loads around saturation, at which latencies never settle.
+# In the second and third part of the loads, TCEP starts with all links on. If it started with the fewest links, many
+# packets would queue before enough links are awake, and draining these packets would take hundreds of thousands of
+# cycles. The third part has the loads around saturation, at which latencies never settle.
 LAST = {"uniform": (0.1, 0.85), "tornado": (0.1, 0.45), "bit_reverse": (0.1, 0.7)}
 """For each pattern, the highest load of the first part of the sweep and of the second part.
 
@@ -52,14 +52,17 @@ QUICK_LOADS = {
 # While its stages wake (about 38,000 cycles for all), SLaC builds up a backlog. Up to the first load, this backlog has
 # drained after 250,000 cycles, up to the second load after 1,200,000 cycles, and above it never.
 _SLAC_CARRIES = {"uniform": (0.8, 0.95), "tornado": (0.1, 0.12), "bit_reverse": (0.1, 0.12)}
-# Loads at which SLaC is also run with the literal low threshold.
+# Loads at which SLaC also runs with the literal interpretation of its low threshold.
 _LITERAL_LOADS = {"uniform": [0.2, 0.4], "tornado": [0.05, 0.1], "bit_reverse": [0.05, 0.1]}
 _BESIDE_SLAC = {"zip.routing": [{"ugal_p": {"sensor": "history_window"}}, {"pal": {"sensor": "history_window"}}]}
 _FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}]
 
 
 def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[dict[str, object], ...]:
-    """Overrides for runs of the baseline and TCEP. A warm-up lasts at most the time that links may need to settle."""
+    """Make overrides for runs of the baseline and TCEP.
+
+    The limit of each warm-up is the time that links need to settle.
+    """
     limits = (["20000cycles", "400000cycles"], ["20000cycles", "400000cycles"], ["20000cycles", "70000cycles"])
     starts = (["always_on", "tcep"], _FROM_ALL, _FROM_ALL)
     return tuple(
@@ -69,7 +72,7 @@ def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[di
 
 
 def _slac(name: str, loads: list[float], fixed: str) -> tuple[dict[str, object], ...]:
-    """Overrides for runs of SLaC. Every run starts with the first stage.
+    """Make overrides for runs of SLaC. Every run starts with only the first stage on.
 
     The last override has the literal low threshold.
 
@@ -97,7 +100,7 @@ def _slac(name: str, loads: list[float], fixed: str) -> tuple[dict[str, object],
 
 
 def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
-    """The loads of a scenario, divided into three parts."""
+    """Return the loads of a scenario, divided into three parts with different initial states."""
     text = (files("weft_papers") / "experiments" / _FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
     loads = yaml.safe_load(text)["sweep"]["traffic.load"]
     low, middle = (bisect_right(loads, last) for last in LAST[name])
@@ -105,7 +108,10 @@ def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
 
 
 def _patterns(name: str) -> Experiment:
-    """The runs of Figs. 9 and 10 under a pattern. A quick run has fewer loads and shorter warm-ups and windows."""
+    """Make the experiment of a pattern for Figs. 9 and 10.
+
+    Quick runs have fewer loads, shorter warm-ups and shorter windows.
+    """
     short = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
     low, middle, high = (short | part for part in _parts(*QUICK_LOADS[name]))
     middle |= {"zip.measure.warmup_limit": ["20000cycles", "250000cycles"]}
@@ -117,9 +123,9 @@ def _patterns(name: str) -> Experiment:
 
 
 def _line(*loads: float) -> tuple[dict[str, object]]:
-    """Overrides for a quick run of Fig. 12.
+    """Make overrides for a quick run of Fig. 12, on a smaller network.
 
-    If the number of routers equals the number of terminals per router, the bound is the same.
+    Its bound is the same as the paper's, because each network has as many routers as terminals per router.
     """
     return (
         {
@@ -146,7 +152,7 @@ _BURSTS = {
 }
 
 
-# High loads, at which TCEP and SLaC start with the fewest links. So if all links are on, these policies have woken
+# High loads, at which TCEP and SLaC start with the fewest links. If all links are then on, these policies have woken
 # them.
 _FROM_FEW = (
     {
@@ -161,8 +167,8 @@ _FROM_FEW = (
     },
 )
 _EPOCHS = {"sweep.traffic.load": [0.1], "measure.window": "30000cycles"}
-# An automatic warm-up considers links settled if they change by less than 1 % in 30,000 cycles. Starting with all links
-# on, TCEP switches off about one link per epoch at high loads.
+# An automatic warm-up considers links settled if they change by less than 1 % in 30,000 cycles. If TCEP starts with all
+# links on, it switches off about one link per epoch at high loads.
 _FULL_LINE = (
     {"sweep.traffic.load": [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.38, 0.41, 0.44, 0.5, 0.6]},
     {"sweep.traffic.load": [0.7, 0.8, 0.9], "measure.warmup": "1000000cycles", "measure.warmup_limit": None},

@@ -1,7 +1,9 @@
-"""Claims about applications (Section VI-B): each is met only with every length of gaps and every mapping that was run.
+"""Judges claims about applications (Section VI-B).
 
-The runs of Figs. 13 and 14 need both mappings. A change in per cent is compared by `rules.change_holds`. Ratios
-are compared within 10 %, those of latencies within 5 %.
+A claim is met only if it holds with every length of gaps and every mapping that was run.
+
+The runs of Figs. 13 and 14 need both mappings. `rules.change_holds` compares a change in per cent. Ratios are compared
+within 10 %, and ratios of latencies within 5 %.
 """
 
 from __future__ import annotations
@@ -48,8 +50,8 @@ if TYPE_CHECKING:
 
 LATENCY, ENERGY, HOPS, RUN_TIME = q.LATENCY.column, "energy_network_j", "hops_mean", "completion_cycles"
 _OTHERS = tuple(work for work in APPLICATIONS if work not in (BIG_FFT, BOX_MG))
-# Activation epoch and deactivation epoch, relative to their default lengths. If the activation epoch varies, the
-# deactivation epoch stays ten times as long.
+# Variations of the epochs: activation epoch and deactivation epoch relative to their default lengths, with a label. If
+# the activation epoch varies, the deactivation epoch stays ten times as long.
 SLOWER, SLOWEST, EAGER, PATIENT = (1.5, 1.5), (2.0, 2.0), (1.0, 0.5), (1.0, 1.5)
 VARIATIONS = {
     SLOWER: "activation epoch x 1.5",
@@ -57,7 +59,7 @@ VARIATIONS = {
     EAGER: "deactivation epoch x 0.5",
     PATIENT: "deactivation epoch x 1.5",
 }
-# Causes of misses in a quick run, found by changing one factor at a time. In a full run no cause was isolated.
+# Causes of claims that a quick run misses, found by changing one factor at a time. No cause was isolated in a full run.
 _START = "runs begin with the fewest links: HILO (linear, gaps x 1) has"
 _CAUSES = {
     HOPS: "messages of 4 KiB wake links: with 64 B (gaps x 1) both policies stay in the minimum state, and SLaC has "
@@ -68,7 +70,7 @@ _CAUSES = {
     ENERGY: f"{_START} +26 % with 8 iterations, +72 % with one iteration",
 }
 _IN_FULL = "not isolated: tried factors in a quick run only"
-# Causes of single claims, from quick runs. Causes about mappings are for gaps x 1.
+# Causes of single missed claims, from quick runs. Causes that name mappings were found at gaps x 1.
 _CAUSES_OF = {
     "T-061": "the size of the messages, at gaps x 1: the ratio is 4.38 with linear mapping and a mesh of 64 points per "
     "side instead of 128, which meets the claim, and 3.19 with 128. Gaps have little effect: 3.11 at gaps x 0.1. "
@@ -97,9 +99,9 @@ _CAUSES_OF = {
     "FB with random mapping (3.05); our NB sends least of all, 0.013 flits/terminal/cycle, but the paper's NB sends "
     "much",
 }
-# The smallest share of the links that is on, for 16 rows and columns of 8 routers. The root network has a star in each
-# of them. The first stage of SLaC has the links of the 8 routers of a column: the links within the column, and 7 links
-# in the row of each router.
+# The smallest share of active links of each policy, for 16 rows and columns of 8 routers. The root network of TCEP has
+# a star in each of them. The first stage of SLaC has the links of the 8 routers of a column: the links within the
+# column, and 7 links in the row of each router.
 _LINKS = 16 * 8 * 7 / 2
 _LEAST = {TCEP: 16 * 7 / _LINKS, SLAC: (8 * 7 / 2 + 8 * 7) / _LINKS}
 _CYCLES = {"activation_epoch": 1000, "deactivation_epoch": 10_000}
@@ -107,7 +109,7 @@ _CYCLES = {"activation_epoch": 1000, "deactivation_epoch": 10_000}
 
 @dataclass(frozen=True)
 class Case:
-    """The runs of all applications with a mapping and a length of gaps.
+    """A case: the runs of all applications with one mapping and one length of gaps.
 
     Attributes
     ----------
@@ -121,7 +123,7 @@ class Case:
     rows: Mapping[tuple[str, object], Mapping[str, Any]]
 
     def row(self, work: str, which: object) -> Mapping[str, Any]:
-        """The run of an application.
+        """Return the run of an application under a mechanism, or with factors of the epochs.
 
         Raises
         ------
@@ -136,12 +138,12 @@ class Case:
         return row
 
     def ratio(self, column: str, work: str, one: object, other: object) -> float:
-        """A column of a run, divided by the same column of another run.
+        """Divide a column of a run by the same column of another run of the application.
 
         Raises
         ------
         LackingError
-            If one of the two was not run or stalled, or the ratio is not a positive number.
+            If one of the two runs is missing or stalled, or the ratio is not a positive number.
         """
         above, below = (float(self.row(work, which)[column] or 0) for which in (one, other))
         if not (above > 0 and below > 0):
@@ -149,19 +151,19 @@ class Case:
         return above / below
 
     def mean(self, column: str, one: object, other: object) -> float:
-        """Geometric mean of these ratios over all applications."""
+        """Return the geometric mean over all applications of the ratio of two runs."""
         return exp(fmean(log(self.ratio(column, work, one, other)) for work in APPLICATIONS))
 
 
 def factors(policy: str) -> tuple[float, float]:
-    """Lengths of TCEP's epochs relative to their defaults, from its parameters as JSON."""
+    """Return the lengths of TCEP's epochs relative to their defaults, from its parameters as JSON."""
     parameters = json.loads(policy)["tcep"]
     activation, deactivation = (int(parameters[key].removesuffix("cycles")) / _CYCLES[key] for key in _CYCLES)
     return activation, deactivation
 
 
 def of_mechanisms(measured: Measured) -> list[Case]:
-    """The runs of Figs. 13 and 14."""
+    """Return the cases of Figs. 13 and 14, with the runs of each mechanism."""
     return [
         Case(f"{mapping}, gaps x {scale:g}", {(row["work"], row["mechanism"]): row for row in rows.to_dicts()})
         for mapping, scale, rows in cases(measured)
@@ -169,7 +171,7 @@ def of_mechanisms(measured: Measured) -> list[Case]:
 
 
 def of_epochs(measured: Measured) -> list[Case]:
-    """The runs of TCEP with other epochs, and of TCEP and SLaC with their defaults."""
+    """Return the cases with the runs of TCEP with other epochs, and of TCEP and SLaC with their defaults."""
     default = {case.words: case for case in of_mechanisms(measured)}
     found = []
     for mapping, scale, rows in cases(measured, EPOCHS):
@@ -221,7 +223,7 @@ def _change(printed: float, of: Callable[[Case], float], what: str) -> Callable[
 
 
 def _least_power(case: Case) -> tuple[bool, str]:
-    """Judges the hops of SLaC compared with TCEP, each in its state of least power."""
+    """Judge the hops of SLaC compared with TCEP for HILO, if both are in their state of least power."""
     ratio = case.ratio(HOPS, HILO, SLAC, TCEP)
     on = {name: case.row(HILO, name)["links_on_mean"] for name in _LEAST}
     if None in on.values():
@@ -257,7 +259,7 @@ def _others_save(case: Case) -> tuple[bool, str]:
 
 
 def _less_than(limit: float, some: Iterable[tuple[float, float]]) -> Callable[[Case], tuple[bool, str]]:
-    """Returns the judge of a claim: each variation of `some` must change TCEP's mean energy by at most `limit`."""
+    """Return the judge of a claim: each variation of `some` must change TCEP's mean energy by at most `limit`."""
 
     def judge(case: Case) -> tuple[bool, str]:
         ratios = {VARIATIONS[which]: case.mean(ENERGY, which, TCEP) for which in some}
@@ -275,7 +277,7 @@ def _most_sensitive(case: Case) -> tuple[bool, str]:
 
 
 def _both_save(case: Case) -> tuple[bool, str]:
-    """Judges whether TCEP and SLaC use at least 10 % less energy than the baseline for every application."""
+    """Judge whether TCEP and SLaC use at least 10 % less energy than the baseline for every application."""
     ratios = {
         f"{work} {name}": case.ratio(ENERGY, work, name, BASELINE) for work in APPLICATIONS for name in (TCEP, SLAC)
     }
@@ -284,7 +286,7 @@ def _both_save(case: Case) -> tuple[bool, str]:
 
 
 def _busy_ones_slow_down(case: Case) -> tuple[bool, str]:
-    """Judges whether SLaC's latency relative to the baseline is greater for BigFFT and NB than for any other one."""
+    """Judge whether SLaC's latency relative to the baseline is greatest for the applications BigFFT and NB."""
     ratios = {work: case.ratio(LATENCY, work, SLAC, BASELINE) for work in APPLICATIONS}
     text = ", ".join(f"{work} {ratio:.2f}" for work, ratio in ratios.items())
     busy = [ratios.pop(work) for work in (BIG_FFT, NEKBONE)]
@@ -292,7 +294,7 @@ def _busy_ones_slow_down(case: Case) -> tuple[bool, str]:
 
 
 def _big_fft_first(case: Case) -> tuple[bool, str]:
-    """Judges whether doubling the activation epoch raises the latency of BigFFT more than that of any other one."""
+    """Judge whether doubling the activation epoch raises the latency most for the application BigFFT."""
     ratios = {work: case.ratio(LATENCY, work, SLOWEST, TCEP) for work in APPLICATIONS}
     text = ", ".join(f"{work} {_percent(ratio)}" for work, ratio in ratios.items())
     return max(ratios, key=lambda work: ratios[work]) == BIG_FFT, f"{VARIATIONS[SLOWEST]}: latency of {text}"
@@ -304,7 +306,7 @@ def _sensitivity(claim: str, printed: float, which: tuple[float, float]) -> Rule
 
 
 def rates(rows: pl.DataFrame) -> dict[str, float]:
-    """Injection rate of each application in the baseline, the lowest first [flits/terminal/cycle]."""
+    """Return the injection rate of each application in the baseline, the lowest first [flits/terminal/cycle]."""
     base = unstalled(rows).filter(mechanism=BASELINE).drop_nulls("accepted_load").sort("accepted_load")
     return dict(base.select("work", "accepted_load").rows())
 

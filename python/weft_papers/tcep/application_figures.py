@@ -1,4 +1,4 @@
-"""Figs. 13 and 14, the sensitivity to the epochs, and the table of all runs of generated applications."""
+"""Draws Figs. 13 and 14 and the sensitivity to epochs, and makes tables of all runs of generated applications."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from weft_papers.tcep.application_claims import Case
 
 _MEAN = "mean"
-# Labels in the order of the other figures, so that a mechanism has the same look in all figures.
+# Mechanisms in the order of the other figures, so that a mechanism has the same look in all figures.
 _LOOKS = (BASELINE, TCEP, SLAC)
 
 
 def _shown(found: list[Case]) -> Case:
-    """The case that figures show: ranks in the order of the nodes, and gaps of unchanged length."""
+    """Return the case that figures show: ranks in the order of the nodes, and gaps of unchanged length."""
     for case in found:
         if case.words == f"{LINEAR}, gaps x 1":
             return case
@@ -46,12 +46,12 @@ def _shown(found: list[Case]) -> Case:
 
 
 def _order(measured: Measured) -> list[str]:
-    """The applications by their injection rate, the lowest first."""
+    """List the applications by their injection rate, the lowest first."""
     return [*rates(_as_they_are(measured))]
 
 
 def _as_they_are(measured: Measured) -> pl.DataFrame:
-    """The runs with the linear mapping and unscaled gaps, which figures show."""
+    """Return the runs that figures show: with the linear mapping and gaps of unchanged length."""
     for mapping, scale, rows in cases(measured):
         if (mapping, scale) == (LINEAR, 1.0):
             return rows
@@ -59,7 +59,7 @@ def _as_they_are(measured: Measured) -> pl.DataFrame:
 
 
 def beside_baseline(column: str, title: str, y: str) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws a column of TCEP and SLaC relative to the baseline."""
+    """Make the function that draws a measure of TCEP and SLaC relative to the baseline, for each application."""
     return partial(_beside_baseline, column, title, y)
 
 
@@ -80,13 +80,13 @@ ENERGIES = beside_baseline(ENERGY, "Fig. 14: network energy, generated applicati
 
 
 def remark(measured: Measured) -> str:
-    """String with the injection rates in the baseline."""
+    """Return a string with the injection rate of each application in the baseline."""
     text = ", ".join(f"{work} {rate:.4f}" for work, rate in rates(_as_they_are(measured)).items())
     return f"Injection rates in the baseline [flits/terminal/cycle]: {text}. Mean: geometric mean."
 
 
 def sensitivity(measured: Measured) -> Drawing:
-    """Figure of TCEP's latency with other epochs, relative to its default epochs."""
+    """Draw TCEP's latency with other epochs, relative to its latency with default epochs."""
     case = _shown(of_epochs(measured))
     works = _order(measured)
     bars = {
@@ -100,12 +100,12 @@ def sensitivity(measured: Measured) -> Drawing:
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """The table with a row per run that did not stall."""
+    """Make the table of applications, with a row for each run that did not stall."""
     return pl.concat([_rows(rows, mapping, scale) for mapping, scale, rows in cases(measured)])
 
 
 def epochs_table(measured: Measured) -> pl.DataFrame:
-    """The table with a row per run with other epochs that did not stall."""
+    """Make the table of applications under TCEP with other epochs, with a row for each run that did not stall."""
     return pl.concat([_rows(rows, mapping, scale) for mapping, scale, rows in cases(measured, EPOCHS)])
 
 

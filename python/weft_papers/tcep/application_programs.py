@@ -1,9 +1,9 @@
-"""The six applications of Table II as generated programs, and their runs: sizes, gaps and their sources.
+"""Defines the six applications of Table II as generated programs: sizes, gaps and their sources.
 
-The traces of the paper are not public. So every number of an application comes from a generator (`weft trace make`),
-and is labelled as generated. All sizes and gaps were fixed before the first scoreboard was printed. A core is assumed
-to do 10 GFLOP/s. Rows on applications are judged at gaps of half, once and twice these lengths. Ranks are in the order
-of the nodes (linear) and at random nodes (random).
+The traces of the paper are not public. Therefore every number on an application comes from a generator
+(`weft trace make`), and results label it as generated. We fixed all sizes and gaps before the first scoreboard was
+printed. A core is assumed to compute 10 GFLOP/s. Claims on applications are judged at these gaps, and at gaps of half
+and twice their lengths. Ranks are placed in the order of the nodes (linear), and on random nodes (random).
 
 ===========  ===============================================================  ==========================================
 application  size, on 512 ranks                                               gap
@@ -21,8 +21,8 @@ NB           64 elements of order 8 per rank. The order is that of the        14
              motif of SWM, the number is assumed                              counts 12 (order + 1) + 34 operations
 ===========  ===============================================================  ==========================================
 
-Every application makes 8 iterations in a full run, and 1 in a quick run. Messages are never cut. Policies start with
-their defaults: TCEP with its root network, SLaC with its first stage. There is no warm-up.
+Every application makes 8 iterations in a full run, and 1 in a quick run. Messages are never shortened. Policies start
+with their defaults: TCEP with its root network, SLaC with its first stage. The runs have no warm-up.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ _PROGRAMS: dict[str, tuple[str, dict[str, Any], str, str, int]] = {
 
 
 def program(work: str, scale: float, iterations: int) -> dict[str, Any]:
-    """The parameters of a generated application, with gaps multiplied by `scale`."""
+    """Return the parameters of a generated application, with gaps multiplied by `scale`."""
     generator, sizes, count, gap, ps = _PROGRAMS[work]
     return {generator: {"ranks": _RANKS, **sizes, count: iterations, gap: f"{round(ps * scale)}ps"}}
 
 
 def _jobs(mapping: str, scale: float, iterations: int) -> list[list[dict[str, Any]]]:
-    """The jobs of all applications: a list of values of ``traffic.jobs``, each with one application.
+    """List values of ``traffic.jobs``: one for each application, with a single job that runs it.
 
     All messages are eager.
     """
@@ -91,12 +91,12 @@ def _jobs(mapping: str, scale: float, iterations: int) -> list[list[dict[str, An
 
 
 def _sweeps(mappings: Sequence[str], iterations: int) -> tuple[dict[str, Any], ...]:
-    """Overrides of a sweep for each mapping and scale."""
+    """Make the overrides of a sweep for each mapping of ranks and each factor of the gaps."""
     return tuple({"sweep.traffic.jobs": _jobs(mapping, scale, iterations)} for mapping in mappings for scale in SCALES)
 
 
 def _mappings(experiment: str, *, quick: bool) -> list[str]:
-    """The mappings that an experiment requests."""
+    """Return the mappings that an experiment needs."""
     return [LINEAR] if quick and experiment == EPOCHS else [*MAPPINGS]
 
 
@@ -119,7 +119,7 @@ EXPERIMENTS = (
 
 
 def of_job(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """``work``, ``mapping`` and ``scale`` of a point, from the name of its job; null if it is not an application."""
+    """Return ``work``, ``mapping`` and ``scale`` of a point from the name of its job; null without an application."""
     name: str = jobs[0]["job"] or "" if len(jobs) == 1 else ""
     work, _, rest = name.partition(" ")
     if work not in APPLICATIONS:
@@ -129,12 +129,14 @@ def of_job(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def cases(measured: Measured, experiment: str = RUNS) -> list[tuple[str, float, pl.DataFrame]]:
-    """The points of each mapping and scale, including stalled ones. Every claim is judged by each combination.
+    """Return the points of each combination of mapping and scale, including stalled points.
+
+    Every claim is judged for each combination.
 
     Raises
     ------
     LackingError
-        If a mapping or a scale was not run, or a run did not end.
+        If a mapping or a scale was not run, or an application did not run to its end.
     """
     frame = measured[experiment].drop_nulls("work")
     if frame.is_empty():

@@ -1,4 +1,4 @@
-"""Figs. 5 and 6: worked examples of dropping a link, and of inner and outer links (`weft.analysis.examples`)."""
+"""Draws Figs. 5 and 6: worked examples of a removed link, and of inner and outer links (`weft.analysis.examples`)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _WORDS = {
 
 
 def utilisations() -> dict[str, float]:
-    """Fig. 5: total load of all channels [flits/cycle] before and after each choice."""
+    """Return Fig. 5's numbers: total load of all channels [flits/cycle] before and after the removal of each link."""
     return {name: float(loads.sum()) for name, loads in examples.dropped_link().items()}
 
 
 def fig5(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Fig. 5: total load of all channels after each choice."""
+    """Draw Fig. 5: total load of all channels after the removal of each link."""
     sums = utilisations()
     drawing = style.canvas("Fig. 5: choice between two links to switch off", [], width=style.COLUMN, height=2.0)
     axes = drawing.add_subplot()
@@ -44,7 +44,7 @@ def fig5(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def fig6(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Fig. 6: free capacity of inner links and load of outer links, over the number of inner links."""
+    """Draw Fig. 6: free capacity of inner links, and load of outer links, over the number of inner links."""
     used = examples.FIG6
     inner = list(range(1, len(used) + 1))
     series = [

@@ -1,7 +1,7 @@
-"""Fig. 1: run time of two applications on a network of fixed latency, by the LogGOPS executor.
+"""Draws Fig. 1: run time of two applications on a network of fixed latency, from the LogGOPS executor.
 
-The network has a latency and no contention. An interface sends and receives at 15 GB/s, as Section V says. Messages
-cost the processors no time, and every message is eager.
+This network delays each message by its latency, without contention. A network interface sends and receives at 15 GB/s,
+as Section V of the paper says. Messages take no processor time, and every message is eager.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Latencies of the network [us], and the applications of the figure with their names in it.
+# Latencies of the network in Fig. 1 [us]. For each application, its name in the figure.
 _LATENCIES_US = (1, 2, 4)
 _WORKS = {NEKBONE: "Nekbone", BIG_FFT: "BigFFT"}
 _BYTE = "66667fs"
-# Printed increases: minimum and maximum of those from 1 to 2 us, and each from 1 to 4 us.
+# Printed increases of run times: minimum and maximum for a change from 1 to 2 us, and each application's for 1 to 4 us.
 _DOUBLED, _FOUR = (0.01, 0.03), {NEKBONE: 0.02, BIG_FFT: 0.11}
 # Increases with gaps of other lengths, from `increase` for one iteration.
 _CAUSES = {
@@ -46,7 +46,7 @@ _CAUSE_DOUBLED = (
 
 @cache
 def _finish_ns(work: str, scale: float, latency_us: int, iterations: int) -> float:
-    """The finish time of an application [ns]."""
+    """Return the run time of an application on a network with a given latency [ns]."""
     made = _engine.make_program(work, json.dumps({"program": program(work, scale, iterations)}))
     zero = dict.fromkeys(("o", "g", "O"), "0ns")
     answer = made.loggops(json.dumps({**zero, "L": f"{latency_us}us", "G": _BYTE, "S": "1GB"}))
@@ -54,13 +54,13 @@ def _finish_ns(work: str, scale: float, latency_us: int, iterations: int) -> flo
 
 
 def increase(work: str, scale: float, latency_us: int, *, quick: bool) -> float:
-    """Increase of the run time by a greater latency, as a share of the run time at 1 us."""
+    """Return the increase of the run time by a greater latency, as a share of the run time at 1 us."""
     iterations = QUICK_ITERATIONS if quick else FULL_ITERATIONS
     return _finish_ns(work, scale, latency_us, iterations) / _finish_ns(work, scale, 1, iterations) - 1
 
 
 def figure(measured: Measured) -> Drawing:
-    """Fig. 1: run times relative to that at 1 us, with gaps of unchanged length."""
+    """Draw Fig. 1: run times relative to the run time at 1 us, with gaps of unchanged length."""
     bars = {
         f"{latency} µs": [1 + increase(work, 1.0, latency, quick=measured.quick) for work in _WORKS]
         for latency in _LATENCIES_US
@@ -70,7 +70,7 @@ def figure(measured: Measured) -> Drawing:
 
 
 def remark(measured: Measured) -> str:
-    """Text on the increases with shorter and longer gaps."""
+    """Return text on the increase of run times from 1 to 4 us, with gaps of each length."""
     lines = [
         f"{name} at gaps x {scale:g} {100 * increase(work, scale, 4, quick=measured.quick):+.1f} %"
         for work, name in _WORKS.items()

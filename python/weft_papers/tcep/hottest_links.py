@@ -1,7 +1,7 @@
-"""The limit of dimension-order routing for the jobs of Fig. 15b: the load of its hottest link, over random mappings.
+"""Computes a limit of dimension-order routing for the jobs of Fig. 15b: the load of the hottest link.
 
-SLaC routes minimally in dimension order once all stages are on. Then the load of the hottest link [flits/cycle] is the
-factor by which its batches take longer than their loads require.
+SLaC routes minimally in dimension order once all stages are on. The load of the hottest link [flits/cycle] is then the
+factor by which batches take longer than their loads require.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ MAPPINGS = 100
 
 @cache
 def over_mappings(mappings: int = MAPPINGS, seed: int = 1) -> tuple[float, ...]:
-    """Load of the hottest link between routers [flits/cycle], ascending, a value per mapping.
+    """Return the load of the hottest link between routers for each mapping, in ascending order [flits/cycle].
 
-    Each mapping divides the terminals into two jobs at random and draws a permutation in each.
+    Each mapping divides the terminals into two jobs at random, and draws a permutation of the terminals of each job.
     """
     random = np.random.default_rng(seed)
     return tuple(sorted(_hottest(random) for _ in range(mappings)))
@@ -30,7 +30,7 @@ def over_mappings(mappings: int = MAPPINGS, seed: int = 1) -> tuple[float, ...]:
 
 def _hottest(random: np.random.Generator) -> float:
     jobs = np.split(random.permutation(WIDTH * WIDTH * TERMINALS_PER_ROUTER), len(LOADS))
-    # [row, from, to] of the first dimension, [column, from, to] of the second
+    # loads of channels: [row, from, to] in the first dimension, [column, from, to] in the second
     first, second = np.zeros((2, WIDTH, WIDTH, WIDTH))
     for terminals, load in zip(jobs, LOADS, strict=True):
         rows, columns = np.divmod(terminals // TERMINALS_PER_ROUTER, WIDTH)
@@ -42,7 +42,7 @@ def _hottest(random: np.random.Generator) -> float:
 
 
 def sentence() -> str:
-    """The loads of `over_mappings` as a sentence."""
+    """Return a sentence with the range of the loads of the hottest link over all mappings."""
     return (
         f"under dimension order the loads of the hottest link [flits/cycle] in {MAPPINGS} random mappings are "
         f"{spread(pl.Series(over_mappings()))}; the batches need as many times as long"

@@ -1,4 +1,4 @@
-"""Fig. 15: energy and run time of SLaC relative to TCEP. Two batch jobs run on random halves of the machine."""
+"""Draws Fig. 15: energy and run time of SLaC relative to TCEP. Two batch jobs run on random halves of the machine."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ UNIFORM, PERMUTATION = "jobs_uniform", "jobs_permutation"
 
 
 def mappings(frame: pl.DataFrame) -> pl.DataFrame:
-    """A row per mapping that both mechanisms completed: ``seed``, and SLaC's ``energy`` and ``time`` relative to TCEP.
+    """Return a row for each mapping that both mechanisms completed: ``seed``, ``energy`` and ``time``.
+
+    Energy and time are those of SLaC relative to TCEP.
 
     Raises
     ------
     LackingError
-        If there is no such mapping.
+        If the two mechanisms did not both complete any mapping.
     """
     both = of(frame, SLAC).join(of(frame, TCEP), on="seed", suffix="_tcep")
     found = both.select(
@@ -45,12 +47,12 @@ def mappings(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def counted(frame: pl.DataFrame) -> str:
-    """String with the number of mappings that both mechanisms completed, out of those that were run."""
+    """Return a string with the number of mappings that both mechanisms completed, and the number that were run."""
     return f"{mappings(frame).height} of {frame['seed'].n_unique()} mappings"
 
 
 def ratios(title: str, experiment: str) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws energy and run time of every mapping, in the order of the energy."""
+    """Make the function that draws energy and run time of every mapping, sorted by energy."""
     return partial(_ratios, title, experiment)
 
 

@@ -1,4 +1,4 @@
-"""Fig. 12 (active links against their lower bound), the sensitivity to epochs and U_hwm, and control packets."""
+"""Draws Fig. 12 (active links and their lower bound), the sensitivity to epochs and U_hwm, and control packets."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
 
-# The network of Fig. 12. A quick run uses a smaller network, in which the numbers of routers and of terminals per
-# router are also equal.
+# Routers in the network of Fig. 12, and terminals per router. A quick run uses a smaller network, in which these two
+# numbers are also equal.
 ROUTERS, TERMINALS = 32, 1024
 UNIFORM, ADVERSARIAL = "bound_uniform", "bound_adversarial"
-# Experiments whose control packets are counted.
+# Experiments from which the figure of control packets takes its points.
 CONTROL = ("uniform", "tornado", "bit_reverse")
 _SHARE = "Share of active links"
-# Names of the parameters in the figure of sensitivity.
+# For each varied parameter of TCEP, its name in the figure of sensitivity.
 _NAMES = {"activation_epoch": "activation", "deactivation_epoch": "deactivation", "high_water": "U_hwm"}
 
 
 def gaps(frame: pl.DataFrame) -> pl.DataFrame:
-    """TCEP's active links and the bound of uniform traffic: ``load``, ``links_on_mean``, ``bound``, ``gap``."""
+    """Return TCEP's active links and the bound of uniform traffic: ``load``, ``links_on_mean``, ``bound``, ``gap``."""
     points = steady(of(frame, TCEP)).drop_nulls("links_on_mean")
     if points.is_empty():
         raise LackingError("the number of links that were on is unknown at all points of TCEP below saturation")
@@ -50,9 +50,9 @@ def gaps(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def network(frame: pl.DataFrame) -> tuple[int, int]:
-    """Number of routers and of terminals of the network that was run.
+    """Return the numbers of routers and of terminals of the network that was run.
 
-    It has as many routers as terminals per router.
+    The network has as many routers as terminals per router.
     """
     terminals = round(greatest(frame, "terminals"))
     if terminals < 1:
@@ -61,13 +61,19 @@ def network(frame: pl.DataFrame) -> tuple[int, int]:
 
 
 def adversarial_share(load: float, routers: int, terminals: int) -> float:
-    """The bound if every router sends to one other router. The direct channel carries 1 flit/cycle of this traffic."""
+    """Return the bound if every router sends to one other router.
+
+    The direct channel carries 1 flit/cycle of this traffic, and detours carry the rest.
+    """
     offered = load * terminals / routers
     return bound.active_share(load, routers, terminals, min(1.0, 1 / offered) if offered else 1.0)
 
 
 def fig12(measured: Measured) -> Drawing:
-    """Draws the links under both patterns, and their bounds. The paper draws only uniform traffic."""
+    """Draw active links under uniform and adversarial traffic, with their bounds.
+
+    The paper draws only uniform traffic.
+    """
     series = []
     bounds: dict[str, Callable[[float, int, int], float]] = {
         UNIFORM: bound.active_share,
@@ -91,7 +97,7 @@ def fig12(measured: Measured) -> Drawing:
 
 
 def control(measured: Measured) -> Drawing:
-    """Draws the share of control packets over load, a curve per pattern, and the paper's numbers for traces."""
+    """Draw the share of control packets over load for each pattern, with the paper's numbers for traces."""
     series = []
     for name in CONTROL:
         if name in measured.frames:
@@ -110,7 +116,7 @@ def control(measured: Measured) -> Drawing:
 
 @dataclass(frozen=True)
 class Variation:
-    """Change of latency and energy with a parameter of TCEP, over all loads.
+    """The change of latency and energy, over all loads, if one or more parameters of TCEP change.
 
     Attributes
     ----------
@@ -129,7 +135,7 @@ class Variation:
 
 
 def variations(frame: pl.DataFrame) -> list[Variation]:
-    """Compares every parameter set with the first, which is the default, at loads at which neither is saturated."""
+    """Compare every set of TCEP's parameters with the default set, at loads at which neither is saturated."""
     points = of(frame, TCEP)
     first, *others = frame["policy"].unique(maintain_order=True).to_list()
     default = points.filter(pl.col("policy") == first)
@@ -149,7 +155,7 @@ def variations(frame: pl.DataFrame) -> list[Variation]:
 
 
 def _geometric(both: pl.DataFrame, column: str) -> float | None:
-    """Geometric mean of a column relative to the default; ``None`` if no point has a value."""
+    """Return the geometric mean of a column relative to the default; ``None`` if no point has a value."""
     known = both.select(ratio(column, "default").log()).to_series().drop_nulls().to_list()
     return exp(fmean(known)) if known else None
 
@@ -159,7 +165,7 @@ def _changed(default: Mapping[str, object], other: Mapping[str, object]) -> dict
 
 
 def epochs(measured: Measured) -> Drawing:
-    """Draws latency and energy of every variation, relative to the default."""
+    """Draw the latency and energy of every variation of TCEP's parameters, relative to the default."""
     found = variations(measured["epochs"])
     height = 0.7 + 0.24 * len(found)
     drawing = style.canvas("Sensitivity of TCEP on uniform traffic", [], width=style.PAGE, height=height)

@@ -1,4 +1,4 @@
-"""Figs. 9, 10 and 11: latency and energy over load, a curve per mechanism."""
+"""Draws Figs. 9, 10 and 11: latency and energy over load, with a curve for each mechanism."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 # Names of the mechanisms in a fixed order, so that they have the same look in all figures.
 MECHANISMS = (BASELINE, TCEP, SLAC, DVFS)
-# The latency axis ends at this multiple of the smallest latency.
+# The latency axis of a figure ends at this multiple of the smallest latency.
 _MOST = 5.0
 ENERGY = "Energy per flit / baseline's"
-# Columns that the remark on the two readings of SLaC compares.
+# Columns that the remark on the two forms of SLaC compares.
 _LITERAL = ("links_on_mean", "accepted_load")
 
 
 def latency(title: str, experiment: str) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws latency over load."""
+    """Make the function that draws the packet latency of each mechanism over load."""
     return partial(_latency, title, experiment)
 
 
 def energy(title: str, experiment: str) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws energy per flit over load; the baseline's is 1."""
+    """Make the function that draws energy per flit over load, relative to the baseline."""
     return partial(_energy, title, experiment)
 
 
 def remark(experiment: str) -> Callable[[Measured], str]:
-    """Makes the function that returns text on the start of the points, on the literal SLaC, and on unsettled points."""
+    """Make the function that returns text on initial states, on SLaC's literal threshold, and on unsettled points."""
     return partial(_remark, experiment)
 
 
@@ -53,7 +53,7 @@ def _remark(experiment: str, measured: Measured) -> str:
 
 
 def _literal(frame: pl.DataFrame) -> str:
-    """Comparison of two forms of SLaC, as a string: stages go off below the low threshold, or stay on."""
+    """Return a string that compares two forms of SLaC: stages go off below the low threshold, or stay on."""
     if not {LITERAL, SLAC} <= {*frame["mechanism"]}:
         return ""
     both = beside(frame, LITERAL, SLAC).sort("load")
@@ -83,7 +83,7 @@ def _energy(title: str, experiment: str, measured: Measured) -> Drawing:
 
 
 def energies(frame: pl.DataFrame, mechanism: str) -> Series:
-    """Energy per flit of a mechanism over load; the baseline's is 1. Means over seeds."""
+    """Return the curve of a mechanism's energy per flit over load, relative to the baseline. Means over seeds."""
     return over_load(normalised(frame, mechanism), mechanism, "energy")
 
 

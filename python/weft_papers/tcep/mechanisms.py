@@ -1,4 +1,4 @@
-"""The mechanisms of the paper: their names in the paper, and their rows in the frame of an experiment."""
+"""Makes frames of the paper's runs, with the paper's names of mechanisms."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 TCEP, SLAC, DVFS = "TCEP", "SLaC", "DVFS"
-# SLaC with the low threshold as the paper states it: a stage goes off as soon as its buffers are below it.
+# SLaC with the low threshold as the paper states it: a stage goes off as soon as its buffers are below the threshold.
 LITERAL = "SLaC, literal low threshold"
 COMBINED = "TCEP and DVFS"
-# Our own policy, which is not in the paper.
+# Name of our own policy `fewest_links`, which is not in the paper.
 OWN = "fewest links"
-# Mechanisms whose points get additional rows with links at the lowest rates, and the names of these rows.
+# Mechanisms whose points have a second row with links at the lowest rates. For each, the mechanism name of the second
+# row.
 _RATED = {BASELINE: DVFS, TCEP: COMBINED}
 # The paper's name of each mechanism, by the power policy.
 _MECHANISMS = {
@@ -35,11 +36,11 @@ _MECHANISMS = {
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
-    """A row per finished point, as `weft_papers.common.frames` makes it, with the columns of applications.
+    """Make a row for each finished point, as in `weft_papers.common.frames`, with additional columns of applications.
 
-    If there is a baseline, its points and those of TCEP have a second row (``derived``), with the energy of links at
-    the lowest rate that carries the same load. Applications have no second row, because their links are idle between
-    bursts.
+    If the baseline was run, points of the baseline and of TCEP have a second row (``derived``). It has the energy of
+    the same run with each link at the lowest rate that carries its load. Applications have no second row, because their
+    links are idle between bursts.
     """
     rows = [
         row | of_job(results.summaries[point]["jobs"]) for point, row in enumerate(frames.rows(results, _mechanism))
@@ -58,7 +59,7 @@ def _mechanism(scenario: Mapping[str, Any]) -> str:
 
 
 def _rated(results: ResultSet, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Additional rows of the same points, with links at the lowest rates."""
+    """Return the second rows of points, whose energy is that of links at the lowest rates."""
     points = [point for point, row in enumerate(rows) if row["mechanism"] in _RATED]
     factors = dvfs.rate_scaled(results, points=points)["normalised_energy"].to_list()
     return [
@@ -71,5 +72,5 @@ def _rated(results: ResultSet, rows: list[dict[str, Any]]) -> list[dict[str, Any
 
 
 def from_all() -> pl.Expr:
-    """Whether a point starts with all links on, instead of with the fewest."""
+    """Return whether a point starts with all links on, instead of with the fewest links."""
     return pl.col("policy").str.contains('"initial": "all_on"', literal=True)

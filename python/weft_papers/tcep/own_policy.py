@@ -1,8 +1,8 @@
-"""Beyond the paper: share of active links over latency, for our policy `fewest_links` and the paper's mechanisms.
+"""Draws active links over latency for our policy `fewest_links` and the paper's mechanisms (beyond the paper).
 
-The figure has a panel per load. Each point is a run, and each curve connects the high-water marks of a policy. The
-bound is that of Fig. 12, which holds for each line of routers. The oracle is `weft.analysis.oracle`: the links that a
-search finds for the known traffic matrix. Bound and oracle do not depend on latency, and are drawn as lines.
+The figure has a panel for each load. Each point is a run, and each curve connects the high-water marks of a policy. The
+lower bound of active links is that of Fig. 12, which holds for each line of routers. The oracle `weft.analysis.oracle`
+searches for the fewest links for a known traffic matrix. Bound and oracle do not depend on latency, so they are lines.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 EXPERIMENT = "own_policy"
 _SHARE = "Share of active links"
-# DVFS slows links down and keeps all of them on, so its point is that of the baseline.
+# DVFS slows links down but keeps all links on, so its point equals the point of the baseline.
 _LABELS = {BASELINE: f"{BASELINE}, {DVFS}", SLAC: SLAC, TCEP: TCEP, OWN: OWN}
 _LINES = ("oracle", "bound")
-# The latency axis extends beyond the points by this factor, on both sides.
+# The latency axis extends beyond the outermost points by this factor, on both sides.
 _ROOM = 0.06
 
 
 def figure(measured: Measured) -> Drawing:
-    """A panel per load, a curve per mechanism."""
+    """Draw the figure, with a panel for each load and a curve for each mechanism."""
     frame = measured[EXPERIMENT].filter(~pl.col("derived"))
     points = steady(frame).drop_nulls(["links_on_mean", q.LATENCY.column])
     if points.is_empty():
         raise LackingError("the number of links that were on is unknown at all points below saturation")
-    # R x R routers of R terminals
+    # the network has R x R routers with R terminals each, so R is the cube root of the number of terminals
     side = round(float(greatest(points, "terminals") ** (1 / 3)))
     panels = {f"load {load:g}": _panel(points, load, side) for load in sorted(points["load"].unique())}
     drawing = line_figures.panels(
@@ -59,7 +59,7 @@ def figure(measured: Measured) -> Drawing:
 
 
 def _panel(points: pl.DataFrame, load: float, side: int) -> list[Series]:
-    """The curves of a load, from low to high latencies, and the two lines."""
+    """Return the curves of a load, from low to high latencies, and the lines of bound and oracle."""
     here = points.filter(pl.col("load") == load)
     series = []
     for mechanism, label in _LABELS.items():
@@ -75,7 +75,7 @@ def _panel(points: pl.DataFrame, load: float, side: int) -> list[Series]:
 
 
 def _oracle(load: float, side: int) -> float:
-    """Share of the links that the search keeps for uniform traffic on `side` x `side` routers of `side` terminals."""
+    """Return the oracle's share of links for uniform traffic on `side` x `side` routers of `side` terminals."""
     terminals = side**3
     sent = np.full((side**2, side**2), load * side * side / (terminals - 1))
     np.fill_diagonal(sent, 0.0)
@@ -83,7 +83,7 @@ def _oracle(load: float, side: int) -> float:
 
 
 def remark(measured: Measured) -> str:
-    """Text on the links that our policy keeps on at TCEP's latency, or at the nearest latency that was run."""
+    """Return text on the active links of our policy at TCEP's latency, or at the nearest latency that was run."""
     points = steady(measured[EXPERIMENT].filter(~pl.col("derived"))).drop_nulls(["links_on_mean", q.LATENCY.column])
     values = []
     for load in sorted(points["load"].unique()):

@@ -1,4 +1,4 @@
-"""Figs. 3 and 4: paths over concentrated and over distributed links, counted by `weft.analysis.paths`."""
+"""Draws Figs. 3 and 4: numbers of paths over concentrated and distributed links, from `weft.analysis.paths`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
 
-# Number of routers of the networks of both figures, and number of links in Fig. 3 beyond the star.
+# Number of routers in Figs. 3 and 4, and number of active links in Fig. 3 in addition to the star.
 SMALL, MORE, LARGE = 8, 6, 32
 # Number of paths that Fig. 3b prints, and the kind of count that gives the printed numbers of Figs. 3a and 3b.
 FIG3B, FIG3_COUNT = 40, "at_most_two"
-# The kind of count of Fig. 4: all paths, as the paper says.
+# The kind of count for Fig. 4: all paths, as the paper says.
 FIG4_COUNT = "all"
 SAMPLES = {True: 1000, False: 10000}
 _SEED = 1
@@ -32,7 +32,7 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class Placements:
-    """The links of Fig. 3.
+    """Two placements of the active links of Fig. 3.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Placements:
 
 @cache
 def placements() -> Placements:
-    """Examines every placement of Fig. 3."""
+    """Count the paths of every placement of the active links of Fig. 3, and select two placements."""
     ways = paths.every_placement(SMALL, MORE)
     counts = paths.count(paths.with_links(SMALL, ways))[FIG3_COUNT]
     fits = counts == FIG3B
@@ -66,12 +66,12 @@ def placements() -> Placements:
 
 @cache
 def ratios(samples: int) -> pl.DataFrame:
-    """Fig. 4: `weft.analysis.paths.over_fraction` of its network."""
+    """Return the numbers of Fig. 4: `weft.analysis.paths.over_fraction` of its network."""
     return paths.over_fraction(LARGE, samples, _SEED)
 
 
 def fig3(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Draws the two placements as graphs, with their numbers of paths."""
+    """Draw Fig. 3: the two placements as graphs, with their numbers of paths."""
     found = placements()
     drawing = style.canvas("Fig. 3: paths in a star with six additional links", [], width=style.PAGE, height=3.2)
     both = (("concentrated", found.concentrated), ("distributed", found.distributed))
@@ -93,7 +93,7 @@ def fig3(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def _graph(axes: Axes, active: Active) -> None:
-    """Draw routers on a circle, the links of the hub, and the other links."""
+    """Draw a placement: routers on a circle, the links of the hub, and the other active links."""
     angles = np.pi / 2 - 2 * np.pi * np.arange(len(active)) / len(active)
     x, y = np.cos(angles), np.sin(angles)
     for low, high in np.argwhere(np.triu(active)):
@@ -108,9 +108,9 @@ def _graph(axes: Axes, active: Active) -> None:
 
 
 def fig4(measured: Measured) -> Drawing:
-    """Fig. 4: ratio of paths over the share of active links, for every kind of count.
+    """Draw Fig. 4: ratio of paths over the share of active links, for every kind of count.
 
-    The band is the range of the samples.
+    The band of a curve is the range of the samples.
     """
     frame = ratios(SAMPLES[measured.quick])
     series = [

@@ -1,7 +1,9 @@
-"""Beyond the paper: TCEP with rate scaling. Each link that is on runs at the lowest rate that carries its traffic.
+"""Draws results beyond the paper: TCEP with rate scaling.
 
-The values are computed from the runs of Figs. 9 and 10 with `weft.analysis.dvfs`, as for the baseline. The ideal
-assumptions are the same: the rate is known in advance, and a change of rate costs nothing.
+Each active link runs at the lowest rate that carries its traffic.
+
+The values are computed from the runs of Figs. 9 and 10 with `weft.analysis.dvfs`, as for the baseline. The computation
+is ideal: it knows the rate in advance, and a change of rate takes no time or energy.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ _MECHANISMS = (BASELINE, DVFS, TCEP, COMBINED)
 
 
 def figure(measured: Measured) -> Drawing:
-    """A panel per pattern, a curve per mechanism."""
+    """Draw energy over load, with a panel for each pattern and a curve for each mechanism."""
     panels = {
         name: [energies(measured[name], mechanism) for mechanism in _MECHANISMS]
         for name in PATTERNS
@@ -38,7 +40,7 @@ def figure(measured: Measured) -> Drawing:
 
 
 def remark(measured: Measured) -> str:
-    """Text on the average saving of each mechanism for each pattern, over loads at which no mechanism is saturated."""
+    """Return text on the mean saving of each mechanism under each pattern, over loads without saturation."""
     values = []
     for name in PATTERNS:
         if name not in measured.frames:

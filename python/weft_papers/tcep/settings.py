@@ -1,4 +1,4 @@
-"""Claims about parameters. They are judged by the resolved scenarios, which contain all defaults."""
+"""Judges claims about parameters. The rules read resolved scenarios, which contain all defaults."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _FOLDER = Path(str(files("weft_papers"))) / "experiments" / "2018-kim-tcep"
 
 @cache
 def _points() -> dict[str, Point]:
-    """A point of each mechanism of Figs. 9 and 10, by the name of its power policy."""
+    """Return one point of each mechanism of Figs. 9 and 10, by the name of its power policy."""
     points = load(_FOLDER / "uniform.yaml").points
     return {next(iter(at(point.resolved, "power.policy"))): point for point in points}
 
 
 def _at(path: str, policy: str = "tcep") -> Any:
-    """A value of the resolved scenario."""
+    """Return a value of the resolved scenario of a policy."""
     return at(_points()[policy].resolved, path)
 
 
@@ -41,7 +41,7 @@ def _cycle_fs() -> float:
 
 
 def _cycles(path: str, policy: str = "tcep") -> float:
-    """A time of the resolved scenario, in cycles."""
+    """Return a time of the resolved scenario of a policy [cycles]."""
     return number(
         _at(path, policy), {"cycle": 1.0, "cycles": 1.0, **{unit: fs / _cycle_fs() for unit, fs in TIME.items()}}
     )
@@ -56,7 +56,7 @@ def _prices_of() -> Prices:
 
 
 def _of_a_cycle() -> tuple[float, float]:
-    """Energy of a channel that is on, in a cycle without a flit and in a cycle with a flit [fJ]."""
+    """Return the energy of an active channel in a cycle without a flit, and in a cycle with a flit [fJ]."""
     idle = _prices_of().static.fj["on"]
     return idle, idle + _prices_of().flit_fj
 
@@ -90,8 +90,8 @@ def _prices() -> str:
 
 
 def _peak_w() -> float:
-    """Power of a router with 64 ports that all send in every cycle [W]."""
-    # a femtojoule per femtosecond is a watt
+    """Return the power of a router with 64 ports that all send in every cycle [W]."""
+    # a femtojoule per femtosecond is a watt, so the quotient needs no factor
     return 64 * _of_a_cycle()[1] / _cycle_fs()
 
 
@@ -107,7 +107,7 @@ def _stage() -> str:
 
 
 def _classes() -> float:
-    """Number of VC classes that PAL uses on the links between routers."""
+    """Return the number of VC classes that PAL uses on the links between routers."""
     implied = _points()["tcep"].imply()["vc_classes"]
     return float(max(count for name, count in implied.items() if name != "terminal"))
 

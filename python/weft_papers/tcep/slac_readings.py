@@ -1,4 +1,7 @@
-"""Claims about SLaC under both readings of its low threshold. Stages are either kept, or go off below the threshold."""
+"""Judges claims about SLaC under both interpretations of its low threshold.
+
+Stages stay on, or go off below the threshold.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ NEEDS = (synthetic.UNIFORM, synthetic.TORNADO, synthetic.BITREV)
 
 
 def _as_read(measured: Measured, reading: str) -> Measured:
-    """All frames, in which the points of one reading of SLaC replace those of SLaC."""
+    """Return all frames, with the points of SLaC replaced by the points of one interpretation."""
     others = ~pl.col("mechanism").is_in([SLAC, LITERAL])
     frames = {
         name: frame.filter(others | (pl.col("mechanism") == reading)).with_columns(
@@ -26,7 +29,7 @@ def _as_read(measured: Measured, reading: str) -> Measured:
         )
         for name, frame in measured.frames.items()
     }
-    # with all links on at first, stages go off only with the literal threshold
+    # these points start with all links on; stages go off only with the literal threshold
     if reading == LITERAL and measured.has([synthetic.LEAST]):
         from_all = frames[synthetic.LEAST].filter(pl.col("mechanism") == SLAC)
         frames[synthetic.UNIFORM] = pl.concat([frames[synthetic.UNIFORM], from_all])
@@ -44,7 +47,7 @@ def _cell(rule: Rule, measured: Measured) -> str:
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """A row per claim about SLaC, with a column per reading: the verdict, and the measured values.
+    """Make the table of claims about SLaC. Each interpretation has a column with verdicts and measured values.
 
     Raises
     ------

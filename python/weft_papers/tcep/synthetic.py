@@ -1,4 +1,4 @@
-"""Claims about Figs. 9 to 12: latency, throughput and energy over load, and active links against their bound."""
+"""Judges claims about Figs. 9 to 12: latency, throughput and energy over load, and active links and their bound."""
 
 from __future__ import annotations
 
@@ -41,17 +41,18 @@ if TYPE_CHECKING:
     from weft_papers.common.rules import Rule
 
 UNIFORM, TORNADO, BITREV, BURSTY, ROOT, LEAST = "uniform", "tornado", "bit_reverse", "bursty", "root", "least"
-# Runs at high loads that start with the fewest links.
+# Experiment with runs at high loads that start with the fewest links.
 FROM_FEW = "from_few"
 _HARD = (TORNADO, BITREV)
 # Tolerances, as shares: "similar" and "the same" are within it, "significantly lower" is lower by it, "none" is at most
 # this share.
 _SIMILAR, _SAME, _SIGNIFICANT, _NONE = 0.1, 0.05, 0.2, 0.05
-# Load from which on SLaC saves nothing; share of the baseline's throughput up to which TCEP must save energy.
+# SLaC saves no energy at this load and above. TCEP must save energy up to this share of the baseline's throughput.
 _FROM, _UP_TO = 0.05, 0.5
-# Loads are very low up to this share of the load that SLaC carries.
+# A load is very low if it is at most this share of the highest load that SLaC accepts.
 _VERY_LOW = 0.5
-# Share of the highest load that the baseline carries, from which on a load is high; load of the paper's widest gap.
+# A load is high if it is at least this share of the highest load that the baseline accepts. Load of the paper's widest
+# gap.
 _HIGH, _WIDEST_GAP = 0.9, 0.41
 
 _LEAST = (
@@ -79,14 +80,14 @@ def _more_hops(measured: Measured) -> tuple[float, str]:
 
 
 def _left(experiment: str) -> Callable[[Measured], tuple[float, str]]:
-    """Makes the function that returns SLaC's throughput as a share of the baseline's, and text on it."""
+    """Make the function that returns SLaC's throughput as a share of the baseline's throughput, and text on it."""
     return lambda measured: compared(measured[experiment], SLAC)
 
 
 def _similar_throughput(measured: Measured) -> list[Part]:
-    """Judges whether throughputs are similar.
+    """Judge whether two throughputs are similar.
 
-    It refuses if the loads that were run are too far apart for the tolerance.
+    If the loads that were run are too far apart for the tolerance, the claim has no verdict.
 
     If mechanisms saturate between the same two loads, their ratio is exactly 1, which proves nothing by itself.
     """
@@ -114,10 +115,10 @@ def _same_throughput(measured: Measured) -> list[Part]:
 
 
 def _all_on(measured: Measured) -> list[Part]:
-    """Judge mechanisms that started with the fewest links, because links that were on from the start prove nothing.
+    """Judge mechanisms in runs that start with the fewest links. Links that are on from the start prove nothing.
 
-    The judged load is the highest at which neither these mechanisms nor the baseline are saturated. It must not be far
-    below the highest load that the baseline carries, because otherwise it is not a high load.
+    The judged load is the highest at which neither these mechanisms nor the baseline are saturated. This load must not
+    be far below the highest load that the baseline accepts, because the claim is about high loads.
     """
     frame = measured[FROM_FEW]
     high = _HIGH * greatest(steady(of(frame, BASELINE)), "load")
@@ -139,7 +140,7 @@ def _advantage(measured: Measured) -> tuple[float, str]:
 
 
 def _lower_latency(measured: Measured) -> list[Part]:
-    """Judges SLaC's latency compared with TCEP's at very low loads: up to half of the last load that SLaC carries."""
+    """Judge SLaC's latency compared with TCEP's up to half of the last load that SLaC accepts."""
     parts = []
     for name in _HARD:
         top = _VERY_LOW * throughput(measured[name], SLAC).last
@@ -181,7 +182,7 @@ def _no_saving(measured: Measured, reading: str = SLAC) -> list[Part]:
 
 
 def _unsaturated(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
-    """Energy at the loads at which neither the mechanism nor the baseline is saturated.
+    """Return the energy of a mechanism at loads at which neither it nor the baseline is saturated.
 
     Beyond saturation the energy is divided among fewer flits, so its value does not describe the links.
     """
@@ -189,7 +190,7 @@ def _unsaturated(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
 
 
 def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
-    """Energy as in `_unsaturated`, but only at loads from 0.05 to half of the baseline's throughput."""
+    """Return the energy as `_unsaturated` does, but only at loads from 0.05 to half of the baseline's throughput."""
     top = _UP_TO * throughput(measured[name], BASELINE).last
     found = _unsaturated(measured, name, mechanism).filter(pl.col("load").is_between(_FROM, top))
     if found.is_empty():
@@ -200,7 +201,10 @@ def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
 
 
 def _common(name: str, ours: tuple[str, pl.DataFrame], theirs: tuple[str, pl.DataFrame]) -> pl.DataFrame:
-    """Energies of two mechanisms at their common loads. The columns of the second mechanism end in ``_reference``."""
+    """Join the energies of two mechanisms at their common loads.
+
+    The columns of the second mechanism end in ``_reference``.
+    """
     both = ours[1].join(theirs[1], on="load", suffix="_reference").sort("load")
     if both.is_empty():
         raise LackingError(f"{ours[0]} and {theirs[0]} have no load in common under {_words(name)}")
@@ -225,7 +229,10 @@ def _lower_energy(measured: Measured, reading: str = SLAC) -> list[Part]:
 
 
 def _dvfs_saves_less(measured: Measured) -> list[Part]:
-    """Judges whether DVFS saves less: greatest savings under each pattern, and load from which on DVFS saves more."""
+    """Judge whether DVFS saves less energy than TCEP.
+
+    The text has the greatest savings under each pattern, and the load from which on DVFS saves more.
+    """
     parts = []
     for name in (UNIFORM, *_HARD):
         both = _common(name, (TCEP, _unsaturated(measured, name, TCEP)), (DVFS, _unsaturated(measured, name, DVFS)))
@@ -237,10 +244,10 @@ def _dvfs_saves_less(measured: Measured) -> list[Part]:
 
 
 def _least_links(measured: Measured) -> str:
-    """Text on the links that are on at the lowest load.
+    """Return text on the share of active links at the lowest load.
 
-    In these runs TCEP starts with all links on. As in all other claims, SLaC starts with its first stage, and its
-    stages never go off.
+    In these runs TCEP starts with all links on. SLaC starts with its first stage, and its stages never go off, as in
+    all other claims.
     """
     rows = [least(measured[LEAST], "links_on_mean", TCEP)[1][0], least(measured[UNIFORM], "links_on_mean", SLAC)[1][0]]
     if late := [row for row in rows if False in (row["warmup_settled"], row["power_settled"])]:
@@ -267,9 +274,9 @@ def _bursty_energy(measured: Measured) -> tuple[bool, str]:
 
 
 def _widest(measured: Measured) -> dict[str, float]:
-    """The widest gap on the network of Fig. 12.
+    """Return the widest gap between TCEP's active links and their bound on the network of Fig. 12.
 
-    Smaller networks have wider gaps, because links are switched as a whole.
+    Smaller networks have wider gaps, because a policy switches only whole links.
     """
     frame = with_settled_links(measured[LINE])
     routers, _ = network(frame)
@@ -284,7 +291,7 @@ def _gap(measured: Measured) -> tuple[float, str]:
 
 
 def _gap_load(measured: Measured) -> tuple[float, str]:
-    """Judge the load of the widest gap, if loads on both sides of the printed one were run."""
+    """Judge the load of the widest gap, if loads on both sides of the printed load were run."""
     loads = sorted(gaps(with_settled_links(measured[LINE]))["load"].unique())
     if not loads[0] < _WIDEST_GAP < loads[-1]:
         raise LackingError(f"no loads below saturation on both sides of {_WIDEST_GAP:g} were run: a full run has them")
@@ -292,7 +299,7 @@ def _gap_load(measured: Measured) -> tuple[float, str]:
 
 
 def _doubled(measured: Measured) -> list[Part]:
-    """Compares TCEP's active links under the two patterns, at the load at which they differ most."""
+    """Compare TCEP's active links under uniform and adversarial traffic, at the load at which they differ most."""
     adversarial, uniform = (of(steady(measured[name]), TCEP) for name in (ADVERSARIAL, LINE))
     both = adversarial.join(uniform, on="load", suffix="_reference")
     times = both.select("load", ratio("links_on_mean").alias("times")).drop_nulls().sort("times")
@@ -308,15 +315,16 @@ def _doubled(measured: Measured) -> list[Part]:
 
 
 def _hops(measured: Measured) -> str:
-    """Text on the maximum number of links that a packet crossed.
+    """Return text on the maximum number of links that a packet crossed, in the root network and in the full network.
 
-    Any router may be the intermediate, so the destination can represent it.
+    The claim is about hops to an intermediate router. Any router can be intermediate, so hops to destinations have the
+    same maximum.
     """
     root, full = (least(measured[ROOT], "hops_max", each)[1][0]["hops_max"] for each in ("root network", BASELINE))
     return f"{root:g} ({full:g} in the full network)"
 
 
-# Ratio that counts as "nearly doubled".
+# The number of links has "nearly doubled" if it grows by at least this factor.
 _NEARLY_TWICE = 1.8
 _STEPS = (
     "Algorithm 1 ends with k inner routers that have links to all routers, with k = R l / U_hwm rounded up; in theory "
@@ -354,9 +362,9 @@ _LOWER = (
 
 
 def _of_both(judged: Callable[..., list[Part]]) -> Callable[[Measured], list[Part]]:
-    """Returns the judge of a claim: it must hold with each rule that releases SLaC's stages.
+    """Return the judge of a claim that must hold with each rule that releases SLaC's stages.
 
-    If it fails only with the literal rule, that rule is the cause, because nothing else differs.
+    If the claim fails only with the literal rule, this rule is the cause, because nothing else differs.
     """
 
     def parts(measured: Measured) -> list[Part]:
@@ -369,14 +377,14 @@ def _of_both(judged: Callable[..., list[Part]]) -> Callable[[Measured], list[Par
 
 
 def by_reading() -> dict[str, Rule]:
-    """The rules for claims about SLaC, each for only one reading of how stages are released."""
+    """Return the rules for claims about SLaC, each for only one rule that releases its stages."""
     found = {name: RULES[name] for name in _OF_SLAC}
     found["T-039"] = trend(_NO_SAVING, _no_saving, *_HARD)
     found["T-040"] = trend(_LOWER, _lower_energy, *_HARD)
     return dict(sorted(found.items()))
 
 
-# Claims about SLaC that are not only about the highest loads.
+# Claims about SLaC that also depend on low and medium loads, where the release of stages matters.
 _OF_SLAC = ("T-029", "T-031", "T-033", "T-034", "T-035", "T-037", "T-038", "T-042", "T-043", "T-045")
 RULES: dict[str, Rule] = {
     "T-025": exact("4 (2 in the full network)", _hops, ROOT),

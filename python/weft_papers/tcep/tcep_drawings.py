@@ -1,4 +1,4 @@
-"""Figs. 2, 7 and 8 and Tables I and II: drawings of root networks and of the knowledge of routers, and the tables."""
+"""Draws Figs. 2, 7 and 8 (root networks and requests between routers), and makes Tables I and II."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 # Number of routers of the line of Fig. 2a, and along each side of the squares of Figs. 2b and 8.
 LINE, SIDE = 8, 4
-# Source and intermediate router of Fig. 8.
+# Numbers of the source router and the intermediate router in Fig. 8.
 FIG8 = (5, 10)
-# The two routers of Fig. 7, and its number of routers.
+# The two routers in Fig. 7 that exchange a request, and the number of all its routers.
 FIG7, FIG7_ROUTERS = (6, 7), 8
 
 _ROOT, _OTHERS = "root network, always on", "may sleep"
@@ -34,18 +34,21 @@ def _name(router: int) -> str:
 
 
 def subnetworks(side: int) -> list[list[int]]:
-    """Rows and columns of a square of routers. Any two routers in the same row or column are neighbours."""
+    """Return the rows and columns of a square of routers. Any two routers in the same row or column are neighbours."""
     rows = [[row * side + column for column in range(side)] for row in range(side)]
     return [*rows, *([row[column] for row in rows] for column in range(side))]
 
 
 def star(routers: Sequence[int]) -> list[tuple[int, int]]:
-    """The links of the root network in a subnetwork: all links of its lowest-numbered router."""
+    """Return the links of the root network in a subnetwork: all links of its lowest-numbered router."""
     return [(routers[0], other) for other in routers[1:]]
 
 
 def _split(subnetworks: Sequence[Sequence[int]], bend: float) -> list[Wire]:
-    """Links that may sleep, and links of the root network. Longer links are bent so that all are visible."""
+    """Return links that can sleep, and links of the root network.
+
+    The drawing bends longer links so that all links are visible.
+    """
     wires = []
     for routers in subnetworks:
         root = set(star(routers))
@@ -66,7 +69,7 @@ def _square(side: int) -> dict[str, Place]:
 
 
 def fig2(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Fig. 2: the root network of a line and of a square of routers."""
+    """Draw Fig. 2: the root network of a line and of a square of routers."""
     looks = {_ROOT: STRONG, _OTHERS: OFF}
     drawing = style.canvas("Fig. 2: root networks", legend(looks), width=style.PAGE, height=3.1)
     panels = {
@@ -81,7 +84,7 @@ def fig2(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def fig7(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Fig. 7: an indirect request. A router requests from another router a link that is not its own."""
+    """Draw Fig. 7: an indirect request. A router requests another router to activate a link of this other router."""
     source, target = FIG7
     active = examples.indirect_links()
     asked = examples.indirect_request(active, source, target)
@@ -102,7 +105,7 @@ def fig7(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def root_path(source: int, target: int) -> list[int]:
-    """A shortest path over the root network of the square; if there are several, the one with the lowest routers."""
+    """Return a shortest path over the root network of the square, over the lowest router numbers if several exist."""
     links = {link for routers in subnetworks(SIDE) for link in star(routers)}
     paths = [[source]]
     while not (ended := [path for path in paths if path[-1] == target]):
@@ -112,7 +115,7 @@ def root_path(source: int, target: int) -> list[int]:
 
 
 def fig8(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Fig. 8: number of hops to a random intermediate router, with all links on and over the root network."""
+    """Draw Fig. 8: hops to a random intermediate router, with all links on and over the root network."""
     source, middle = FIG8
     corner = source - source % SIDE + middle % SIDE
     paths = {"all links on": [source, corner, middle], "root network only": root_path(source, middle)}
@@ -135,7 +138,7 @@ def fig8(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
-    """Table I: the decision of PAL by the state of the minimal output."""
+    """Make Table I: the decision of PAL for each state of the minimal output."""
     return pl.DataFrame(
         [
             ("active", "any", "adaptive, by credits"),
@@ -149,7 +152,7 @@ def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
 
 
 def table_2(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
-    """Table II: the applications."""
+    """Make Table II: the applications of the paper."""
     return pl.DataFrame(
         [
             ("BigFFT", "3D FFT, domain decomposed in 2D"),

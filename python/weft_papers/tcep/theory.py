@@ -1,4 +1,4 @@
-"""Claims that need no simulation: path counts, the worked examples, the lower bound, and the cost of a router."""
+"""Judges claims that need no simulation: path counts, worked examples, the lower bound, and the cost of a router."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Loads at which the bound of Fig. 12 is tabulated, with its share and number of links.
+# Printed bound of Fig. 12: for each load, the share and the number of links.
 _BOUNDS = {
     "T-049": (0.05, "0.0952 (48 of 496)"),
     "T-050": (0.1, "0.1818 (91 of 496)"),
@@ -36,7 +36,7 @@ _BOUNDS = {
     "T-058": (0.8, "0.8889 (441 of 496)"),
     "T-059": (0.9, "0.9474 (470 of 496)"),
 }
-# Largest rise of the falling curve of Fig. 4 from one point to the next that is tolerated.
+# The curve of Fig. 4 counts as falling if no point is higher than the previous point by more than this value.
 _NOISE = 0.01
 
 
@@ -88,7 +88,7 @@ def _parted(_: Measured) -> str:
 
 
 def _inequality(_: Measured) -> tuple[bool, str]:
-    """Checks that the bound makes the two sides of the inequality equal, except if R - 1 links are more."""
+    """Check that the two sides of the paper's inequality are equal at the bound, unless R - 1 links are more."""
     loads = [load for load, _ in _BOUNDS.values()]
     left, right = [], []
     for load in loads:

@@ -1,4 +1,4 @@
-"""Claims about batch jobs (Fig. 15)."""
+"""Judges claims about batch jobs on random halves of the machine (Fig. 15)."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Mean run times are "similar" within this share; smallest and greatest value that the paper prints for permutations.
+# Mean run times are "similar" if they differ by at most this share. Smallest and greatest value that the paper prints
+# for permutations.
 _SIMILAR = 0.1
 _SLOWER = (1.9, 3.6)
 
 
 def _all(measured: Measured, experiment: str) -> pl.DataFrame:
-    """The results of all mappings. Fewer mappings than in the paper would have smaller extremes.
+    """Return the results of all mappings. Fewer mappings than in the paper would have smaller extremes.
 
     Raises
     ------
     LackingError
-        If fewer mappings were run, as in a quick run, whose batches are also shorter.
+        If fewer mappings were run than in the paper, as in a quick run, whose batches are also shorter.
     """
     ran = measured[experiment]["seed"].n_unique()
     if ran < MAPPINGS:

@@ -1,4 +1,4 @@
-"""Andujar et al., torus networks with on/off links (JPDC 2019): experiments, figures and rules."""
+"""Reproduces the paper of Andujar et al. on torus networks with on/off links (JPDC 2019)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GENERATED = "Applications are generated, not captured. Gaps have their original
 
 
 def _letter(experiment: str, place: int) -> str:
-    """The letter of a part of a figure. In figures of sets, the parts with 64 nodes come first, then those with 256."""
+    """Return the letter of a part of a figure. In figures of sets, parts with 64 nodes precede parts with 256 nodes."""
     return "abcdef"[place + (3 if experiment == SETS_256 else 0)]
 
 

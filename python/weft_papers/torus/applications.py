@@ -1,9 +1,9 @@
-"""The applications of the paper as generated programs, and the sets of the scheduler: sizes, gaps and their sources.
+"""Defines the paper's applications as generated programs, and the scheduler's sets: sizes, gaps and their sources.
 
-The published traces are not available. So every number of an application comes from a generator (`weft trace make`),
-and is labelled as generated. All sizes and gaps were fixed before the first scoreboard was printed. A core is assumed
-to do 10 GFLOP/s. Gaps without a source are assumptions, and are marked as such. Rows on applications are judged at gaps
-of half, once and twice these lengths.
+The published traces are not available. Therefore every number on an application comes from a generator
+(`weft trace make`), and results label it as generated. We fixed all sizes and gaps before the first scoreboard was
+printed. A core is assumed to compute 10 GFLOP/s. The table marks gaps without a source as assumed. Claims on
+applications are judged at these gaps, and at gaps of half and twice their lengths.
 
 ====================  =================================================  ==============================================
 application           size of a full run (quick run)                     gap
@@ -20,10 +20,10 @@ MPI Random Access     2,048 words per rank (256)                         100 ns 
 Graph500              scale 20, edge factor 16, as printed (scale 15)    10 ns per edge: assumed
 ====================  =================================================  ==============================================
 
-Each application makes one iteration, such as a step with its mesh, or a search. This is the smallest number to which
-one common factor can reduce all iterations, so that a set stays near 5 GB. Messages are never cut. A search of Graph500
-sends 0.6 to 0.9 GB, so sets B and C send more than that. Linpack and Random Access have no iterations: their sizes are
-fixed.
+Each application makes one iteration, such as a step with its mesh, or a search. One common factor reduces all
+iterations, and one is the smallest number that it allows, so that a set stays near 5 GB. Messages are never shortened.
+A search of Graph500 sends 0.6 to 0.9 GB, so sets B and C send more than 5 GB. Linpack and Random Access have no
+iterations, but fixed sizes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 NAMD, GROMACS, LINPACK, MPIRA, GRAPH500 = "Namd", "Gromacs", "Linpack", "MPIRA", "Graph500"
 APPLICATIONS = (NAMD, GROMACS, LINPACK, MPIRA, GRAPH500)
-# Applications whose run time the network hardly changes, according to the paper.
+# Applications whose run time depends little on the network, according to the paper.
 FOUR = APPLICATIONS[:4]
 SIZES = (128, 256, 512)
 SETS = {
@@ -46,12 +46,13 @@ SETS = {
     "B": (GROMACS, LINPACK, MPIRA, GRAPH500, GRAPH500),
     "C": (LINPACK, MPIRA, GRAPH500, GRAPH500, GRAPH500),
 }
-# Messages between tasks of a node, from the specification of the traces. All messages are eager, as recorded.
+# Latency of messages between tasks on one node, from the paper's specification of the traces. All messages are eager,
+# as in the traces.
 _MESSAGES = {"local_latency": "500ns", "eager": "1GB"}
 
 
 def program(name: str, ranks: int, *, scale: float, quick: bool) -> dict[str, Any]:
-    """The parameters of a generated application.
+    """Return the parameters of a generated application, for ``workload.programs.program``.
 
     Parameters
     ----------
@@ -86,17 +87,18 @@ def program(name: str, ranks: int, *, scale: float, quick: bool) -> dict[str, An
 
 
 def _gromacs_messages(particle_ranks: int, mesh_ranks: int) -> dict[str, str]:
-    """Sizes of messages for more ranks, scaled from the run on which the generator is based.
+    """Return the message sizes of GROMACS for more ranks, scaled from the run on which the generator is based.
 
-    That run had 24 particle ranks and 8 mesh ranks, and the same system. A transpose divides its mesh among the square
-    of the mesh ranks: 11,368 bytes times 8 x 8. A halo is a surface: 8 KiB times the ratio of ranks to the power -2/3.
+    That run had 24 particle ranks, 8 mesh ranks, and the same molecular system. A transpose divides the mesh among all
+    pairs of mesh ranks: its messages have 11,368 bytes times 8 x 8, divided by the square of the mesh ranks. A halo is
+    a surface: its messages have 8 KiB times the ratio of ranks to the power -2/3.
     """
     halo = 8192 * (24 / particle_ranks) ** (2 / 3)
     return {"halo": f"{round(halo)}B", "mesh_block": f"{max(1, round(11_368 * 64 / mesh_ranks**2))}B"}
 
 
 def _grid(ranks: int) -> dict[str, int]:
-    """Rows and columns of a grid of ranks, as square as powers of two allow; there are not fewer columns than rows."""
+    """Return the rows and columns of a grid of ranks: powers of two, equal or with twice as many columns as rows."""
     rows = 1 << ((ranks.bit_length() - 1) // 2)
     return {"rows": rows, "columns": ranks // rows}
 
@@ -106,12 +108,12 @@ def _rate(scale: float) -> str:
 
 
 def named(name: str, scale: float) -> str:
-    """The job name for an application or a set with a gap factor. Frames read both from the name."""
+    """Return the job name for an application or a set with a gap factor. Frames read both values from the name."""
     return f"{name} {scale:g}"
 
 
 def job(name: str, ranks_per_node: int, scale: float, *, quick: bool) -> dict[str, Any]:
-    """The job of a single application of 512 tasks."""
+    """Return the job that runs a single application of 512 tasks."""
     programs = {
         "program": program(name, 512, scale=scale, quick=quick),
         "ranks_per_terminal": ranks_per_node,
@@ -121,18 +123,18 @@ def job(name: str, ranks_per_node: int, scale: float, *, quick: bool) -> dict[st
 
 
 def single(ranks_per_node: int, scales: Sequence[float], *, quick: bool) -> list[list[dict[str, Any]]]:
-    """The jobs of all applications: values of ``traffic.jobs``."""
+    """List values of ``traffic.jobs``: one for each application, with a single job that runs it."""
     return [[job(name, ranks_per_node, scale, quick=quick)] for scale in scales for name in APPLICATIONS]
 
 
 def _again(members: Sequence[str], place: int) -> str:
-    """A mark for a member that a set contains several times, because each trace needs a unique name."""
+    """Return a suffix for an application that a set contains several times, because each trace needs a unique name."""
     times = members[: place + 1].count(members[place])
     return "" if times == 1 else f" ({times})"
 
 
 def sets(scales: Sequence[float], *, quick: bool, placement: str = "lowest") -> list[list[dict[str, Any]]]:
-    """The jobs of the sets of the scheduler, 15 traces each: values of ``traffic.jobs``. A node has 8 cores."""
+    """List values of ``traffic.jobs``: one for each set of the scheduler, with 15 traces. A node has 8 cores."""
     return [
         [
             {

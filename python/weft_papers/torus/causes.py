@@ -16,7 +16,7 @@ change                what it changes
 `SPARSE`              gaps eight times as long: the tasks of Namd compute nearly all the time
 ====================  =================================================================================
 
-All else is as in a quick run with unchanged gaps. The rows without a change come from that quick run.
+Everything else is as in a quick run with unchanged gaps. Table rows without a change come from a quick run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ _STEPS = 10
 
 
 def _under(policy: Mapping[str, Any], nodes: int = 64) -> dict[str, Any]:
-    """The policies of the networks, in their order. This policy replaces each policy that switches links."""
+    """Return overrides with the policies of the networks, in their order.
+
+    `policy` replaces each policy that switches links.
+    """
     pairs = {64: 2, 256: 1}[nodes]
     return {"zip.power.policy": ["always_on", *["always_on", policy] * pairs]}
 
@@ -58,7 +61,7 @@ def _named(work: str, change: str) -> str:
 
 @dataclass(frozen=True)
 class Change:
-    """A factor that is changed.
+    """A factor of the runs that is changed to find a cause.
 
     Attributes
     ----------
@@ -71,7 +74,7 @@ class Change:
     programs : mapping of str to mapping
         Parameters of applications that differ from those of a quick run.
     job : mapping of str to value
-        Keys of the job that differ.
+        Keys of the job that differ from those of a quick run.
     """
 
     works: tuple[str, ...]
@@ -81,7 +84,10 @@ class Change:
     job: Mapping[str, Any] = field(default_factory=dict)
 
     def jobs(self, name: str, nodes: int) -> list[list[dict[str, Any]]]:
-        """The change's applications as values of ``traffic.jobs``. The names come from `_named`, at gaps x 1."""
+        """List values of ``traffic.jobs``: one for each application that runs with this change.
+
+        Job names are from `_named`, at gaps x 1.
+        """
         found = []
         for work in self.works:
             made = job(work, 512 // nodes, self.scale, quick=True)
@@ -91,7 +97,7 @@ class Change:
         return found
 
 
-# Changes by number of nodes.
+# For each number of nodes, the changes that are run, by name.
 CHANGES: dict[int, dict[str, Change]] = {
     64: {
         LARGE: Change((GRAPH500,), programs={GRAPH500: {"scale": 20}}),
@@ -115,7 +121,7 @@ CHANGES: dict[int, dict[str, Change]] = {
         ONE_FLIT: Change((GRAPH500,), {"traffic.packet": "1flits"}),
     },
 }
-# The experiments with changes and without changes.
+# For each number of nodes, the names of the experiments with changes and without changes.
 _RUNS = {64: (CAUSES_64, SINGLE_64), 256: (CAUSES_256, SINGLE_256)}
 EXPERIMENTS = tuple(
     Experiment(
@@ -131,7 +137,10 @@ EXPERIMENTS = tuple(
 
 
 def changed(nodes: int) -> Callable[[Measured], pl.DataFrame]:
-    """Makes the table of run time, W_net and E_net of applications on `nodes` nodes, without and with each change."""
+    """Return the function that makes the table of causes on `nodes` nodes.
+
+    It has run time, W_net and E_net of the applications, without and with each change.
+    """
 
     def table(measured: Measured) -> pl.DataFrame:
         changes, as_it_is = _RUNS[nodes]
@@ -184,7 +193,7 @@ _OF_SETS = (
     "not isolated: tried gaps x 0.5, 1 and 2 of small problems, with Graph500 of scale 15 instead of 20. In set C "
     "packets of 1 flit change run times from +0.8 to +16.3 % on 2D-4X (R-053)"
 )
-# Causes that were found for the missed claims. Numbers come from a quick run.
+# Causes of missed claims, which these runs found. Numbers are from a quick run.
 CAUSES_OF: dict[str, str] = {
     "R-016": f"{_RUN_TIMES} with two matches per cycle E_net is 71.4 %, because the run time equals that of 3D-1X "
     "(R-034)",

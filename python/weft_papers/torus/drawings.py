@@ -1,4 +1,4 @@
-"""Fig. 1: a router of each network of 64 nodes, with its terminals and its trunks."""
+"""Draws Fig. 1: a router of each network of 64 nodes, with its terminals and its trunks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 _TERMINAL, _TRUNK = "terminal", "link of a trunk"
 _FROM = ("3D-1X", "2D-4X", "1D-16X")
-# Directions of the neighbours in each dimension: to the sides, up and down, and to the front and back.
+# Direction in which the drawing shows the neighbours of each dimension: sides, up and down, front and back.
 _SIDES = (((-2.4, 0.0), (2.4, 0.0)), ((0.0, -2.4), (0.0, 2.4)), ((-1.7, -1.7), (1.7, 1.7)))
 
 
 def _places(widths: list[int], terminals: int) -> dict[str, Place]:
-    """Positions: the router in the middle, neighbours around it, terminals in rows of four at the upper left."""
+    """Return positions: the router in the middle, neighbours around it, terminals in rows of four at the upper left."""
     places: dict[str, Place] = {"R": (0.0, 0.0)}
     for axis in range(len(widths)):
         for sign, place in zip("-+", _SIDES[axis], strict=True):
@@ -40,7 +40,7 @@ def _wires(widths: list[int], terminals: int, trunk: int) -> list[Wire]:
 
 
 def fig1(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Fig. 1: one router of 3D-1X, of 2D-4X and of 1D-16X."""
+    """Draw Fig. 1: one router of each of the networks 3D-1X, 2D-4X and 1D-16X."""
     looks = {_TERMINAL: PLAIN, _TRUNK: STRONG | {"linewidth": 1.0}}
     drawing = style.canvas("Fig. 1: routers of the networks of 64 nodes", legend(looks), width=style.PAGE, height=2.9)
     panels = {}

@@ -1,4 +1,4 @@
-"""Figs. 2 to 7: bars of run times, busy shares and energies; energy of the machine over the idle share of a node."""
+"""Draws Figs. 2 to 7: bars of run times, busy shares and energies, and machine energy over a node's idle share."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _IDLE_SHARES = [0.0, 0.25, 0.5, 0.75, 1.0]
 
 
 def _found(measured: Measured, experiment: str) -> dict[str, Tasks]:
-    """The runs of each application or set with unchanged gaps. Missing runs are left out."""
+    """Return the runs of each application or set with unchanged gaps. Applications that were not run are omitted."""
     works = APPLICATIONS if experiment in (SINGLE_64, SINGLE_256) else tuple(SETS)
     found = {}
     for work in works:
@@ -63,7 +63,7 @@ def _names(experiment: str) -> list[tuple[str, bool]]:
 
 
 def bars(experiment: str, measure: str, title: str) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws a group of bars for each application or set, with a bar for each network."""
+    """Make the function that draws a group of bars for each application or set, with a bar for each network."""
     y, of = MEASURES[measure]
 
     def draw(measured: Measured) -> Drawing:
@@ -77,9 +77,9 @@ def bars(experiment: str, measure: str, title: str) -> Callable[[Measured], Draw
 
 
 def over_idle_share(experiment: str, title: str) -> Callable[[Measured], Drawing]:
-    """Makes the function that draws E_cluster relative to the reference over the idle share of a node.
+    """Make the function that draws the machine energy E_cluster over the idle share of a node.
 
-    There is a panel for each application or set.
+    Each application or set has a panel. Energies are relative to the reference network.
     """
 
     def draw(measured: Measured) -> Drawing:
@@ -100,7 +100,7 @@ def _beside(task: Task, reference: Task) -> list[float]:
 
 
 def latencies(nodes: int, measured: Measured) -> Drawing:
-    """Figure of latency over load for the networks of Table 2 with this number of nodes, without applications."""
+    """Draw latency over load of uniform traffic, for the networks of Table 2 with this number of nodes."""
     frame = measured[LOADS].filter(pl.col("terminals") == nodes)
     names = dict.fromkeys(frame["mechanism"])
     series = [line_figures.latency_over_load(frame.filter(pl.col("mechanism") == name), name) for name in names]
@@ -110,9 +110,9 @@ def latencies(nodes: int, measured: Measured) -> Drawing:
 
 
 def ports_on(measured: Measured) -> pl.DataFrame:
-    """Table of accepted load and power of every network without applications, by load.
+    """Make the table of accepted load and power of every network without applications, by load.
 
-    Links that sleep when idle are included for comparison.
+    For comparison, the table includes networks whose links sleep when idle.
     """
     rows = []
     for name in (LOADS, IDLE):
@@ -135,9 +135,9 @@ def ports_on(measured: Measured) -> pl.DataFrame:
 
 
 def allocators(measured: Measured) -> pl.DataFrame:
-    """Table of the accepted load of every network at full load, by packet length.
+    """Make the table of accepted loads of every network at full load, by packet length.
 
-    The length matters because the allocator grants whole packets.
+    The length matters, because the allocator grants whole packets.
     """
     frame = measured[ALLOCATOR].sort("packet_flits", "terminals", "mechanism")
     return pl.DataFrame(
@@ -156,7 +156,7 @@ def allocators(measured: Measured) -> pl.DataFrame:
 
 
 def _called(row: dict[str, Any]) -> str:
-    """The name of a network. In a network without trunks, links sleep after a time without traffic."""
+    """Return the name of a network in a table. Under a policy, links of a network without trunks sleep when idle."""
     sleeps_when_idle = row["saves"] and row["network"] in REFERENCE.values()
     return f"{row['network']}, idle links off" if sleeps_when_idle else str(row["mechanism"])
 
@@ -166,7 +166,7 @@ def _rounded(value: float | None, digits: int) -> float | None:
 
 
 def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
-    """Table 1: the shares of power."""
+    """Make Table 1: the shares of power, as printed and in Weft."""
     lines = [
         ("w_Sport", "0.1", f"{SHARES.port_asleep:g}"),
         ("w_ports", "0.65", f"{SHARES.ports:g}"),
@@ -177,7 +177,7 @@ def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
 
 
 def table_2(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
-    """Table 2: the networks, with W_net if one member of each trunk is on and nothing is sent."""
+    """Make Table 2: the networks, with W_net if one link of each trunk is on and no packets are sent."""
     rows = []
     for name, (widths, width, terminals) in NETWORKS.items():
         own, nodes = fabric(name), fabric(name).terminal_ports

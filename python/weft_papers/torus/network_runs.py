@@ -1,4 +1,4 @@
-"""The networks of Table 2, the experiments of the paper, and their runs as rows of a frame."""
+"""Defines the networks of Table 2 and the paper's experiments, and makes frames of their runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LOADS, IDLE, ALLOCATOR = "loads", "idle", "allocator"
 CAUSES_64, CAUSES_256 = "causes64", "causes256"
 SINGLE_64, SINGLE_256, SETS_64, SETS_256 = "single64", "single256", "sets64", "sets256"
-# Table 2: widths, members of a trunk, terminals of a switch.
+# Networks of Table 2: widths, links of a trunk, terminals of a switch.
 NETWORKS: dict[str, tuple[list[int], int, int]] = {
     "3D-1X": ([4, 4, 4], 1, 1),
     "2D-4X": ([4, 4], 4, 4),
@@ -33,8 +33,8 @@ NETWORKS: dict[str, tuple[list[int], int, int]] = {
     "4D-1X": ([4, 4, 4, 4], 1, 1),
     "3D-4X": ([4, 4, 4], 4, 4),
 }
-# For each number of nodes, the reference network and the networks compared with it. The second value says whether the
-# policy runs.
+# For each number of nodes, the reference network and the networks compared with it. The second value of each pair says
+# whether the policy runs.
 REFERENCE = {64: "3D-1X", 256: "4D-1X"}
 COMPARED: dict[int, tuple[tuple[str, bool], ...]] = {
     64: (("2D-4X", False), ("2D-4X", True), ("1D-16X", False), ("1D-16X", True)),
@@ -53,7 +53,7 @@ COLUMNS: dict[str, Any] = {
     "busy": pl.Float64,
     "busy_of_tasks": pl.Float64,
 }
-# Number of seeds of a set in a full run.
+# Number of seeds with which a full run simulates each set.
 _SEEDS = list(range(1, 31))
 
 _SHORT = {"measure.warmup": "8us", "measure.window": "8us"}
@@ -88,13 +88,13 @@ EXPERIMENTS = (
 
 @cache
 def topology(network: str) -> dict[str, Any]:
-    """A network of Table 2 in the form of a scenario."""
+    """Return a network of Table 2 as the value of a scenario's ``topology``."""
     widths, width, terminals = NETWORKS[network]
     return {"torus": {"widths": widths, "terminals_per_router": terminals, "trunk_width": width}}
 
 
 def fabric(network: str) -> Fabric:
-    """The switches and ports of a network of Table 2."""
+    """Return the numbers of switches, ports and terminal ports of a network of Table 2."""
     widths, width, terminals = NETWORKS[network]
     switches = 1
     for each in widths:
@@ -103,12 +103,12 @@ def fabric(network: str) -> Fabric:
 
 
 def label(network: str, *, saves: bool) -> str:
-    """The name of a network in the paper, with or without policy."""
+    """Return the paper's name of a network, with or without the policy."""
     return f"{network}-PS" if saves else network
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
-    """A row per finished point.
+    """Make the frame of an experiment, with a row for each finished point.
 
     Returns
     -------
@@ -116,8 +116,8 @@ def frame(results: ResultSet) -> pl.DataFrame:
         Columns of `frames.SCHEMA` and `COLUMNS`: ``network``; ``saves``, whether a policy switches links;
         ``packet_flits``, the length of a packet [flits]; ``work``, the application or the set; ``scale``, the factor of
         its gaps; ``runtime_s`` [s]; ``w_net`` relative to the reference with the same number of nodes; ``busy`` and
-        ``busy_of_tasks``, the share of the time in which cores and tasks run. Values are null if the point does not run
-        programs, or did not end.
+        ``busy_of_tasks``, the share of the time in which cores and tasks run. The columns of programs are null if the
+        point does not run programs, or if the programs did not end.
     """
     more = [_more(results, point) for point in range(len(results))]
     rows = frames.rows(results, lambda scenario: label(_network(scenario), saves=_saves(scenario)))
@@ -158,9 +158,9 @@ Tasks = dict[tuple[str, bool], Task]
 
 
 def tasks(measured: Measured, experiment: str, work: str, scale: float) -> Tasks:
-    """The runs of an application or a set on every network, as means over seeds relative to the reference.
+    """Return the results of an application or a set on every network, as means over seeds relative to the reference.
 
-    Energies are averaged over seeds. So power and busy share are averages weighted by run time.
+    Means over seeds are means of energies. Power and busy share are therefore averages weighted by run time.
 
     Raises
     ------
@@ -185,12 +185,12 @@ def tasks(measured: Measured, experiment: str, work: str, scale: float) -> Tasks
 
 
 def scales(measured: Measured, experiment: str) -> list[float]:
-    """All factors of gaps that were run. A claim is judged with each.
+    """Return all factors of gaps, after a check that each was run. A claim is judged with each factor.
 
     Raises
     ------
     LackingError
-        If a factor was not run.
+        If one of the factors was not run.
     """
     ran = set(measured[experiment]["scale"].drop_nulls())
     lacking = [each for each in SCALES if each not in ran]

@@ -1,4 +1,4 @@
-"""The rules of the 68 claims. A run time that differs by less than 3 % does not differ significantly.
+"""Makes the rules of the paper's 68 claims. Run times that differ by less than 3 % do not differ significantly.
 
 A claim that compares networks is judged without the policy. A claim that names the policy, or all networks of a figure,
 is judged also with the policy.
@@ -57,15 +57,15 @@ if TYPE_CHECKING:
     from weft_papers.common.rules import Rule
     from weft_papers.torus.network_runs import Tasks
 
-# Differences of run times below this value are not significant.
+# Run times that differ by less than this share do not differ significantly.
 SAME = 0.03
-# Idle shares of a node at which the energies of the machine are compared.
+# Idle shares of a node's power at which rules compare machine energies.
 IDLE = (0.0, 0.5, 1.0)
-# Cycles of a hop in addition to those of the allocator; length of a cycle [ns].
+# Cycles of a hop without the cycles of the allocator. Length of a cycle [ns].
 FIXED, CYCLE_NS = 28, 1.6
-# Number of flits of a packet of 128 bytes.
+# Number of flits in a packet of 128 bytes.
 PACKET = 8
-# Networks with trunks, and the reference with the same number of nodes.
+# Pairs of a network with trunks and the reference network with the same number of nodes.
 _PAIRS = (("2D-4X", "3D-1X"), ("3D-4X", "4D-1X"))
 
 Judged = tuple[bool, str]
@@ -77,7 +77,7 @@ def _facts(network: str) -> dict[str, Any]:
 
 
 def _row_of_table_2(network: str) -> str:
-    """A row of Table 2 as printed: ports, allocator latency, switches, all ports, ratio of ports (cut off)."""
+    """Return a row of Table 2 as printed: ports, allocator latency, switches, all ports, ratio of ports (cut off)."""
     facts = _facts(network)
     ports, switches = facts["radix_ports"], facts["routers"]
     of = fabric(REFERENCE[facts["terminals"]])
@@ -86,7 +86,7 @@ def _row_of_table_2(network: str) -> str:
 
 
 def _structure(network: str) -> str:
-    """Text on links per direction, mean distance (pairs of a switch with itself included), and bisection."""
+    """Return text on links per direction, mean distance (pairs of a switch with itself included), and bisection."""
     facts = _facts(network)
     pairs = facts["router_pairs_by_hops"]
     mean = sum(hops * count for hops, count in enumerate(pairs)) / facts["routers"] ** 2
@@ -99,7 +99,7 @@ def _hop(_: Measured) -> tuple[float, str]:
 
 
 def _caused(rule: Rule, cause: str) -> Rule:
-    """The rule with a cause, which explains its misses."""
+    """Extend a rule by the cause that explains why its claim is missed."""
     stated(cause)
 
     def judge(measured: Measured) -> Finding:
@@ -110,9 +110,9 @@ def _caused(rule: Rule, cause: str) -> Rule:
 
 
 def _each(words: str, experiments: Iterable[str], works: Iterable[str], of: Callable[[Tasks], Judged]) -> Rule:
-    """A rule for a trend that must hold for each of some applications or sets.
+    """Make a rule for a trend that must hold for each of some applications or sets.
 
-    It must hold with gaps of half, once and twice the length.
+    The trend must hold with our gaps, and with gaps of half and twice their length.
     """
     experiments, works = tuple(experiments), tuple(works)
 
@@ -133,7 +133,7 @@ def _within(value: float, printed: float, share: float = WITHIN) -> bool:
 
 
 def _tolerance(*, saves: bool) -> float:
-    """The tolerance for E_net. Without the policy, E_net is the ratio of ports times the run time."""
+    """Return the tolerance for E_net. Without the policy, E_net is the ratio of ports times the run time."""
     return WITHIN if saves else SAME
 
 
@@ -146,7 +146,7 @@ def _e_net(network: str, saves: bool, printed: float) -> Callable[[Tasks], Judge
 
 
 def _energies(work: str, first: int) -> dict[str, Rule]:
-    """The rules of the four claims on E_net of an application on 64 nodes."""
+    """Make the rules of the four claims on the network energy E_net of an application on 64 nodes."""
     printed = {("2D-4X", False): 0.715, ("2D-4X", True): 0.50, ("1D-16X", False): 0.43, ("1D-16X", True): 0.32}
     return {
         f"R-{first + nth:03}": _each(
@@ -160,9 +160,9 @@ def _energies(work: str, first: int) -> dict[str, Rule]:
 
 
 def _penalty(network: str, holds: Callable[[float], bool], *, saves: bool | None = False) -> Callable[[Tasks], Judged]:
-    """Returns the judge of a claim: the relative run time of `network`, minus 1, must meet the condition `holds`.
+    """Return the judge of a claim: the relative run time of `network`, minus 1, must meet the condition `holds`.
 
-    It must meet it with the policy (`saves` is true), without the policy (false), or in both cases (``None``).
+    The condition must hold with the policy (`saves` is true), without the policy (false), or in both cases (``None``).
     """
 
     def of(found: Tasks) -> Judged:
@@ -177,7 +177,7 @@ def _penalty(network: str, holds: Callable[[float], bool], *, saves: bool | None
 
 
 def _near(printed: float) -> Callable[[float], bool]:
-    """Returns the condition that a change agrees with the printed change."""
+    """Return a function that tests whether a change agrees with the printed change."""
     return lambda value: change_holds(value, printed)
 
 
@@ -186,19 +186,19 @@ def _little(value: float) -> bool:
 
 
 def _alike(found: Tasks) -> Judged:
-    """Judges whether run times of the networks without the policy differ by less than 3 %."""
+    """Judge whether run times of the networks without the policy differ by less than 3 %."""
     times = {name: task.runtime - 1 for (name, on), task in found.items() if not on}
     return all(map(_little, times.values())), ", ".join(f"{name} {100 * t:+.1f} %" for name, t in times.items())
 
 
 def _mostly_idle(found: Tasks) -> Judged:
-    """Judges whether the cores run for less than half of the time on every network."""
+    """Judge whether the cores compute for less than half of the time on every network."""
     busy = {label(name, saves=on): task.busy for (name, on), task in found.items()}
     return max(busy.values()) < 0.5, ", ".join(f"{name} {share:.3f}" for name, share in busy.items())
 
 
 def _less_energy(network: str) -> Callable[[Tasks], Judged]:
-    """Returns the judge of a claim: with and without the policy, a network must use less energy than the reference."""
+    """Return the judge of a claim: with and without the policy, a network must use less energy than the reference."""
 
     def of(found: Tasks) -> Judged:
         shares = {label(network, saves=on): found[network, on].e_net for on in (False, True)}
@@ -208,7 +208,7 @@ def _less_energy(network: str) -> Callable[[Tasks], Judged]:
 
 
 def _faster_at_low_load(measured: Measured) -> list[Part]:
-    """Judges whether, at the lowest load, trunks have less latency than the reference with the same number of nodes."""
+    """Judge whether networks with trunks have a lower latency than the reference network at the lowest load."""
     rows = measured[LOADS].sort("load")
     parts = []
     for trunked, plain in _PAIRS:
@@ -220,7 +220,7 @@ def _faster_at_low_load(measured: Measured) -> list[Part]:
 
 
 def _carries_more(measured: Measured) -> list[Part]:
-    """Judges whether the reference accepts over 3 % more than trunks at full load, with 8-flit packets as printed."""
+    """Judge whether the reference accepts over 3 % more than trunks at full load, with 8-flit packets as printed."""
     rows = measured[ALLOCATOR].filter(pl.col("packet_flits") == PACKET)
     parts = []
     for trunked, plain in _PAIRS:
@@ -233,16 +233,17 @@ def _carries_more(measured: Measured) -> list[Part]:
 
 
 def _policy_is_free(found: Tasks) -> Judged:
-    """Judges whether the policy does not change run times significantly."""
+    """Judge whether the policy changes run times by less than 3 %."""
     changes = {name: found[name, True].runtime / found[name, False].runtime - 1 for name, on in found if on}
     text = ", ".join(f"{name} {100 * change:+.1f} %" for name, change in changes.items())
     return all(map(_little, changes.values())), text
 
 
 def _saves_below(network: str, printed: dict[bool, float]) -> Callable[[Tasks], Judged]:
-    """Returns the judge of a claim: below some idle share, the network must save machine energy.
+    """Return the judge of a claim: below some idle share of a node, the network must save machine energy.
 
-    This idle share must be within 10 % of the printed one. `printed` has it without (false) and with the policy (true).
+    This idle share must be within 10 % of the printed idle share. `printed` has the idle share without the policy
+    (false) and with it (true).
     """
 
     def of(found: Tasks) -> Judged:
@@ -264,7 +265,7 @@ def _ratio(task: Task, reference: Task, idle: float) -> float:
 
 
 def _ranked(found: Tasks, idle: float) -> list[str]:
-    """The networks without policy, sorted by the energy of the machine, the least first."""
+    """Return the networks without the policy, sorted by machine energy, the least first."""
     plain = {name: task for (name, saves), task in found.items() if not saves}
     return sorted(plain, key=lambda name: plain[name].e_cluster(SHARES, idle))
 
@@ -293,7 +294,7 @@ def _always(network: str) -> Callable[[Tasks], Judged]:
 
 
 def _reference_is_best(found: Tasks) -> Judged:
-    """Judges whether the network with most dimensions uses the least machine energy, at realistic idle shares."""
+    """Judge whether the network with the most dimensions uses the least machine energy, at realistic idle shares."""
     (reference, *others) = found.values()
     least = {idle: min(_ratio(each, reference, idle) for each in others) for idle in (0.5, 1.0)}
     text = ", ".join(f"best other network {value:.3f} times at idle share {idle:g}" for idle, value in least.items())
@@ -301,7 +302,7 @@ def _reference_is_best(found: Tasks) -> Judged:
 
 
 def _idle_tasks_save(measured: Measured) -> list[Part]:
-    """Judges whether applications whose cores wait more save more machine energy, if idle nodes draw no power."""
+    """Judge whether applications whose cores wait more save more machine energy, if idle nodes draw no power."""
     parts = []
     for scale in scales(measured, SINGLE_64):
         every = {work: tasks(measured, SINGLE_64, work, scale) for work in FOUR}
@@ -315,7 +316,7 @@ def _idle_tasks_save(measured: Measured) -> list[Part]:
 
 
 def _most_saved(measured: Measured) -> list[Part]:
-    """Judges whether the policy's greatest saving of network energy on 256 nodes is 50 %, within 3 points."""
+    """Judge whether the policy's greatest saving of network energy on 256 nodes is 50 %, within 3 points."""
     parts = []
     for scale in scales(measured, SINGLE_256):
         saved = max(1 - tasks(measured, SINGLE_256, work, scale)["3D-4X", True].e_net for work in APPLICATIONS)
@@ -324,7 +325,7 @@ def _most_saved(measured: Measured) -> list[Part]:
 
 
 def _system_saved(measured: Measured) -> list[Part]:
-    """Judges the smallest and greatest saving of machine energy on 256 nodes, over applications and idle shares."""
+    """Judge the smallest and greatest saving of machine energy on 256 nodes, over applications and idle shares."""
     parts = []
     for scale in scales(measured, SINGLE_256):
         saved = []
@@ -358,7 +359,7 @@ def _graph500_saves(found: Tasks) -> Judged:
 
 
 def _policy_always_saves(found: Tasks) -> Judged:
-    """Judges whether the policy reduces the network's energy, without a significant increase of run time."""
+    """Judge whether the policy reduces the network's energy, without a significant increase of run time."""
     free, shown = _policy_is_free(found)
     less = all(found[name, True].e_net < found[name, False].e_net for name, on in found if on)
     energies = ", ".join(f"{name} {found[name, True].e_net / found[name, False].e_net:.3f}" for name, on in found if on)
@@ -380,7 +381,7 @@ def _times(network: str, printed: float) -> Callable[[Tasks], Judged]:
 
 
 def _saves_at_most(network: str, most: float) -> Callable[[Tasks], Judged]:
-    """Returns the judge of a claim: a network must save machine energy only up to an idle share below `most`."""
+    """Return the judge of a claim: a network must save machine energy only up to an idle share below `most`."""
 
     def of(found: Tasks) -> Judged:
         (reference, *_) = found.values()

@@ -1,4 +1,1 @@
-"""For users of BookSim2: converts its configurations to scenarios.
-
-``weft validate`` maps its models in the same way.
-"""
+"""Converts configurations of BookSim2 to scenarios. ``weft validate`` uses the same mapping of models."""

@@ -1,4 +1,4 @@
-"""BookSim2's network files, and the paths of its routing `min` in these networks."""
+"""Reads BookSim2's network files (`anynet`), and computes the paths of its routing `min` in these networks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FAR = 1 << 60
 
 
 def read(text: str, name: str) -> Wiring:
-    """Read a network file.
+    """Read the text of a BookSim2 network file.
 
     Raises
     ------
@@ -37,7 +37,7 @@ class _Reading:
         self.name = name
         self.routers: set[int] = set()
         self.home: dict[int, int] = {}
-        # latencies of the two directions
+        # latency of each direction of a link between routers, by the pair of its ends [cycles]
         self.ways: dict[tuple[int, int], int] = {}
 
     def line(self, words: list[str], number: int) -> None:
@@ -108,14 +108,14 @@ def _is_number(word: str) -> bool:
 
 
 def shortest(wiring: Wiring, name: str) -> Callable[[int, int], int]:
-    """Next hops of BookSim2's `min`: paths of least latency.
+    """Return the function that gives next hops of BookSim2's `min`, on paths of least latency.
 
-    Among equal paths, it is the first one found in a search from low numbers.
+    Among paths of equal latency, BookSim2 takes the first path that a search from low numbers finds.
 
     Raises
     ------
     PeerError
-        If a router cannot be reached.
+        If no path leads to some router.
     """
     beside: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for a, b, latency, _ in wiring.ways():
@@ -127,7 +127,7 @@ def shortest(wiring: Wiring, name: str) -> Callable[[int, int], int]:
 
 
 def _first_hops(start: int, routers: int, beside: dict[int, list[tuple[int, int]]], name: str) -> dict[int, int]:
-    """The next hop from one router to each other router (Dijkstra's algorithm, lowest number first)."""
+    """Return the next hop from one router to each other router (Dijkstra's algorithm, lowest number first)."""
     far, first, done = {start: 0}, {start: start}, set[int]()
     waiting = [(0, start)]
     while waiting:

@@ -1,9 +1,9 @@
-"""Differences of latencies if an import is not exact, measured in both simulators (BookSim2 commit 28f4329).
+"""Lists measured latencies for settings whose import is not exact, in BookSim2 (commit 28f4329) and in Weft.
 
-Each band has the mean packet latency in BookSim2 and in Weft, under uniform traffic unless another pattern is named.
-VCs have 8 flits, in the dragonfly 64. Windows are 4,500 to 6,000 cycles in BookSim2 and 15,000 cycles in Weft, each
-with one seed. If the models are equal (8x8 mesh, rates 0.05, 0.2 and 0.3), the measured latencies differ by 0.1 to
-0.3 %.
+A band is a measured difference: it has mean packet latencies in BookSim2 and in Weft. Traffic is uniform unless the
+band names another pattern. VCs have 8 flits, in the dragonfly 64. Windows are 4,500 to 6,000 cycles in BookSim2 and
+15,000 cycles in Weft, each with one seed. If the models are equal (8x8 mesh, rates 0.05, 0.2 and 0.3), the measured
+latencies differ by 0.1 to 0.3 %.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Band:
-    """Latencies in both simulators.
+    """Latencies of one approximated setting in both simulators.
 
     Attributes
     ----------
     network : str
         Network and settings.
     points : tuple
-        Injection rate [packets/node/cycle], mean packet latency in BookSim2 and in Weft [cycles].
+        For each point: injection rate [packets/node/cycle], mean packet latency in BookSim2 and in Weft [cycles].
     """
 
     network: str
@@ -28,7 +28,7 @@ class Band:
 
 
 def sentence(name: str) -> str:
-    """Sentence with the latencies of a band in both simulators."""
+    """Return a sentence with the latencies of a band in both simulators."""
     band = BANDS[name]
     rates, there, here = (" / ".join(texts) for texts in zip(*map(_texts, band.points), strict=True))
     return f"measured on {band.network} at rates {rates}: {there} cycles in BookSim2, {here} in Weft"

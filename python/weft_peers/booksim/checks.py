@@ -1,4 +1,4 @@
-"""Checks the keys and the types of a configuration: one error lists all faults."""
+"""Checks the keys and the types of a BookSim2 configuration: one error lists all faults."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def check(assignments: Iterable[Assignment]) -> None:
     Raises
     ------
     PeerError
-        If BookSim2 does not know a key, or a value has a type that differs from its key's. The error is at the first
-        such place and lists all.
+        If BookSim2 does not know a key, or a value has a type that differs from its key's. The error names the place of
+        the first fault, and lists all faults.
     """
     wrong: dict[str, Assignment] = {}
     for one in assignments:
@@ -49,12 +49,12 @@ def check(assignments: Iterable[Assignment]) -> None:
 
 
 def near(word: str, known: Iterable[str]) -> list[str]:
-    """The names that mean the same as a misspelt one."""
+    """Return the known names of which a word is a misspelling."""
     return [name for name in known if same(word, name)]
 
 
 def did_you_mean(near: Sequence[str], otherwise: str) -> str:
-    """The question whether a similar name was meant; `otherwise` if there is no similar name."""
+    """Return the question whether the user meant a similar name; `otherwise` if no name is similar."""
     return f"did you mean {near[0]}?" if near else otherwise
 
 
@@ -80,7 +80,7 @@ def _line(one: Assignment) -> str:
 
 
 def _meant(unknown: Sequence[Assignment]) -> list[str]:
-    """Remedy for each unknown key. A key that is not a misspelling of another key may belong to a fork."""
+    """Return remedies for unknown keys. A key that is not a misspelling can belong to a fork of BookSim2."""
     shown, others = [], []
     for one in unknown:
         found = near(one.key, KEYS)

@@ -1,4 +1,4 @@
-"""A configuration, with keys and types checked and BookSim2's defaults filled in."""
+"""Reads a BookSim2 configuration, checks its keys and types, and adds BookSim2's defaults."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
     from weft_peers.booksim.grammar import Assignment
 
-# A greater number is a typing error: 2^30 routers are too many.
+# Maximum number of dimensions. A greater number is a typing error: 2^30 routers are too many.
 _MOST_DIMENSIONS = 30
 Found = TypeVar("Found")
 
 
 class Config:
-    """A configuration with the values that BookSim2 would use. It also knows which keys were given.
+    """A configuration with the values that BookSim2 would use. The object also records which keys were given.
 
-    A key may accept a number or a string (a list with a value per class). If a string is given for such a key, the text
-    counts, even if a number follows.
+    Some keys accept a number, or a string that lists a value for each class. If a file gives a string for such a key,
+    BookSim2 uses the string, even if a number follows.
 
     Parameters
     ----------
     assignments : iterable of Assignment
-        The assignments in their order. If there are several for one key, the last one counts.
+        The assignments in the order of the files. If a key has several assignments, the last one counts.
 
     Raises
     ------
     PeerError
-        If keys are unknown or values have a wrong type. The error lists all such keys.
+        If keys are unknown or values have a wrong type. The error lists all these keys.
     """
 
     def __init__(self, assignments: Iterable[Assignment]) -> None:
@@ -53,7 +53,7 @@ class Config:
 
     @property
     def given(self) -> list[str]:
-        """Keys that were given, in their order."""
+        """Keys that files or the command line set, in the order of their first assignment."""
         return list(dict.fromkeys(key for key, _ in self._given))
 
     @property
@@ -63,7 +63,7 @@ class Config:
         return [one for (key, _), one in self._given.items() if one is not counting[key]]
 
     def whole(self, key: str) -> int:
-        """The value of a key as an integer. A list of equal integers counts as one integer."""
+        """Return the value of a key as an integer. A list of equal integers counts as one integer."""
         self.read.add(key)
         listed = self._given.get((key, "text")) if key in LISTS else None
         if listed:
@@ -75,40 +75,40 @@ class Config:
         return int(found.value) if found else INTS[key]
 
     def real(self, key: str) -> float:
-        """The value of a key as a floating-point number."""
+        """Return the value of a key as a floating-point number."""
         self.read.add(key)
         found = self._given.get((key, "number"))
         return float(found.value) if found else FLOATS[key]
 
     def text(self, key: str) -> str:
-        """The value of a key as a string; empty if the value is a number."""
+        """Return the value of a key as a string; empty if the value is a number."""
         self.read.add(key)
         found = self._given.get((key, "text"))
         return str(found.value) if found else TEXTS[key]
 
     def listed(self, key: str) -> list[str]:
-        """The elements of a given list. Its last element is not repeated, and the key does not count as used yet."""
+        """Return the elements of the list of a key, if one was given. The call does not mark the key as used."""
         found = self._given.get((key, "text"))
         return tokenize(str(found.value)) if found else []
 
     def wholes(self, key: str, classes: int) -> list[int]:
-        """An integer for each traffic class. The last element of a list also applies to all further classes."""
+        """Return an integer for each traffic class. The last element of a list also applies to all further classes."""
         return self._spread(key, [leading_int(one) for one in tokenize(self.text(key))] or [self.whole(key)], classes)
 
     def reals(self, key: str, classes: int) -> list[float]:
-        """A floating-point number for each traffic class, from the list of the key, as in `wholes`."""
+        """Return a floating-point number for each traffic class, from the list of the key, as in `wholes`."""
         listed: list[float] = [leading_float(one) for one in tokenize(self.text(key))]
         return self._spread(key, listed or [self.real(key)], classes)
 
     def texts(self, key: str, classes: int) -> list[str]:
-        """A string for each traffic class, from the list of the key.
+        """Return a string for each traffic class, from the list of the key.
 
         The last element of a list also applies to all further classes.
         """
         return self._spread(key, tokenize(self.text(key)), classes)
 
     def choose(self, key: str, known: Iterable[str]) -> str:
-        """The value of a key as a string, which must be a name that BookSim2 knows."""
+        """Return the value of a key as a string, after a check that BookSim2 knows this name."""
         found, names = self.text(key), sorted(known)
         if found not in names:
             remedy = did_you_mean(near(found, names), f"BookSim2 knows {', '.join(names)}")
@@ -117,11 +117,11 @@ class Config:
 
     @property
     def of_device(self) -> list[str]:
-        """Keys with which a simulated GPU creates the packets."""
+        """Keys whose values mean that a simulated GPU creates the packets."""
         return [key for key, name in DEVICE.items() if call(self.text(key))[0] == name]
 
     def widths(self) -> list[int]:
-        """Number of routers in each of the n dimensions: k, or the elements of a list, which forks accept."""
+        """Return the number of routers in each of the n dimensions: k, or the elements of a list (only in forks)."""
         k, n = self._found("k"), self.at_least("n", 1)
         if n > _MOST_DIMENSIONS:
             self.fail("n", "these are too many dimensions", f"write n = {_MOST_DIMENSIONS}; or less")
@@ -135,34 +135,34 @@ class Config:
         return listed
 
     def at_least(self, key: str, least: int) -> int:
-        """The integer value of a key for which BookSim2 requires at least `least`."""
+        """Return the integer value of a key for which BookSim2 requires at least `least`."""
         found = self.whole(key)
         if found < least:
             self.fail(key, f"BookSim2 needs {least} or more", f"write {key} = {least}; or more")
         return found
 
     def fail(self, key: str, what: str, help: str) -> NoReturn:
-        """Raise the error that the value of a key is refused."""
+        """Raise an error that refuses the value of a key."""
         raise PeerError.saying(f"{self.shown(key)}: {what}", help, self.place(key))
 
     def place(self, key: str) -> str:
-        """File and line of a key; empty for a default."""
+        """Return the file and line that set a key; empty for a default."""
         found = self._found(key)
         return "" if found is None else where(found)
 
     def folder(self, key: str) -> Path:
-        """Folder of the file that has a key."""
+        """Return the folder of the file that sets a key."""
         found = self._found(key)
         return Path(file_of(found)).parent if found else Path()
 
     def shown(self, key: str) -> str:
-        """A key with its value, in the form ``key = value``."""
+        """Return a key with its value, in the form ``key = value``."""
         found = self._found(key)
         value = found.value if found else INTS.get(key, FLOATS.get(key, TEXTS.get(key)))
         return f"{key} = {value}"
 
     def origin(self, key: str) -> str:
-        """A key with its value and its origin, as a string for a comment."""
+        """Return a key with its value and the line that set it, as a string for a comment."""
         found = self._found(key)
         if found is None:
             return f"{self.shown(key)} (default)"
@@ -180,12 +180,12 @@ class Config:
 
 
 def read(words: Sequence[str]) -> Config:
-    """Read files and ``key=value`` in the given order, like BookSim2.
+    """Read configuration files and ``key=value`` words in the given order, like BookSim2.
 
     Raises
     ------
     PeerError
-        If something is wrong. The error has file and line, the fault and the remedy.
+        If a file or a word has a fault. The error has file and line, the fault and the remedy.
     """
     found: list[Assignment] = []
     for word in words:
@@ -197,7 +197,7 @@ def read(words: Sequence[str]) -> Config:
 
 
 def text_of(path: str | Path) -> str:
-    """The text of a file. All bytes are accepted, because BookSim2 allows them in comments.
+    """Return the text of a file. All bytes are accepted, because BookSim2 allows any byte in comments.
 
     Raises
     ------
@@ -212,5 +212,5 @@ def text_of(path: str | Path) -> str:
 
 
 def where(one: Assignment) -> str:
-    """String with the file and line of an assignment, or with the words for the command line."""
+    """Return a string with the file and line of an assignment, or with the words for the command line."""
     return one.place if file_of(one) else "command line"

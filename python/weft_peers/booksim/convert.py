@@ -1,4 +1,4 @@
-"""Converts a configuration of BookSim2 to a scenario that can run."""
+"""Converts a configuration of BookSim2 to a scenario that Weft can run."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from weft_peers.booksim.draft import Note
 
 _PIPELINE = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
-# Maximum number of characters of a name.
+# Maximum number of characters in the name of a scenario.
 _LONGEST_NAME = 100
-# Keys behind a single entry of a value, if the keys of the whole value would be too many.
+# For entries of a value, the BookSim2 keys from which the entry comes. An error then names fewer keys than for the
+# whole value.
 _NARROW = {
     "widths": ("k",),
     "terminals_per_router": ("c", "k"),
@@ -46,18 +47,18 @@ _NARROW = {
 
 @dataclass(frozen=True)
 class Imported:
-    """A scenario, and the files that are written next to it.
+    """An imported scenario, with the files that are written next to it.
 
     Attributes
     ----------
     scenario : Scenario
-        The scenario with its files. Every point was checked.
+        The scenario with its files. The engine has checked every point.
     notes : list of Note
         Notes on keys that have no effect, and on approximations.
     zero_load : float or None
         Mean packet latency of the first point without contention [cycles]; ``None`` if no terminal sends.
     zero_load_error : float
-        Its standard error [cycles]: 0 unless packets have so many possible paths that a sample of these was followed.
+        Standard error of the zero-load latency [cycles]; 0 unless Weft followed only a sample of the possible paths.
     """
 
     scenario: Scenario
@@ -71,9 +72,9 @@ class Imported:
         Raises
         ------
         PeerError
-            If an existing file of other origin would be overwritten.
+            If a file that an import did not write would be overwritten.
         WriteError
-            If files can't be written there.
+            If files can't be written into the folder.
         """
         contents = {path: self.scenario.text.encode()}
         contents |= {path.parent / name: content for name, content in self.scenario.files.items()}
@@ -93,7 +94,7 @@ class Imported:
 
 
 def _write(contents: Mapping[Path, bytes]) -> None:
-    """Write files under temporary names, and rename them when all are complete."""
+    """Write files under temporary names, and rename all files when the last one is complete."""
     beside = {file: unfinished.beside(file) for file in contents}
     try:
         for file in contents:
@@ -139,7 +140,7 @@ def convert(words: Sequence[str], name: str) -> Imported:
 
 
 def _devices(draft: Draft) -> None:
-    """Refuse packets that a simulated device creates, because no pattern can represent them."""
+    """Refuse a configuration in which a simulated GPU creates packets. No traffic pattern can represent them."""
     keys = draft.config.of_device
     if keys:
         others = f" (as {' and '.join(keys[1:])})" if keys[1:] else ""
@@ -150,9 +151,10 @@ def _devices(draft: Draft) -> None:
 
 
 def _classes(draft: Draft) -> int:
-    """Number of traffic classes. Each becomes a message class and a job.
+    """Return the number of traffic classes.
 
-    The classes do not send replies, and all are measured.
+    Each class becomes a message class and a job. Several classes are refused if they have replies, or if some of them
+    are not measured.
     """
     config = draft.config
     classes = config.at_least("classes", 1)
@@ -178,12 +180,12 @@ def _classes(draft: Draft) -> int:
 
 
 def _differs(config: Config, key: str, classes: int) -> bool:
-    """Whether the classes have different values of a key: numbers, strings or lists."""
+    """Return whether the classes have different values of a key: numbers, strings or lists."""
     return len(set(config.listed(key)[:classes])) > 1
 
 
 def _checked(draft: Draft, words: Sequence[str]) -> Imported:
-    """The scenario as a string, checked by the engine. Its comments name the keys from which its values come."""
+    """Make the scenario from a draft, and check it with the engine. Comments name the BookSim2 keys of each value."""
     files = {name: text.encode() for name, text in draft.files.items()}
     behind = {part.path: part.keys for part in draft.parts}
     draft.parts = [
@@ -216,7 +218,7 @@ def _checked(draft: Draft, words: Sequence[str]) -> Imported:
 def _refused(
     config: Config, behind: Mapping[tuple[str, ...], tuple[str, ...]], problem: ScenarioError, source: str
 ) -> PeerError:
-    """An error of the engine, rephrased with BookSim2's keys."""
+    """Rephrase an error of the engine with the BookSim2 keys from which the refused value comes."""
     place = tuple(problem.path.split("."))
     parts = [path for path in behind if path == place[: len(path)]]
     keys = behind[max(parts, key=len)] if parts else ()
@@ -230,13 +232,13 @@ def _refused(
 
 
 def _check(scenario: Scenario) -> tuple[float | None, float]:
-    """Zero-load latency of the first point, and its standard error."""
+    """Return the zero-load latency of the first point, and its standard error [cycles]."""
     facts = scenario.points()[0].imply()
     sampled = facts["sampled"] or {}
     return facts["zero_load_latency_cycles"], sampled.get("zero_load_latency_standard_error_cycles", 0.0)
 
 
 def name_of(word: str) -> str:
-    """Name of a scenario, made from the name of a file."""
+    """Make the name of a scenario from the name of a file."""
     kept = "".join(sign if (sign.isalnum() and sign.isascii()) or sign in "-_" else "-" for sign in Path(word).stem)
     return kept.strip("-")[:_LONGEST_NAME] or "booksim"

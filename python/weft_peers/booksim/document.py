@@ -1,4 +1,4 @@
-"""Writes a draft as YAML for readers. Comments name the keys from which each value comes."""
+"""Writes a draft as YAML for readers. Comments name the BookSim2 keys from which each value comes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ COUNTING = (
 
 
 def document(draft: Draft, source: str) -> str:
-    """The text of the scenario."""
+    """Return the YAML text of the scenario."""
     lines = _comment(f"From {source}, a configuration of BookSim2.")
     for paragraph in COUNTING:
         lines += ["#", *_comment(paragraph)]
@@ -70,7 +70,7 @@ def _section(name: str, parts: Sequence[Part]) -> list[str]:
 
 
 def _entry(name: str, value: Any, indent: str) -> list[str]:
-    """A value in one line if it fits. Otherwise a mapping or a list has a line for each entry."""
+    """Return a value in one line if it fits. Otherwise a mapping or a list has a line for each entry."""
     line = f"{indent}{name}: {flow(value)}"
     if isinstance(value, dict) and value and len(line) > _WIDTH:
         return [f"{indent}{name}:", *(f"{indent}  {key}: {flow(inner)}" for key, inner in value.items())]
@@ -84,14 +84,14 @@ def _origins(part: Part) -> str:
 
 
 def _comment(text: str, hanging: str = "") -> list[str]:
-    """Lines of a comment. There is no line break inside ``k = 8``."""
+    """Return the lines of a comment, without a line break inside ``k = 8``."""
     kept = text.replace(" = ", _UNBROKEN)
     lines = wrap(kept, _WIDTH, subsequent_indent=hanging, break_on_hyphens=False)
     return [f"# {line.replace(_UNBROKEN, ' = ')}" for line in lines]
 
 
 def flow(value: Any) -> str:
-    """A value as YAML in one line.
+    """Return a value as YAML in one line.
 
     Examples
     --------
@@ -106,5 +106,5 @@ def flow(value: Any) -> str:
 
 
 def scalar(text: str) -> str:
-    """A string, quoted unless YAML reads it as a string without quotes."""
+    """Return a string with quotes, or without quotes if YAML also reads it as a string then."""
     return text if _PLAIN.fullmatch(text) and text.lower() not in _RESERVED else json.dumps(text)

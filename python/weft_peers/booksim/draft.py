@@ -1,4 +1,4 @@
-"""An unfinished scenario: its values with the keys from which they come, and the keys that have no counterpart."""
+"""Collects an unfinished scenario: its values with their BookSim2 keys, and the keys that have no counterpart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """A value of the scenario.
+    """A value of the scenario that the import makes.
 
     Attributes
     ----------
@@ -58,20 +58,20 @@ class Note:
 
 @dataclass
 class Draft:
-    """The state of an import in progress.
+    """The state of an import: values, notes and refusals until the scenario is complete.
 
     Attributes
     ----------
     config : Config
-        The configuration.
+        The configuration that is imported.
     name : str
         Name of the scenario, and prefix of the names of the files next to it.
     parts, notes : list
-        The future content of the file, and the notes that the command will print.
+        The values that the scenario file will contain, and the notes that the command will print.
     files : dict of str to str
         Files next to the scenario.
     refusals : list of (str, str, str)
-        All keys that cannot be expressed, each with the fault and the remedy.
+        All keys that Weft cannot express, each with the fault and the remedy.
     """
 
     config: Config
@@ -82,11 +82,11 @@ class Draft:
     refusals: list[tuple[str, str, str]] = field(default_factory=list)
 
     def put(self, path: str, value: Any, *keys: str, why: str = "") -> None:
-        """Add a value, with the keys from which it comes."""
+        """Add a value of the scenario, with the BookSim2 keys from which it comes."""
         self.parts.append(Part(tuple(path.split(".")), value, keys, why))
 
     def approximate(self, key: str, text: str, band: str = "") -> None:
-        """Add a note that a key has a slightly different effect here.
+        """Add a note that a key has a slightly different effect in Weft.
 
         `band` names the measurement of the difference.
         """
@@ -94,20 +94,20 @@ class Draft:
         self.notes.append(Note("approximated", self.config.shown(key), found))
 
     def idle(self, key: str, text: str) -> None:
-        """Add a note that a key has no effect here."""
+        """Add a note that a key has no effect in Weft."""
         self.notes.append(Note("no effect", self.config.shown(key), text))
 
     def refuse(self, key: str, what: str, help: str) -> None:
-        """Record that something cannot be expressed. All such records become one error."""
+        """Record that Weft cannot express a key. All these records become one error."""
         self.refusals.append((key, what, help))
 
     def finish(self) -> None:
-        """Check that every given key is expressed or has a note.
+        """Check that the scenario expresses every given key, or has a note on it.
 
         Raises
         ------
         PeerError
-            If something cannot be expressed.
+            If Weft cannot express a key.
         """
         if self.refusals:
             self.refusals = list(dict.fromkeys(self.refusals))

@@ -1,8 +1,8 @@
-"""Keys of simulators that contain BookSim2.
+"""Lists keys of simulators that contain BookSim2.
 
-These keys do not affect the network; this module states why they have no effect here.
+These keys do not affect the network. Each entry states why its key has no effect in Weft.
 
-GPGPU-Sim's keys are those of `intersim_config.cpp`; ONNXim and Accel-Sim have the same keys.
+GPGPU-Sim defines its keys in `intersim_config.cpp`. ONNXim and Accel-Sim have the same keys.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _EDGE = "it is a queue between the network and a simulated device; terminals of 
 _NOWHERE = "GPGPU-Sim never reads it"
 _OUTPUT = "it controls only the output"
 
-# Keys that are accepted, each with the reason why it has no effect.
+# Keys that the import accepts, each with the reason why it has no effect.
 IDLE = {
     "use_map": _PLACES,
     "memory_node_map": _PLACES,
@@ -37,5 +37,5 @@ LISTS = ("k",)
 
 
 def remark(key: str) -> str:
-    """String that names the simulators of a key, and the reason why the key has no effect."""
+    """Return a string that names the simulators of a key, and the reason why the key has no effect."""
     return f"a key of GPGPU-Sim and similar forks, unknown to BookSim2: {IDLE[key]}"

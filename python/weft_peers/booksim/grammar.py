@@ -1,7 +1,7 @@
-"""The grammar of BookSim2's configurations: ``key = value;``, comments after ``//``.
+"""Parses BookSim2's configurations: ``key = value;``, with comments after ``//``.
 
 A value is a whole number, a number with a point or an exponent, a word, or a list in braces without blanks. Each key
-accepts values of certain types: a key that accepts ``2.0`` may not accept ``2``.
+accepts only certain types: some keys accept ``2.0`` but not ``2``.
 
 ONNXim's files have sections instead: ``[config]``, then ``key = value`` on separate lines, without semicolons.
 """
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 Kind = Literal["int", "float", "text"]
 Value = int | float | str
 
-# First characters of comment lines in files with sections.
+# A comment line in a file with sections begins with one of these characters.
 _REMARKS = (";", "#", "//")
 
-# The longest match counts; among matches of equal length, the first one.
+# Tokens of the grammar. The longest match counts; among matches of equal length, the first token counts.
 _LEXEMES = (
     ("comment", re.compile(r"//[^\n]*")),
     ("blank", re.compile(r"[ \t\r]+")),
@@ -38,7 +38,7 @@ _LEXEMES = (
 
 @dataclass(frozen=True)
 class Assignment:
-    """A line ``key = value``.
+    """An assignment ``key = value`` of a file or of the command line.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class _Token:
 
 
 def parse(text: str, name: str) -> list[Assignment]:
-    """The assignments of a file, in their order.
+    """Return the assignments of a file, in their order.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def parse(text: str, name: str) -> list[Assignment]:
 
 
 def parse_override(word: str) -> Assignment:
-    """A ``key=value`` of the command line."""
+    """Return the assignment of a ``key=value`` word of the command line."""
     found = _assignments(list(_tokens(word + ";")), lambda _: word)
     if len(found) != 1:
         _fail(word, "it is not a single setting", "write key=value, e.g. injection_rate=0.2")
@@ -100,18 +100,18 @@ def parse_override(word: str) -> Assignment:
 
 
 def file_of(one: Assignment) -> str:
-    """The file in which a key is set; empty for the command line."""
+    """Return the name of the file that contains an assignment; empty for the command line."""
     return "" if "=" in one.place else one.place.rpartition(":")[0]
 
 
 def _has_sections(text: str) -> bool:
-    """Whether the first line with content is the heading of a section."""
+    """Return whether the first line with content is the heading of a section."""
     lines = (line.strip() for line in text.split("\n"))
     return next((line for line in lines if line and not line.startswith(_REMARKS)), "").startswith("[")
 
 
 def _lines(text: str, name: str) -> Iterator[Assignment]:
-    """The assignments of a file with sections, one per line."""
+    """Return the assignments of a file with sections, one per line."""
     for number, line in enumerate(text.split("\n"), 1):
         words, place = line.strip(), f"{name}:{number}"
         if not words or words.startswith(_REMARKS) or (words.startswith("[") and words.endswith("]")):
@@ -186,7 +186,7 @@ def _fail(place: str, what: str, help: str) -> NoReturn:
 
 
 def tokenize(text: str) -> list[str]:
-    """The elements of a list value, split like in BookSim2 at the outer braces. Any other text is one element.
+    """Split a list value into its elements at the outer braces, like BookSim2. Any other text is one element.
 
     Examples
     --------
@@ -210,19 +210,19 @@ def tokenize(text: str) -> list[str]:
 
 
 def leading_int(text: str) -> int:
-    """The integer at the beginning of a string, like C's ``atoi``; 0 if there is none."""
+    """Return the integer at the beginning of a string, like C's ``atoi``; 0 without an integer."""
     match = re.match(r"\s*([+-]?[0-9]{1,18})", text)
     return int(match[1]) if match else 0
 
 
 def leading_float(text: str) -> float:
-    """The number at the beginning of a string, like C's ``atof``; 0 if there is none."""
+    """Return the number at the beginning of a string, like C's ``atof``; 0 without a number."""
     match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", text)
     return float(match[0]) if match else 0.0
 
 
 def call(text: str) -> tuple[str, list[str]]:
-    """A name and its arguments: 8 and 3 in ``tornado({8,3})``, but one argument ``8,3`` in ``tornado(8,3)``."""
+    """Split a call into name and arguments: 8 and 3 in ``tornado({8,3})``, but only ``8,3`` in ``tornado(8,3)``."""
     name, bracket, rest = text.partition("(")
     if not bracket:
         return name, []

@@ -1,4 +1,4 @@
-"""The keys of BookSim2's configurations, their types and defaults (`booksim_config.cpp`, commit 28f4329)."""
+"""Lists the keys of BookSim2's configurations, with types and defaults (`booksim_config.cpp`, commit 28f4329)."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ FLOATS = {
     "stopping_thres": 0.05, "acc_stopping_thres": 0.05,
 }  # fmt: skip
 
-# A key that is in this table and in the tables above accepts a string (a list with a value per class, or `time`)
-# instead of the number.
+# Keys with strings. A key that is also in a table of numbers accepts a string (a list with a value for each class, or
+# `time`) instead of the number.
 TEXTS = {
     "channel_file": "", "topology": "torus", "routing_function": "none", "fail_seed": "", "router": "iq",
     "spec_sw_allocator": "prio", "buffer_policy": "private",
@@ -48,7 +48,7 @@ TEXTS = {
     "stopping_thres": "", "acc_stopping_thres": "", "seed": "",
     "watch_file": "", "watch_flits": "", "watch_packets": "", "watch_transactions": "", "watch_out": "",
     "stats_out": "", "sent_packets_out": "", "power_output_file": "pwr_tmp", "tech_file": "", "network_file": "",
-    # only in builds with TRACK_FLOWS or TRACK_CREDITS
+    # BookSim2 has these keys only in builds with TRACK_FLOWS or TRACK_CREDITS
     "injected_flits_out": "", "received_flits_out": "", "stored_flits_out": "", "sent_flits_out": "",
     "outstanding_credits_out": "", "ejected_flits_out": "", "active_packets_out": "", "used_credits_out": "",
     "free_credits_out": "", "max_credits_out": "",
@@ -63,7 +63,8 @@ _VC_RANGES = "it divides VCs between requests and replies, which exist only with
 _SHARED = "it is only for shared buffers, but buffer_policy is private"
 _SPECULATION = "it is only for speculative switch allocation, but speculative is 0"
 
-# Reasons why a given key has no effect: BookSim2 never reads the key, or does not read it under the other settings.
+# For each key without effect, the reason: BookSim2 never reads the key, or does not read it under some settings of
+# other keys.
 IDLE = {
     "alloc_iters": "BookSim2 does not pass it to its allocators; iterations are part of a name such as `islip(4)`",
     "arb_type": (

@@ -1,4 +1,4 @@
-"""Traffic patterns of BookSim2 as matrices of integers: traffic from each terminal to each other terminal."""
+"""Converts traffic patterns of BookSim2 to matrices of integers: traffic from each terminal to each terminal."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ if TYPE_CHECKING:
 
     from weft_peers.booksim.models import Pattern
 
-# Maximum number of terminals: at this size the matrix is a file of some megabytes.
+# Maximum number of terminals of a matrix: at this size its file has some megabytes.
 MOST = 2048
 
 
 def csv(pattern: Pattern, terminals: int, homes: Sequence[int] | None) -> str:
-    """The matrix as text. If `homes` gives the routers of the terminals, terminals are renumbered router by router."""
+    """Return the matrix as text.
+
+    If `homes` gives the routers of the terminals, terminals are renumbered router by router.
+    """
     order = sorted(range(terminals), key=lambda terminal: (homes[terminal] if homes else 0, terminal))
     rows = []
     for source in order:
@@ -25,7 +28,7 @@ def csv(pattern: Pattern, terminals: int, homes: Sequence[int] | None) -> str:
 
 
 def destinations(pattern: Pattern, source: int, terminals: int) -> Mapping[int, int]:
-    """Weights of the destinations of a terminal. Their sum is the same for all terminals."""
+    """Return the weights of all destinations of a terminal. The sum of the weights is the same for all terminals."""
     found: Counter[int] = Counter()
     for destination, weight in _DESTINATIONS[pattern.name](pattern, source, terminals):
         found[destination] += weight
@@ -46,7 +49,10 @@ def _asymmetric(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple
 
 
 def _taper64(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple[int, int]]:  # noqa: ARG001
-    """Half of the packets go to all 64 terminals evenly, half to the 3 x 3 around the sender in an 8 x 8 grid."""
+    """Return weights of a terminal in an 8 x 8 grid.
+
+    Half of its packets go to all terminals, half to the 3 x 3 around it.
+    """
     around = [8 * row + column for row in (-1, 0, 1) for column in (-1, 0, 1)]
     return [(place, 9) for place in range(64)] + [((source + step) % 64, 64) for step in around]
 

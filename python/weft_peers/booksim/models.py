@@ -1,9 +1,10 @@
-"""BookSim2's models and their counterparts here: the mapping that ``weft import`` and ``weft validate`` share.
+"""Maps BookSim2's models to their counterparts in Weft. ``weft import`` and ``weft validate`` share this mapping.
 
 Meaning of BookSim2's numbers: hops are routers visited (links + 1). Load and accepted rate are flits/node/cycle. A
-channel of latency L delivers after L + 1 cycles. Here the extra cycle is part of the router delay and of the ejection
-delay (1). So T0 = routers * delay + sum(L) + 1 + (flits - 1) is the same. Credits take one cycle more than the link. A
-packet gets a VC one step before it crosses the switch, even if the VC has no room for the whole packet (wormhole).
+channel of latency L delivers after L + 1 cycles. In Weft the extra cycle is part of the router delay and of the
+ejection delay (1). The zero-load latency T0 = routers * delay + sum(L) + 1 + (flits - 1) is therefore the same. Credits
+take one cycle more than the link. A packet gets a VC one step before it crosses the switch, even if the VC has no room
+for the whole packet (wormhole).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Model = dict[str, Any]
 
 @dataclass(frozen=True)
 class Routing:
-    """A routing function of BookSim2.
+    """The counterpart of a routing function of BookSim2.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class Routing:
     parts : int
         Number of packet classes among which BookSim2 divides the VCs. Remaining VCs belong to all classes.
     differs : str
-        Text on the difference in Weft, and its consequence; empty if there is no difference.
+        Text on the difference between Weft and BookSim2, and on its consequence; empty if they are equal.
     """
 
     model: Model
@@ -52,13 +53,13 @@ class Routing:
     differs: str = ""
 
 
-# VC 0 is used before the global link, VC 1 on the global link and after it. Other VCs serve only injection, and the
-# last one ejection.
+# A packet uses VC 0 before the global link, and VC 1 on the global link and after it. Other VCs serve only injection,
+# and the last one ejection.
 _DRAGONFLY_MIN = Routing({"dragonfly_minimal": {}}, {"local": 2, "global": 1}, {"ejection_vcs": 1}, least_vcs=2)
-# BookSim2 chooses the minimal path if q_min <= 2 q_detour + 30, independent of the hops of the two paths. Our rule
-# weighs the queues by the hops. The rules matter if q_min is large, at a global link from the source router. Such a
-# path usually has 2 hops, and a detour over a global link has 4, so the rule 2 q_min <= 4 q_detour + 60 is equivalent.
-# BookSim2 also uses only one VC up to the intermediate router, which can cause a deadlock.
+# BookSim2's UGAL chooses the minimal path if q_min <= 2 q_detour + 30, independent of the hops of the two paths. Our
+# rule weighs the queues by the hops. The difference matters if q_min is large, at a global link of the source router.
+# Such a path usually has 2 hops, and a detour over a global link has 4, so the rule 2 q_min <= 4 q_detour + 60 is
+# equivalent. BookSim2 also uses only one VC up to the intermediate router, which can cause a deadlock.
 _DRAGONFLY_UGAL = Routing(
     {"dragonfly_ugal": {"intermediate": "router", "threshold": "60flits", "sensor": "used_credits"}},
     {"local": 4, "global": 2},
@@ -112,7 +113,7 @@ ROUTINGS = {
     ),
 }
 
-# Routings with one next hop for each router and destination. They are converted to a table.
+# Routing functions with one next hop for each router and destination. The import converts them to a table.
 TABLED = {
     ("flatfly", "ran_min"),
     ("cmesh", "dor"),
@@ -121,7 +122,7 @@ TABLED = {
     ("anynet", "min"),
 }
 
-# Routing functions of BookSim2 without a counterpart in Weft.
+# Routing functions of BookSim2 without a counterpart in Weft, which the import refuses.
 FOREIGN = {
     "torus": ("dim_order_ni", "valiant_ni", "chaos"),
     "mesh": ("dim_order_ni", "dim_order_pni", "xy_yx", "adaptive_xy_yx", "romm", "romm_ni", "planar_adapt", "chaos"),
@@ -135,12 +136,12 @@ FOREIGN_ALLOCATORS = ("pim", "loa", "wavefront", "rr_wavefront", "select", "max_
 
 
 def grid(kind: str, widths: Sequence[int], terminals: int) -> Model:
-    """Mesh, torus or flattened butterfly, with the number of routers in each dimension."""
+    """Return a mesh, torus or flattened butterfly, with the number of routers in each dimension."""
     return {kind: {"widths": list(widths), "terminals_per_router": terminals}}
 
 
 def dragonfly(p: int, a: int, h: int, g: int) -> Model:
-    """Dragonfly. Link i of a group leads to the i-th other group and starts at router i div h."""
+    """Return BookSim2's dragonfly. Link i of a group leads to the i-th other group and starts at router i div h."""
     return {
         "dragonfly": {
             "terminals_per_router": p,
@@ -153,16 +154,16 @@ def dragonfly(p: int, a: int, h: int, g: int) -> Model:
 
 
 def fattree(k: int, n: int) -> Model:
-    """A fat tree. BookSim2 counts levels from the top, we count from the leaves."""
+    """Return the fat tree of BookSim2. BookSim2 counts levels from the top; Weft counts levels from the leaves."""
     return {"k_ary_n_tree": {"k": k, "n": n}}
 
 
 def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allocator: Model) -> Model:
-    """The input-queued router.
+    """Return the counterpart of BookSim2's input-queued router.
 
-    BookSim2's router routes a head after the previous packet has left the VC, and then requests a VC. Our router
+    BookSim2's router routes a head after the previous packet has left the VC, and then requests a VC. Weft's router
     requests the VC earlier by the routing delay, and the flit leaves later by the same time. The credit round trip of a
-    head is the same.
+    head is the same in both.
     """
     return {
         "delay": amount(delay, "cycle"),
@@ -177,9 +178,9 @@ def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allo
 
 
 def allocator(text: str) -> Model:
-    """The allocator in Weft. ``islip`` has one iteration, ``islip(4)`` four.
+    """Return the counterpart of an allocator. ``islip`` has one iteration, ``islip(4)`` four.
 
-    Separable allocators have one iteration, and round-robin arbiters.
+    Separable allocators have one iteration and round-robin arbiters.
     """
     name, arguments = call(text)
     if name not in ALLOCATORS:
@@ -193,7 +194,7 @@ def allocator(text: str) -> Model:
 
 @dataclass(frozen=True)
 class Pattern:
-    """A traffic pattern with its arguments.
+    """A traffic pattern of BookSim2 with its arguments.
 
     Attributes
     ----------
@@ -226,7 +227,7 @@ PLAIN: dict[str, Model] = {
     "transpose": {"transpose": {}},
     "asymmetric": {"asymmetric": {}},
 }
-# Patterns that are converted to a matrix.
+# Patterns that the import converts to a matrix.
 WRITTEN_OUT = ("background", "diagonal", "taper64", "badperm_yarc")
 PATTERNS = (*PLAIN, *WRITTEN_OUT, "tornado", "neighbor", "bad_dragon", "hotspot", "randperm")
 
@@ -259,14 +260,15 @@ def read_pattern(text: str, setting: Callable[[str], int]) -> Pattern:
 
 
 def pattern(found: Pattern, terminals: int | None = None) -> Model | None:
-    """The pattern in Weft; ``None`` if there is none, so that a matrix is needed.
+    """Return the counterpart of a pattern; ``None`` if Weft has none and needs a matrix.
 
     Parameters
     ----------
     found : Pattern
         The pattern.
     terminals : int, optional
-        Number of terminals; if there are more terminals than the digits can count, all send to the first ones.
+        Number of terminals. If it exceeds the ids that the digits can express, all terminals send to the first
+        terminals.
     """
     if found.name in ("tornado", "neighbor"):
         whole = terminals in (None, found.radix**found.digits)

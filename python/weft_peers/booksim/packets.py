@@ -1,4 +1,4 @@
-"""BookSim2's packets: numbers of flits, including those of requests and replies."""
+"""Converts BookSim2's packets: lengths in flits, also of requests and replies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weft_peers.expressible import amount
 if TYPE_CHECKING:
     from weft_peers.booksim.draft import Draft
 
-# A length [flits] and its weight among all packets.
+# Packet lengths [flits], each with its weight among all packets.
 Lengths = dict[int, float]
 
 _KINDS = ("read_request", "write_request", "read_reply", "write_reply")
@@ -18,7 +18,10 @@ SIZES = tuple(f"{kind}_size" for kind in _KINDS)
 
 
 def packet_flits(draft: Draft, classes: int, place: int = 0) -> Lengths:
-    """Lengths of the packets of a class [flits], with their weights. If requests are answered, only requests count."""
+    """Return the lengths of the packets of a class [flits], with their weights.
+
+    If packets get replies, only requests count.
+    """
     if answered(draft, classes):
         return _requests(draft, classes)
     config = draft.config
@@ -38,7 +41,7 @@ def packet_flits(draft: Draft, classes: int, place: int = 0) -> Lengths:
 
 
 def _weights(draft: Draft, sizes: int, place: int) -> list[int]:
-    """The weight of each size. A list that is too short is extended with its last number."""
+    """Return the weight of each packet length. A list that is too short is extended with its last number."""
     config = draft.config
     if sizes == 1:
         return [1]
@@ -66,7 +69,7 @@ def _requests(draft: Draft, classes: int) -> Lengths:
 
 
 def reply_flits(draft: Draft, classes: int) -> int:
-    """Flits of a reply; 0 if there are no replies."""
+    """Return the length of a reply [flits]; 0 without replies."""
     config = draft.config
     if not answered(draft, classes):
         return 0
@@ -78,17 +81,17 @@ def reply_flits(draft: Draft, classes: int) -> int:
 
 
 def answered(draft: Draft, classes: int) -> bool:
-    """Whether packets are requests that get replies."""
+    """Return whether packets are requests that get replies."""
     return bool(draft.config.wholes("use_read_write", classes)[0])
 
 
 def mean(lengths: Lengths) -> float:
-    """Mean length of packets [flits]."""
+    """Return the mean length of packets [flits]."""
     return sum(flits * weight for flits, weight in lengths.items()) / sum(lengths.values())
 
 
 def packet(lengths: Lengths) -> Any:
-    """The packets in the form of a scenario."""
+    """Return the packet lengths as the value of a scenario's ``packet``."""
     if len(lengths) == 1:
         return amount(next(iter(lengths)), "flit")
     return {"mix": [{"size": amount(flits, "flit"), "weight": weight} for flits, weight in lengths.items()]}

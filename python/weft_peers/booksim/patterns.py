@@ -107,7 +107,10 @@ _CHECKS: dict[str, Callable[[Draft, Pattern, int], None]] = {
 
 
 def model(draft: Draft, found: Pattern, network: Network, mark: str) -> dict[str, Any]:
-    """The pattern in Weft. A matrix is written to a separate file, whose name contains `mark`."""
+    """Return the pattern in Weft.
+
+    If a matrix is needed, its file is added to the draft, with a name that contains `mark`.
+    """
     numbered = network.homes is None or found.name in ("uniform", "randperm")
     known = models.pattern(found, network.terminals)
     if known is not None and numbered and _same_groups(found, network):
@@ -126,7 +129,7 @@ def model(draft: Draft, found: Pattern, network: Network, mark: str) -> dict[str
 
 
 def _same_groups(found: Pattern, network: Network) -> bool:
-    """Whether the groups of the pattern equal the groups of the network."""
+    """Return whether the groups of the pattern equal the groups of the network."""
     if found.name != "bad_dragon":
         return True
     return bool(network.topology.get("dragonfly", {}).get("terminals_per_router") == found.radix)

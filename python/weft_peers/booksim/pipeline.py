@@ -1,10 +1,10 @@
-"""Time of an uncontended head flit in BookSim2's input-queued router [cycles].
+"""Computes the time of an uncontended head flit in BookSim2's input-queued router [cycles].
 
-The model was measured on commit 28f4329 with one router at load 0.002, for speedups from 1.0 to 3.0 and all legal
-delays up to 2. The router makes `speedup` internal steps per cycle (if this is not an integer, some cycles have one
-step more than others). Each stage begins in the step after the end of the stage before it. A stage of delay 1 ends in
-the step in which it begins; a stage of delay d > 1 ends in the first step of the cycle that is d - 1 cycles later. The
-flit leaves at the end of the cycle in which it has crossed the switch.
+We compared this model with measurements of commit 28f4329: one router at load 0.002, speedups from 1.0 to 3.0, and all
+legal delays up to 2. The router makes `speedup` internal steps per cycle (if this is not an integer, some cycles have
+one step more than others). Each pipeline stage begins in the step after the end of the previous stage. A stage of delay
+1 ends in the step in which it begins; a stage of delay d > 1 ends in the first step of the cycle that is d - 1 cycles
+later. The flit leaves at the end of the cycle in which it has crossed the switch.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _ROUND = 100
 
 
 def head_delays(stages: Sequence[int], speedup: float) -> set[int]:
-    """Cycles that a head flit spends in a router, for every cycle in which it may arrive.
+    """Return the numbers of cycles that a head flit can spend in a router, over all cycles in which it can arrive.
 
     Parameters
     ----------
     stages : sequence of int
-        Delay of each stage [cycles]: routing (0: looked ahead), VC allocation, switch allocation, crossbar.
+        Delay of each stage [cycles]: routing (0 with lookahead routing), VC allocation, switch allocation, crossbar.
     speedup : float
         Internal speedup, 1 or more.
 
@@ -53,6 +53,9 @@ def _delay(stages: Sequence[int], steps: Sequence[int], arrival: int) -> int:
 
 
 def aborts(routing: int, vc_allocation: int, switch_allocation: int, speedup: float) -> bool:
-    """Whether BookSim2 stops with a failed assertion, because a slow allocator follows a fast stage (measured)."""
+    """Return whether BookSim2 stops with a failed assertion, because a slow allocator follows a fast stage.
+
+    This was measured.
+    """
     slow_vc = vc_allocation > 1 and not (routing > 1 or (routing == 1 and speedup >= 2))
     return slow_vc or (switch_allocation > 1 and vc_allocation == 1)

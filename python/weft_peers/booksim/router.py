@@ -1,4 +1,4 @@
-"""BookSim2's input-queued router: pipeline, buffers and allocators."""
+"""Converts BookSim2's input-queued router: pipeline, buffers and allocators."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PRIORITIES = {"none": "round_robin", "age": "age", "network_age": "network_age"
 _WITHOUT_PRIORITY = ("islip", "pim", "loa")
 _FOREIGN_PRIORITIES = ("local_age", "queue_length", "hop_count", "sequence")
 _POLICIES = ("private", "shared", "limited", "dynamic", "shifting", "feedback", "simplefeedback")
-# From this internal speedup on, packets of several flits take the same time in Weft as we measured in BookSim2.
+# At this internal speedup and above, packets of several flits take the same time in Weft as we measured in BookSim2.
 _SAME = 3
 # Maximum number of allocation steps per cycle.
 _MOST_STEPS = 16
 
 _STAGES = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
 
-# Settings that must be 0 for the router that we model, and the consequence of another value.
+# Settings that must be 0 for Weft's router. For each, the consequence of another value.
 _OFF = {
     "vc_busy_when_full": "a head may take a VC before it has a credit: saturation may differ",
     "vc_prioritize_empty": "Weft does not prefer empty VCs: saturation may differ",
@@ -34,7 +34,7 @@ _OFF = {
 
 
 def router(draft: Draft, packet: int) -> dict[str, Any]:
-    """The router of the scenario, for packets of up to `packet` flits."""
+    """Return the router of the scenario, for packets of up to `packet` flits."""
     config = draft.config
     if config.choose("router", ("iq", "event", "chaos")) != "iq":
         draft.refuse("router", "Weft has only the input-queued router", "write router = iq;")
@@ -65,10 +65,10 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
 
 
 def buffers(draft: Draft, packets: set[int]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The buffer of a VC and the flow control for packets of these lengths, as entries of `links` and `router`.
+    """Return the buffer of a VC and the flow control for packets of these lengths, as entries of `links` and `router`.
 
-    With `wait_for_tail_credit` a VC holds only one packet at a time. It behaves as if its buffer had room for one
-    packet, and a packet could enter only an empty buffer.
+    With `wait_for_tail_credit` a VC holds only one packet at a time. Weft then gives the buffer room for one packet,
+    and a packet enters only an empty buffer.
     """
     config = draft.config
     if config.choose("buffer_policy", _POLICIES) != "private":
@@ -98,7 +98,7 @@ def _share(draft: Draft) -> int:
 
 
 def _ports(draft: Draft) -> int:
-    """Input and output speedup, converted to steps of the switch.
+    """Return the input and output speedup as a number of switch steps per cycle.
 
     A step moves a flit from every input and to every output.
     """
@@ -111,7 +111,11 @@ def _ports(draft: Draft) -> int:
 
 
 def _pipeline(draft: Draft) -> tuple[int, int, int]:
-    """Cycles of an uncontended head, cycles that a head after another packet waits for its route, steps per cycle."""
+    """Return three numbers of the router's pipeline.
+
+    They are the cycles of an uncontended head, the cycles that a head waits behind another packet, and the steps per
+    cycle.
+    """
     config = draft.config
     routing, prepare = config.at_least("routing_delay", 0), config.at_least("st_prepare_delay", 0)
     vcs, switch = config.at_least("vc_alloc_delay", 1), config.at_least("sw_alloc_delay", 1)
@@ -156,10 +160,10 @@ def _pipeline(draft: Draft) -> tuple[int, int, int]:
 
 
 def _turn(draft: Draft, routing: int, speedup: float) -> int:
-    """Whole cycles that a head waits for its route after the previous packet has left its VC.
+    """Return the whole cycles that a head waits for its route after the previous packet has left the VC.
 
-    At speedup 1 this is the delay of the routing stage. At higher speedups, the stage ends in the first internal step
-    of a later cycle.
+    At speedup 1 the head waits for the delay of the routing stage. At higher speedups, the stage ends in the first
+    internal step of a later cycle.
     """
     if routing == 0:
         return 0
@@ -177,10 +181,11 @@ def _turn(draft: Draft, routing: int, speedup: float) -> int:
 
 
 def _credits(draft: Draft, packet: int, turn: int) -> int:
-    """Cycles that a credit takes in addition to the latency of the link, minus one.
+    """Return the cycles that a credit takes in addition to the latency of the link, minus one.
 
-    A slot of a buffer is free when its flit leaves. In Weft each flit leaves a router `turn` cycles later than it
-    could; in BookSim2 only heads do. If most flits are not heads, credits return earlier by this time to compensate.
+    A slot of a buffer is free when its flit leaves. In Weft the routing delay lets each flit leave a router `turn`
+    cycles later; in BookSim2 it delays only heads. For packets of several flits, credits in Weft return earlier by this
+    time to compensate.
     """
     delay = draft.config.at_least("credit_delay", 0)
     if packet == 1 or turn == 0:
@@ -195,7 +200,7 @@ def _credits(draft: Draft, packet: int, turn: int) -> int:
 
 
 def _allocator(draft: Draft) -> dict[str, Any]:
-    """The allocator. In Weft, VCs and the switch have the same allocator."""
+    """Return the allocator of the scenario. In Weft, VCs and the switch have the same allocator."""
     config = draft.config
     known = (*models.ALLOCATORS, *models.FOREIGN_ALLOCATORS)
     names = {}
@@ -226,7 +231,7 @@ def _priority(draft: Draft) -> dict[str, Any]:
         draft.idle("priority", "all packets have the same priority, because their classes have the same")
         name = "none"
     if name == "none" or (name == "class" and call(config.text("sw_allocator"))[0] in _WITHOUT_PRIORITY):
-        # then priorities of classes have an effect only at terminals, in both simulators
+        # with these allocators, priorities of classes have an effect only at terminals, in both simulators
         return {"priority": "round_robin"}
     if config.whole("vc_priority_donation"):
         draft.approximate("vc_priority_donation", "only the priority of the packet at the front of a VC counts")
@@ -237,7 +242,7 @@ def _priority(draft: Draft) -> dict[str, Any]:
 
 
 def has_priorities(config: Config) -> bool:
-    """Whether the traffic classes have different priorities that have an effect."""
+    """Return whether the traffic classes have different priorities that have an effect."""
     classes = config.at_least("classes", 1)
     return config.text("priority") == "class" and len(set(config.wholes("class_priority", classes))) > 1
 

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from weft_peers.booksim.draft import Draft
     from weft_peers.booksim.wiring import Wiring
 
-# Maximum number of routers. A greater k^n is a typing error, and even the arithmetic would take long.
+# Maximum number of routers. A greater k^n is a typing error, and even its computation would take long.
 _MOST = 1 << 20
 _MOST_VCS = 16
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network of BookSim2.
+    """The counterpart of a network of BookSim2.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Network:
     terminals : int
         Number of terminals.
     latencies : dict of str to int
-        Latency [cycles] of link classes; empty if the network is written to a file, which contains the latencies.
+        Latency [cycles] of each link class; empty if a network file contains the latencies.
     keys : tuple of str
-        Keys from which the network comes.
+        BookSim2 keys from which the network comes.
     homes : list of int or None
         Router of each terminal, if BookSim2 does not number terminals router by router.
     credits : dict of str to int or None
@@ -73,8 +73,8 @@ def network(draft: Draft) -> Network:
 def _planes(draft: Draft) -> int:
     """Return the number of subnets, which become planes; refuse subnets that would change the traffic.
 
-    BookSim2 chooses one subnet at random for each packet of a Bernoulli source. So each plane gets an equal share of
-    the load. With ``use_read_write`` each kind of packet has its own subnet.
+    BookSim2 chooses one subnet at random for each packet of a Bernoulli source. Therefore each plane gets an equal
+    share of the load. With ``use_read_write`` each kind of packet has a separate subnet.
     """
     config, count = draft.config, draft.config.at_least("subnets", 1)
     if count == 1:
@@ -102,7 +102,7 @@ def _planes(draft: Draft) -> int:
 def _failures(draft: Draft, topology: str) -> None:
     """Refuse links that fail at random.
 
-    BookSim2 has code for them in two topologies, but this code stops with an error before it chooses a link.
+    BookSim2 has code for failed links in two topologies, but this code stops with an error before it chooses a link.
     """
     if topology in ("flatfly", "dragonflynew", "anynet"):
         draft.idle(
@@ -154,7 +154,7 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
 
 
 def _vcs(routing: models.Routing, name: str, vcs: int) -> int:
-    """Number of VCs of each link of a class."""
+    """Return the number of VCs of each link of a class."""
     if name in routing.vcs:
         return routing.vcs[name]
     return vcs if name == "terminal" else min(vcs * routing.classes, _MOST_VCS)
@@ -167,7 +167,7 @@ def _link_keys(config: Config, name: str) -> list[str]:
 
 
 def _why(config: Config, name: str, fewer: bool) -> str:
-    """String with a remark on latencies and VCs that differ from the keys."""
+    """Return a remark on latencies and numbers of VCs that differ from the values of the keys."""
     fixed = name != "default" or "use_noc_latency" not in config.read
     shown = "the file sets the latencies" if config.text("topology") == "anynet" and name == "default" else ""
     shown = shown or ("the latency is fixed in BookSim2" if fixed else "")
@@ -175,13 +175,13 @@ def _why(config: Config, name: str, fewer: bool) -> str:
 
 
 def _functions(topology: str) -> list[str]:
-    """Routing functions that BookSim2 has for a topology."""
+    """List the routing functions that BookSim2 has for a topology."""
     mapped = {name for owner, name in {*models.ROUTINGS, *models.TABLED} if owner == topology}
     return sorted(mapped | set(models.FOREIGN.get(topology, ())))
 
 
 def _foreign(draft: Draft, topology: str, function: str, needs: Mapping[str, str] | None = None) -> bool:
-    """Refuse a routing that Weft lacks; `needs` has the settings without which further routings are refused."""
+    """Refuse a routing that Weft lacks. `needs` names settings; if they are missing, further routings are refused."""
     if function not in models.FOREIGN.get(topology, ()):
         return False
     known = [name for name in _functions(topology) if name not in models.FOREIGN[topology]]
@@ -243,7 +243,7 @@ def _dragonfly(draft: Draft, function: str) -> Network:  # noqa: ARG001
 
 
 def _floor(draft: Draft) -> tuple[int, int]:
-    """Number of terminals of a router, and of routers in a row of the chip's floor plan."""
+    """Return the number of terminals of a router, and the number of routers in a row of the chip's floor plan."""
     config = draft.config
     c = config.at_least("c", 1)
     x, y, xr, yr = (config.at_least(key, 1) for key in ("x", "y", "xr", "yr"))
@@ -325,7 +325,7 @@ def _anynet(draft: Draft, function: str) -> Network:  # noqa: ARG001
 def _written(
     draft: Draft, built: Wiring, following: Callable[[int, int], int] | None, keys: tuple[str, ...]
 ) -> Network:
-    """Writes a network to a file, and its routing to a table if next hops are given."""
+    """Add the files of a network to the draft: its links, and a routing table if next hops are given."""
     draft.files[f"{draft.name}.anynet"] = built.graph()
     topology = {"graph": {"file": f"{draft.name}.anynet", "format": "anynet"}}
     if following:
@@ -335,7 +335,10 @@ def _written(
 
 
 def _credits(draft: Draft, built: Wiring, keys: tuple[str, ...]) -> dict[str, int]:
-    """Latencies of credits by link class. Adds a note if opposite directions with several latencies prevent this."""
+    """Return the latency of credits for each link class.
+
+    If a class has several latencies in the opposite direction, the draft gets a note instead.
+    """
     found = built.credit_latencies()
     several = sorted(there for there, back in found.items() if len(back) > 1)
     if several:

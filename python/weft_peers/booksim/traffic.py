@@ -1,4 +1,4 @@
-"""BookSim2's traffic: packets, patterns, injection, batches and replies."""
+"""Converts BookSim2's traffic: packets, patterns, injection, batches and replies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft_peers.booksim.draft import Draft
     from weft_peers.booksim.topology import Network
 
-# Highest priority of a message class.
+# Highest priority that Weft accepts for a message class.
 _HIGHEST = 255
 _REQUESTS = ("read_request", "write_request")
 _KINDS = (*_REQUESTS, "read_reply", "write_reply")
@@ -58,7 +58,7 @@ def _several(
 ) -> None:
     """Add a message class and a job for each traffic class.
 
-    They share all VCs, and each has a queue in every interface.
+    The message classes share all VCs, and each class has a queue in every network interface.
     """
     config, classes = draft.config, len(lengths)
     priorities = config.wholes("class_priority", classes) if has_priorities(config) else [0] * classes
@@ -95,7 +95,7 @@ def _load(draft: Draft, load: float) -> float:
 
 
 def _loads(draft: Draft, lengths: Sequence[Lengths]) -> list[float]:
-    """Load of each class [flits/terminal/cycle]."""
+    """Return the load of each class [flits/terminal/cycle]."""
     config, classes = draft.config, len(lengths)
     rates = config.reals("injection_rate", classes)
     flits = [mean(own) for own in lengths]
@@ -111,7 +111,7 @@ def _loads(draft: Draft, lengths: Sequence[Lengths]) -> list[float]:
 
 
 def _patterns(draft: Draft, network: Network, classes: int) -> list[Any]:
-    """The pattern of each class."""
+    """Return the traffic pattern of each class."""
     texts = draft.config.texts("traffic", classes)
     found = [patterns.checked(draft, text, network.terminals) for text in texts]
     suffixes = [f"-{place}" if len(set(found)) > 1 else "" for place in range(classes)]
@@ -119,7 +119,7 @@ def _patterns(draft: Draft, network: Network, classes: int) -> list[Any]:
 
 
 def _injection(draft: Draft, load: float, flits: float, process: str) -> tuple[Any, ...] | None:
-    """The injection process of a class, and the keys from which it comes; ``None`` if it is refused."""
+    """Return the injection process of a class with its BookSim2 keys; ``None`` if it is refused."""
     config = draft.config
     name, arguments = call(process)
     if name not in ("bernoulli", "on_off"):
@@ -188,7 +188,7 @@ def _replies(draft: Draft, classes: int) -> None:
 
 
 def _divides_vcs(draft: Draft) -> bool:
-    """Add classes for requests and replies with the VCs of their ranges, and return false if both use all VCs."""
+    """Add message classes for requests and replies with their ranges of VCs. Return false if both use all VCs."""
     config = draft.config
     vcs, ranges = config.whole("num_vcs"), {}
     for kind in _KINDS:

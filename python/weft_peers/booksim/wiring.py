@@ -1,6 +1,6 @@
-"""Networks that BookSim2 builds link by link: routers, links with their latencies, terminals, and the next hops.
+"""Builds networks of BookSim2 link by link: routers, links with their latencies, terminals, and next hops.
 
-They are converted to a graph file and a routing table. The two files are text, and are next to the scenario.
+The import writes each of these networks to a graph file and a routing table next to the scenario. Both files are text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Wiring:
-    """A network.
+    """A network as a list of links and of the routers of terminals.
 
     Attributes
     ----------
@@ -43,17 +43,17 @@ class Wiring:
             self.back[min(a, b), max(a, b)] = back
 
     def ways(self) -> Iterator[tuple[int, int, int, int]]:
-        """Each direction of each link: its routers, its latency, and the latency of the opposite direction [cycles]."""
+        """Yield each direction of each link: routers, latency, and latency of the opposite direction [cycles]."""
         for (a, b), there in sorted(self.links.items()):
             back = self.back.get((a, b), there)
             yield a, b, there, back
             yield b, a, back, there
 
     def credit_latencies(self) -> dict[int, set[int]]:
-        """For each latency of a channel, the latencies that BookSim2 gives to the credits on it [cycles].
+        """Return, for each latency of a channel, the latencies that BookSim2 gives to the credits on it [cycles].
 
-        In BookSim2 a credit has the latency of the flit that it acknowledges, which came on the opposite channel. Only
-        channels with a different latency in the opposite direction count.
+        In BookSim2 a credit has the latency of the flit that it acknowledges, which arrived on the opposite channel.
+        The result has only channels whose opposite channel has a different latency.
         """
         found = defaultdict[int, set[int]](set)
         different = {there for _, _, there, back in self.ways() if there != back}
@@ -63,7 +63,7 @@ class Wiring:
         return found
 
     def graph(self) -> str:
-        """The network as text in BookSim2's anynet format, in which a latency applies to one direction."""
+        """Return the network as text in BookSim2's anynet format, in which a latency applies to one direction."""
         homes = defaultdict(list)
         for terminal, router in enumerate(self.terminals):
             homes[router].append(terminal)
@@ -76,7 +76,7 @@ class Wiring:
         )
 
     def table(self, following: Callable[[int, int], int]) -> str:
-        """The next hops of all routers toward routers with terminals, as CSV."""
+        """Return the next hops of all routers toward routers with terminals, as CSV."""
         rows = (f"{at},{to},{following(at, to)}\n" for at, to in self._pairs())
         return "router,destination,next\n" + "".join(rows)
 
@@ -86,7 +86,7 @@ class Wiring:
 
 
 def flatfly(k: int, n: int, c: int, row: int, noc: bool) -> Wiring:
-    """Flattened butterfly.
+    """Build a flattened butterfly.
 
     With `noc` the latency of a link is its length on a floor plan with `row` routers in a row.
     """
@@ -101,20 +101,20 @@ def flatfly(k: int, n: int, c: int, row: int, noc: bool) -> Wiring:
 
 
 def homes(routers: int, c: int, row: int) -> list[int]:
-    """Router of each terminal, if terminals are numbered by rows of the floor plan and not router by router."""
+    """Return the router of each terminal, if terminals are numbered by rows of the floor plan."""
     side, wide = round(c**0.5), row * round(c**0.5)
     return [(terminal // wide // side) * row + terminal % wide // side for terminal in range(routers * c)]
 
 
 def terminal_latencies(c: int) -> set[int]:
-    """Cycles from a router to each of its c terminals, which form a square around the router."""
+    """Return the cycles from a router to each of its c terminals, which form a square around the router."""
     side = round(c**0.5)
     steps = [place for place in range(-(side // 2), side // 2 + 1) if place or side % 2]
     return {1 + max(abs(x) - 1, 0) + max(abs(y) - 1, 0) for x in steps for y in steps}
 
 
 def dimension_order(k: int) -> Callable[[int, int], int]:
-    """Next hops on a flattened butterfly. Each hop corrects the lowest digit that differs."""
+    """Return the next hops on a flattened butterfly. Each hop corrects the lowest digit that differs."""
 
     def following(at: int, to: int) -> int:
         stride = 1
@@ -126,7 +126,7 @@ def dimension_order(k: int) -> Callable[[int, int], int]:
 
 
 def cmesh(k: int, noc: bool) -> Wiring:
-    """A mesh of k x k routers with 2 x 2 terminals each, and with express links along its four edges."""
+    """Build a mesh of k x k routers with 2 x 2 terminals each, and with express links along its four edges."""
     wiring = Wiring(k * k, homes(k * k, 4, k))
     step, express = (2, k) if noc else (1, 1)
     for y in range(k):
@@ -143,9 +143,9 @@ def cmesh(k: int, noc: bool) -> Wiring:
 
 
 def mesh_order(k: int, express: bool) -> Callable[[int, int], int]:
-    """Next hops on the concentrated mesh: first x, then y.
+    """Return the next hops on the concentrated mesh: first x, then y.
 
-    A long path begins with an express link if its router has one.
+    A long path begins with an express link if the source router has one.
     """
 
     def following(at: int, to: int) -> int:
@@ -165,7 +165,7 @@ def mesh_order(k: int, express: bool) -> Callable[[int, int], int]:
 
 
 def qtree() -> Wiring:
-    """Quad tree of three levels: 1, 4 and 16 routers, 64 terminals."""
+    """Build a quad tree of three levels: 1, 4 and 16 routers, 64 terminals."""
     wiring = Wiring(21, [5 + terminal // 4 for terminal in range(64)])
     for child in range(1, 21):
         wiring.join((child - 1) // 4, child, 1)
@@ -173,7 +173,7 @@ def qtree() -> Wiring:
 
 
 def down_or_up(at: int, to: int) -> int:
-    """Next hops on the quad tree."""
+    """Return the next hops on the quad tree."""
     while to > at:
         parent = (to - 1) // 4
         if parent == at:
@@ -183,7 +183,7 @@ def down_or_up(at: int, to: int) -> int:
 
 
 def tree4() -> Wiring:
-    """Tree of 4, 8 and 16 routers in three levels, 64 terminals; each top router is linked to all middle routers."""
+    """Build a tree of 4, 8 and 16 routers, and 64 terminals. Each top router is linked to all middle routers."""
     wiring = Wiring(28, [12 + terminal // 4 for terminal in range(64)])
     for middle in range(8):
         for place in range(4):

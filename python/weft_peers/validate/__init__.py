@@ -1,1 +1,1 @@
-"""Compares Weft with published runs of other simulators: builds each row's network, runs it, prints both results."""
+"""Compares Weft with published runs of other simulators: Weft runs the network of each row, and prints both results."""

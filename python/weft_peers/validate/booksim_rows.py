@@ -1,4 +1,7 @@
-"""Converts BookSim2 rows to scenarios. `weft_peers.booksim.models` maps the models and documents the numbers."""
+"""Converts rows with results of BookSim2 to scenarios.
+
+`weft_peers.booksim.models` maps the models and documents the numbers.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,7 @@ def _scenario(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _params(text: str) -> Params:
-    """``k=8;n=2;patched`` as a dict."""
+    """Parse a string such as ``k=8;n=2;patched`` into a dict."""
     return {key: value for key, _, value in (field.partition("=") for field in text.split(";"))}
 
 
@@ -92,9 +95,9 @@ def _router(params: Params) -> dict[str, Any]:
 
 
 def _measure(row: Mapping[str, str], params: Params) -> dict[str, Any]:
-    """The phases of the peer's run.
+    """Return the phases of BookSim2's run for ``measure``.
 
-    The latency of a saturated row is not compared, so its packets need not be delivered.
+    The latency of a saturated row is not compared, so a short drain is enough.
     """
     measure = {
         "warmup": amount(params["warmup_cycles"], "cycle"),
@@ -103,7 +106,7 @@ def _measure(row: Mapping[str, str], params: Params) -> dict[str, Any]:
     return measure | ({"drain_limit": "1cycle"} if row["saturated"] == "true" else {})
 
 
-# Topologies: each has the topology, and the latency [cycles] of each link class.
+# For each topology of BookSim2, a function that returns Weft's topology and the latency [cycles] of each link class.
 _Built = tuple[dict[str, Any], dict[str, str]]
 
 
@@ -135,7 +138,7 @@ def _dragonfly(params: Params) -> _Built:
 
 
 def _fattree(params: Params) -> _Built:
-    """A fat tree. All its channels have latency 1, independent of the configuration."""
+    """A fat tree. All channels of this network have latency 1, independent of the configuration."""
     return models.fattree(int(params["k"]), int(params["n"])), {"default": "1", "terminal": "1"}
 
 

@@ -1,9 +1,9 @@
-"""Converts CAMINOS rows to scenarios.
+"""Converts rows with results of the simulator CAMINOS to scenarios.
 
-Meaning of its numbers: hops are links between routers, as in Weft. A load of 1 is one phit/server/cycle, and a phit is
-a flit in Weft. A message is one packet of `flit_size` phits (virtual cut-through). Its `Basic` router has no crossbar,
-so only buffers and links delay a packet. In Weft its delay is 0 and its speedup is the number of VCs. Zero-load delay =
-sum of link delays + (phits - 1).
+Meaning of CAMINOS's numbers: hops are links between routers, as in Weft. A load of 1 is one phit/server/cycle, and a
+phit is a flit in Weft. A message is one packet of `flit_size` phits (virtual cut-through). The `Basic` router of
+CAMINOS has no crossbar, so only buffers and links delay a packet. In Weft this router has delay 0 and a speedup equal
+to the number of VCs. Zero-load delay = sum of link delays + (phits - 1).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _router(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _topology(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The topology, and the latency [cycles] of each link class."""
+    """Return the topology, and the latency [cycles] of each link class."""
     if hamming := re.fullmatch(r"Hamming\[([\d,]+)\]x(\d+)", row["topology"]):
         widths = [int(width) for width in hamming[1].split(",")]
         topology = {"hyperx": {"widths": widths, "terminals_per_router": int(hamming[2])}}
@@ -122,14 +122,14 @@ def _topology(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _routing(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int]]:
-    """The routing, and the number of VCs of each link class that uses fewer VCs than the peer gives to every port."""
+    """Return the routing, and the number of VCs of each link class that needs fewer VCs than in CAMINOS."""
     match row["routing_label"]:
         case "shortest" if row["topology"].startswith("Hamming"):
             return {"minimal": {}}, {}
         case "min":
             return {"dragonfly_minimal": {}}, {"local": 2, "global": 1}
         case "val":
-            # its `Valiant` delivers a packet as soon as the packet passes its destination router
+            # CAMINOS's `Valiant` delivers a packet as soon as the packet passes its destination router
             valiant = {"intermediate": "router", "early_exit": True}
             return {"dragonfly_valiant": valiant}, {"local": 4, "global": 2}
         case "ugal":
@@ -141,7 +141,10 @@ def _routing(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int]]:
 
 
 def _ugal(sensor: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """UGAL's choice at the source: the path with the lower cost, q (minimal) or 2 q + 24 (detour), with q in phits."""
+    """Return UGAL's choice at the source.
+
+    It takes the path with the lower cost: q (minimal) or 2 q + 24 (detour), with q in phits.
+    """
     options = {"intermediate": "router", "threshold": "24flits", "sensor": sensor}
     return {"dragonfly_ugal": options}, {"local": 4, "global": 2}
 

@@ -1,4 +1,4 @@
-"""A row of peer results, and the scenario that should give the same results."""
+"""Describes a row with results of another simulator (the peer), and the scenario that should give the same results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MustMatch = Literal["latency", "accepted", "order", "info"]
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers of a run; a number is ``None`` if the run did not measure it.
+    """Measurements of a run; a number is ``None`` if the run did not measure it.
 
     Attributes
     ----------
@@ -32,13 +32,13 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the traffic pattern, and the peer's numbers around this change.
+    """A change of the traffic pattern during a run, and the peer's numbers around this change.
 
     Attributes
     ----------
     of : str
-        Text on network and traffic. Rows with the same text differ only in the routing, and are compared with each
-        other.
+        Text on network and traffic. Rows with the same text differ only in the routing, so the orders in which they
+        settle are compared.
     cycle : int
         Cycle in which the pattern changes, counted from the start of the run.
     bin : int
@@ -66,17 +66,17 @@ class Case:
     load : float
         Offered load [flits/terminal/cycle].
     theirs : Numbers
-        Numbers that the peer measured.
+        Measurements of the peer.
     must_match, why, band
-        The criterion, its reason, and its band; see `weft_peers.validate.judge`. The band is a share of the peer's
-        number.
+        The criterion, its reason, and its band; see `weft_peers.validate.judge`. The band is an allowed difference, as
+        a share of the peer's number.
     scenario : dict or None
-        The same network for Weft; ``None`` if it cannot be expressed, and then `refusal` has the reason.
+        The same network for Weft. It is ``None`` if Weft cannot express the network; `refusal` then has the reason.
     oblivious : bool
-        Whether the accepted load cannot exceed the channel-load bound. With an adaptive routing that takes detours it
-        can.
+        Whether the accepted load is at most the channel-load bound. An adaptive routing that takes detours can exceed
+        this bound.
     change : Change or None
-        Data to compare, instead of `theirs`, if the pattern changes.
+        If the pattern changes, the data that are compared instead of `theirs`.
     """
 
     line: int
@@ -94,10 +94,10 @@ class Case:
 
     @property
     def title(self) -> str:
-        """The text that ``--filter`` searches."""
+        """Title of the row. ``weft validate --filter`` searches it."""
         return f"{self.peer} {self.name} {self.load:g}"
 
 
 def number(text: str) -> float | None:
-    """A number of the file; ``None`` if the field is empty."""
+    """Parse a number of the file; ``None`` if the field is empty."""
     return float(text) if text else None

@@ -1,4 +1,4 @@
-"""Verdicts of rows in which the traffic pattern changes, as a table for readers and as JSON for programs."""
+"""Prints verdicts of rows in which the traffic pattern changes, as a table for readers and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _HEAD = ("case", "load", "must match", "before", "Weft", "after", "Weft", "settl
 
 
 def lines(verdicts: Sequence[Verdict]) -> list[str]:
-    """Lines with the compared numbers of one peer's rows, and with the count of pairs that settle one after another."""
+    """Return lines with the compared numbers of a peer's rows.
+
+    A line counts the pairs that settle one after the other.
+    """
     peer = verdicts[0].case.peer
     bins = " or ".join(map(str, sorted({each.case.change.bin for each in verdicts if each.case.change})))
     compared = (
@@ -40,7 +43,7 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def numbers(verdict: Verdict) -> dict[str, Any] | None:
-    """The compared numbers for programs [cycles]; ``None`` if the pattern does not change."""
+    """Return the compared numbers of a row for programs [cycles]; ``None`` if its pattern does not change."""
     change = verdict.case.change
     if change is None:
         return None

@@ -1,8 +1,11 @@
-"""Rows of FOGSim in which the pattern changes. They have latency by the time of sending, instead of a mean latency.
+"""Converts rows of FOGSim in which the pattern changes.
 
-The pattern of such a row is ``transient UN->ADV+2``. The pattern changes ``transientTrafficCycle`` cycles after the
-warm-up. ``packet_latency`` has bins ``cycle after the change:latency:share of misrouted packets``, which start before
-the change. The seeds are merged.
+These rows have latency by the time of sending, instead of a mean latency.
+
+The field ``pattern`` of such a row is, for example, ``transient UN->ADV+2``. The pattern changes
+``transientTrafficCycle`` cycles after the warm-up. ``packet_latency`` has bins
+``cycle after the change:latency:share of misrouted packets``, which start before the change. FOGSim's numbers are
+merged over its seeds.
 """
 
 from __future__ import annotations
@@ -20,23 +23,23 @@ if TYPE_CHECKING:
 
 _PATTERNS = re.compile(r"transient (.+)->(.+)")
 _BIN = re.compile(r"(-?\d+):(\d+\.?\d*):\d+\.?\d*")
-# Parameters of the network and the run that are equal in rows that are compared with each other.
+# Parameters of network and run that must be equal in all rows whose order of settling is compared.
 _SHARED = ("simulator", "warmup", "transientTrafficCycle")
 
 
 def patterns(row: Mapping[str, str]) -> tuple[str, ...]:
-    """The patterns of a row in order of time."""
+    """Return the patterns of a row in order of time."""
     found = _PATTERNS.fullmatch(row["pattern"])
     return found.groups() if found else (row["pattern"],)
 
 
 def change(row: Mapping[str, str], params: Mapping[str, str]) -> Change | None:
-    """The change in a row; ``None`` if its pattern does not change.
+    """Return the change of the pattern in a row; ``None`` if its pattern does not change.
 
     Raises
     ------
     ValueError
-        If the row does not have bins around a change.
+        If the row has no bins before or after its change.
     """
     if len(patterns(row)) == 1:
         return None
@@ -65,12 +68,12 @@ def change(row: Mapping[str, str], params: Mapping[str, str]) -> Change | None:
 
 
 def phases(change: Change, after: dict[str, Any]) -> dict[str, Any]:
-    """The part of ``traffic`` that changes to the pattern `after`."""
+    """Return the entries of ``traffic`` that change to the pattern `after`."""
     return {"phases": [{"from": amount(change.cycle, "cycle"), "pattern": after}]}
 
 
 def recording(change: Change) -> dict[str, Any]:
-    """The part of ``measure`` that records the same data as the peer.
+    """Return the entries of ``measure`` that record the same data as FOGSim.
 
     Raises
     ------

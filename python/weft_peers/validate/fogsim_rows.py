@@ -1,11 +1,11 @@
-"""Converts FOGSim rows to scenarios.
+"""Converts rows with results of the simulator FOGSim to scenarios.
 
-Meaning of its numbers: a packet has 8 phits, moves as a unit and leaves a router in 8 cycles. In Weft it is one flit
-over links of 1/8 flit per cycle, so all loads of the file are divided by 8. Hops are links between routers, as in Weft.
-Latency counts from the generation of a packet to the consumption of its tail. Its router has no pipeline, no output
-queues, and no VC allocation separate from switch allocation. Heads send a request once in each of a few iterations per
-cycle, which are allocation steps in Weft. Packets in transit have priority over those of the router's own terminals.
-Source queues are in the router, one per injection VC.
+Meaning of FOGSim's numbers: a packet has 8 phits, moves as a unit and leaves a router in 8 cycles. In Weft this packet
+is one flit over links of 1/8 flit per cycle, so all loads of the file are divided by 8. Hops are links between routers,
+as in Weft. Latency counts from the generation of a packet to the consumption of its tail. FOGSim's router has no
+pipeline, no output queues, and no VC allocation separate from switch allocation. Heads send a request once in each of a
+few iterations per cycle, which are allocation steps in Weft. Packets in transit have priority over packets from the
+router's terminals. Source queues are in the router, one for each injection VC.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from weft_peers.validate.case import Change
 
 Params = dict[str, str]
-# A routing, and the number of VCs of each link class between routers.
+# A routing of Weft, and the number of VCs of each link class between routers.
 Routed = tuple[dict[str, Any], dict[str, int]]
 
-# Maximum time that a run waits for the end of a burst [cycles]; the slowest burst of the file needs a tenth of it.
+# Maximum length of a burst's run [cycles]. The slowest burst of the file needs a tenth of it.
 _LONGEST_BURST = 100_000
-# Maximum number of times that a packet may leave the ring; the peer does not count exits.
+# Number of times that a packet can leave the ring. FOGSim has no limit, so this number is large.
 _MOST_EXITS = 254
 
 
@@ -59,18 +59,18 @@ def case(row: Mapping[str, str], line: int) -> Case:
 
 
 def _params(text: str) -> Params:
-    """``h=2;p=2`` as a dict."""
+    """Parse a string such as ``h=2;p=2`` into a dict."""
     return {key: value for key, _, value in (field.partition("=") for field in text.split(";"))}
 
 
 def _latency(row: Mapping[str, str]) -> float | None:
-    """Latency of a steady state [cycles]; ``None`` in saturation, a burst or a transient, which have none."""
+    """Return the latency of a steady state [cycles]; ``None`` in saturation, in a burst or in a transient."""
     steady = row["saturated"] == "no"
     return number(row["packet_latency"]) if steady else None
 
 
 def _accepted(text: str, params: Params) -> float | None:
-    """Accepted load [flits/terminal/cycle]; for a burst, the mean until the last packet has arrived."""
+    """Return the accepted load [flits/terminal/cycle]; for a burst, the mean until the last packet has arrived."""
     if completion := re.fullmatch(r"completion_cycles=(\d+)", text):
         return int(params["burstLength"]) / int(completion[1])
     accepted = number(text)
@@ -78,13 +78,13 @@ def _accepted(text: str, params: Params) -> float | None:
 
 
 def _hops(text: str) -> float | None:
-    """Mean hops, from a string ``total=2.5;local=1.5;...``; ``None`` for a transient."""
+    """Return the mean hops from a string ``total=2.5;local=1.5;...``; ``None`` for a transient."""
     total = re.match(r"total=([\d.]+)", text)
     return float(total[1]) if total else None
 
 
 def _band(row: Mapping[str, str]) -> float:
-    """The band of the row; without it, three standard deviations of the accepted load, from the column ``noise``."""
+    """Return the band of a row, or three standard deviations of the accepted load from the column ``noise``."""
     if row["band"] or row["must_match"] == "info":
         return number(row["band"]) or 0.0
     noise = re.search(r"accepted (?:sd/mean=)?([\d.]+)", row["noise"])
@@ -117,9 +117,9 @@ def _scenario(row: Mapping[str, str], params: Params, change: Change | None) -> 
 
 
 def _run(row: Mapping[str, str], params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The load or burst, and the phases.
+    """Return the load or burst for ``traffic``, and the phases for ``measure``.
 
-    The latency of a saturated row is not compared, so its packets need not be delivered.
+    The latency of a saturated row is not compared, so a drain of one cycle is enough.
     """
     load = float(row["load"]) / int(params["packet_phits"])
     if params.get("burst") == "1":
@@ -152,14 +152,12 @@ def _links(params: Params, vcs: Mapping[str, int], injection_vcs: int) -> dict[s
 
 
 def _terminal_link(params: Params, phits: int, injection_vcs: int) -> dict[str, Any]:
-    """Settings of the link of a terminal.
+    """Return the settings of the link between a terminal and its router.
 
-    In FOGSim the source queue is in the router: each of its VCs can send its next packet `phits` cycles after the
-    previous one.
-
-    If an input sends one packet at a time, a link with the bandwidth of the others behaves in the same way. If its VCs
-    send in parallel, each VC has room for one packet, and its credit takes these cycles to return. A terminal receives
-    a packet in the same number of cycles, from one VC (`router.ejection_vcs`).
+    In FOGSim the source queue is in the router: each VC of the queue can send its next packet `phits` cycles after the
+    previous one. If an input sends one packet at a time, a link with the bandwidth of other links behaves in the same
+    way. If the VCs of an input send in parallel, each VC has room for one packet, and its credit takes `phits` cycles
+    to return. A terminal receives a packet in the same number of cycles, from one VC (`router.ejection_vcs`).
     """
     latency = int(params["lat_injection"])
     link = {"latency": amount(latency, "cycle"), "vcs": injection_vcs}
@@ -174,12 +172,11 @@ def _is_one_at_a_time(params: Params) -> bool:
 
 
 def _injection_vcs(params: Params, patterns: Sequence[dict[str, Any]]) -> int:
-    """Number of injection VCs.
+    """Return the number of injection VCs in Weft.
 
-    With ``floor(dest*3/nodes)``, all or nearly all packets of a node are in one queue if they go to the same group.
-
-    The number cannot change during a run. If only some patterns send to one group, the number is that of the other
-    patterns.
+    FOGSim chooses the queue ``floor(dest*3/nodes)``, so (nearly) all packets from a node to one group are in one queue.
+    The number cannot change during a run. If only some patterns of a run send to one group, the other patterns
+    determine the number.
     """
     by_destination = params["vc_inj_policy"].startswith("floor(dest")
     one_group = all("group_shift" in pattern or "router_shift" in pattern for pattern in patterns)
@@ -201,7 +198,7 @@ def _router(params: Params) -> dict[str, Any]:
 
 
 def _routing(row: Mapping[str, str], params: Params) -> Routed:
-    """The routing of a row. Variants of a routing are in parentheses after its name."""
+    """Return the routing of a row, and its numbers of VCs. Variants of a routing are in parentheses after its name."""
     name = row["routing"].partition(" (")[0]
     all_vcs = {"local": int(params["vc_local"]), "global": int(params["vc_global"])}
     match name:
@@ -231,7 +228,10 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
 
 
 def _intermediate(params: Params) -> str:
-    """The choice of intermediates. The first version also misroutes packets inside a group; later versions do not."""
+    """Return the choice of intermediates.
+
+    The first version of FOGSim also misroutes packets inside a group; later versions do not.
+    """
     return "other_group_for_all" if "v1)" in params["simulator"] else "other_group"
 
 
@@ -283,7 +283,7 @@ def _pattern(text: str, params: Params) -> dict[str, Any]:
 
 
 def _mix(params: Params) -> dict[str, Any]:
-    """The three parts of a burst's traffic: type 1 is uniform, type 3 is a shift of groups."""
+    """Return the mix of a burst's traffic: type 1 is uniform, type 3 is a shift of groups."""
     parts: dict[str, int] = {}
     patterns: dict[str, Any] = {}
     for part in "123":

@@ -20,7 +20,9 @@ _COMMON = {"must_match", "why", "band"}
 
 
 def read(path: str | Path) -> list[Case]:
-    """Rows of a file with the columns of ``booksim.csv``, ``caminos.csv`` or ``fogsim.csv`` in ``tests/data/golden``.
+    """Return the rows of a file of peer results.
+
+    It has the columns of ``booksim.csv``, ``caminos.csv`` or ``fogsim.csv`` in ``tests/data/golden``.
 
     Raises
     ------
@@ -54,7 +56,10 @@ def read(path: str | Path) -> list[Case]:
 
 
 def chosen(cases: Sequence[Case], wanted: re.Pattern[str]) -> list[Case]:
-    """Cases whose title matches, and the cases with the same change of traffic, with which they are compared."""
+    """Select cases whose title matches.
+
+    Cases with the same change of traffic are added, because their order is compared.
+    """
     changes = {(case.peer, case.change.of) for case in cases if case.change and wanted.search(case.title)}
 
     def is_beside(case: Case) -> bool:

@@ -3,18 +3,19 @@
 latency   latency, hops and accepted load within the band or within 3 sigma, whichever is wider
 accepted  accepted load within the band
 order     accepted load no higher than the load, and not below the peer's by more than the band or 3 sigma, whichever
-          is wider; under an oblivious routing the terminal that gets least into the network gets no more than the
-          channel-load bound. The mean of all may be above it: sources whose packets do not cross the fullest channel
-          go on (under transpose those on the diagonal, which send to themselves)
+          is wider; under an oblivious routing the terminal that injects least injects no more than the channel-load
+          bound. The mean over all terminals can exceed the bound: sources whose packets do not cross the fullest
+          channel continue (under transpose the terminals on the diagonal, which send to themselves)
 info      nothing; printed only
 
-If the pattern changes, latency by the time of sending is compared instead. Its levels before and after the change are
-compared if the row has a band. `weft_peers.validate.settling_order` compares the order in which rows settle.
+If the pattern changes, latency by the time of sending is compared instead. If the row has a band, the mean latencies
+before and after the change are also compared. `weft_peers.validate.settling_order` compares the order in which rows of
+one change settle.
 
-The standard deviation s of one run is estimated from our n seeds. The peer has one run of the same length, so its error
-is s. The error of our mean over the seeds is s / sqrt(n). Hence 3 sigma of the difference is 3 s sqrt(1 + 1/n). Below
-saturation the s of an accepted load is at least `chance_of_draws`, because the results of a few seeds may be close
-together by chance.
+The standard deviation s of one run is estimated from our n seeds. The peer has one run of the same length, so the
+standard error of its number is s. The standard error of our mean over the seeds is s / sqrt(n). Hence 3 sigma of the
+difference is 3 s sqrt(1 + 1/n). Below saturation the s of an accepted load is at least `chance_of_draws`, because the
+results of a few seeds can be close together by chance.
 """
 
 from __future__ import annotations
@@ -35,19 +36,19 @@ Answer = Literal["agrees", "fails", "info"]
 
 @dataclass(frozen=True)
 class Ours:
-    """Results of our runs of one case.
+    """Results of Weft's runs of one case.
 
     Attributes
     ----------
     runs : sequence of Numbers
         Numbers of the runs, one per seed.
     bound : float or None
-        Channel-load bound of the paths [flits/terminal/cycle]; ``None`` if no terminal sends. If only a sample of the
-        paths was followed, it is the upper end of the interval.
+        Channel-load bound of the paths [flits/terminal/cycle]; ``None`` if no terminal sends. If Weft followed only a
+        sample of the paths, the bound is the upper end of its confidence interval.
     least : sequence of float
         Load of the terminal that injected least, one value per seed [flits/terminal/cycle].
     stalled : int
-        Number of runs that got stuck.
+        Number of runs that stalled.
     chance : float
         Standard deviation of the accepted load of one run that follows from the random creation of packets; 0 if
         packets are not created at random.
@@ -65,7 +66,7 @@ class Ours:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A number of the peer, and the same number of Weft.
+    """A measurement of the peer, and the same measurement of Weft.
 
     Attributes
     ----------
@@ -84,12 +85,12 @@ class Comparison:
 
     @property
     def comparable(self) -> bool:
-        """Whether both simulators measured the number."""
+        """Return whether both simulators measured the number."""
         return self.peer is not None and self.ours is not None
 
     @property
     def agrees(self) -> bool:
-        """Whether the two numbers differ by at most the tolerance; false if one simulator did not measure it."""
+        """Return whether the two numbers differ by at most the tolerance; false if a simulator did not measure it."""
         if self.peer is None or self.ours is None:
             return False
         return abs(self.ours - self.peer) <= self.tolerance
@@ -97,7 +98,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer for one case, with reasons if it fails. `response` is our response if the pattern changes."""
+    """The verdict on one case, with reasons if it fails.
+
+    If the pattern changes, `response` is Weft's latency around the change.
+    """
 
     case: Case
     answer: Answer
@@ -109,7 +113,7 @@ class Verdict:
 
 
 def judge(case: Case, ours: Ours | None) -> Verdict:
-    """Compare a case with our runs. `ours` is ``None`` if Weft cannot run the case."""
+    """Compare a case with Weft's runs. `ours` is ``None`` if Weft cannot run the case."""
     runs = ours.runs if ours else ()
     latency, hops, accepted = (
         _compare(getattr(case.theirs, name), [getattr(run, name) for run in runs], case.band, least_sigma)
@@ -139,12 +143,12 @@ def judge(case: Case, ours: Ours | None) -> Verdict:
 
 
 def answer(case: Case, reasons: Sequence[str]) -> Answer:
-    """The answer for a case with these reasons for a failure."""
+    """Return the answer for a case; it fails if there are reasons."""
     return "info" if case.must_match == "info" else "fails" if reasons else "agrees"
 
 
 def chance_of_draws(accepted: float, packets: float, probability: float) -> float:
-    """Standard deviation of an accepted load below saturation that follows from the random creation of packets.
+    """Return the standard deviation of an accepted load below saturation, due to the random creation of packets.
 
     Each terminal creates a packet in each cycle with the same probability, so the count n of a window is binomial: its
     standard deviation is sqrt(n (1 - probability)).

@@ -1,4 +1,4 @@
-"""Runs the cases: every row with several seeds, all rows in parallel."""
+"""Runs the cases of ``weft validate``: every row with several seeds, all rows in parallel."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def validate(
     force_memory : bool
         Run even if the simultaneous runs need more memory than is free.
     watch : callable, optional
-        Called with the `Status` from time to time.
+        Function that is called with the current `Status` at short intervals.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def validate(
 
 
 def _expand(case: Case, seeds: int) -> tuple[list[Point], float | None]:
-    """Points of a case, one per seed, and the upper limit of the channel-load bound of its routing."""
+    """Return the points of a case, one per seed, and the upper limit of the channel-load bound of its routing."""
     if case.scenario is None:
         raise ScenarioError.saying(case.refusal, "")
     swept = case.scenario | {"sweep": {"seed": list(range(1, seeds + 1))}}
@@ -114,7 +114,7 @@ def _ours(case: Case, summaries: Sequence[dict[str, Any]], bound: float | None) 
 
 
 def _chance(case: Case, summaries: Sequence[dict[str, Any]]) -> float:
-    """Standard deviation of the accepted load from the random creation of packets; 0 in saturation and in a burst."""
+    """Return the standard deviation of the accepted load due to random creation; 0 in saturation and in a burst."""
     is_burst = case.scenario is not None and "batch" in case.scenario["traffic"]
     if is_burst or not summaries or any(summary["saturated"] for summary in summaries):
         return 0.0
@@ -125,14 +125,14 @@ def _chance(case: Case, summaries: Sequence[dict[str, Any]]) -> float:
 
 
 def _sent(finished: Finished) -> pl.DataFrame:
-    """Latency by the time of sending of one run."""
+    """Return the latency by the time of sending of one run."""
     with tempfile.TemporaryDirectory() as folder:
         finished.save(Path(folder) / "point")
         return pl.read_parquet(Path(folder) / "point" / "transient.parquet")
 
 
 def _response(change: Change, sent: Sequence[pl.DataFrame], summaries: Sequence[dict[str, Any]]) -> Response | None:
-    """The mean over the seeds in the peer's bins; ``None`` if packets are missing."""
+    """Return the mean response over the seeds in the peer's bins; ``None`` if packets are missing."""
     middle = pl.col("from_cycle") + pl.col("bin_cycles") / 2
     bins = pl.concat(sent).select("packets", time=middle - change.cycle, latency=q.LATENCY.column)
     found = merged(bins, change.theirs.times[0], change.theirs.times[-1])

@@ -1,9 +1,9 @@
 """Checks whether rows in which the pattern changes settle in the same order in Weft and in the peer.
 
-Rows of one change differ only in the routing. Settling times are known to the precision of a bin. Two rows settle one
-after the other if their times are more than a bin apart, otherwise they settle together. Any two rows must have the
-same order in Weft as in the peer. The change itself is also in the order, at time 0: a row settles together with it or
-after it. So even a row that is alone in its change has an order.
+Rows with the same change of the pattern differ only in the routing. Settling times are known to the precision of a bin.
+Two rows settle one after the other if their times are more than a bin apart, otherwise they settle together. Any two
+rows must have the same order in Weft as in the peer. The order includes the change itself, at time 0: a row settles
+together with the change or after it. Therefore even the only row of a change has an order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WORDS = {-1: "before", 0: "together with", 1: "after"}
 
 @dataclass(frozen=True)
 class Row:
-    """The settling time of a row.
+    """The settling time of a row after a change of the pattern, in both simulators.
 
     Attributes
     ----------
@@ -56,17 +56,17 @@ class Pair:
 
     @property
     def theirs(self) -> int:
-        """Whether, in the peer, the first row settles before (-1), together with (0) or after (1) the second."""
+        """Return the order in the peer: the first row settles before (-1), with (0) or after (1) the second row."""
         return self._order(self.first.theirs - self.second.theirs)
 
     @property
     def ours(self) -> int:
-        """The same number for Weft."""
+        """Return the order of the two rows in Weft, as -1, 0 or 1."""
         return self._order(self.first.ours - self.second.ours)
 
     @property
     def sentence(self) -> str:
-        """Sentence about the first row, for an order that differs."""
+        """Return a sentence about the first row, for an order that differs from the peer's."""
         first, second = self.first, self.second
         return (
             f"settles {_WORDS[self.ours]} {second.name} ({first.ours:g} and {second.ours:g} cycles), "
@@ -78,12 +78,12 @@ class Pair:
 
 
 def pairs(verdicts: Sequence[Verdict]) -> list[Pair]:
-    """All pairs of rows of one change that both simulators ran."""
+    """List all pairs of rows with the same change that both simulators ran."""
     return [Pair(*pair) for together in _of_changes(verdicts) for pair in combinations(together, 2)]
 
 
 def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts. Rows that settle in a different order fail, with the reason."""
+    """The verdicts. Let rows fail that settle in a different order than in the peer, with the reason."""
     found: dict[int, list[str]] = defaultdict(list)
     both = [ordered for pair in pairs(verdicts) for ordered in (pair, Pair(pair.second, pair.first))]
     with_change = [
@@ -98,7 +98,7 @@ def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def _of_changes(verdicts: Sequence[Verdict]) -> list[list[Row]]:
-    """The rows of each change that both simulators ran."""
+    """Return, for each change, the rows that both simulators ran."""
     rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for place, verdict in enumerate(verdicts):
         case, change, ours = verdict.case, verdict.case.change, verdict.response

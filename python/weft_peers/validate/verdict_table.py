@@ -1,4 +1,4 @@
-"""Verdicts as a table for readers and as JSON for programs."""
+"""Prints verdicts of ``weft validate`` as a table for readers and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = ("case", "load", "must match", "latency", "Weft", "hops", "Weft", "accep
 
 
 def text(verdicts: Sequence[Verdict]) -> str:
-    """Lines with the numbers of peer and Weft side by side, the reasons of failures, and the counts."""
+    """Return lines with the numbers of the peer and of Weft side by side, the reasons of failures, and the counts."""
     lines = [
         "Mean packet latency [cycles], hops [router-to-router links], accepted load [flits/terminal/cycle]:",
         "the value of the peer, next to Weft's mean over its seeds.",
@@ -41,10 +41,10 @@ def text(verdicts: Sequence[Verdict]) -> str:
 
 
 def document(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """The verdicts for programs: ``rows`` with every number, ``failed``, and ``count`` of each answer.
+    """Return the verdicts for programs: ``rows`` with every number, ``failed``, and ``count`` of each answer.
 
-    ``change`` of a row is null unless its pattern changes. Then it has the data that are compared instead of the other
-    numbers.
+    If the pattern of a row changes, ``change`` has the data that are compared instead of the other numbers; otherwise
+    it is null.
     """
     rows = []
     for verdict in verdicts:

@@ -1,6 +1,6 @@
-//! The engine of Weft with the models of this folder. You need not change this file when you add a model.
+//! Builds the engine of Weft with the models of this crate. You need not change this file when you add a model.
 
-// links the models: the linker leaves out a crate that is named nowhere
+// links the models: the linker omits a crate that no code names
 use {{crate_name}} as _;
 
 use pyo3::prelude::*;
