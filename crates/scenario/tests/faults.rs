@@ -290,7 +290,7 @@ fn some_router_stays() {
     let all: String = (0..12).map(|router| format!("  - {{router: {router}, at: 1us}}\n")).collect();
     let begin = GOOD.find("  - {link").expect("faults");
     let text = expand("faults.yaml", &format!("{}{all}", &GOOD[..begin]), &[]).expect_err("nobody is left").text;
-    assert!(text.contains("every router fails for ever"), "{text}");
+    assert!(text.contains("every router fails forever"), "{text}");
 }
 
 #[test]

@@ -98,7 +98,7 @@ impl Spec {
         (0..self.faults.len()).try_for_each(|k| self.check_member(k))?;
         let lost = |router| self.faults.iter().any(|f| f.until.is_none() && f.is_of(Part::Router(router)));
         if (0..self.graph.routers()).all(lost) {
-            let what = "every router fails for ever: no router remains that could deliver a packet";
+            let what = "every router fails forever: no router remains that could deliver a packet";
             return Err(Refusal::new("faults", what, "give a router an `until`, or remove its fault"));
         }
         nets.map_or(Ok(()), |nets| self.check_ways(&nets))
@@ -309,7 +309,7 @@ impl Spec {
             if ends_stay && !others.any(|x| !gone(a, x) && !gone(x, b)) {
                 let [a, b] = [a, b].map(|router| self.graph.router_name(router));
                 let what = format!(
-                    "no other router permanently keeps links to both routers {a} and {b}: packets between them could wait for ever"
+                    "no other router permanently keeps links to both routers {a} and {b}: packets between them could wait forever"
                 );
                 let help = "give this fault, or another fault at these routers, an `until`";
                 return Err(Refusal::new(format!("faults.{k}"), what, help));

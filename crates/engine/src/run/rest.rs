@@ -36,7 +36,7 @@ impl Simulation {
         let left = self.empty_within(limit);
         if left > 0 {
             let what = format!("{left} packets are still in the network {limit} cycles after the sources stopped");
-            return Err(Refusal::new("routing", what, "look for packets that wait for each other, or travel for ever"));
+            return Err(Refusal::new("routing", what, "look for packets that wait for each other, or travel forever"));
         }
         let mut spec = spec.clone();
         spec.phases.window = self.now();

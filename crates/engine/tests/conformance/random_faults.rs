@@ -206,7 +206,7 @@ fn reason(refusal: &Refusal, what: &str) -> &'static str {
     let known = [
         "does not replace links that fail",
         "after the fault or repair in cycle",
-        "could wait for ever",
+        "could wait forever",
         "after some links have failed",
     ];
     known.into_iter().find(|words| refusal.what.contains(words)).unwrap_or_else(|| panic!("{what}: {refusal}"))

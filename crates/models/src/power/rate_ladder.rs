@@ -13,7 +13,7 @@
 //! # Guarantees
 //! The policy never drops a flit: a change that stops traffic begins only after the packets have left. If the packets have not left within
 //! an epoch, the channel keeps its rate, and decides again at the end of the next epoch. Without this rule, packets that hold channels
-//! could wait for each other for ever. At a constant load, each channel stops changing its rate. `down` is at most `up`. Therefore a
+//! could wait for each other forever. At a constant load, each channel stops changing its rate. `down` is at most `up`. Therefore a
 //! channel that has moved down to a rate does not move up again at the same load.
 //! # Not modelled
 //! Retraining errors, and messages between the ends of a link about a change.

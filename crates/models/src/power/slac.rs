@@ -26,7 +26,7 @@
 //! buffer, as `below_low` does, the rule contradicts the paper's results. The paper's buffers cover a round trip many times over (6 VCs of
 //! 32 flits, links of 10 cycles). Therefore the buffers are nearly empty at every load that the network carries: 3 % full at uniform load
 //! 0.9. The stage that makes a load possible would go off at once. Without the stage, queues would grow and the stage would come on again,
-//! for ever. In the paper, however, all links are on at high load, and under tornado every stage is on from load 0.05 on. The results of
+//! forever. In the paper, however, all links are on at high load, and under tornado every stage is on from load 0.05 on. The results of
 //! the paper are possible if a stage stays on while the load lasts. `never` is the simplest rule with this effect. `never` has a price:
 //! after a peak of the load (phases, bursts, batches that end), the stages stay on and save nothing.
 //! # Not modelled
@@ -91,7 +91,7 @@ pub enum Release {
     #[default]
     Never,
     /// A stage goes off as soon as the utilisation of the router that requested it is below `low`. At a steady load, a stage then switches
-    /// on and off for ever.
+    /// on and off forever.
     BelowLow,
 }
 

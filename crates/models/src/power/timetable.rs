@@ -11,7 +11,7 @@
 //! All links are on when the run begins. From `from` on, no new packet takes a channel of the row. Packets that hold one of the channel's
 //! VCs finish, and flits with a grant leave. When the channel has drained, it goes down for one transition, and after that it is off. The
 //! channel wakes one transition before `until` and is on at `until`. A channel does not wake before `until`, even if packets wait for it.
-//! Every row ends. Therefore no packet waits for ever. The policy never drops a flit. If the packets leave so late that the channel could
+//! Every row ends. Therefore no packet waits forever. The policy never drops a flit. If the packets leave so late that the channel could
 //! not go down and wake before `until`, the channel opens again and stays on. Packets of one flit hold no VC. Channels with packets of one
 //! flit therefore go down at `from`.
 //! # Not modelled

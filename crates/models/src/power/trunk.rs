@@ -19,7 +19,7 @@
 //! packet holds it, no flit is on it, and all credits have returned. If the utilisation of a direction exceeds `u_on` before that, the
 //! member is opened again. An end knows only its channels and the messages of the other end. Messages use the side channel of the first
 //! working member. No decision is made during a change. Under a constant load, members stop changing: the policy refuses thresholds with
-//! which they could alternate for ever. A member that has failed counts as a link that carries nothing. At the end of a window, another,
+//! which they could alternate forever. A member that has failed counts as a link that carries nothing. At the end of a window, another,
 //! working member wakes in its place. The last working member stays on. Until the new member is on, packets wait for it. With `forecast`,
 //! the members that the third of several bursts at regular intervals needed are on when the fourth burst begins. Members that have woken
 //! early stay on until the burst is two windows late.

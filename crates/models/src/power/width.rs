@@ -13,7 +13,7 @@
 //! The policy never drops a flit, and links carry packets in every cycle. Both directions of a link have the same width. A link becomes
 //! wider if the utilisation of at least one direction, at its present rate, was above `u_on`. A link becomes narrower if the utilisation of
 //! both directions was below `u_off` in their last windows. No decision is made during a change. Under a constant load, the width stops
-//! changing: the policy refuses thresholds with which it could alternate for ever.
+//! changing: the policy refuses thresholds with which it could alternate forever.
 //! # Not modelled
 //! Retraining errors. Lanes of a link that go off or wake: until a change ends, the link has its earlier rate and draws the power of its
 //! earlier mode. During a change to a wider mode, the link therefore counts with the power of the narrow mode, for at most the time `wake`

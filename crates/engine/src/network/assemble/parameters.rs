@@ -26,7 +26,7 @@ pub(super) fn refuse_worms(spec: &Spec, proof: &Proof) -> Result<(), Refusal> {
     if worms && matches!(proof, Proof::Escapes | Proof::EscapeRings(_)) && !spec.allow_dependency_cycle {
         let what = format!(
             "wormhole, but {} avoids deadlock only if a buffer holds whole packets: with wormhole, packets of {} flits can occupy several \
-             routers and block each other for ever",
+             routers and block each other forever",
             spec.routing.name(),
             spec.traffic.longest()
         );

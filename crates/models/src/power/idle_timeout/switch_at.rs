@@ -66,7 +66,7 @@ impl SwitchAt {
 }
 
 /// Refuses a number of flits that can never wait for a channel, even if all buffers of its router contain only flits for it. The channel
-/// would otherwise stay in the slower mode for ever.
+/// would otherwise stay in the slower mode forever.
 fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
     let graph = site.graph;
     let places = |router: u32| (0..).zip(graph.ports(router)).filter(|(_, port)| port.peer != Peer::Unused);

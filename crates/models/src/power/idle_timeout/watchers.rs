@@ -178,7 +178,7 @@ impl Watchers {
         if !channels.is_held(o) {
             return self.begin_change(o, channels);
         }
-        // packets that hold channels can wait for each other for ever, so this channel carries traffic again
+        // packets that hold channels can wait for each other forever, so this channel carries traffic again
         self.low[o] = Low::Carries;
         OFF.open(channels, o);
         channels.set_timer(o, channels.now() + self.times.idle);

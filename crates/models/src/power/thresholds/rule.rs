@@ -122,7 +122,7 @@ impl Asked<'_> {
 }
 
 impl Rule {
-    /// Refuses thresholds with which links would go up and down for ever under a constant load. `capacities`: the capacity of each level,
+    /// Refuses thresholds with which links would go up and down forever under a constant load. `capacities`: the capacity of each level,
     /// beginning with level 1. `level`: returns the name of a level for messages.
     pub fn check_rest(&self, path: &str, capacities: &[f64], level: impl Fn(usize) -> String) -> Result<(), Refusal> {
         let ladder = self.ladder(capacities.len() as u16);
@@ -235,7 +235,7 @@ mod tests {
                     let unsettled = loads(top).find(|&load| rest(rule, &capacities, load).is_none());
                     assert!(!holds || unsettled.is_none(), "{rule:?} with {capacities:?} at {unsettled:?}");
                     // the second level carries twice as much as the first: a little above the bound, there is a load that alternates
-                    // between them for ever
+                    // between them forever
                     if step == 1 && u_off > 1.1 * u_on / 2.0 {
                         assert!(unsettled.is_some(), "{rule:?} with {capacities:?} always rests");
                     }
