@@ -245,7 +245,7 @@ pub struct Interfaces {
     pub deliveries: Wheel<Delivery, 32>,
     /// Scratch memory: the deliveries of this cycle, each with its index in the original list.
     #[kept(scratch)]
-    pub in_order: Vec<(Delivery, usize)>,
+    pub in_order: Vec<Delivery>,
     /// The injection queues of the terminals; empty if terminals have no queues.
     pub queues: Queues,
     /// The flows whose rate congestion control limits.

@@ -165,15 +165,16 @@ fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl
         for k in 0..len {
             let delivery = interfaces.deliveries.item(first, k);
             if net.wakes {
-                in_order.push((delivery, in_order.len()));
+                in_order.push(delivery);
             } else {
                 tell(interfaces, delivery);
             }
         }
         interfaces.deliveries.release(now);
     }
-    in_order.sort_unstable_by_key(|&(delivery, place)| (delivery.terminal, place));
-    in_order.drain(..).for_each(|(delivery, _)| tell(interfaces, delivery));
+    // a stable sort: deliveries to one terminal keep their order, and runs that are already sorted are only merged
+    in_order.sort_by_key(|delivery| delivery.terminal);
+    in_order.drain(..).for_each(|delivery| tell(interfaces, delivery));
     interfaces.in_order = in_order;
 }
 

@@ -226,7 +226,7 @@ def _add_parameters(parser: argparse.ArgumentParser) -> None:
 
 
 def _size(text: str) -> str:
-    """A size with its unit. LogGOPSim's option of the same name is a bare number of bytes, so a bare number is accepted."""
+    """Return a size with its unit. A bare number is a number of bytes, as in LogGOPSim's option of the same name."""
     return f"{text}B" if text.isascii() and text.isdecimal() else text
 
 

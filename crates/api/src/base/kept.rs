@@ -386,6 +386,20 @@ macro_rules! tuples {
 
 tuples! { (A 0, B 1) (A 0, B 1, C 2) }
 
+impl Kept for () {
+    fn keep(&self, _: &mut Writer) {}
+
+    fn restore(&mut self, _: &mut Reader<'_>) -> Result<(), Unreadable> {
+        Ok(())
+    }
+}
+
+impl Value for () {
+    fn read(_: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

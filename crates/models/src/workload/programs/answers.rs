@@ -39,7 +39,7 @@ struct Calls {
 }
 
 /// Times of messages [cycles]. A histogram takes at least 16 KB, so a program that has sent no messages has none.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Flows(Option<Histogram<u64>>);
 
 impl Flows {
@@ -48,8 +48,10 @@ impl Flows {
         Histogram::new(3).expect("a constant precision is valid")
     }
 
-    fn record(&mut self, cycles: u64) {
-        self.0.get_or_insert_with(Self::none_yet).record(cycles).expect("a histogram that grows has room");
+    fn add(&mut self, times: impl Iterator<Item = u64>) {
+        for cycles in times {
+            self.0.get_or_insert_with(Self::none_yet).record(cycles).expect("a histogram that grows has room");
+        }
     }
 }
 
@@ -62,6 +64,27 @@ impl Kept for Flows {
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
         self.0 = bool::read(from)?.then(Self::none_yet);
         self.0.iter_mut().try_for_each(|counted| counted.restore(from))
+    }
+}
+
+/// Times of messages that a node has not yet added to the statistics of all ranks [cycles]. All threads share these
+/// statistics, so each access costs much time.
+#[derive(Debug, Default, Kept)]
+pub struct NewFlows(Vec<u64>);
+
+impl NewFlows {
+    /// Number of times that a node adds in one access.
+    const MOST: usize = 64;
+
+    /// Records the time of a message that has arrived.
+    pub fn record(&mut self, site: &Site, message: activity::Message) {
+        self.0.push(message.arrived - message.begun);
+        if self.0.len() == Self::MOST {
+            lock(&site.shared).flows.add(self.0.drain(..));
+        }
+        if site.wanted.messages > 0 {
+            lock(&site.shared).activity.messages.push(message);
+        }
     }
 }
 
@@ -82,12 +105,6 @@ impl Shared {
     pub fn new(wanted: Wanted) -> Self {
         let activity = Activity { spans: Log::new(wanted.spans), messages: Log::new(wanted.messages) };
         Self { flows: Flows::default(), under_way: BTreeMap::new(), calls: BTreeMap::new(), activity }
-    }
-
-    /// Records the time of a message that has arrived.
-    pub fn flow(&mut self, message: activity::Message) {
-        self.flows.record(message.arrived - message.begun);
-        self.activity.messages.push(message);
     }
 
     pub fn span(&mut self, span: Span) {
@@ -209,15 +226,17 @@ pub fn tables(site: &Site, nodes: &[Mutex<Node>]) -> Vec<(&'static str, Table)> 
 /// Returns the figures for the whole program. The run time is `None` if some rank has not ended.
 pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(&'static str, Option<f64>)> {
     let (mut messages, mut bytes, mut exposed) = (0, 0, Vec::new());
+    let mut flows = lock(&site.shared).flows.clone();
     for node in nodes {
-        for rank in &lock(node).ranks {
+        let node = lock(node);
+        flows.add(node.new_flows.0.iter().copied());
+        for rank in &node.ranks {
             exposed.extend(rank.count.exposed(site.start));
             messages += rank.count.sent;
             bytes += rank.count.sent_bytes;
         }
     }
-    let shared = lock(&site.shared);
-    let flows = shared.flows.0.as_ref();
+    let flows = flows.0.as_ref();
     let quantile = |share: f64| flows.map(|flows| flows.value_at_quantile(share) as f64);
     let exposed_mean = exposed.iter().sum::<u64>() as f64 / exposed.len().max(1) as f64;
     vec![
@@ -246,7 +265,7 @@ mod tests {
         assert!(flows.0.is_none());
         let mut bounded = Histogram::<u64>::new_with_bounds(1, 1 << 48, 3).unwrap();
         for cycles in (0..2_000).map(|k| k * k * 7 + k % 13) {
-            flows.record(cycles);
+            flows.add([cycles].into_iter());
             bounded.record(cycles).unwrap();
         }
         let grown = flows.0.as_ref().unwrap();
@@ -258,7 +277,7 @@ mod tests {
         for flows in [Flows::default(), flows] {
             let (mut bytes, mut restored) = (Writer::new(), Flows::default());
             flows.keep(&mut bytes);
-            restored.record(1);
+            restored.add([1].into_iter());
             restored.restore(&mut Reader::new(&bytes)).unwrap();
             assert_eq!(restored.0, flows.0);
         }

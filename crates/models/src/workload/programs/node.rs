@@ -8,7 +8,7 @@
 //! note takes the host latency. A window is not longer than this latency.
 
 use super::agenda::Agenda;
-use super::answers::Ended;
+use super::answers::{Ended, NewFlows};
 use super::bursts::Lent;
 use super::messages::{Handle, Message, Outgoing, Part};
 use super::notes::{InHand, Note, Rail, Report};
@@ -56,7 +56,7 @@ pub struct Node {
     /// Number of messages that the interfaces have accepted and not yet sent.
     accepted: u32,
     /// Messages between ranks of the node, sorted by the cycle of their arrival and by their number.
-    local: Agenda<(u64, u32), u32>,
+    local: Agenda<(u64, u32), ()>,
     /// Messages and requests on their way from a processor to an interface. They are sorted by the cycle in which they reach
     /// the interface, and by their number.
     handed: Agenda<(u64, u32), Outgoing>,
@@ -67,6 +67,7 @@ pub struct Node {
     notes: Agenda<Note, Cause>,
     /// Number of packets that the node has sent, and number that it has received.
     packets: [u64; 2],
+    pub new_flows: NewFlows,
     has_begun: bool,
     #[kept(fixed)]
     pub is_divided: bool,
@@ -94,6 +95,7 @@ impl Node {
             ends: Agenda::new(),
             notes: Agenda::new(),
             packets: [0; 2],
+            new_flows: NewFlows::default(),
             has_begun: false,
             is_divided: false,
             called_at: NOT_DUE,
@@ -257,9 +259,8 @@ impl Node {
         match note.report {
             Report::Left => self.has_left(site, note.number, cause, now),
             Report::Arrived => {
-                let to = lock(&site.outboxes[note.node as usize]).message(note.number).to;
-                self.complete(site, note.handle(), site.place(to), cause, now);
-                self.settle(site, site.place(to), now, None);
+                let message = *lock(&site.outboxes[note.node as usize]).message(note.number);
+                self.complete(site, note.handle(), &message, cause, now);
             }
             Report::Filled => self.fill(site, note.handle(), cause, now),
             Report::Clear => {
@@ -323,7 +324,7 @@ impl Node {
         let outgoing = Outgoing { part: Part::Data, number, to: node, flits, since: now, cause };
         if is_local {
             let arrival = site.cycle(site.fs(now) + site.local_time(bytes));
-            self.local.insert((arrival, number), to);
+            self.local.insert((arrival, number), ());
             self.accepted -= 1;
         } else {
             let request = Outgoing { part: Part::Request, flits: 1, ..outgoing };
@@ -369,23 +370,22 @@ impl Node {
 
     /// Handles the arrival of a message between two ranks of the node.
     fn arrive_local(&mut self, site: &Site, now: u64) {
-        let Some(((_, number), to)) = self.local.pop() else { return };
-        let handle = Handle { node: self.me, number };
-        let cause = lock(&site.outboxes[self.me as usize]).message(number).cause(None);
-        self.complete(site, handle, site.place(to), cause, now);
-        self.settle(site, site.place(to), now, None);
+        let Some(((_, number), ())) = self.local.pop() else { return };
+        let message = *lock(&site.outboxes[self.me as usize]).message(number);
+        self.complete(site, Handle { node: self.me, number }, &message, message.cause(None), now);
     }
 
     /// Called when all data of an eager message have arrived, or when the request of a rendezvous has arrived. Queues
-    /// the message for a processor of the receiving rank.
-    fn complete(&mut self, site: &Site, handle: Handle, r: usize, cause: Cause, now: u64) {
-        let message = *lock(&site.outboxes[handle.node as usize]).message(handle.number);
+    /// the message for a processor of the receiving rank, and starts what this rank can do now.
+    fn complete(&mut self, site: &Site, handle: Handle, message: &Message, cause: Cause, now: u64) {
         if !message.is_rendezvous {
-            lock(&site.shared).flow(message.arrival(now));
+            self.new_flows.record(site, message.arrival(now));
         }
+        let r = site.place(message.to);
         let rank = &mut self.ranks[r];
         rank.hear(now, cause);
         rank.processor(message.cpu).waiting.push_back(Task::TakeIn(handle));
+        self.settle(site, r, now, None);
     }
 
     /// Called when a processor of the rank has received a message. The message matches a posted receive, or waits for
@@ -457,7 +457,7 @@ impl Node {
     /// Called when all data of a rendezvous have arrived.
     fn fill(&mut self, site: &Site, handle: Handle, cause: Cause, now: u64) {
         let message = lock(&site.outboxes[handle.node as usize]).received(handle.number);
-        lock(&site.shared).flow(message.arrival(now));
+        self.new_flows.record(site, message.arrival(now));
         let r = site.place(message.to);
         self.ranks[r].hear(now, cause);
         self.ranks[r].split_idle(site, now);
