@@ -1,6 +1,6 @@
-//! Interface of the agents of a power policy: the calls that agents receive from the loop, and the changes that they can make to channels.
-//! Every block has its own agents; in addition, a policy may have an overseer, which acts on the whole network. Agents and overseers see
-//! channels (the outputs of routers and terminals), never the state of the loop itself.
+//! Interface of the agents of a power policy: the calls that agents receive from the cycle loop, and the changes that they can make to
+//! channels. Every block has its own agents; in addition, a policy may have an overseer, which acts on the whole network. Agents and
+//! overseers see channels (the outputs of routers and terminals), never the state of the cycle loop itself.
 
 use crate::base::kept::{Kept, Value};
 use crate::control::{Arrival, ControlPacket, Frame, Wire};
@@ -51,7 +51,7 @@ pub struct RouterSite {
     pub base: u32,
 }
 
-/// The kinds of events in the loop for which agents request calls. Events that no agent requests cost no time.
+/// The kinds of events in the cycle loop for which agents request calls. Events that no agent requests cost no time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Probes {
     pub arrivals: bool,
@@ -63,7 +63,7 @@ pub struct Probes {
     pub queued: bool,
 }
 
-/// The agents of a power policy in one block, as the loop calls them. Methods with a default do nothing by default.
+/// The agents of a power policy in one block, as the cycle loop calls them. Methods with a default do nothing by default.
 pub trait Agents: Kept + Any + Debug + Send {
     fn probes(&self) -> Probes {
         Probes::default()
@@ -111,7 +111,7 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// its old route, and the packet with its new route.
     fn rerouted(&mut self, _before: &Packet, _now: &Packet) {}
 
-    /// Called with flits that have arrived at inputs of the block in this cycle. The loop may make several calls per cycle.
+    /// Called with flits that have arrived at inputs of the block in this cycle. The cycle loop may make several calls per cycle.
     fn arrive(&mut self, _batch: &Arrivals) {}
 
     /// Called once per router and allocation step in which flits leave inputs of the router, with all these flits.

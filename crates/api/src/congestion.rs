@@ -1,7 +1,7 @@
 //! Congestion control: routers mark packets at full outputs, receivers notify the sources, and the sources then send more slowly.
 //!
-//! The loop counts the flits that wait for an output, and transports marks and notifications. The loop also stores the state of each flow
-//! whose rate is limited. A flow consists of all packets from one terminal to another.
+//! The cycle loop counts the flits that wait for an output, and transports marks and notifications. The cycle loop also stores the state of
+//! each flow whose rate is limited. A flow consists of all packets from one terminal to another.
 
 use crate::base::kept::Value;
 use crate::state::rate::Rate;
@@ -104,7 +104,7 @@ pub trait CongestionModel {
 /// Counts of marks and notifications in the window. Some fields count in the whole run and say so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct MarkCount {
-    /// Number of packets that left an output. For each of them, the loop adds the flits that then waited for the same
+    /// Number of packets that left an output. For each of them, the cycle loop adds the flits that then waited for the same
     /// output to the next field.
     pub looked: u64,
     pub waited: u64,

@@ -373,10 +373,10 @@ impl Recorder for NoPart {}
 pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
     /// Description of the table that this recording makes.
     const TABLE: TableInfo;
-    /// Whether the loop calls [`Recorder::delivered`] for every delivered packet. Calls for deliveries cost time for
+    /// Whether the cycle loop calls [`Recorder::delivered`] for every delivered packet. Calls for deliveries cost time for
     /// each packet.
     const HEARS_DELIVERIES: bool = false;
-    /// Whether the loop calls [`Recorder::crosses`] and [`Recorder::part_crossed`]. Calls for crossed channels cost
+    /// Whether the cycle loop calls [`Recorder::crosses`] and [`Recorder::part_crossed`]. Calls for crossed channels cost
     /// time at every hop.
     const HEARS_PATHS: bool = false;
     /// The recorder of this recording in a block.

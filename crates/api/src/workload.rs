@@ -410,7 +410,7 @@ pub struct Backlog {
 /// The sources of a job's terminals in one block.
 #[derive(Debug)]
 pub enum JobSources {
-    /// All sources are random clocks: the most common workload, which the loop calls without a virtual call.
+    /// All sources are random clocks: the most common workload, which the cycle loop calls without a virtual call.
     Clocks(ClockSources),
     Asked(Box<dyn Sources>),
 }

@@ -160,7 +160,7 @@ fn policies_open_and_close_channels_by_their_protocol() {
 /// that uses this count.
 #[test]
 fn no_model_reads_what_only_the_loop_counts() {
-    // recordings, and sources at a delivery, receive packets only from the loop
+    // recordings, and sources at a delivery, receive packets only from the cycle loop
     let sees_the_loop = |name: &str| name.starts_with("recording/") || name == "workload/scheduler/sources.rs";
     for (name, text) in sources("models").into_iter().filter(|(name, _)| !sees_the_loop(name)) {
         assert!(!code(&text).any(|line| line.contains("links_crossed")), "{name} reads Packet::links_crossed");

@@ -278,7 +278,7 @@ pub struct AtTerminal {
     pub job: u16,
     /// Index of the source within its job in this block.
     pub source: u32,
-    /// The next cycle in which the loop calls the source for a packet.
+    /// The next cycle in which the cycle loop calls the source for a packet.
     pub due: u64,
 }
 
@@ -286,7 +286,7 @@ impl Interfaces {
     /// The injection channel of terminal `t`, as an index of an output.
     #[inline(always)]
     pub(crate) fn channel_of(&self, t: usize) -> usize {
-        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers (checked by `assert_numbers`).
         unsafe { self.terminals.hot(t) }.out as usize
     }
 

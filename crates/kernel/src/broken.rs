@@ -2,9 +2,9 @@
 //! repaired. A head whose output is broken follows the rule that its routing declares ([`AroundFaults`]). `network/faults.rs` describes the
 //! rules.
 //!
-//! The loop has no separate code for failed links. Any head that requests a closed channel already takes a rare branch (`wait_for_link`).
-//! If the channel is broken, this branch records that in the state of this file. In the next cycle, before the allocation, all heads that
-//! request the channel look for another path.
+//! The cycle loop has no separate code for failed links. Any head that requests a closed channel already takes a rare branch
+//! (`wait_for_link`). If the channel is broken, this branch records that in the state of this file. In the next cycle, before the
+//! allocation, all heads that request the channel look for another path.
 
 use crate::block::{Beside, Fabric, PolicySide, Reach, Routers, queues_at};
 use crate::net::Net;

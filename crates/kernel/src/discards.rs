@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.faults.doomed = waiting;
     }
 
-    /// Counts a packet that the loop discards. A congestion notification belongs to no job, so it is not counted for one.
+    /// Counts a packet that the cycle loop discards. A congestion notification belongs to no job, so it is not counted for one.
     fn count_lost(&mut self, net: &Net, packet: u32) {
         let Routers { fabric, beside } = &mut self.routers;
         let (lost, marks) = (&fabric.buffers.packets.items[packet as usize], &mut self.interfaces.limits.counts);

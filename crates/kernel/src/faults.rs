@@ -1,6 +1,7 @@
 //! Handles links and routers that fail and are repaired. Under a policy that replaces links, this file notifies the agents, and decides
 //! what happens to heads whose output has failed. A head without any path waits (it is parked) until its router receives news about links.
-//! If every path leads through a failed router, the loop discards the packet (`discards.rs`). `network/faults.rs` describes the rules.
+//! If every path leads through a failed router, the cycle loop discards the packet (`discards.rs`). `network/faults.rs` describes the
+//! rules.
 
 use crate::block::{Fabric, PolicySide, Reach, Routers};
 use crate::net::{Net, Repair};

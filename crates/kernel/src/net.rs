@@ -22,7 +22,7 @@ use weft_api::state::{Packet, key_of};
 use weft_api::subnetworks::Subnets;
 use weft_api::workload::Workload;
 
-/// The data of a job that the loop needs.
+/// The data of a job that the cycle loop needs.
 #[derive(Debug)]
 pub struct NetJob {
     pub workload: Arc<dyn Workload>,
@@ -181,7 +181,7 @@ pub struct RouterRules {
     pub each_credit_wakes: bool,
 }
 
-/// Flags that enable slow paths of the loop. Most runs do not need these paths.
+/// Flags that enable slow paths of the cycle loop. Most runs do not need these paths.
 #[derive(Debug)]
 pub struct SlowPaths {
     /// Injection channels have a limited rate, or can go off.
@@ -214,7 +214,7 @@ pub struct FaultRules {
     /// Spans in which at least one part is broken, in ascending order of time. The spans are stored if the routing escapes to a ring.
     /// During these spans the ring counts as broken.
     pub cut_rings: Vec<(u64, u64)>,
-    /// True if routers fail under a policy that replaces links. The loop may then have to discard packets (`faults.rs`).
+    /// True if routers fail under a policy that replaces links. The cycle loop may then have to discard packets (`faults.rs`).
     pub routers_fail: bool,
 }
 

@@ -55,14 +55,14 @@ impl Interfaces {
     /// In cycle `now`, sets an alarm that wakes terminal `t` when its source is due, but not before cycle `from`.
     #[inline(always)]
     pub(crate) fn sleep(&mut self, net: &Net, t: usize, (now, from): (u64, u64)) {
-        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers (checked by `assert_numbers`).
         let due = unsafe { self.terminals.hot(t) }.due;
         if due <= from {
             // SAFETY: as above, `t` is a valid terminal number; there is a bit for each terminal.
             unsafe { self.busy.set_hot(t) };
             return;
         }
-        // SAFETY: the loop uses valid terminal numbers, and there is a bit for each terminal (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers, and there is a bit for each terminal (checked by `assert_numbers`).
         unsafe { self.busy.clear_hot(t) };
         let at = due.min(now + self.alarms.horizon() - 1);
         if !net.alarms_lapse || self.needs_alarm(t, now, at) {
@@ -85,7 +85,7 @@ impl Interfaces {
 
     /// Records that terminal `t` waits for a credit, or for its link.
     fn set_blocked(&mut self, t: usize) -> Sent {
-        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers (checked by `assert_numbers`).
         unsafe { self.terminals.hot_mut(t) }.blocked = true;
         self.busy.clear(t);
         Sent::Nothing

@@ -1,5 +1,5 @@
-//! Checks the indices by which the records of a block refer to each other. The hottest code of the loop uses these indices without a bounds
-//! check.
+//! Checks the indices by which the records of a block refer to each other. The hottest code of the cycle loop uses these indices without a
+//! bounds check.
 //!
 //! Each index is set when the network is assembled, or copied from another record of the same block, and no list becomes shorter.
 //! Therefore one check at the beginning is enough. [`Block::assert_numbers`] checks a new block, and [`Block::numbers_are_right`] checks a

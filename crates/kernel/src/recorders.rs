@@ -1,5 +1,5 @@
 //! The recordings of a block. Each recorder is notified of the events that it may record. A run without recordings costs no time in the
-//! loop: flags that the loop tests anyway guard deliveries and hops, and other events are rare.
+//! loop: flags that the cycle loop tests anyway guard deliveries and hops, and other events are rare.
 
 use crate::block::{Buffers, Fabric, Interfaces};
 use weft_api::base::kept::Kept;

@@ -1,4 +1,4 @@
-//! The loop's work for queues that are set aside for congested outputs.
+//! The cycle loop's work for queues that are set aside for congested outputs.
 //!
 //! In two cases a router sends a note (a token) upstream, to the sender of the channel on which a packet arrived. In the first case, the
 //! packet's head is in a normal queue and too many flits wait for its output. In the second case, the packet's queue at the next router is

@@ -1,8 +1,8 @@
 //! Records the events of the packets that the user watches. Each block records the events inside it.
 //!
-//! A run without watched packets has almost no additional cost. The loop makes the calls on one branch per cycle, and on branches that it
-//! already has for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). `journey.rs` joins the records of all
-//! blocks.
+//! A run without watched packets has almost no additional cost. The cycle loop makes the calls on one branch per cycle, and on branches
+//! that it already has for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). `journey.rs` joins the records of
+//! all blocks.
 
 use crate::block::{Fabric, Interfaces, Observers, PolicySide, queues_at};
 use crate::net::Net;

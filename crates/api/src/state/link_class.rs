@@ -1,4 +1,4 @@
-//! Properties of link classes in the form that the loop uses.
+//! Properties of link classes in the form that the cycle loop uses.
 
 use super::OutputUnit;
 use crate::base::arrays::At;

@@ -1,9 +1,9 @@
-//! The state of the network as the loop stores it: one record for each port, terminal and router. Packets and segments
+//! The state of the network as the cycle loop stores it: one record for each port, terminal and router. Packets and segments
 //! (packets in a VC queue) are stored in pools.
 //!
 //! All indices are local to a block. Port `p` of a router has the index `base(router) + p`; the [`OutputUnit`]s of injection channels have
-//! the indices after those of routers. The record of an output port takes one cache line, that of an input port two (V = 8). The loop uses
-//! the second line only if queues form or packets have several flits.
+//! the indices after those of routers. The record of an output port takes one cache line, that of an input port two (V = 8). The cycle loop
+//! uses the second line only if queues form or packets have several flits.
 
 pub mod by_class;
 mod link;
@@ -464,9 +464,9 @@ pub struct Packet {
     pub class: u8,
     /// Number of the packet's job.
     pub job: u16,
-    /// Number of links between routers that the packet has crossed so far, for statistics. Only the loop counts crossed links. Checks and
-    /// explanations do not count, so a routing must not depend on this number (`tests/layers.rs`). This field has 32 bits because a routing
-    /// may guarantee a limit of millions of hops.
+    /// Number of links between routers that the packet has crossed so far, for statistics. Only the cycle loop counts crossed links. Checks
+    /// and explanations do not count, so a routing must not depend on this number (`tests/layers.rs`). This field has 32 bits because a
+    /// routing may guarantee a limit of millions of hops.
     pub links_crossed: u32,
     /// A number of the workload that the packet carries to its delivery.
     pub tag: u32,
@@ -553,7 +553,7 @@ pub struct Terminal {
     pub brought_about: u32,
     /// VC on the injection channel of the packet that the terminal injects; `u8::MAX` before the head has left.
     pub vc: u8,
-    /// Whether the terminal has a flit to send but must wait for a credit, a VC or its link. While this is true, the loop skips the
+    /// Whether the terminal has a flit to send but must wait for a credit, a VC or its link. While this is true, the cycle loop skips the
     /// terminal.
     pub blocked: bool,
 }

@@ -2,8 +2,8 @@
 //! its tail.
 //!
 //! If all links carry one flit per cycle and buffers cover the credit round trip, the tail of a packet of P flits arrives P - 1 cycles
-//! after the head. For other links, and for a wormhole packet longer than a buffer, the code follows each flit under the rules of the loop:
-//! link rates, credits, and one grant per allocation step.
+//! after the head. For other links, and for a wormhole packet longer than a buffer, the code follows each flit under the rules of the cycle
+//! loop: link rates, credits, and one grant per allocation step.
 
 use crate::network::spec::Spec;
 use std::collections::HashMap;

@@ -167,8 +167,8 @@ pub struct Execution {
     pub threads: usize,
     /// Number of blocks; 0: the engine chooses the number by the size of the network.
     pub blocks: usize,
-    /// The shortcuts of the loop that the run may use (`kernel/src/shortcuts`). Without shortcuts the loop is slower, but its code path is
-    /// easier to follow.
+    /// The shortcuts of the cycle loop that the run may use (`kernel/src/shortcuts`). Without shortcuts the cycle loop is slower, but its
+    /// code path is easier to follow.
     pub shortcuts: Set,
 }
 

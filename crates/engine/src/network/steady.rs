@@ -17,7 +17,7 @@ const LONGEST: u64 = 64;
 /// Number of cycles between a search without result and the next search: the first value, and the largest value to which it grows.
 const FIRST_PAUSE: u64 = 256;
 const LONGEST_PAUSE: u64 = 1 << 14;
-/// Cost of examining a port in a search, measured in moves of a flit in the loop.
+/// Cost of examining a port in a search, measured in moves of a flit in the cycle loop.
 const MOVES_PER_PORT: u64 = 8;
 
 /// The periodic pattern that the network repeats.

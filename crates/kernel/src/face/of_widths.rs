@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> OfWidths<W, V> {
     /// Gives a test write access to the records.
     ///
     /// # Safety
-    /// The loop uses the indices in these records without a check. After a change, the block may advance only if
+    /// The cycle loop uses the indices in these records without a check. After a change, the block may advance only if
     /// [`AnyBlock::numbers_are_right`] returns true.
     #[doc(hidden)]
     pub unsafe fn damage(&mut self) -> Damaged<'_, W, V> {

@@ -55,7 +55,7 @@ impl InterfaceRules {
 /// The part of a source that creates packets of one message class at one terminal.
 #[derive(Debug, Clone, Kept)]
 pub struct Stream {
-    /// The cycle in which the loop next asks the source for a packet of this part.
+    /// The cycle in which the cycle loop next asks the source for a packet of this part.
     pub due: u64,
     /// A created packet that waits for space in its queue, or `NONE`.
     pub pending: u32,
@@ -216,8 +216,8 @@ impl Queues {
     /// True if a stream of terminal `t` creates a packet in cycle `now` or has a packet that waits for its queue.
     #[inline(always)]
     pub(crate) fn some_stream_is_due(&self, t: usize, now: u64) -> bool {
-        // SAFETY: the loop uses valid terminal numbers, and the list of first streams has one more item than there are terminals (checked
-        // by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers, and the list of first streams has one more item than there are terminals
+        // (checked by `assert_numbers`).
         let (first, end) = unsafe { (*self.first_stream.hot(t), *self.first_stream.hot(t + 1)) };
         // SAFETY: `first..end` are valid stream numbers (checked by `assert_numbers`).
         (first..end).any(|s| unsafe { self.streams.hot(s as usize) }.is_due(now))
@@ -257,7 +257,7 @@ impl Queues {
     /// Queue `q` of terminal `t`.
     #[inline(always)]
     pub(crate) fn queue(&self, t: usize, q: usize) -> &Queue {
-        // SAFETY: the loop uses valid numbers of terminals and their queues (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid numbers of terminals and their queues (checked by `assert_numbers`).
         unsafe { self.of.hot(self.place(t, q)) }
     }
 
@@ -265,7 +265,7 @@ impl Queues {
     #[inline(always)]
     pub(crate) fn queue_mut(&mut self, t: usize, q: usize) -> &mut Queue {
         let place = self.place(t, q);
-        // SAFETY: the loop uses valid numbers of terminals and their queues (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid numbers of terminals and their queues (checked by `assert_numbers`).
         unsafe { self.of.hot_mut(place) }
     }
 

@@ -1,4 +1,4 @@
-//! A shortcut for steady flows of body flits: when the state of a block repeats, the loop skips many periods at once.
+//! A shortcut for steady flows of body flits: when the state of a block repeats, the cycle loop skips many periods at once.
 //!
 //! A long message consists mostly of body flits, which follow each other. While only body flits and their credits move, the next events
 //! depend only on the state, with times relative to the present cycle. If the state equals an earlier state, except for counts of flits,

@@ -92,7 +92,7 @@ impl Interfaces {
     /// Called when a body flit of queue `q` has left terminal `t`. Updates the number of flits that the packet still has to send.
     #[inline(always)]
     pub(crate) fn count_body(&mut self, tally: &mut Tally, (t, q): (usize, usize), measured: bool) {
-        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers (checked by `assert_numbers`).
         let left = unsafe { self.terminals.hot(t) }.left;
         self.queues.queue_mut(t, q).left = left;
         if measured && tally.parts.are_counted() {

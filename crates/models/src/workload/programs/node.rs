@@ -39,7 +39,7 @@ enum Event {
 
 /// Data about the sources of a block that the nodes of the block change.
 pub struct Told<'a> {
-    /// Sources that are due earlier than the loop has stored, with their new cycle.
+    /// Sources that are due earlier than the cycle loop has stored, with their new cycle.
     pub woken: &'a mut Vec<(usize, u64)>,
     /// For each source: the packets that it sends without the help of its node.
     pub lent: &'a mut [Lent],
@@ -115,13 +115,13 @@ impl Node {
         if self.has_begun { next() } else { site.start }
     }
 
-    /// Updates the stored due cycle of interface `own`, after the loop has called its source. Returns this cycle.
+    /// Updates the stored due cycle of interface `own`, after the cycle loop has called its source. Returns this cycle.
     pub fn own_due(&mut self, own: usize, now: u64) -> u64 {
         self.rails[own].due = self.rails[own].next(now).unwrap_or(NOT_DUE);
         self.rails[own].due
     }
 
-    /// Wakes each interface that got packets and is due earlier than the loop has stored. Takes back lent packets if other
+    /// Wakes each interface that got packets and is due earlier than the cycle loop has stored. Takes back lent packets if other
     /// packets now have priority.
     pub fn wake_given(&mut self, site: &Site, now: u64, told: &mut Told<'_>) {
         while let Some(rail) = self.given.pop() {

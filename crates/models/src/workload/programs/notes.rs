@@ -60,7 +60,7 @@ pub struct Rail {
     /// The packet that the interface sends at present, if it is the last packet of a message. When other packets have left, nothing
     /// has to be done.
     pub in_hand: Option<InHand>,
-    /// The cycle in which the loop will next request a packet from the interface, as the loop has stored it.
+    /// The cycle in which the cycle loop will next request a packet from the interface, as the loop has stored it.
     pub due: u64,
     /// The number of this interface among the sources of its block.
     #[kept(fixed)]

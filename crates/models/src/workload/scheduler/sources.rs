@@ -202,7 +202,7 @@ impl Sources for Nodes {
     }
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        // a due program can have no packet after all; the loop then tries the next program
+        // a due program can have no packet after all; the cycle loop then tries the next program
         for _ in 0..self.nodes[source].guests.len() {
             let Some(program) = self.nodes[source].turn(now) else { break };
             let packet = self.with((source, program), due, |program, node, due| program.next(node, due, now));
