@@ -49,7 +49,7 @@ SMALLEST = dataclasses.replace(
 )
 
 
-# Numbers of claims that only repeat settings or arithmetic of the model.
+# Numbers that identify the claims (1 is T-001) that only repeat settings or arithmetic of the model.
 _CONSTRUCTED = {*range(1, 12), 15, 16, 19, *range(21, 25), 26, *range(48, 60), 83, 84, 86, 87, 88}
 
 

@@ -362,8 +362,8 @@ pub trait Routing: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Called when the run begins, with the number that the overseer of the power policy has published. The overseer may publish other
-    /// numbers later.
+    /// Called when the run begins, if the power policy publishes a number in cycle 0, such as the number of stages that are on. The
+    /// overseer of the policy may publish other numbers later ([`Self::hear`]).
     fn begin_with(&mut self, _published: u64) {}
 
     /// After this call, `steps` returns only hops over links that are on in cycle 0 under this policy.

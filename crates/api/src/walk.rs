@@ -132,8 +132,8 @@ pub struct RingHop {
 }
 
 /// The reason why the packets of a routing cannot wait for each other in a cycle (Dally and Seitz 1987). The proof selects the method by
-/// which the dependency check finds all dependencies between channels. Under every method, the check calls the same functions of the
-/// routing as the cycle loop.
+/// which the dependency check finds all dependencies between channels. Under every method, the check calls the functions of the routing
+/// that the cycle loop also calls.
 pub enum Proof<'a> {
     /// The check follows every state that a packet can reach, from every router with terminals to every other, for all its random choices
     /// and decisions.

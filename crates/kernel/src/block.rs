@@ -286,7 +286,7 @@ impl Interfaces {
     /// The injection channel of terminal `t`, as an index of an output.
     #[inline(always)]
     pub(crate) fn channel_of(&self, t: usize) -> usize {
-        // SAFETY: the cycle loop uses valid terminal numbers (checked by `assert_numbers`).
+        // SAFETY: the cycle loop calls this method only with valid terminal numbers (checked by `assert_numbers`).
         unsafe { self.terminals.hot(t) }.out as usize
     }
 

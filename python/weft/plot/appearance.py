@@ -186,7 +186,7 @@ class Appearance:
         return [name, *(old for old, new in self.labels.items() if new == name)]
 
     def layout(self, panels: int, width: float | None = None) -> tuple[float, int]:
-        """Width of a figure [inches], and number of its panels next to each other."""
+        """Returns the width of a figure [inches], and the number of panels in each row of the figure."""
         width = width or self.width or (COLUMN if panels == 1 else PAGE)
         return width, min(panels, max(1, int(width / _PANEL)))
 

@@ -365,7 +365,7 @@ impl Policy for Runtime {
 
     fn control(&self) -> Option<ControlPlan> {
         let widest = self.0.nets.widest();
-        // several broadcasts for every member of a subnetwork can wait for one link
+        // `queue` is high, because several broadcasts for each member of the subnetwork can wait for one link
         Some(ControlPlan {
             kinds: &Kind::NAMES,
             queue: 16 * u64::from(widest) + 64,

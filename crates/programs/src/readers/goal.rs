@@ -112,7 +112,7 @@ impl Format for Goal {
             for (place, op) in ops.ops().iter().enumerate() {
                 statement(&mut text, place, of.rank_of(op.comm(), op.peer().unwrap_or(0)), op);
             }
-            // the earlier operation writes the edge, so that its successors keep their order
+            // writes the dependencies by their earlier operation, so that a reader finds the successors of an operation in the same order
             for op in 0..ops.len() as u32 {
                 for (when, word) in [(When::Finish, "requires"), (When::Start, "irequires")] {
                     for later in ops.successors(op, when) {

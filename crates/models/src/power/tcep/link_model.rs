@@ -16,7 +16,8 @@ enum Word {
     Say(Say),
 }
 
-/// A message in flight. `due`: true if the message must arrive before the next end of its sender's epoch, and of its receiver's epoch.
+/// A message in flight. `due[0]`: true if the message must arrive before the next end of the sender's epoch. `due[1]`: true if the message
+/// must arrive before the next end of the receiver's epoch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Letter {
     word: Word,

@@ -121,8 +121,8 @@ impl Node {
         self.rails[own].due
     }
 
-    /// Wakes each interface that got packets and is due earlier than the cycle loop has stored. Takes back lent packets if other
-    /// packets now have priority.
+    /// Wakes each interface to which the node has just given packets, if it is now due before the cycle that the cycle loop has stored
+    /// for it. Takes back the packets that an interface can send without the node, if other packets now have priority.
     pub fn wake_given(&mut self, site: &Site, now: u64, told: &mut Told<'_>) {
         while let Some(rail) = self.given.pop() {
             self.wake(site, rail as usize, now, told);
