@@ -15,8 +15,8 @@ use weft_api::subnetworks::Views;
 /// A request from another router. This agent answers the request at the end of the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub(super) struct Request {
-    /// The value by which the agent compares requests. In a request to activate a link: virtual utilisation \[flits\], or a rank above every
-    /// utilisation (`activation::FIRST`, `CUT`). In a request to deactivate a link: minimal traffic \[flits\].
+    /// The value by which the agent compares requests. In a request to activate a link: virtual utilisation \[flits\], or a rank above
+    /// every utilisation (`activation::FIRST`, `CUT`). In a request to deactivate a link: minimal traffic \[flits\].
     pub value: u32,
     /// `Some(c)`: the request is about this router's link to member `c`. `None`: the request is about the link on which it arrived.
     pub yours: Option<u8>,
