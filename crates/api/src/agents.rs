@@ -45,9 +45,11 @@ pub struct ChannelSite {
 
 #[derive(Debug, Clone, Copy)]
 pub struct RouterSite {
-    /// Number of the router in the whole network. The next fields are its coordinates and its first channel.
+    /// Number of the router in the whole network.
     pub id: u32,
+    /// Coordinates of the router.
     pub coords: u64,
+    /// Index in the block of the router's first channel.
     pub base: u32,
 }
 

@@ -13,8 +13,9 @@ use weft_units::{Bits, Refusal};
 /// uses only the fields that it needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Value)]
 pub struct FlowMemory {
-    /// Present rate of the flow, and the rate toward which it rises \[flits per cycle\].
+    /// Present rate of the flow \[flits per cycle\].
     pub rate: f64,
+    /// Rate toward which the rate of the flow rises \[flits per cycle\].
     pub target: f64,
     /// Estimated share of marked packets in the flow.
     pub share: f64,
@@ -110,13 +111,16 @@ pub struct MarkCount {
     pub waited: u64,
     /// Number of packets that routers marked.
     pub marked: u64,
-    /// Number of notifications sent, and number of router outputs that these notifications left.
+    /// Number of notifications that terminals sent.
     pub notices: u64,
+    /// Number of router outputs that these notifications left.
     pub notice_hops: u64,
-    /// Numbers of notifications sent, received, and discarded by failed routers, in the whole run. Notifications that were sent, but
-    /// neither received nor discarded, are still in flight.
+    /// Number of notifications sent in the whole run. Notifications that were sent, but neither received nor discarded, are still in
+    /// flight.
     pub sent: u64,
+    /// Number of notifications received in the whole run.
     pub received: u64,
+    /// Number of notifications that failed routers discarded in the whole run.
     pub lost: u64,
     /// Number of marked packets that failed routers discarded in the whole run. Receivers send no notification for packets that were
     /// discarded.

@@ -271,9 +271,9 @@ pub struct PartCrossed<'a> {
 /// The arrival of a control packet, perhaps from another block.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct ControlArrival {
-    /// The block of the packet's sender, and the packet's number among the control packets sent from that block (from
-    /// 0).
+    /// The block of the packet's sender.
     pub block: u32,
+    /// The packet's number among the control packets sent from that block, counted from 0.
     pub number: u32,
     pub cycle: u64,
     /// Number of links that the control packet has crossed.

@@ -386,8 +386,9 @@ pub trait Routing: Debug + Send + Sync {
 /// Properties of a routing that do not depend on its parameters.
 #[derive(Clone, Copy)]
 pub struct About {
-    /// The graphs on which the routing works in words, and a function that tests a graph.
+    /// The graphs on which the routing works, in words.
     pub routes: &'static str,
+    /// True for a graph on which the routing works.
     pub fits: fn(&Graph) -> bool,
     /// The kinds of information about dark links that the routing can use.
     pub links: &'static [LinkKnowledge],

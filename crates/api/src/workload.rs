@@ -91,8 +91,9 @@ pub struct Usage {
     /// counts as one core.
     pub core_cycles: u64,
     pub cores_per_terminal: u32,
-    /// Number of delivered flits, and the number of links between routers that these flits crossed in total.
+    /// Number of delivered flits.
     pub flits: u64,
+    /// Number of links between routers that the delivered flits crossed in total.
     pub link_flits: u64,
 }
 

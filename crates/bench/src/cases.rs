@@ -16,8 +16,9 @@ pub struct Case {
     routing: Routing,
     pub load: f64,
     pub packet_flits: u32,
-    /// Number of cycles before the timed part, which fill the network, and number of cycles of the timed part.
+    /// Number of cycles before the timed part. These cycles fill the network.
     pub warmup: u64,
+    /// Number of cycles of the timed part.
     pub cycles: u64,
 }
 

@@ -171,10 +171,10 @@ pub struct Buffers<const V: usize> {
     pub(crate) ins: Vec<InputUnit<V>>,
     pub(crate) segments: Pool<Segment>,
     pub(crate) packets: Pool<Packet>,
-    /// `opens`, indexed by input * V + VC: the first cycle in which the head may request an output. `turning`: the heads that wait for such
-    /// a cycle, as input * 16 + VC. See `closed_vcs.rs`.
+    /// The first cycle in which the head may request an output, by input * V + VC. See `closed_vcs.rs`.
     #[kept(each)]
     pub(crate) opens: Vec<u64>,
+    /// The heads that wait for such a cycle, as input * 16 + VC.
     pub(crate) turning: Wheel<u32, 128>,
 }
 

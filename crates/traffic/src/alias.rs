@@ -42,7 +42,7 @@ const FULL: u128 = 1 << 32;
 /// A column of an alias table whose outcomes are terminals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
-    /// Number of the 2^32 values of a random number that select `own`; the other values select `other`.
+    /// The number of the 2^32 values of a random number that select `own`. The other values select `other`.
     threshold: u32,
     own: u32,
     other: u32,

@@ -547,9 +547,9 @@ pub struct Terminal {
     /// Index of the terminal's injection channel among the output units.
     #[kept(fixed)]
     pub out: u32,
-    /// `made`: number of packets that the terminal's source created without a request by a delivery. `brought_about`: number of packets of
-    /// the terminal that deliveries caused.
+    /// Number of packets that the terminal's source created without a request by a delivery.
     pub made: u32,
+    /// Number of packets of the terminal that deliveries caused.
     pub brought_about: u32,
     /// VC on the injection channel of the packet that the terminal injects; `u8::MAX` before the head has left.
     pub vc: u8,

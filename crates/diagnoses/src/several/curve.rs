@@ -19,7 +19,7 @@ weft_units::codes! {
 /// Two points of a curve whose results contradict each other: a load is saturated, but a higher load is carried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contradiction {
-    /// Index of the lowest saturated point, and index of the highest carried point.
+    /// Two points, as indices: the lowest saturated point, and the highest carried point.
     pub points: [usize; 2],
     pub diagnosis: Diagnosis,
 }

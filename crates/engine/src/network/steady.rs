@@ -23,9 +23,11 @@ const MOVES_PER_PORT: u64 = 8;
 /// The periodic pattern that the network repeats.
 #[derive(Debug)]
 struct Pattern {
-    /// A cycle in which a period begins, the length of a period, and the cycle until which the pattern is certain to repeat.
+    /// A cycle in which a period begins.
     begin: u64,
+    /// Length of a period [cycles].
     period: u64,
+    /// The cycle until which the pattern is certain to repeat.
     until: u64,
     /// The flits that each block moves in one period of the pattern.
     flows: Vec<Flow>,

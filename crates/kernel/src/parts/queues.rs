@@ -93,8 +93,9 @@ pub struct Ready {
 pub struct Queue {
     /// The destination of all packets in this queue, if each queue is for one destination; `NONE` if the queue is unassigned.
     pub to: u32,
-    /// Indices in `Queues::ready` of the first and the last packet; `NONE` if the queue is empty.
+    /// Index in `Queues::ready` of the first packet; `NONE` if the queue is empty.
     pub first: u32,
+    /// Index in `Queues::ready` of the last packet; `NONE` if the queue is empty.
     pub last: u32,
     pub packets: u16,
     /// Number of flits of the first packet that still have to be injected.

@@ -82,10 +82,11 @@ struct Counts {
 /// The numbers of body flits that a block moves in one period.
 #[derive(Debug)]
 pub struct Flow {
-    /// Lists of (index, flits). `segments`: arrivals and departures at a packet's segment. `outs`: departures from an output. `terminals`:
-    /// injected flits.
+    /// For each packet's segment with arrivals or departures: its index, and the number of flits.
     segments: Vec<(u32, u16)>,
+    /// For each output with departures: its index, and the number of flits.
     outs: Vec<(u32, u32)>,
+    /// For each terminal that injects: its index, and the number of flits.
     terminals: Vec<(u32, u16)>,
     counts: Counts,
 }

@@ -219,8 +219,9 @@ pub struct Samples {
     /// Number of rows for each interval.
     #[kept(fixed)]
     width: usize,
-    /// `taken`: number of intervals so far. `samples`: largest number of intervals, which is even.
+    /// Number of intervals so far.
     taken: usize,
+    /// Largest number of intervals; always even.
     #[kept(fixed)]
     samples: usize,
     /// The rows of all intervals, in the order of the intervals.

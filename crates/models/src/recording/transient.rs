@@ -86,8 +86,9 @@ impl Recording for Transient {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 struct Bin {
     packets: u64,
-    /// `latency`: sum of the packets' latencies [cycles]. `longest`: longest of these latencies [cycles].
+    /// Sum of the packets' latencies [cycles].
     latency: u64,
+    /// Longest of the packets' latencies [cycles].
     longest: u64,
 }
 

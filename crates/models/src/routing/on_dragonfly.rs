@@ -16,9 +16,11 @@ pub struct Groups {
     /// For each global port number k of a group: the router (its index in the group) and the output port.
     gateway: Vec<(u16, u16)>,
     pub links_per_pair: u32,
-    /// Number of link classes of the network, and the classes of links in a group and between groups.
+    /// Number of link classes of the network.
     link_classes: usize,
+    /// Class of the links in a group.
     local_class: usize,
+    /// Class of the links between groups.
     global_class: usize,
 }
 

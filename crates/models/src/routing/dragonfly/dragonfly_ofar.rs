@@ -121,9 +121,9 @@ pub struct Runtime {
     config: DragonflyOfar,
     groups: Groups,
     in_transit: InTransit,
-    /// Ranges of ports: the first port and the number of ports. `local`: ports to other routers of the group. `global`: ports to other
-    /// groups.
+    /// Ports to other routers of the group: the first port, and the number of ports.
     local: (u16, u16),
+    /// Ports to other groups: the first port, and the number of ports.
     global: (u16, u16),
     /// For each direction of the rings and each router: true if the next hop of the ring leads to another group.
     leaves_group: Vec<Vec<bool>>,

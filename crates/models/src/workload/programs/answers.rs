@@ -22,8 +22,9 @@ pub struct Ended {
 /// A call of a collective that some ranks have not ended.
 #[derive(Debug, Clone, Copy, Value)]
 struct Call {
-    /// The cycle of the first begin; `end` is the cycle of the last end so far.
+    /// The cycle in which the first rank began the call.
     begin: u64,
+    /// The latest cycle so far in which a rank ended the call.
     end: u64,
     /// Number of ranks that have not ended the call.
     left: u32,

@@ -75,9 +75,10 @@ pub struct Node {
     /// void.
     #[kept(scratch)]
     pub called_at: u64,
-    /// Scratch: interfaces that got packets in this call; `ready` has operations that became ready.
+    /// Scratch: interfaces that got packets in this call.
     #[kept(scratch)]
     given: Vec<u32>,
+    /// Scratch: operations that became ready.
     #[kept(scratch)]
     ready: Vec<Ready>,
 }

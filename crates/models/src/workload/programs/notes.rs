@@ -30,8 +30,9 @@ pub struct Note {
     pub at: u64,
     pub rail: u32,
     pub report: Report,
-    /// The message: the node that sends it, and its number at this node.
+    /// The node that sends the message.
     pub node: u32,
+    /// The number of the message at the sending node.
     pub number: u32,
 }
 

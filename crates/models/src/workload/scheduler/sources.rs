@@ -16,10 +16,11 @@ type Here = (u64, u64);
 /// A program that runs on a node.
 #[derive(Debug)]
 struct Guest {
-    /// Index of the program among those that have started; `mark` is its mark, and `node` the number of this node in
-    /// the program.
+    /// Index of the program among those that have started.
     program: usize,
+    /// The mark of the program.
     mark: u32,
+    /// The number of this node in the program.
     node: usize,
     /// The cycle in which the program has its next packet at this node.
     due: u64,
