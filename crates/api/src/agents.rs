@@ -259,7 +259,7 @@ pub trait Channels {
     fn credit_latency(&self, channel: usize) -> u64;
 
     // ---- timers -----------------------------------------------------------------------------------------------------
-    /// Sets timer `who` to end at cycle `at`, which must be later than now. If the timer is already set, the new cycle replaces the old
+    /// Sets timer `who` to end at cycle `at`. `at` must be later than now. If the timer is already set, the new cycle replaces the old
     /// one. Each channel has one timer with the number of the channel. The timers of the routers have the next numbers.
     fn set_timer(&mut self, who: usize, at: u64);
 

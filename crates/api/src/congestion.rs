@@ -40,7 +40,7 @@ pub trait Control: Debug + Send + Sync {
     /// Shortest time [cycles] between two notifications of a receiver about the same flow; 0: one notification for each marked packet.
     fn interval(&self) -> u64;
 
-    /// The initial state of a flow, which begins in cycle `now`. A new flow has no rate limit.
+    /// The initial state of a flow that begins in cycle `now`. A new flow has no rate limit.
     fn begin(&self, now: u64) -> FlowMemory;
 
     /// Changes the rate of the flow when a notification reaches its source in cycle `now`.

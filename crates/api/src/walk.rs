@@ -72,7 +72,7 @@ impl<'a> Outcomes<'a> {
         Self::new(1, move |_| packet)
     }
 
-    /// Number of possible outcomes, which is the number of packets.
+    /// Number of possible outcomes. There is one packet for each outcome.
     pub fn count(&self) -> usize {
         self.count
     }

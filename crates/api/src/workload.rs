@@ -315,7 +315,7 @@ pub trait Workload: Debug + Send + Sync {
         false
     }
 
-    /// Number of packets that follow from `own` packets, which terminals create without a request. The result includes `own` and all
+    /// Number of packets that follow from the `own` packets that terminals create without a request. The result includes `own` and all
     /// packets that their deliveries cause.
     fn in_all(&self, own: Amount) -> Amount {
         own

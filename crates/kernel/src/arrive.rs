@@ -164,8 +164,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Begins the segment of the one-flit packet `id`, which has arrived at a queue of an input. The segment is never read if the packet
-    /// bypasses the allocator.
+    /// Begins the segment of the one-flit packet `id`, after the packet has arrived at a queue of an input. The segment is never read if
+    /// the packet bypasses the allocator.
     #[inline(always)]
     pub(crate) fn begin_segment(&mut self, id: u32, key: u16) {
         // SAFETY: a one-flit packet has a segment with the same number (checked by `assert_numbers`).

@@ -30,7 +30,7 @@ use weft_api::subnetworks::Views;
 use weft_api::workload::JobSources;
 use weft_topology::Trunk;
 
-/// The far end of a channel that leaves the block, which is a port of another block.
+/// The far end of a channel that leaves the block. The far end is a port of another block.
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
     pub block: u32,
@@ -179,7 +179,7 @@ pub struct Buffers<const V: usize> {
 }
 
 impl<const V: usize> Buffers<V> {
-    /// The first segment in the queue of VC `v` of input `i`, which is not empty.
+    /// The first segment in the queue of VC `v` of input `i`. The queue must not be empty.
     pub(crate) fn front(&self, i: usize, v: usize) -> &Segment {
         &self.segments.items[*self.ins[i].head.at(v) as usize]
     }

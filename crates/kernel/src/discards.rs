@@ -59,7 +59,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         beside.observers.tally.lose(net, lost, fabric.now);
     }
 
-    /// Discards all flits of a stuck head's packet that have arrived, which frees their buffer space. Returns true if the tail of the
+    /// Discards all flits of a stuck head's packet that have arrived, and frees their buffer space. Returns true if the tail of the
     /// packet was among them.
     fn discard_head(&mut self, net: &Net, i: usize, v: usize) -> bool {
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;

@@ -103,7 +103,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Searches for a path for the head of VC `v` of input `i`, which requests no output at present.
+    /// Searches for a path for the head of VC `v` of input `i`. The head requests no output at present.
     fn route_again(&mut self, net: &Net, i: usize, v: usize) {
         let Routers { fabric, beside } = &mut self.routers;
         let (r, id) = (fabric.buffers.ins[i].router as usize, fabric.buffers.front(i, v).packet);
@@ -169,7 +169,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Parks the head of VC `v` of input `i`, which has no path, until its router receives news about links.
+    /// Parks the head of VC `v` of input `i`, because it has no path, until its router receives news about links.
     #[cold]
     pub(crate) fn park(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
         self.forget(policy, net, i, v);

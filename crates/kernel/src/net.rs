@@ -126,7 +126,7 @@ pub struct Net {
     pub congestion: Option<Arc<dyn Control>>,
     /// The rules for queues that are set aside for congested outputs; `None` if the run has no such queues.
     pub set_aside: Option<SetAsideRules>,
-    /// The rules of the ideal map, which has a queue per destination in addition to the VCs; `None` if the run has no such map.
+    /// The rules of the ideal map: a queue per destination in addition to the VCs. `None` if the run has no ideal map.
     pub ideal: Option<IdealRules>,
     /// True if the run sets queues aside, or has a queue for each destination in an ideal map.
     pub maps_queues: bool,

@@ -23,12 +23,12 @@ fn ensure(holds: bool, what: &'static str) -> Checked {
     if holds { Ok(()) } else { Err(what) }
 }
 
-/// True if `place`, which is port << 4 | VC, contains a port below `ports` and a VC below `V`.
+/// True if `place` (port << 4 | VC) contains a port below `ports` and a VC below `V`.
 fn names_vc<const V: usize>(place: u16, ports: usize) -> bool {
     usize::from(place >> 4) < ports && usize::from(place & 15) < V
 }
 
-/// True if `vc` is a VC, or `u8::MAX`, which is the value as long as a head has no VC.
+/// True if `vc` is a VC, or `u8::MAX` (the value as long as a head has no VC).
 fn is_vc_or_none<const V: usize>(vc: u8) -> bool {
     vc == u8::MAX || usize::from(vc) < V
 }

@@ -52,8 +52,8 @@ impl Recorders {
         self.each().for_each(|part| part.changed(channel, from, to, now));
     }
 
-    /// Records that a packet leaves the network on channel `channel` to its terminal, which receives it completely in cycle `at`. `inside`:
-    /// true if cycle `at` is in the window.
+    /// Records that a packet leaves the network on channel `channel` to its terminal. The terminal has received all its flits in cycle
+    /// `at`. `inside`: true if cycle `at` is in the window.
     #[inline(never)]
     pub fn delivered(&mut self, channel: usize, packet: &Packet, at: u64, inside: bool) {
         for part in self.parts.iter_mut().filter(|part| part.hears_deliveries) {
@@ -131,7 +131,7 @@ impl Recorders {
         self.each().for_each(|part| part.window_ends(now));
     }
 
-    /// Ends the recordings. Takes a last sample, which covers the time since the previous sample, and returns the recorders.
+    /// Ends the recordings. Takes a last sample over the time since the previous sample, and returns the recorders.
     pub fn finish<const V: usize>(
         mut self,
         outs: &[OutputUnit<V>],

@@ -121,7 +121,7 @@ impl Tally {
         self.count(net, packet, at);
     }
 
-    /// Counts `packet`, which is discarded in cycle `now`.
+    /// Counts `packet` as discarded in cycle `now`.
     pub fn lose(&mut self, net: &Net, packet: &Packet, now: u64) {
         if self.inside(now) {
             self.parts.faults.lose(now);

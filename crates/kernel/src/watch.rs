@@ -95,7 +95,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Decision { cycle: self.now, rule, candidates, chosen, via: net.routing.intermediate(&after) }
     }
 
-    /// Records that the head of VC `v` of input `i`, which chooses in every step, has made a new choice. `turn`: the number by which the
+    /// Records that the head of VC `v` of input `i` has made a new choice. The head chooses in every step. `turn`: the number by which the
     /// routing decides ties.
     pub(crate) fn watch_choice(
         &mut self,

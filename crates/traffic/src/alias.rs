@@ -68,7 +68,7 @@ pub(crate) fn append(columns: &mut Vec<Column>, outcomes: &[(u32, f64)]) {
     }));
 }
 
-/// Draws an outcome from the columns of one table, which has at least one column.
+/// Draws an outcome from the columns of one table. The table must have at least one column.
 #[inline]
 pub(crate) fn draw(columns: &[Column], rng: &mut Pcg32) -> u32 {
     let column = columns[below(rng, columns.len() as u32) as usize];

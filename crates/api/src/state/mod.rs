@@ -382,8 +382,8 @@ impl<const V: usize> InputUnit<V> {
         }
     }
 
-    /// Moves segment `id` of VC `v`, which follows segment `before`, to the head of the queue. Returns the previous head; the caller must
-    /// then link the segments.
+    /// Moves segment `id` of VC `v` to the head of the queue. The segment follows segment `before`. Returns the previous head; the caller
+    /// must then link the segments.
     pub fn bring_forward(&mut self, v: usize, before: u32, id: u32) -> u32 {
         if self.last(v) == id {
             *self.tail.at_mut(v) = before;

@@ -24,8 +24,8 @@ pub struct Contradiction {
     pub diagnosis: Diagnosis,
 }
 
-/// Finds the contradiction among the points of one network, which are in the order of their loads. `network`: text that identifies this
-/// network in the sweep; empty if the sweep varies only the load.
+/// Finds the contradiction among the points of one network. The points are in the order of their loads. `network`: text that identifies
+/// this network in the sweep; empty if the sweep varies only the load.
 pub fn not_monotonic(points: &[(f64, &Facts)], network: &str) -> Option<Contradiction> {
     let with = |holds: fn(&Facts) -> bool| (0..points.len()).filter(move |&point| holds(points[point].1));
     let by_load = |a: &usize, b: &usize| points[*a].0.total_cmp(&points[*b].0);

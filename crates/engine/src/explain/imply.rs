@@ -71,7 +71,7 @@ pub struct Implied {
     pub bias_of_used_credits: Option<i32>,
     /// Links that are broken from the start, if these predictions treat them as working.
     pub broken_links: Option<BrokenLinks>,
-    /// Remarks of the routing about its parameters, which users see as hints.
+    /// Remarks of the routing about its parameters. Users see these remarks as hints.
     pub hints: Vec<Remark>,
 }
 

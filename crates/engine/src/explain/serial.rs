@@ -110,7 +110,7 @@ pub fn cycles(spec: &Spec, net: &Net, links: &[u8], flits: u32) -> u64 {
     arrival + net.router.ejection_delay
 }
 
-/// A channel on the path of the packet, which meets no other packets.
+/// A channel on the path of the packet. The packet meets no other packets.
 struct Channel {
     class: u8,
     pace: Pace,

@@ -284,8 +284,8 @@ impl Spec {
         self.traffic.jobs.iter_mut().for_each(|job| job.packets = Lengths::one(flits));
     }
 
-    /// Sets the traffic pattern of the first job, which must have all terminals. The pattern's random choices come from the seed of the
-    /// spec.
+    /// Sets the traffic pattern of the first job. The first job must have all terminals. The pattern's random choices come from the seed of
+    /// the spec.
     pub fn set_pattern(&mut self, pattern: &PatternConfig) -> Result<(), Refusal> {
         let pattern = pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?;
         let pattern = Arc::new(pattern.in_planes(self.graph.planes()));

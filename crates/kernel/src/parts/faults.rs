@@ -76,7 +76,7 @@ impl Faults {
         }
     }
 
-    /// Records that a head requests channel `o`, which is broken.
+    /// Records that a head requests the broken channel `o`.
     pub fn note_asked(&mut self, o: usize) {
         self.broken.asked.push(o as u32);
     }

@@ -147,7 +147,7 @@ impl Power {
         closed && self.held[o] == 0
     }
 
-    /// Records that a packet has left VC `vc` of channel `o`, which was closed while the packet held the VC.
+    /// Records that a packet has left VC `vc` of channel `o`. The channel was closed while the packet held the VC.
     #[cold]
     pub fn leave_closed(&mut self, o: usize, vc: usize) {
         self.held[o] &= !(1 << vc);

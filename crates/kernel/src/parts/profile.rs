@@ -92,8 +92,8 @@ pub enum Arrival {
     MayBypass,
     /// Heads may bypass the allocator, even if they must choose an output first.
     MayChooseAndBypass,
-    /// Some flits arrive in runs, which streams forward without work for each flit. Heads may also bypass the allocator while they try to
-    /// (`BypassTrial`).
+    /// Some flits arrive in runs. Streams forward these flits without work for each flit. Heads may also bypass the allocator while they
+    /// try to (`BypassTrial`).
     AmongStreams,
 }
 

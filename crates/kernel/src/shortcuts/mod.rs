@@ -18,7 +18,7 @@ use facts::Facts;
 pub use state::Shortcuts;
 use weft_api::agents::Probes;
 
-/// A shortcut of the cycle loop, which skips work and gives the same result.
+/// The trait of the shortcuts of the cycle loop. A shortcut skips work and gives the same result.
 ///
 /// The cycle loop calls each shortcut in a different way, so the trait has only the functions that all shortcuts share.
 pub trait Shortcut {

@@ -21,7 +21,7 @@ use weft_api::recording::{
 use weft_api::state::Modes;
 use weft_units::{Refusal, Time};
 
-/// Largest number of rows. If there are more, the interval doubles, which halves the number of rows.
+/// Largest number of rows. If there are more, the interval doubles, and the number of rows halves.
 const ROWS: usize = 1 << 20;
 /// Largest number of samples. If there are more, the interval doubles.
 const SAMPLES: usize = 1024;

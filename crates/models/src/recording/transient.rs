@@ -135,7 +135,7 @@ impl Bins {
         bin
     }
 
-    /// Joins every two successive bins, which doubles their width.
+    /// Joins every two successive bins, so that the width of a bin doubles.
     fn halve(&mut self) {
         self.width = self.width.saturating_add(self.width.get());
         for k in 0..self.bins.len().div_ceil(2) {

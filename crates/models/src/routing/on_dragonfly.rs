@@ -152,7 +152,7 @@ impl Groups {
         1 + u32::from(u32::from(out) != index(a)) + u32::from(u32::from(back) != index(b))
     }
 
-    /// Number of hops of the path from `a` to `b` over the group `over`, which is neither the group of `a` nor the group of `b`.
+    /// Number of hops of the path from `a` to `b` over the group `over`. This group is neither the group of `a` nor the group of `b`.
     /// The path is local-global to the router at which it enters this group, and then local-global-local.
     pub fn distance_over(&self, a: u64, over: u32, b: u64, packet: &Packet, seed: u64) -> u32 {
         let router = |from: u32, to: u32| u32::from(self.gateway_to(from, to, packet, seed).0);

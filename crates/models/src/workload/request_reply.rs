@@ -250,7 +250,7 @@ struct Reply {
     next: u32,
 }
 
-/// A terminal, which sends requests and replies.
+/// A terminal that sends requests and replies.
 #[derive(Debug, Kept)]
 struct Terminal {
     clock: Clock,

@@ -99,7 +99,7 @@ impl Nodes {
         ranks.div_ceil(self.ranks) as usize * self.interfaces as usize
     }
 
-    /// Returns the interface that sends or receives a message at rank `at`, which is the sender or the receiver. Sender and receiver
+    /// Returns the interface that sends or receives a message at rank `at`. This rank is the sender or the receiver. Sender and receiver
     /// use interfaces with the same number.
     pub(super) fn interface(&self, at: u32, (from, to): (u32, u32)) -> usize {
         let chosen = if self.by_destination { to / self.ranks } else { from % self.ranks };

@@ -83,7 +83,7 @@ struct Sample {
     shift: f64,
     /// The step that shifts the lattice from router to router.
     step: usize,
-    /// The offset for intermediates, which is independent of that for destinations.
+    /// The lattice's offset for intermediates. It is independent of the offset for destinations.
     start: f64,
 }
 

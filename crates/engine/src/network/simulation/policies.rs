@@ -13,7 +13,7 @@ use weft_kernel::shortcuts::profile::{Kind, Profile, Set};
 use weft_models::allocation::AllocatorConfig;
 use weft_models::recording::RecordingConfig;
 
-/// Number of random networks. `make test-all` sets the environment variable to 4, which gives 4,000 networks.
+/// Number of random networks. `make test-all` sets the environment variable to 4, and then there are 4,000 networks.
 fn cases() -> u64 {
     let rounds = std::env::var("WEFT_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     rounds.filter(|&rounds: &u64| rounds > 1).map_or(60, |rounds| 1_000 * rounds)

@@ -10,7 +10,7 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, NONE, RUN_BEGINS};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Tries to open a stream at terminal `t`, which has body flits to send and a credit for VC `vc`. Returns true if the stream was
+    /// Tries to open a stream at terminal `t`. The terminal has body flits to send and a credit for VC `vc`. Returns true if the stream was
     /// opened. The flits of the stream move from this cycle on.
     #[inline(always)]
     pub(crate) fn opens_source(

@@ -39,8 +39,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         is_alone
     }
 
-    /// Sends a body flit of queue `q` of terminal `t`, which has sent a part of a packet, if the flit can leave. `streams`: if no other
-    /// queue contains packets, may open a stream with the flit. Returns false if the flit cannot leave.
+    /// Sends a body flit of queue `q` of terminal `t`, if the flit can leave. The terminal has sent a part of a packet before. `streams`:
+    /// if no other queue contains packets, may open a stream with the flit. Returns false if the flit cannot leave.
     #[inline(always)]
     pub(crate) fn sends_body_of_queue(
         &mut self,
@@ -74,7 +74,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl Interfaces {
-    /// Lets terminal `t`, which has a stream, sleep until a source is due: sets an alarm for that cycle.
+    /// Lets terminal `t` sleep until a source is due: sets an alarm for that cycle. The terminal has a stream.
     #[inline(never)]
     fn sleep_beside_stream(&mut self, t: usize, now: u64) {
         self.rest(t, now);

@@ -192,7 +192,7 @@ impl Line {
             let now = self.counts(network, pair);
             let before = std::mem::replace(&mut self.counts[place], now);
             let gained = |of: fn(Counts) -> u32| f64::from(of(now).wrapping_sub(of(before)) as i32);
-            // a packet of one flit is counted when it chooses a detour, which is shortly before it leaves
+            // a packet of one flit is counted when it chooses a detour, shortly before it leaves
             let direct = gained(|counts| counts.sent) - gained(|counts| counts.taken) + gained(|counts| counts.avoided);
             let sent = direct / (network.throughput(self.channel(pair)) * epoch as f64);
             self.latest[place] = sent;

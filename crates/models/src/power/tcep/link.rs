@@ -21,7 +21,7 @@ pub(crate) enum Want {
 pub(crate) enum Say {
     Ack,
     Nack,
-    /// The sender withdraws its request, which undoes the agreement.
+    /// The sender withdraws its request, and so ends the agreement.
     Withdraw,
     Reactivate,
     /// The sender's end is drained (before off) or awake (before on).

@@ -52,7 +52,7 @@ impl Say {
         Self::Raised,
     ];
 
-    /// Encodes the message as a number, which is the body of a control message.
+    /// Encodes the message as a number for the body of a control message.
     pub fn number(self) -> u128 {
         Self::ALL.iter().position(|&say| say == self).expect("a message is one of all") as u128
     }

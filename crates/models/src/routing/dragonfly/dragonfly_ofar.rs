@@ -232,7 +232,7 @@ impl Runtime {
         (group(at) * self.groups.per_group + index(at)) as usize
     }
 
-    /// The minimal hop to the destination, which is another router, and true if this hop is global.
+    /// The minimal hop to the destination router, and true if this hop is global. The destination is a different router.
     #[inline(always)]
     fn minimal(&self, at: u64, packet: &Packet) -> (Hop, bool) {
         let (port, is_global) = self.groups.hop(at, packet.dest, packet, 0);
@@ -245,7 +245,7 @@ impl Runtime {
         packet.phase & LEFT_GROUP == 0 && group(at) != group(packet.dest)
     }
 
-    /// Updates the packet's state for hop `hop`, which is outside the ring.
+    /// Updates the packet's state for hop `hop` outside the ring.
     fn takes(&self, at: u64, packet: &mut Packet, hop: Hop) {
         let misroutes = hop.port != self.minimal(at, packet).0.port;
         if misroutes {

@@ -112,7 +112,7 @@ impl Shared {
         self.activity.spans.push(span);
     }
 
-    /// Records that a rank begins or ends a collective of communicator `number`, which has `ranks` ranks.
+    /// Records that a rank begins or ends a collective of communicator `number`. The communicator has `ranks` ranks.
     pub fn call(&mut self, op: &Op, (number, ranks): (u32, u32), event: Ended) {
         let Kind::Collective(operation) = op.kind() else { return };
         let key = (number, op.instance());

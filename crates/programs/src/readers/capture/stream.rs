@@ -137,7 +137,7 @@ impl Record<'_> {
         self.words.len() / WORD
     }
 
-    /// Returns word `place`, which must exist.
+    /// Returns word `place`. The word must exist.
     pub fn word(&self, place: usize) -> i64 {
         u64_at(self.words, place * WORD).cast_signed()
     }

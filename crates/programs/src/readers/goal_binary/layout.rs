@@ -24,7 +24,7 @@ pub struct Rank {
     entries: u64,
 }
 
-/// A node of the file, which stores an operation.
+/// A node of the file. A node stores one operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Node {
     pub predecessors: u32,
