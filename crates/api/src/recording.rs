@@ -51,7 +51,7 @@ impl Heading {
 pub enum Kind {
     /// Numbers, for example of ports; cells can be empty.
     MaybeNumber,
-    /// Numbers of routers; cells can be empty. The writer of the file replaces these numbers by the routers' names.
+    /// Numbers that identify routers; cells can be empty. The writer of the file replaces these numbers by the routers' names.
     Router,
     /// Counts; cells can be empty.
     MaybeCount,
@@ -172,7 +172,7 @@ pub struct NetworkSite {
     /// Capacity [flits] of one VC in the buffer at the end of a channel, for each link class.
     pub buffers: Vec<u32>,
     pub terminals: u32,
-    /// Numbers of the terminals that belong to a job, in increasing order.
+    /// The terminals that belong to a job, as numbers in increasing order.
     pub in_jobs: Vec<u32>,
     /// Sets of terminals with names, such as jobs.
     pub sets: Vec<TerminalSet>,

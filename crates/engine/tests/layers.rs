@@ -262,8 +262,8 @@ impl Member {
             || inside.split_once('/').is_some_and(|(folder, _)| neighbours(folder))
     }
 
-    /// Numbers of the lines that contain the model's name, module or variant, perhaps as a part of another word. `starts`: the positions in
-    /// the text at which the lines begin.
+    /// Line numbers of the lines that contain the model's name, module or variant, perhaps as a part of another word. `starts`: the
+    /// positions in the text at which the lines begin.
     fn lines(&self, text: &str, starts: &[usize]) -> BTreeSet<usize> {
         let places = [&self.name, &self.module, &self.variant].map(|part| text.match_indices(part.as_str()));
         let line = |(place, _): (usize, &str)| starts.partition_point(|&start| start <= place) - 1;

@@ -421,7 +421,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Cancels the request of the head of VC `v` of input `i` for this step, so that the head may choose.
+    /// Cancels for this step the request of a head that may choose, the head of VC `v` of input `i`.
     #[cold]
     fn ask_nothing(&mut self, net: &Net, r: usize, i: usize, v: usize) {
         let old = std::mem::replace(self.buffers.ins[i].requests.at_mut(v), UNDECIDED);

@@ -1,6 +1,6 @@
 //! Records the events of the packets that the user watches. Each block records the events inside it.
 //!
-//! A run without watched packets has almost no additional cost. The cycle loop makes the calls on one branch per cycle, and on branches
+//! A run without watched packets takes almost no additional time. The cycle loop makes the calls on one branch per cycle, and on branches
 //! that it already has for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). `journey.rs` joins the records of
 //! all blocks.
 

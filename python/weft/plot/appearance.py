@@ -237,7 +237,7 @@ def _labels(asked: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
 
 
 def _listed(asked: str | Iterable[str] | None) -> list[str]:
-    """Labels of a requested order, which is given as several strings or as one string with commas."""
+    """Labels of a requested order. The order is several strings, or one string with commas."""
     texts = [asked] if isinstance(asked, str) else list(asked or [])
     # a comma inside brackets separates options of a model, not labels
     return [part.strip() for text in texts for part in re.split(r",(?![^(]*\))", text) if part.strip()]

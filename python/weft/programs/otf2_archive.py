@@ -199,7 +199,7 @@ def _check(ranks: list[Rank], file: str) -> None:
 
 
 def _complete(ranks: list[Rank], communicators: dict[int, list[int]], file: str) -> None:
-    """Set the block sizes of collectives, which are computed from the byte sums of all ranks of the collective."""
+    """Compute the block sizes of collectives from the byte sums of all ranks of a collective, and set them."""
     for number in sorted({number for rank in ranks for number in rank.collectives}):
         if number == 1:
             together = [[rank] for rank in range(len(ranks))]

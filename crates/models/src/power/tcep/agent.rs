@@ -1,6 +1,6 @@
-//! The state of an agent: its links, its requests, and the member numbers of its router in its subnetworks. The agent's actions are in
-//! other files. `duties.rs` has the actions after calls of the engine, and `answers.rs` those after control packets. `channel.rs` applies
-//! changes of links to channels, and `epoch.rs` ends epochs.
+//! The state of an agent: its links, its requests, and the index of its router among the members of each of its subnetworks. The agent's
+//! actions are in other files. `duties.rs` has the actions after calls of the engine, and `answers.rs` those after control packets.
+//! `channel.rs` applies changes of links to channels, and `epoch.rs` ends epochs.
 
 use super::Rules;
 use super::link::End;

@@ -65,7 +65,7 @@ pub struct Node {
     /// Notes (completion events) from the node's interfaces that the node has not read yet, each with the transfer that
     /// ended.
     notes: Agenda<Note, Cause>,
-    /// Number of packets that the node has sent, and number that it has received.
+    /// Two numbers of packets: those that the node has sent, and those that it has received.
     packets: [u64; 2],
     pub new_flows: NewFlows,
     has_begun: bool,

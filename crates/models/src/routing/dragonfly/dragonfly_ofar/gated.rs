@@ -27,7 +27,7 @@ pub(super) struct FirstLinks {
     managed: bool,
 }
 
-/// The direct local hop of a packet, and the member numbers of the two routers that it joins.
+/// The direct local hop of a packet, and the indices of the two routers that it joins among the members of the group.
 #[derive(Debug, Clone, Copy)]
 struct Direct {
     hop: Hop,
