@@ -1,4 +1,4 @@
-"""Runs programs in copies (forks) of a process that has loaded Weft, which saves the half second of loading.
+"""Runs programs in copies (forks) of a process that has loaded Weft, to save the half second of loading.
 
 A copy is a separate process: it receives signals, can be killed by them, and has an exit status. Other tests cover
 start-up.

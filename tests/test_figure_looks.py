@@ -107,7 +107,7 @@ def words(drawing: Figure) -> list[str]:
 
 
 def numbers_of(drawing: Picture) -> pl.DataFrame:
-    """Return the numbers of a figure, which must exist."""
+    """Return the numbers of a figure. The file with these numbers must exist."""
     assert drawing.numbers is not None
     return drawing.numbers
 

@@ -84,7 +84,7 @@ def test_a_process_that_got_the_number_of_a_dead_one_is_another(tmp_path: Path) 
 def test_writers_on_other_machines_are_judged_by_the_age_of_what_they_write(
     tmp_path: Path, age: int, stays: bool
 ) -> None:
-    """The next run also removes files with names of older versions, which do not identify the writing process."""
+    """The next run also removes files with names of older versions. These names do not identify a process."""
     name = unfinished.beside(tmp_path / "file.txt").name
     pid = name.split("-")[1]
     elsewhere = f".file.txt.{'0' * 12}-{pid}-1-{'a' * 32}.part"

@@ -216,7 +216,7 @@ def _completed(operation: str, sums: list[tuple[int, int]], root: int = 0) -> li
 
 
 def test_sizes_of_blocks_follow_from_the_sums_of_the_ranks() -> None:
-    # sums of 3 ranks as Score-P writes them; with MPI_IN_PLACE the root has no sum
+    # sums of 3 ranks as Score-P writes them; with MPI_IN_PLACE the root records no sum
     assert _completed("BCAST", [(24, 8), (0, 8), (0, 8)]) == [[0, 8]] * 3
     assert _completed("REDUCE", [(0, 24), (8, 0), (8, 0)]) == [[0, 8]] * 3
     assert _completed("ALLTOALL", [(24, 24)] * 3) == [[8]] * 3

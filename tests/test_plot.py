@@ -25,7 +25,7 @@ def figure(results: Results) -> Figure:
 
 
 def loads(line: Line2D) -> list[float]:
-    """Return the loads of the points of a line, which are their horizontal positions."""
+    """Return the loads of the points of a line: their horizontal positions."""
     return [float(x) for x in np.atleast_1d(np.asarray(line.get_xdata()))]
 
 

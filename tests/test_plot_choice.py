@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def points(results: Results, *wanted: Any) -> list[int]:
-    """Return the numbers of the points of a choice."""
+    """Return the indices of the points of a choice."""
     return Choice.of([results], wanted).parts[0].points
 
 

@@ -60,7 +60,7 @@ def test_a_program_answers_with_its_run_time(tmp_path: Path) -> None:
     ],
 )
 def test_the_window_ends_with_the_program(queues: dict[str, object], tmp_path: Path) -> None:
-    """The window ends with the program, long before `max_window`, which is 50 million times longer.
+    """The window ends with the program, long before `max_window`. That limit is 50 million times longer.
 
     The engine checks every 32 cycles whether the program has ended.
     """

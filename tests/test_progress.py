@@ -81,7 +81,7 @@ def test_a_limit_of_a_program_is_no_time_that_is_left() -> None:
 
 
 def test_points_are_weighed_by_their_load() -> None:
-    """In the estimate, load 0.9 has a weight of 1.0, which includes the idle network, and load 0.4 has half of this
+    """In the estimate, load 0.9 has a weight of 1.0 (with the idle network), and load 0.4 has half of this
     weight."""
     estimate = Estimate([point(0.9), point(0.4), point(0.4)])
     assert estimate.all_left([], workers=1) is None, "nothing is known yet"

@@ -1,4 +1,4 @@
-"""Tests the queueing scheme RECN, which sets queues aside for congested outputs: cold flows next to a hot spot, and
+"""Tests the queueing scheme RECN (it sets queues aside for congested outputs): cold flows next to a hot spot, and
 refusals."""
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ SMALLEST = dataclasses.replace(
 )
 
 
-# Numbers of claims that only repeat settings or arithmetic of the model.
+# Numbers that identify the claims (1 is T-001) that only repeat settings or arithmetic of the model.
 _CONSTRUCTED = {*range(1, 12), 15, 16, 19, *range(21, 25), 26, *range(48, 60), 83, 84, 86, 87, 88}
 
 
@@ -69,7 +69,7 @@ def scaled(column: str, factor: float, mechanism: str = TCEP) -> Callable[[pl.Da
 
 
 def carrying(most: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Make a function that limits the accepted load of a mechanism, which saturates beyond this limit."""
+    """Make a function that limits the accepted load of a mechanism. Beyond this limit the mechanism saturates."""
     ours, load = pl.col("mechanism") == mechanism, pl.col("load")
     return lambda rows: rows.with_columns(
         accepted_load=pl.when(ours).then(pl.min_horizontal(load, most)).otherwise(pl.col("accepted_load")),
@@ -528,7 +528,7 @@ def test_frames_are_those_of_the_results(tmp_path: Path) -> None:
 def test_links_that_stay_on_are_scaled_too(tmp_path: Path) -> None:
     """At load 0.02 every powered channel carries less than a quarter of its bandwidth.
 
-    All channels therefore have the lowest rate, which draws 0.54 of the power.
+    All channels therefore have the lowest rate. At this rate a channel draws 0.54 of the power.
     """
     text = PAPER.path("uniform.yaml").read_text(encoding="utf-8")
     two = {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def without_runs(paper: Paper) -> Paper:
-    """Return the paper with only one table, which needs no run, and without rules, which take most of the time."""
+    """Return the paper with only one table that needs no run, and without rules, because rules take long."""
     tables = [each for each in paper.figures if each.rows and not each.needs]
     rules = {claim: given("not judged here") for claim in paper.rules}
     return dataclasses.replace(paper, experiments=[], figures=tables[:1], rules=rules)

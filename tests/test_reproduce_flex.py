@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from weft_papers.common.paper import Experiment
 
-# Numbers of claims that contradict arithmetic, so that no run can meet them. The scoreboard gives the reason for each
+# Claims, by number, that contradict arithmetic, so that no run can meet them. The scoreboard gives the reason for each
 # claim.
 IMPOSSIBLE = {5, 6, 12, 22, 28, 33, 38, 45, 46, 50, 66, 69, 72, 80, 81, 84, 91, 92, 99, 100, 119, 137, 138, 139}
-# Numbers of claims whose formula the model repeats (CONSTRUCTED), and of claims about networks that we chose because
+# Claims, by number, whose formula the model repeats (CONSTRUCTED), and of claims about networks that we chose because
 # they give the printed numbers (SELECTED).
 CONSTRUCTED = {24, 74, 75, 77, 78, 82, 86, 90, 94, 127, 128, 129}
 SELECTED = {*range(25, 45)} - IMPOSSIBLE

@@ -35,7 +35,7 @@ from weft_papers.torus.network_runs import (
 )
 
 GIVEN = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15}
-# Numbers of claims about values that other papers measured.
+# Claims, by number, about values that other papers measured.
 UNTESTABLE = {11, 12}
 DRAWN = [each.name for each in PAPER.figures if each.draw]
 

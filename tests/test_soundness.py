@@ -37,7 +37,7 @@ measure: {warmup: 5000cycles, window: 10000cycles}
 sweep: {power.policy: [always_on, {idle_timeout: {idle: 200cycles, transition: 2000cycles}}]}
 """
 
-# The numbers of a point that would be best in all quantities. A flaw excludes it.
+# Measured values of a point that would be best in all quantities. A flaw excludes it.
 WONDER: dict[str, Any] = {
     "accepted_load": 0.9,
     "packet_latency_mean_cycles": 1.0,

@@ -1,4 +1,4 @@
-"""Tests control packets of routers: the page shows every kind, and figures have the numbers of the files."""
+"""Tests control packets of routers: the page shows every kind, and figures show the values in the files."""
 
 from __future__ import annotations
 

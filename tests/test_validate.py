@@ -247,9 +247,10 @@ def test_rows_of_fogsim_agree() -> None:
 
 
 def test_loads_of_fogsim_are_of_packets_that_take_eight_cycles() -> None:
-    """FOGSim's packets of 8 phits are one flit over links of 1/8 flit per cycle, so loads are divided by 8.
+    """Weft runs FOGSim's packets of 8 phits as packets of one flit, on links that carry 1/8 flit per cycle.
 
-    The accepted load of a burst is a mean until its last packet arrives.
+    Therefore FOGSim's loads [phits/node/cycle] are divided by 8. FOGSim measures the accepted load of a burst from the
+    start until the last packet of the burst arrives.
     """
     cases = {case.name: case for case in read(GOLDEN / "fogsim.csv")}
     steady, burst = cases["v1-h2-MIN-ADV+1-5-s1"], cases["v1-burst200-h2-PB-UN-100-s1"]

@@ -163,7 +163,7 @@ def test_each_routing_that_is_named_carries_the_load_and_loses_nothing(
 ) -> None:
     """A ring of four routers with one link cut is a row with a terminal on each router.
 
-    Two terminals send 2/3 of their packets over the middle link of the row, which is full at load 1 / (2 * 2/3) = 0.75.
+    Two terminals send 2/3 of their packets over the middle link of the row. It is full at load 1 / (2 * 2/3) = 0.75.
     With random intermediates, half of the packets of two terminals cross this link on each leg. The link is then full
     at load 1 / (2 * 2 * 1/2) = 0.5.
     """

@@ -64,7 +64,7 @@ pub struct Cause {
 /// of these fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Span {
-    /// The first cycle after the span, which starts in cycle `from`.
+    /// The first cycle after the span. The span starts in cycle `from`.
     pub to: u64,
     pub rank: u32,
     pub from: u64,

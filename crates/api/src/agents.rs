@@ -1,6 +1,6 @@
-//! Interface of the agents of a power policy: the calls that agents receive from the loop, and the changes that they can make to channels.
-//! Every block has its own agents; in addition, a policy may have an overseer, which acts on the whole network. Agents and overseers see
-//! channels (the outputs of routers and terminals), never the state of the loop itself.
+//! Interface of the agents of a power policy: the calls that agents receive from the cycle loop, and the changes that they can make to
+//! channels. Every block has its own agents; in addition, a policy may have an overseer, which acts on the whole network. Agents and
+//! overseers see channels (the outputs of routers and terminals), never the state of the cycle loop itself.
 
 use crate::base::kept::{Kept, Value};
 use crate::control::{Arrival, ControlPacket, Frame, Wire};
@@ -45,13 +45,15 @@ pub struct ChannelSite {
 
 #[derive(Debug, Clone, Copy)]
 pub struct RouterSite {
-    /// Number of the router in the whole network. The next fields are its coordinates and its first channel.
+    /// Number of the router in the whole network.
     pub id: u32,
+    /// Coordinates of the router.
     pub coords: u64,
+    /// Index in the block of the router's first channel.
     pub base: u32,
 }
 
-/// The kinds of events in the loop for which agents request calls. Events that no agent requests cost no time.
+/// The kinds of events in the cycle loop for which agents request calls. Events that no agent requests cost no time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Probes {
     pub arrivals: bool,
@@ -63,7 +65,7 @@ pub struct Probes {
     pub queued: bool,
 }
 
-/// The agents of a power policy in one block, as the loop calls them. Methods with a default do nothing by default.
+/// The agents of a power policy in one block, as the cycle loop calls them. Methods with a default do nothing by default.
 pub trait Agents: Kept + Any + Debug + Send {
     fn probes(&self) -> Probes {
         Probes::default()
@@ -111,7 +113,7 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// its old route, and the packet with its new route.
     fn rerouted(&mut self, _before: &Packet, _now: &Packet) {}
 
-    /// Called with flits that have arrived at inputs of the block in this cycle. The loop may make several calls per cycle.
+    /// Called with flits that have arrived at inputs of the block in this cycle. The cycle loop may make several calls per cycle.
     fn arrive(&mut self, _batch: &Arrivals) {}
 
     /// Called once per router and allocation step in which flits leave inputs of the router, with all these flits.
@@ -257,7 +259,7 @@ pub trait Channels {
     fn credit_latency(&self, channel: usize) -> u64;
 
     // ---- timers -----------------------------------------------------------------------------------------------------
-    /// Sets timer `who` to end at cycle `at`, which must be later than now. If the timer is already set, the new cycle replaces the old
+    /// Sets timer `who` to end at cycle `at`. `at` must be later than now. If the timer is already set, the new cycle replaces the old
     /// one. Each channel has one timer with the number of the channel. The timers of the routers have the next numbers.
     fn set_timer(&mut self, who: usize, at: u64);
 

@@ -1,4 +1,4 @@
-//! Switch allocators: the interface that the loop calls, and the guarantees that an allocator must give.
+//! Switch allocators: the interface that the cycle loop calls, and the guarantees that an allocator must give.
 
 use super::switch::Ports;
 use super::switch_step::SwitchStep;
@@ -9,10 +9,10 @@ use std::fmt::Debug;
 /// A switch allocator, which is at the same time its configuration.
 ///
 /// # Safety
-/// The loop executes the moves (pairs of an input and an output) without checking them. `allocate` must return the number of moves that it
-/// has entered in this call. An allocator must number its moves from 0, without a gap. Each call of `allocate` may enter each input and
-/// each output at most once. An allocator may change the records of `Ports` only through functions of `Ports`. However, an allocator may
-/// change the round-robin pointers (`rr_in`, `rr_out`, `rr_vc`), `grants` and `offers` directly.
+/// The cycle loop executes the moves (pairs of an input and an output) without checking them. `allocate` must return the number of moves
+/// that it has entered in this call. An allocator must number its moves from 0, without a gap. Each call of `allocate` may enter each input
+/// and each output at most once. An allocator may change the records of `Ports` only through functions of `Ports`. However, an allocator
+/// may change the round-robin pointers (`rr_in`, `rr_out`, `rr_vc`), `grants` and `offers` directly.
 pub unsafe trait Allocator: Debug + Clone + Send + Sync + 'static {
     /// Matches inputs with `outputs` in one allocation step, and enters each matched pair as a move. Each of `outputs` has a head that may
     /// get a VC, or a flit that may cross the switch ([`Ports::enter`], [`Ports::cross_from`]). Each input and each output can be in at
@@ -21,7 +21,7 @@ pub unsafe trait Allocator: Debug + Clone + Send + Sync + 'static {
     /// pointers of the input, the output and the VC must point past the pair (`take_turns` in that file). The method returns the number of
     /// moves. `S`: selects whether heads, flits that hold a VC, or both may cross in this step. The functions of `Ports` apply this
     /// selection, so an allocator seldom uses `S` itself. Mark implementations for inlining, so that the compiler can keep the ports in
-    /// registers. The loop calls the compiled function once per allocation step.
+    /// registers. The cycle loop calls the compiled function once per allocation step.
     ///
     /// # Safety
     /// All members of `outputs` are ports of this router.
@@ -45,13 +45,13 @@ pub trait AllocatorModel {
         Self: Sized;
 }
 
-/// A function that compiles the loop for an allocator from a crate outside Weft. `kernel::face::widths::compiler` makes a `Compiler`.
-/// `weft-api` does not know the types of the loop, and the loop does not know the type of the allocator. The types of the loop and of the
-/// allocator are therefore hidden behind `Any`.
+/// A function that compiles the cycle loop for an allocator from a crate outside Weft. `kernel::face::widths::compiler` makes a `Compiler`.
+/// `weft-api` does not know the types of the cycle loop, and the loop does not know the type of the allocator. The types of the cycle loop
+/// and of the allocator are therefore hidden behind `Any`.
 #[derive(Debug, Clone, Copy)]
 pub struct Compiler(pub fn(allocator: &dyn Any, how: &dyn Any) -> Box<dyn Any>);
 
-/// Code that is generic over the type of the allocator, such as the compilation of the loop for it. The compiler makes
+/// Code that is generic over the type of the allocator, such as the compilation of the cycle loop for it. The compiler makes
 /// one copy of this code for each type of allocator.
 pub trait UseAllocator {
     type Output;

@@ -126,7 +126,7 @@ impl Board {
         self.kept.saturating_mul(self.every)
     }
 
-    /// Stores the post of router `router` in cycle `now`, which must be a cycle of posts.
+    /// Stores the post of router `router` in cycle `now`. Routers must post in this cycle.
     pub fn post(&self, now: Cycles, router: u32, numbers: &[u32]) {
         let first = self.place(now / self.every, router);
         for (place, &number) in self.posted[first..first + self.numbers].iter().zip(numbers) {

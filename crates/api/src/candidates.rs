@@ -1,6 +1,6 @@
 //! Ranks candidate outputs by credits, for heads that choose in every step and compare only credits.
 
-/// Highest rank of a closed candidate, which has no VC that the head may take: only the low byte of its rank is not 0.
+/// Highest rank of a closed candidate (an output without a VC that the head may take): only the low byte of its rank is not 0.
 pub const CLOSED: u32 = 0xff;
 
 /// Rank of a candidate output, from its credits over all VCs that the head may take. The highest rank wins. The low byte, a hash of the

@@ -1,5 +1,5 @@
-//! A built routing in the form that the loop calls: one virtual call per hop. The called code is compiled for this routing and for ports of
-//! one width, so it makes no other virtual call.
+//! A built routing in the form that the cycle loop calls: one virtual call per hop. The called code is compiled for this routing and for
+//! ports of one width, so it makes no other virtual call.
 
 use super::routing::{AnyRouting, Hop, Routing};
 use super::view::{Queues, View};
@@ -80,7 +80,7 @@ pub trait ForPorts<const V: usize> {
     fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<V>>;
 }
 
-/// All numbers of VCs (widths) for which the loop is compiled.
+/// All numbers of VCs (widths) for which the cycle loop is compiled.
 #[derive(Debug)]
 pub struct Widths;
 

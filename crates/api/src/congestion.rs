@@ -1,7 +1,7 @@
 //! Congestion control: routers mark packets at full outputs, receivers notify the sources, and the sources then send more slowly.
 //!
-//! The loop counts the flits that wait for an output, and transports marks and notifications. The loop also stores the state of each flow
-//! whose rate is limited. A flow consists of all packets from one terminal to another.
+//! The cycle loop counts the flits that wait for an output, and transports marks and notifications. The cycle loop also stores the state of
+//! each flow whose rate is limited. A flow consists of all packets from one terminal to another.
 
 use crate::base::kept::Value;
 use crate::state::rate::Rate;
@@ -13,8 +13,9 @@ use weft_units::{Bits, Refusal};
 /// uses only the fields that it needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Value)]
 pub struct FlowMemory {
-    /// Present rate of the flow, and the rate toward which it rises \[flits per cycle\].
+    /// Present rate of the flow \[flits per cycle\].
     pub rate: f64,
+    /// Rate toward which the rate of the flow rises \[flits per cycle\].
     pub target: f64,
     /// Estimated share of marked packets in the flow.
     pub share: f64,
@@ -39,7 +40,7 @@ pub trait Control: Debug + Send + Sync {
     /// Shortest time [cycles] between two notifications of a receiver about the same flow; 0: one notification for each marked packet.
     fn interval(&self) -> u64;
 
-    /// The initial state of a flow, which begins in cycle `now`. A new flow has no rate limit.
+    /// The initial state of a flow that begins in cycle `now`. A new flow has no rate limit.
     fn begin(&self, now: u64) -> FlowMemory;
 
     /// Changes the rate of the flow when a notification reaches its source in cycle `now`.
@@ -104,19 +105,22 @@ pub trait CongestionModel {
 /// Counts of marks and notifications in the window. Some fields count in the whole run and say so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct MarkCount {
-    /// Number of packets that left an output. For each of them, the loop adds the flits that then waited for the same
+    /// Number of packets that left an output. For each of them, the cycle loop adds the flits that then waited for the same
     /// output to the next field.
     pub looked: u64,
     pub waited: u64,
     /// Number of packets that routers marked.
     pub marked: u64,
-    /// Number of notifications sent, and number of router outputs that these notifications left.
+    /// Number of notifications that terminals sent.
     pub notices: u64,
+    /// Number of router outputs that these notifications left.
     pub notice_hops: u64,
-    /// Numbers of notifications sent, received, and discarded by failed routers, in the whole run. Notifications that were sent, but
-    /// neither received nor discarded, are still in flight.
+    /// Number of notifications sent in the whole run. Notifications that were sent, but neither received nor discarded, are still in
+    /// flight.
     pub sent: u64,
+    /// Number of notifications received in the whole run.
     pub received: u64,
+    /// Number of notifications that failed routers discarded in the whole run.
     pub lost: u64,
     /// Number of marked packets that failed routers discarded in the whole run. Receivers send no notification for packets that were
     /// discarded.

@@ -35,7 +35,7 @@ pub fn choices_below(coords: u64, level: usize, radix: u32) -> usize {
     digits[..level].iter().rev().fold(0, |number, &digit| number * radix as usize + usize::from(digit))
 }
 
-/// The numbers of the links up in this set, in ascending order.
+/// The indices of the links up in this set, in ascending order.
 pub fn numbers_of(mut ups: Ups) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let first = (ups != 0).then(|| ups.trailing_zeros())?;

@@ -132,8 +132,9 @@ pub trait QueueingModel {
 /// Counts of the queues that routers set aside for congested outputs in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct SetAsideCount {
-    /// Numbers of tokens in the whole run: tokens given to upstream routers and terminals, and tokens returned.
+    /// Number of tokens given to upstream routers and terminals in the whole run.
     pub given: u64,
+    /// Number of tokens returned in the whole run.
     pub returned: u64,
     /// Number of notifications sent in the whole run: one for each given or returned token.
     pub sent: u64,

@@ -51,7 +51,7 @@ impl Heading {
 pub enum Kind {
     /// Numbers, for example of ports; cells can be empty.
     MaybeNumber,
-    /// Numbers of routers; cells can be empty. The writer of the file replaces these numbers by the routers' names.
+    /// Numbers that identify routers; cells can be empty. The writer of the file replaces these numbers by the routers' names.
     Router,
     /// Counts; cells can be empty.
     MaybeCount,
@@ -172,7 +172,7 @@ pub struct NetworkSite {
     /// Capacity [flits] of one VC in the buffer at the end of a channel, for each link class.
     pub buffers: Vec<u32>,
     pub terminals: u32,
-    /// Numbers of the terminals that belong to a job, in increasing order.
+    /// The terminals that belong to a job, as numbers in increasing order.
     pub in_jobs: Vec<u32>,
     /// Sets of terminals with names, such as jobs.
     pub sets: Vec<TerminalSet>,
@@ -271,9 +271,9 @@ pub struct PartCrossed<'a> {
 /// The arrival of a control packet, perhaps from another block.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct ControlArrival {
-    /// The block of the packet's sender, and the packet's number among the control packets sent from that block (from
-    /// 0).
+    /// The block of the packet's sender.
     pub block: u32,
+    /// The packet's number among the control packets sent from that block, counted from 0.
     pub number: u32,
     pub cycle: u64,
     /// Number of links that the control packet has crossed.
@@ -373,10 +373,10 @@ impl Recorder for NoPart {}
 pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
     /// Description of the table that this recording makes.
     const TABLE: TableInfo;
-    /// Whether the loop calls [`Recorder::delivered`] for every delivered packet. Calls for deliveries cost time for
+    /// Whether the cycle loop calls [`Recorder::delivered`] for every delivered packet. Calls for deliveries cost time for
     /// each packet.
     const HEARS_DELIVERIES: bool = false;
-    /// Whether the loop calls [`Recorder::crosses`] and [`Recorder::part_crossed`]. Calls for crossed channels cost
+    /// Whether the cycle loop calls [`Recorder::crosses`] and [`Recorder::part_crossed`]. Calls for crossed channels cost
     /// time at every hop.
     const HEARS_PATHS: bool = false;
     /// The recorder of this recording in a block.

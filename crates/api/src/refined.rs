@@ -122,7 +122,7 @@ impl Refined {
         Hop { class: link.routed[usize::from(hop.class % link.each)], ..hop }
     }
 
-    /// The lane of a packet on the channel from its source terminal, which is at `port` of `router`.
+    /// The lane of a packet on the channel from its source terminal. The terminal is at `port` of `router`.
     pub fn from_terminal(&self, (router, port): (u32, u16), packet: &Packet, seed: u64) -> u8 {
         let Some(lanes) = &self.lanes else { return 0 };
         let onward = lanes.onward(router, packet, seed);

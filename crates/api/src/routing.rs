@@ -1,13 +1,13 @@
 //! Routing algorithms: the interface that the engine calls. Methods have a default where a safe one exists.
 //!
-//! In the loop the engine calls a routing when a packet is created (`inject`), and once or more for each hop. For a hop, the engine calls
-//! one of three methods. The engine calls `next` one hop ahead, with only coordinates and the packet. The engine calls `at_head` when the
-//! packet becomes the head of its VC, with the queues of the router as well. The engine calls `each_step` in every allocation step.
+//! In the cycle loop the engine calls a routing when a packet is created (`inject`), and once or more for each hop. For a hop, the engine
+//! calls one of three methods. The engine calls `next` one hop ahead, with only coordinates and the packet. The engine calls `at_head` when
+//! the packet becomes the head of its VC, with the queues of the router as well. The engine calls `each_step` in every allocation step.
 //! [`Needs::decides`] selects the method. A packet has fields that only its routing uses: `target`, `phase`, `dim`, `lane` and two flags.
 //! Random choices are hashes of (seed, packet, place), so results do not depend on the order of events.
 //!
 //! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop. Checks and
-//! explanations call the same functions of the routing as the loop does.
+//! explanations call the same functions of the routing as the cycle loop does.
 
 use super::agents::Published;
 use super::board::Posts;
@@ -189,7 +189,7 @@ pub trait Routing: Debug + Send + Sync {
 
     /// Called when a head at router `at` has got a VC for `hop`. The routing may record the hop in the packet ([`Needs::remembers`]).
     /// Checks and explanations also call this method, for each hop of `next` and `steps`. (If two classes share their VCs, as in
-    /// [`RingEntry`], the loop does not know which class the head used, and passes the lower one.)
+    /// [`RingEntry`], the cycle loop does not know which class the head used, and passes the lower one.)
     fn taken(&self, _at: u64, _packet: &mut Packet, _hop: Hop) {}
 
     /// Information for the power policy about a hop that a head at `at` chose in an earlier step and takes now. The engine calls this
@@ -362,8 +362,8 @@ pub trait Routing: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Called when the run begins, with the number that the overseer of the power policy has published. The overseer may publish other
-    /// numbers later.
+    /// Called when the run begins, if the power policy publishes a number in cycle 0, such as the number of stages that are on. The
+    /// overseer of the policy may publish other numbers later ([`Self::hear`]).
     fn begin_with(&mut self, _published: u64) {}
 
     /// After this call, `steps` returns only hops over links that are on in cycle 0 under this policy.
@@ -386,8 +386,9 @@ pub trait Routing: Debug + Send + Sync {
 /// Properties of a routing that do not depend on its parameters.
 #[derive(Clone, Copy)]
 pub struct About {
-    /// The graphs on which the routing works in words, and a function that tests a graph.
+    /// The graphs on which the routing works, in words.
     pub routes: &'static str,
+    /// True for a graph on which the routing works.
     pub fits: fn(&Graph) -> bool,
     /// The kinds of information about dark links that the routing can use.
     pub links: &'static [LinkKnowledge],
@@ -492,7 +493,7 @@ impl<M: RoutingModel> AnyRoutingModel for M {
     }
 }
 
-/// A [`Routing`] as a trait object, with the forms that are compiled for the loop.
+/// A [`Routing`] as a trait object, with the forms that are compiled for the cycle loop.
 pub trait AnyRouting: Routing {
     /// The compiled form that computes hops ahead.
     fn ahead(self: Arc<Self>) -> Box<dyn Ahead>;

@@ -8,9 +8,9 @@ use crate::state::{InputUnit, Move, NO_REQUEST, OutputUnit, Router, matching};
 use crate::switch_step::SwitchStep;
 use std::marker::PhantomData;
 
-/// The ports of one router, in the form that allocators use. The loop creates this view so that `ins`, `outs` and `requesters` begin with
-/// the router's own entries. All masks contain only ports of the router. `S`: selects the heads and flits that may cross the switch in this
-/// step.
+/// The ports of one router, in the form that allocators use. The cycle loop creates this view so that `ins`, `outs` and `requesters` begin
+/// with the router's own entries. All masks contain only ports of the router. `S`: selects the heads and flits that may cross the switch in
+/// this step.
 pub struct Ports<'a, const W: usize, const V: usize, S: SwitchStep> {
     pub step: PhantomData<S>,
     pub common: &'a Common,

@@ -1,5 +1,5 @@
 //! Kinds of allocation steps: which flits may cross the switch in a step of a router, and how arbiters choose. The compiler makes one copy
-//! of the loop and the allocators for each kind of step.
+//! of the cycle loop and the allocators for each kind of step.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! The data of the loop that a routing can read at its packet's present router.
+//! The data of the cycle loop that a routing can read at its packet's present router.
 
 use super::board::Post;
 use super::common::Common;
@@ -12,7 +12,7 @@ use crate::state::{Gate, LinkState, OutputUnit};
 use std::cell::Cell;
 use weft_topology::Trunk;
 
-/// A routing's note about the hop that it has chosen for a head, for the loop or the power policy.
+/// A routing's note about the hop that it has chosen for a head, for the cycle loop or the power policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HopNote {
     #[default]
@@ -23,9 +23,9 @@ pub enum HopNote {
     ContinuesDetour,
     /// The packet takes a direct link that was about to be switched off; this keeps the link on.
     TakesBack,
-    /// The head keeps this request until a flit leaves through the same output. The loop does not call the routing for the head before
-    /// that. Only a routing that decides in every step and reads grants ([`Needs::sees_grants`](super::routing::Needs::sees_grants)) may
-    /// note this.
+    /// The head keeps this request until a flit leaves through the same output. The cycle loop does not call the routing for the head
+    /// before that. Only a routing that decides in every step and reads grants ([`Needs::sees_grants`](super::routing::Needs::sees_grants))
+    /// may note this.
     Stays,
 }
 
@@ -76,7 +76,7 @@ pub trait View {
     fn occupancy(&self, hop: Hop) -> (f64, u32);
     /// The link-state tables of this router.
     fn table(&self) -> LinkTable<'_>;
-    /// Records the routing's note about the head's choice, for the loop or the power policy.
+    /// Records the routing's note about the head's choice, for the cycle loop or the power policy.
     fn note(&self, _what: HopNote) {}
     /// Whether the user watches the packet, so that this view records the values that the routing compares.
     #[inline(always)]

@@ -1,5 +1,5 @@
 //! The hops that packets may take at each router, for checks that follow packets. Checks, bounds and explanations use these hops before a
-//! run; the loop never uses them.
+//! run; the cycle loop never uses them.
 
 use super::routing::{AnyRouting, Hop, Routing, draw};
 use crate::base::hash::below;
@@ -72,7 +72,7 @@ impl<'a> Outcomes<'a> {
         Self::new(1, move |_| packet)
     }
 
-    /// Number of possible outcomes, which is the number of packets.
+    /// Number of possible outcomes. There is one packet for each outcome.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -132,8 +132,8 @@ pub struct RingHop {
 }
 
 /// The reason why the packets of a routing cannot wait for each other in a cycle (Dally and Seitz 1987). The proof selects the method by
-/// which the dependency check finds all dependencies between channels. Under every method, the check calls the same functions of the
-/// routing as the loop.
+/// which the dependency check finds all dependencies between channels. Under every method, the check calls the functions of the routing
+/// that the cycle loop also calls.
 pub enum Proof<'a> {
     /// The check follows every state that a packet can reach, from every router with terminals to every other, for all its random choices
     /// and decisions.

@@ -91,8 +91,9 @@ pub struct Usage {
     /// counts as one core.
     pub core_cycles: u64,
     pub cores_per_terminal: u32,
-    /// Number of delivered flits, and the number of links between routers that these flits crossed in total.
+    /// Number of delivered flits.
     pub flits: u64,
+    /// Number of links between routers that the delivered flits crossed in total.
     pub link_flits: u64,
 }
 
@@ -314,7 +315,7 @@ pub trait Workload: Debug + Send + Sync {
         false
     }
 
-    /// Number of packets that follow from `own` packets, which terminals create without a request. The result includes `own` and all
+    /// Number of packets that follow from the `own` packets that terminals create without a request. The result includes `own` and all
     /// packets that their deliveries cause.
     fn in_all(&self, own: Amount) -> Amount {
         own
@@ -410,7 +411,7 @@ pub struct Backlog {
 /// The sources of a job's terminals in one block.
 #[derive(Debug)]
 pub enum JobSources {
-    /// All sources are random clocks: the most common workload, which the loop calls without a virtual call.
+    /// All sources are random clocks: the most common workload, which the cycle loop calls without a virtual call.
     Clocks(ClockSources),
     Asked(Box<dyn Sources>),
 }

@@ -16,8 +16,9 @@ pub struct Case {
     routing: Routing,
     pub load: f64,
     pub packet_flits: u32,
-    /// Number of cycles before the timed part, which fill the network, and number of cycles of the timed part.
+    /// Number of cycles before the timed part. These cycles fill the network.
     pub warmup: u64,
+    /// Number of cycles of the timed part.
     pub cycles: u64,
 }
 
@@ -74,8 +75,8 @@ const BUTTERFLY_8_QUEUES: Network = Network {
     },
     ..BUTTERFLY_1_QUEUE
 };
-/// The same as `BUTTERFLY_8_QUEUES`, but with a single queue at each interface, which sends whole packets. Compared with that case, it
-/// shows the cost of queues at interfaces.
+/// The same as `BUTTERFLY_8_QUEUES`, but with a single queue at each interface, and the interface sends whole packets. Compared with that
+/// case, it shows the cost of queues at interfaces.
 const BUTTERFLY_8_LANES: Network = Network {
     name: "butterfly-512-8-lanes",
     adjust: |spec| {

@@ -34,7 +34,7 @@ pub fn sample(case: &Case, how: How, core: Option<usize>) -> Result<Sample, Box<
     Ok(finish(start(&mut command, case, how)?)?.0)
 }
 
-/// Number of instructions per flit-hop: the difference between a long and a short run under callgrind, which excludes
+/// Number of instructions per flit-hop: the difference between a long and a short run under callgrind. The difference excludes
 /// set-up and warm-up.
 pub fn instructions(case: &Case, how: How, hops_per_cycle: f64) -> Result<f64, Box<dyn Error>> {
     let mut case = case.clone();

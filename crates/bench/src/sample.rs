@@ -45,7 +45,7 @@ pub struct How {
     pub copies: usize,
     /// The recordings of the run, whose cost the measurement then includes.
     pub record: Record,
-    /// Whether the loop runs without its shortcuts.
+    /// Whether the cycle loop runs without its shortcuts.
     pub plain: bool,
 }
 

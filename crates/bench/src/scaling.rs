@@ -34,14 +34,17 @@ pub struct Prediction {
     pub blocks: usize,
     /// Speed-up: the speed divided by the speed of one thread.
     pub speed_up: f64,
-    /// Shares of the predicted time: mean work of a thread, additional work of the slowest thread, mail between threads, and waiting.
+    /// Mean work of a thread, as a share of the predicted time.
     pub work_share: f64,
+    /// Additional work of the slowest thread, as a share of the predicted time.
     pub imbalance_share: f64,
     /// Flit-hops of the busiest thread above the mean, as a share of the mean. The counted imbalance excludes effects of the machine.
     pub counted_imbalance: f64,
-    /// The same imbalance if every thread had only whole rows or groups, and all rows or groups had equal cost.
+    /// The counted imbalance that would result if every thread had only whole rows or groups, and all rows or groups had equal cost.
     pub imbalance_of_whole_units: f64,
+    /// Mail between threads, as a share of the predicted time.
     pub mail_share: f64,
+    /// Waiting of threads for each other, as a share of the predicted time.
     pub barrier_share: f64,
     /// Number of bytes that threads send each other per window.
     pub mail_bytes_per_window: f64,

@@ -102,7 +102,7 @@ fn check_delivers(spec: &Spec, what: &str) {
     check_account(&spec, &out);
 }
 
-/// Checks that skipping idle cycles does not change results: bursts with pauses are compared with the loop without shortcuts.
+/// Checks that skipping idle cycles does not change results: bursts with pauses are compared with the cycle loop without shortcuts.
 fn check_idle(spec: &Spec, what: &str) {
     let mut spec = spec.clone();
     let first = spec.traffic.jobs[0].phases[0].clone();

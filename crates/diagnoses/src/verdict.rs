@@ -45,7 +45,7 @@ pub struct Diagnosis {
     pub phase: Option<u64>,
     /// The flaw as a few words, or the warning as a sentence.
     pub what: String,
-    /// The numbers of the diagnosis, by name. The name of each number ends with its unit.
+    /// The values in the text of the diagnosis, by name. The name of each number ends with its unit.
     pub numbers: Map<String, Value>,
     pub remedy: Remedy,
 }

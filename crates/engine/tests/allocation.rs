@@ -1,4 +1,4 @@
-//! Tests that a run allocates no memory after assembly: at any load, the loop uses only the memory reserved before.
+//! Tests that a run allocates no memory after assembly: at any load, the cycle loop uses only the memory reserved before.
 
 use crate::common::*;
 use crate::programs::spec_of;

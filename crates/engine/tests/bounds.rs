@@ -47,8 +47,8 @@ fn reaches(spec: &mut Spec, bound: f64) {
     assert!(accepted >= 0.985 * offered, "{:?}: accepted {accepted} of {offered}, bound {bound}", spec.routing);
 }
 
-/// For adaptive routings: `imply` returns the bound of the minimal paths, which detours can exceed. Checks that no run exceeds `bound`.
-/// Also checks that a choice by queues reaches at least half of `bound`.
+/// For adaptive routings: `imply` returns the bound of the minimal paths. With detours, the load can exceed this bound. Checks that no run
+/// exceeds `bound`. Also checks that a choice by queues reaches at least half of `bound`.
 #[track_caller]
 fn takes_detours(spec: &mut Spec, bound: f64) {
     let got = beyond(spec, bound);

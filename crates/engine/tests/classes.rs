@@ -150,7 +150,7 @@ fn a_limited_queue_injects_at_its_rate() {
     spec.traffic.jobs = vec![job("slow", 0, (0..8).collect(), 0.5, 4), job("fast", 1, (0..8).collect(), 0.2, 4)];
     phases(&mut spec, 1600, 16_000);
     let out = run(&spec);
-    // 8 terminals each send 3 flits in 16 cycles, which is 8 x 3,000 in the window. At each end of the window the error is at most one
+    // 8 terminals each send 3 flits in 16 cycles, that is, 8 x 3,000 in the window. At each end of the window the error is at most one
     // packet of 4 flits
     assert!(out.classes[0].injected_flits.abs_diff(24_000) <= 8 * 4, "{}", out.classes[0].injected_flits);
     // the other class is not limited: 8 x 16,000 x 0.2 flits in packets of 4 flits, with 3 standard deviations of a Bernoulli count
@@ -181,7 +181,7 @@ fn a_packet_does_not_wait_behind_one_for_another_terminal() {
         (to(0), to(2))
     };
     // Terminal 1 gets at most a fifth of the flits on the hot channel. By its pattern, terminal 1 sends 0.3 of 0.4 flits per cycle to
-    // terminal 0: half of the packets, and half of the other packets, which are uniform. Terminal 1 sends 0.1 to terminal 2.
+    // terminal 0: half of the packets, and half of the other packets. The other packets are uniform. Terminal 1 sends 0.1 to terminal 2.
     let (hot, cold) = blocked(Queueing::PerDestination);
     assert!(hot.abs_diff(4000) <= 2, "{hot}");
     let deviation = (4000.0f64 * 0.1 * 0.9).sqrt();

@@ -8,8 +8,8 @@ use crate::common::*;
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::{Simulation, Spec, imply};
 
-/// A pattern in which the 8 x 1 terminals of a group share one global link to the next group. Many packets wait, and many must escape into
-/// the ring.
+/// A pattern in which the 8 terminals of a group of the dragonfly send all packets to the next group, over one global link. Many packets
+/// wait, and many must escape into the ring.
 const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
 const UNIFORM: &str = r#"{"uniform": {}}"#;
 

@@ -12,7 +12,7 @@ use weft_engine::{Outcome, Simulation, Spec};
 use weft_topology::{Peer, Port};
 use weft_traffic::stream;
 
-/// A row of `routers` routers under TCEP, which are all neighbours and have 2 terminals each.
+/// A row of `routers` routers under TCEP. All routers are neighbours, and each has 2 terminals.
 fn row(routers: u32, keys: &str) -> Spec {
     quick(&format!(r#"{{"hyperx": {{"widths": [{routers}], "terminals_per_router": 2}}}}"#), 120, keys)
 }

@@ -100,7 +100,7 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
 
 // ---- speed of adaptation --------------------------------------------------------------------------------------------
 
-/// A row of 8 routers, which are all neighbours: 28 links.
+/// A row of 8 routers. All routers are neighbours, so there are 28 links.
 const ROW: &str = r#"{"hyperx": {"widths": [8], "terminals_per_router": 8}}"#;
 /// Activation epoch [cycles]; a deactivation epoch consists of ten activation epochs.
 const EPOCH: u64 = 300;

@@ -12,7 +12,7 @@ use weft_engine::{Spec, check};
 /// Two routers with 4 terminals each.
 const PAIR: &str = r#"{"full_mesh": {"routers": 2, "terminals_per_router": 4}}"#;
 const ON_OFF: &str = r#"{"idle_timeout": {"rho": 0.8, "transition": "25ns"}}"#;
-/// A policy with a break-even point of 506 cycles at 1 of 12 lanes, which is 506 / 11 = 46 flits.
+/// A policy with a break-even point of 506 cycles at 1 of 12 lanes. In flits, the break-even point is 506 / 11 = 46.
 const HIGH_LOW: &str = r#"{"idle_timeout":
     {"idle": "600ns", "transition": "506ns", "to": "low", "changes": "stop", "switch_at": "break_even"}}"#;
 const ENOUGH: u64 = 46;

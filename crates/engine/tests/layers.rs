@@ -160,7 +160,7 @@ fn policies_open_and_close_channels_by_their_protocol() {
 /// that uses this count.
 #[test]
 fn no_model_reads_what_only_the_loop_counts() {
-    // recordings, and sources at a delivery, receive packets only from the loop
+    // recordings, and sources at a delivery, receive packets only from the cycle loop
     let sees_the_loop = |name: &str| name.starts_with("recording/") || name == "workload/scheduler/sources.rs";
     for (name, text) in sources("models").into_iter().filter(|(name, _)| !sees_the_loop(name)) {
         assert!(!code(&text).any(|line| line.contains("links_crossed")), "{name} reads Packet::links_crossed");
@@ -262,8 +262,8 @@ impl Member {
             || inside.split_once('/').is_some_and(|(folder, _)| neighbours(folder))
     }
 
-    /// Numbers of the lines that contain the model's name, module or variant, perhaps as a part of another word. `starts`: the positions in
-    /// the text at which the lines begin.
+    /// Line numbers of the lines that contain the model's name, module or variant, perhaps as a part of another word. `starts`: the
+    /// positions in the text at which the lines begin.
     fn lines(&self, text: &str, starts: &[usize]) -> BTreeSet<usize> {
         let places = [&self.name, &self.module, &self.variant].map(|part| text.match_indices(part.as_str()));
         let line = |(place, _): (usize, &str)| starts.partition_point(|&start| start <= place) - 1;

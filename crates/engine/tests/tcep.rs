@@ -221,8 +221,8 @@ fn two_routers_that_both_ask_agree_and_drain_and_a_packet_takes_the_shadow_link_
 #[test]
 fn a_router_agrees_to_one_request_and_the_other_asker_withdraws() {
     let lines = said(&run(&row(4, &[(1, 0.6), (2, 0.4)], "")));
-    // router 2 agrees with router 1, which needs the link more than router 2 needs its own link to 3. Router 3 has already agreed to that
-    // link
+    // router 2 agrees with router 1, because router 1 needs the link more than router 2 needs its own link to 3. Router 3 has already
+    // agreed to that link
     let first = ["250 1>2 activate", "250 2>3 activate", "500 2>1 ack", "500 3>2 ack", "522 2>3 withdraw"];
     assert_eq!(lines[..5], first);
     let next = said_in(&lines, 750..1100);

@@ -15,7 +15,7 @@ pub fn t0(spec: &Spec, hops: u64) -> u64 {
     (hops + 1) * spec.router.delay + wire + spec.router.ejection_delay + u64::from(spec.traffic.longest()) - 1
 }
 
-/// Checks that every packet of terminal `sender`, which sends alone, takes exactly the T0 of its number of hops. Returns the numbers of
+/// Lets only terminal `sender` send, and checks that every packet takes exactly the T0 of its number of hops. Returns the numbers of
 /// hops that occurred in the run.
 pub fn check_t0(spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
     check_t0_after(0, spec, sender, t0)

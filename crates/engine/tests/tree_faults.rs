@@ -35,7 +35,7 @@ fn broken(what: Part, until: Option<u64>) -> Fault {
     Fault { what, at: FAILS, until }
 }
 
-/// Runs the spec at a constant load. Packets count from cycle 2,000 on, which is some epochs after the fault.
+/// Runs the spec at a constant load. Packets count from cycle 2,000 on. Cycle 2,000 is some epochs after the fault.
 fn steadily(mut spec: Spec, load: f64) -> Outcome {
     phases(&mut spec, 2000, 20_000);
     spec.set_load(load);

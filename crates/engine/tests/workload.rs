@@ -94,7 +94,7 @@ fn what_is_no_set_of_jobs_is_refused() {
     assert_eq!(refused(Vec::new()), "traffic.jobs");
 }
 
-/// A job with two packet lengths: half of the packets have 1 flit and half have 5, which is 3 flits on average.
+/// A job with two packet lengths: half of the packets have 1 flit and half have 5. The mean is 3 flits.
 fn of_two_lengths(load: f64) -> Job {
     Job { packets: Lengths::of(&[(1, 1.0), (5, 1.0)]), ..job("all", (0..24).collect(), load, 1) }
 }
@@ -263,7 +263,7 @@ fn a_source_with_one_request_at_a_time_sends_one_per_round_trip() {
     phases(&mut spec, 0, 1000);
     let out = run(&spec);
     assert_drained(&out);
-    // the random clock of the source continues in the cycle after a reply, which gives one request every 2 T0 + 1 cycles from cycle 0 on
+    // the random clock of the source continues in the cycle after a reply. This gives one request every 2 T0 + 1 cycles from cycle 0 on
     assert_eq!(out.jobs[0].offered_flits / 2, 999 / (2 * t0(1) + 1) + 1);
 }
 

@@ -164,8 +164,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Begins the segment of the one-flit packet `id`, which has arrived at a queue of an input. The segment is never read if the packet
-    /// bypasses the allocator.
+    /// Begins the segment of the one-flit packet `id`, after the packet has arrived at a queue of an input. The segment is never read if
+    /// the packet bypasses the allocator.
     #[inline(always)]
     pub(crate) fn begin_segment(&mut self, id: u32, key: u16) {
         // SAFETY: a one-flit packet has a segment with the same number (checked by `assert_numbers`).
@@ -220,7 +220,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Requests an output for the head of VC `v` of input `i`, which had to wait until this cycle.
+    /// Requests an output for the head of VC `v` of input `i`. Called in the cycle in which the head may request one, after a
+    /// time in which it was not allowed to.
     pub(crate) fn head_asks(&mut self, net: &Net, i: usize, v: usize) {
         let Segment { packet, key, .. } = *self.fabric.buffers.front(i, v);
         self.new_head::<false, false>(net, i, v, packet, key);

@@ -30,7 +30,7 @@ use weft_api::subnetworks::Views;
 use weft_api::workload::JobSources;
 use weft_topology::Trunk;
 
-/// The far end of a channel that leaves the block, which is a port of another block.
+/// The far end of a channel that leaves the block. The far end is a port of another block.
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
     pub block: u32,
@@ -171,15 +171,15 @@ pub struct Buffers<const V: usize> {
     pub(crate) ins: Vec<InputUnit<V>>,
     pub(crate) segments: Pool<Segment>,
     pub(crate) packets: Pool<Packet>,
-    /// `opens`, indexed by input * V + VC: the first cycle in which the head may request an output. `turning`: the heads that wait for such
-    /// a cycle, as input * 16 + VC. See `closed_vcs.rs`.
+    /// The first cycle in which the head may request an output, by input * V + VC. See `closed_vcs.rs`.
     #[kept(each)]
     pub(crate) opens: Vec<u64>,
+    /// The heads that wait for such a cycle, as input * 16 + VC.
     pub(crate) turning: Wheel<u32, 128>,
 }
 
 impl<const V: usize> Buffers<V> {
-    /// The first segment in the queue of VC `v` of input `i`, which is not empty.
+    /// The first segment in the queue of VC `v` of input `i`. The queue must not be empty.
     pub(crate) fn front(&self, i: usize, v: usize) -> &Segment {
         &self.segments.items[*self.ins[i].head.at(v) as usize]
     }
@@ -278,7 +278,7 @@ pub struct AtTerminal {
     pub job: u16,
     /// Index of the source within its job in this block.
     pub source: u32,
-    /// The next cycle in which the loop calls the source for a packet.
+    /// The next cycle in which the cycle loop calls the source for a packet.
     pub due: u64,
 }
 
@@ -286,7 +286,7 @@ impl Interfaces {
     /// The injection channel of terminal `t`, as an index of an output.
     #[inline(always)]
     pub(crate) fn channel_of(&self, t: usize) -> usize {
-        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
+        // SAFETY: the cycle loop calls this method only with valid terminal numbers (checked by `assert_numbers`).
         unsafe { self.terminals.hot(t) }.out as usize
     }
 

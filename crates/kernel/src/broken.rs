@@ -2,9 +2,9 @@
 //! repaired. A head whose output is broken follows the rule that its routing declares ([`AroundFaults`]). `network/faults.rs` describes the
 //! rules.
 //!
-//! The loop has no separate code for failed links. Any head that requests a closed channel already takes a rare branch (`wait_for_link`).
-//! If the channel is broken, this branch records that in the state of this file. In the next cycle, before the allocation, all heads that
-//! request the channel look for another path.
+//! The cycle loop has no separate code for failed links. Any head that requests a closed channel already takes a rare branch
+//! (`wait_for_link`). If the channel is broken, this branch records that in the state of this file. In the next cycle, before the
+//! allocation, all heads that request the channel look for another path.
 
 use crate::block::{Beside, Fabric, PolicySide, Reach, Routers, queues_at};
 use crate::net::Net;
@@ -76,8 +76,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (self.requests.routers[r].base as usize, end)
     }
 
-    /// True if the packet with this route key, which has become the head at `place`, has a path. A packet without a path is scheduled to be
-    /// discarded.
+    /// True if the packet with this route key has a path. The packet has become the head at `place`. A packet without a path is scheduled
+    /// to be discarded.
     #[cold]
     pub(super) fn has_a_path(
         &mut self,
@@ -189,7 +189,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Handles the head at `place` of router `r`, which requests a broken output.
+    /// Handles the head at `place` of router `r`, if the head requests a broken output.
     fn turn(&mut self, net: &Net, around: AroundFaults, r: usize, place: Place) {
         let Routers { fabric, beside } = &mut self.routers;
         match around {
@@ -241,7 +241,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Requests the hop of this route key for the head at `place`, which has no request yet. If the hop uses a trunk, the head chooses a
+    /// Requests the hop of this route key for the head at `place`. The head has no request yet. If the hop uses a trunk, the head chooses a
     /// member link in the next step.
     fn ask_for(&mut self, net: &Net, (i, v): Place, key: u16) {
         let fabric = &mut self.routers.fabric;
@@ -307,7 +307,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if the head at `place`, which chooses in every step, still has a candidate with a working link. If its escape is broken,
+    /// For a head at `place` that chooses in every step: true if it still has a candidate with a working link. If its escape is broken,
     /// packets could wait for each other in a cycle. The head then waits only for a limited time.
     fn goes_on_choosing(
         &mut self,

@@ -1,6 +1,7 @@
 //! Bundles: sets of channels. For each bundle, a run counts the cycles in which all channels of the bundle were off. The channels of a
 //! bundle may be in several blocks. Each block records when all of its channels in a bundle are off, and when one of them is no longer off.
-//! The network joins these notes (`network/bundles.rs`). The loop has nearly no cost for this, because links rarely change their states.
+//! The network joins these notes (`network/bundles.rs`). This costs the cycle loop almost no time, because links rarely change their
+//! states.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::LinkState;

@@ -92,7 +92,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Records the age of packet `packet`, which has become the head of VC `v` of input `i`: the cycle in which it was created or injected.
+    /// Called when packet `packet` has become the head of VC `v` of input `i`. Records the age of the packet: the cycle in which it was
+    /// created or injected.
     fn note_age(&mut self, net: &Net, (i, v): (usize, usize), packet: u32) {
         // SAFETY: a segment stores a valid packet number (checked by `assert_numbers`).
         let packet = unsafe { self.buffers.packets.items.hot(packet as usize) };
@@ -357,8 +358,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         note == HopNote::Stays
     }
 
-    /// The best candidate at present for packet `packet` with this route key, which is the head of VC `v` of input `i`. Also returns the
-    /// note of the routing.
+    /// The best candidate at present for the packet `packet` with this route key. The packet is the head of VC `v` of input `i`. Also
+    /// returns the note of the routing.
     #[inline(always)]
     fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, HopNote) {
         // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
@@ -420,7 +421,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Cancels for this step the request of the head of VC `v` of input `i`, which may choose.
+    /// Cancels for this step the request of a head that may choose, the head of VC `v` of input `i`.
     #[cold]
     fn ask_nothing(&mut self, net: &Net, r: usize, i: usize, v: usize) {
         let old = std::mem::replace(self.buffers.ins[i].requests.at_mut(v), UNDECIDED);

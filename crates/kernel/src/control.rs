@@ -1,5 +1,5 @@
 //! Carries control packets, which are events and not flits in queues. A control packet uses its link for one cycle, ahead of all data flits
-//! that wait for the link, and needs no credits. The loop counts control packets, and notifies recordings of them.
+//! that wait for the link, and needs no credits. The cycle loop counts control packets, and notifies recordings of them.
 
 use crate::block::{Reach, Wires};
 use crate::net::Net;

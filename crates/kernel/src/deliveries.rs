@@ -12,7 +12,8 @@ use weft_api::state::{NO_JOB, NONE};
 use weft_api::workload::NOT_DUE;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Schedules the delivery of `packet`, which leaves output `o`, for cycle `at`. In that cycle the workload of the packet is notified.
+    /// Called when `packet` leaves output `o` for its terminal. Schedules the delivery of the packet for cycle `at`. In that cycle the
+    /// workload of the packet is notified.
     pub(crate) fn announce(&mut self, interfaces: &mut Interfaces, o: usize, packet: u32, at: u64) {
         let terminal = self.terminal_behind(o) as u32;
         interfaces.deliveries.push(self.now, at, Delivery { packet, terminal });

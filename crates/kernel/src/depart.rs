@@ -398,8 +398,8 @@ pub fn free_vc<const V: usize>(power: &mut Power, out: &mut OutputUnit<V>, o: us
     is_open
 }
 
-/// Called when VC `vc` of output `o`, which is output `p` of router `r`, has sent a flit. Frees the VC if the flit was a tail. After other
-/// flits the packet keeps the VC. `dry`: whether no other flit of the packet is in this router.
+/// Called when VC `vc` of output `o` has sent a flit. Output `o` is output `p` of router `r`. Frees the VC if the flit was a tail. After
+/// other flits the packet keeps the VC. `dry`: whether no other flit of the packet is in this router.
 #[inline(always)]
 fn keep_or_free<const W: usize, const V: usize>(
     (requests, power): (&mut Requests<W>, &mut Power),

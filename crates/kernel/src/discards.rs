@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.faults.doomed = waiting;
     }
 
-    /// Counts a packet that the loop discards. A congestion notification belongs to no job, so it is not counted for one.
+    /// Counts a packet that the cycle loop discards. A congestion notification belongs to no job, so it is not counted for one.
     fn count_lost(&mut self, net: &Net, packet: u32) {
         let Routers { fabric, beside } = &mut self.routers;
         let (lost, marks) = (&fabric.buffers.packets.items[packet as usize], &mut self.interfaces.limits.counts);
@@ -59,7 +59,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         beside.observers.tally.lose(net, lost, fabric.now);
     }
 
-    /// Discards all flits of a stuck head's packet that have arrived, which frees their buffer space. Returns true if the tail of the
+    /// Discards all flits of a stuck head's packet that have arrived, and frees their buffer space. Returns true if the tail of the
     /// packet was among them.
     fn discard_head(&mut self, net: &Net, i: usize, v: usize) -> bool {
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;

@@ -1,6 +1,7 @@
 //! Handles links and routers that fail and are repaired. Under a policy that replaces links, this file notifies the agents, and decides
 //! what happens to heads whose output has failed. A head without any path waits (it is parked) until its router receives news about links.
-//! If every path leads through a failed router, the loop discards the packet (`discards.rs`). `network/faults.rs` describes the rules.
+//! If every path leads through a failed router, the cycle loop discards the packet (`discards.rs`). `network/faults.rs` describes the
+//! rules.
 
 use crate::block::{Fabric, PolicySide, Reach, Routers};
 use crate::net::{Net, Repair};
@@ -102,7 +103,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Searches for a path for the head of VC `v` of input `i`, which requests no output at present.
+    /// Searches for a path for the head of VC `v` of input `i`. The head requests no output at present.
     fn route_again(&mut self, net: &Net, i: usize, v: usize) {
         let Routers { fabric, beside } = &mut self.routers;
         let (r, id) = (fabric.buffers.ins[i].router as usize, fabric.buffers.front(i, v).packet);
@@ -168,7 +169,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Parks the head of VC `v` of input `i`, which has no path, until its router receives news about links.
+    /// Parks the head of VC `v` of input `i`, because it has no path, until its router receives news about links.
     #[cold]
     pub(crate) fn park(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
         self.forget(policy, net, i, v);

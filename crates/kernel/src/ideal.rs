@@ -1,9 +1,9 @@
-//! The ideal map of queues (one queue per destination), in the loop. A head requests its output only if the queue of its destination at the
-//! next router has enough free places.
+//! The ideal map of queues (one queue per destination), in the cycle loop. A head requests its output only if the queue of its destination
+//! at the next router has enough free places.
 //!
-//! If no packet of a VC may request its output, the VC is called stuck. The loop checks a stuck VC again when a packet arrives, or when
-//! places for one of its packets become free. The inputs that wait for places are served round robin. Like credits, free places return to
-//! the sender after the tail of a packet has left. At most two packets at a time may request the output to a terminal. If more packets
+//! If no packet of a VC may request its output, the VC is called stuck. The cycle loop checks a stuck VC again when a packet arrives, or
+//! when places for one of its packets become free. The inputs that wait for places are served round robin. Like credits, free places return
+//! to the sender after the tail of a packet has left. At most two packets at a time may request the output to a terminal. If more packets
 //! requested it, they would block packets for other destinations.
 
 use crate::block::{Fabric, Interfaces, Routers};

@@ -1,4 +1,4 @@
-//! Congestion control in the loop. Packets are marked when they leave an output, and receivers of marked packets send notifications.
+//! Congestion control in the cycle loop. Packets are marked when they leave an output, and receivers of marked packets send notifications.
 //!
 //! A notification is a packet of one flit. A notification has the message class of the marked packet. In its terminal a notification waits
 //! in a separate queue, which has priority over all other queues.

@@ -22,7 +22,7 @@ use weft_api::state::{Packet, key_of};
 use weft_api::subnetworks::Subnets;
 use weft_api::workload::Workload;
 
-/// The data of a job that the loop needs.
+/// The data of a job that the cycle loop needs.
 #[derive(Debug)]
 pub struct NetJob {
     pub workload: Arc<dyn Workload>,
@@ -126,7 +126,7 @@ pub struct Net {
     pub congestion: Option<Arc<dyn Control>>,
     /// The rules for queues that are set aside for congested outputs; `None` if the run has no such queues.
     pub set_aside: Option<SetAsideRules>,
-    /// The rules of the ideal map, which has a queue per destination in addition to the VCs; `None` if the run has no such map.
+    /// The rules of the ideal map: a queue per destination in addition to the VCs. `None` if the run has no ideal map.
     pub ideal: Option<IdealRules>,
     /// True if the run sets queues aside, or has a queue for each destination in an ideal map.
     pub maps_queues: bool,
@@ -181,7 +181,7 @@ pub struct RouterRules {
     pub each_credit_wakes: bool,
 }
 
-/// Flags that enable slow paths of the loop. Most runs do not need these paths.
+/// Flags that enable slow paths of the cycle loop. Most runs do not need these paths.
 #[derive(Debug)]
 pub struct SlowPaths {
     /// Injection channels have a limited rate, or can go off.
@@ -214,7 +214,7 @@ pub struct FaultRules {
     /// Spans in which at least one part is broken, in ascending order of time. The spans are stored if the routing escapes to a ring.
     /// During these spans the ring counts as broken.
     pub cut_rings: Vec<(u64, u64)>,
-    /// True if routers fail under a policy that replaces links. The loop may then have to discard packets (`faults.rs`).
+    /// True if routers fail under a policy that replaces links. The cycle loop may then have to discard packets (`faults.rs`).
     pub routers_fail: bool,
 }
 

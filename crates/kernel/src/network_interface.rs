@@ -55,14 +55,14 @@ impl Interfaces {
     /// In cycle `now`, sets an alarm that wakes terminal `t` when its source is due, but not before cycle `from`.
     #[inline(always)]
     pub(crate) fn sleep(&mut self, net: &Net, t: usize, (now, from): (u64, u64)) {
-        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers (checked by `assert_numbers`).
         let due = unsafe { self.terminals.hot(t) }.due;
         if due <= from {
             // SAFETY: as above, `t` is a valid terminal number; there is a bit for each terminal.
             unsafe { self.busy.set_hot(t) };
             return;
         }
-        // SAFETY: the loop uses valid terminal numbers, and there is a bit for each terminal (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers, and there is a bit for each terminal (checked by `assert_numbers`).
         unsafe { self.busy.clear_hot(t) };
         let at = due.min(now + self.alarms.horizon() - 1);
         if !net.alarms_lapse || self.needs_alarm(t, now, at) {
@@ -85,7 +85,7 @@ impl Interfaces {
 
     /// Records that terminal `t` waits for a credit, or for its link.
     fn set_blocked(&mut self, t: usize) -> Sent {
-        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers (checked by `assert_numbers`).
         unsafe { self.terminals.hot_mut(t) }.blocked = true;
         self.busy.clear(t);
         Sent::Nothing
@@ -100,7 +100,7 @@ impl Interfaces {
         !self.busy.contains(t) && !terminal.blocked && terminal.packet == NONE
     }
 
-    /// Makes packet `id`, which has `flits` flits, the next packet that terminal `t` sends.
+    /// Makes packet `id` the next packet that terminal `t` sends. `flits`: length of the packet.
     #[inline(always)]
     fn take_in_hand(&mut self, t: usize, id: u32, flits: u16) {
         // SAFETY: the caller passes a valid terminal number (checked by `assert_numbers`).
@@ -166,8 +166,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends one flit from terminal `t`, which has a packet or can get one from its source. `measured`: 1 if a flit of this cycle counts in
-    /// the window, otherwise 0.
+    /// Sends one flit from terminal `t`. The terminal has a packet, or can get one from its source. `measured`: 1 if a flit of this cycle
+    /// counts in the window, otherwise 0.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
         // SAFETY: alarms, masks and channels store valid terminal numbers (checked by `assert_numbers`).
         if unsafe { self.interfaces.terminals.hot(t) }.packet == NONE
@@ -432,7 +432,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (own, Created { to, flits, seq, tag, measured, job, class: 0 })
     }
 
-    /// Sends a body flit on VC `vc` of injection channel `o`, which has a credit for it.
+    /// Sends a body flit on VC `vc` of injection channel `o`. The VC must have a credit.
     #[inline(always)]
     pub(crate) fn inject_body(&mut self, observers: &mut Observers, net: &Net, o: usize, vc: usize, measured: u64) {
         // SAFETY: a terminal stores the valid number of its injection channel (checked by `assert_numbers`).

@@ -1,5 +1,5 @@
-//! Checks the indices by which the records of a block refer to each other. The hottest code of the loop uses these indices without a bounds
-//! check.
+//! Checks the indices by which the records of a block refer to each other. The hottest code of the cycle loop uses these indices without a
+//! bounds check.
 //!
 //! Each index is set when the network is assembled, or copied from another record of the same block, and no list becomes shorter.
 //! Therefore one check at the beginning is enough. [`Block::assert_numbers`] checks a new block, and [`Block::numbers_are_right`] checks a
@@ -23,12 +23,12 @@ fn ensure(holds: bool, what: &'static str) -> Checked {
     if holds { Ok(()) } else { Err(what) }
 }
 
-/// True if `place`, which is port << 4 | VC, contains a port below `ports` and a VC below `V`.
+/// True if `place` (port << 4 | VC) contains a port below `ports` and a VC below `V`.
 fn names_vc<const V: usize>(place: u16, ports: usize) -> bool {
     usize::from(place >> 4) < ports && usize::from(place & 15) < V
 }
 
-/// True if `vc` is a VC, or `u8::MAX`, which is the value as long as a head has no VC.
+/// True if `vc` is a VC, or `u8::MAX` (the value as long as a head has no VC).
 fn is_vc_or_none<const V: usize>(vc: u8) -> bool {
     vc == u8::MAX || usize::from(vc) < V
 }

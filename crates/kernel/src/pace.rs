@@ -91,8 +91,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Returns the second time of `departure`, which includes the waiting flits. The flit (head or not) comes from VC `v`, and occupies the
-    /// link from this time on.
+    /// Returns the second time of `departure`. This time includes the waiting flits. The flit (head or not) comes from VC `v`, and occupies
+    /// the link from this time on.
     #[cold]
     #[inline(never)]
     pub(crate) fn depart_paced(

@@ -104,7 +104,7 @@ impl PolicySide {
         std::mem::take(&mut self.power.wrote)
     }
 
-    /// True if the agents certainly act in cycle `now`, which has just begun.
+    /// True if the agents certainly act in cycle `now`. The cycle has just begun.
     pub fn agents_act(&self, now: u64) -> bool {
         let Power { is_managed, timers, wanted_back, drained, woken, .. } = &self.power;
         let calm = timers.nothing_due(now) && self.control.nothing_due(now);
@@ -216,7 +216,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.fabric.requests.of_closed = asked;
     }
 
-    /// Notifies the agents that a head requests channel `o`, which is closed. For a broken channel, only records the request.
+    /// Notifies the agents that a head requests the closed channel `o`. For a broken channel, only records the request.
     #[cold]
     pub(crate) fn wait_for_link(&mut self, net: &Net, o: usize) {
         if self.routers.fabric.wires.outs[o].gate() == Gate::Broken {

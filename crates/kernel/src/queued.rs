@@ -52,8 +52,8 @@ impl<const W: usize, const V: usize> Wires<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Starts to count the arriving flits of each output, if the number of waiting flits can be derived from this count. The queues must be
-    /// empty.
+    /// Starts to count the flits that arrive for each output, if the output of every flit is known at its arrival
+    /// ([`Net::counts_at_once`]). The queues must be empty at this call.
     pub(crate) fn count_queued(&mut self, net: &Net) {
         if net.counts_at_once() {
             self.wires.came_for = self.wires.outs[..self.buffers.ins.len()].iter().map(|out| out.flits).collect();

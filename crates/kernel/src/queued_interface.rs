@@ -179,8 +179,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends the next flit of queue `q` of terminal `t`, which is a head, a tail, or a flit that a rule may delay. If the flit is a head,
-    /// it may use one of `vcs`.
+    /// Sends the next flit of queue `q` of terminal `t`. The flit is a head, a tail, or a flit that a rule may delay. If the flit is a
+    /// head, it may use one of `vcs`.
     #[inline(never)]
     fn send_first_or_last(
         &mut self,
@@ -532,8 +532,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         best.map(|(_, q, vcs)| (q, vcs))
     }
 
-    /// For queue `q` of terminal `t`, which contains a packet: the VCs that a head may use, or all VCs for other flits. `None` if the queue
-    /// cannot send a flit now.
+    /// For queue `q` of terminal `t`, if the queue contains a packet: the VCs that a head may use, or all VCs for other flits. `None` if
+    /// the queue cannot send a flit now.
     #[inline(always)]
     fn can_send(
         &self,

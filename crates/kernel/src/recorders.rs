@@ -1,5 +1,5 @@
 //! The recordings of a block. Each recorder is notified of the events that it may record. A run without recordings costs no time in the
-//! loop: flags that the loop tests anyway guard deliveries and hops, and other events are rare.
+//! loop: flags that the cycle loop tests anyway guard deliveries and hops, and other events are rare.
 
 use crate::block::{Buffers, Fabric, Interfaces};
 use weft_api::base::kept::Kept;
@@ -52,8 +52,8 @@ impl Recorders {
         self.each().for_each(|part| part.changed(channel, from, to, now));
     }
 
-    /// Records that a packet leaves the network on channel `channel` to its terminal, which receives it completely in cycle `at`. `inside`:
-    /// true if cycle `at` is in the window.
+    /// Records that a packet leaves the network on channel `channel` to its terminal. The terminal has received all its flits in cycle
+    /// `at`. `inside`: true if cycle `at` is in the window.
     #[inline(never)]
     pub fn delivered(&mut self, channel: usize, packet: &Packet, at: u64, inside: bool) {
         for part in self.parts.iter_mut().filter(|part| part.hears_deliveries) {
@@ -131,7 +131,7 @@ impl Recorders {
         self.each().for_each(|part| part.window_ends(now));
     }
 
-    /// Ends the recordings. Takes a last sample, which covers the time since the previous sample, and returns the recorders.
+    /// Ends the recordings. Takes a last sample over the time since the previous sample, and returns the recorders.
     pub fn finish<const V: usize>(
         mut self,
         outs: &[OutputUnit<V>],

@@ -81,7 +81,7 @@ impl<const W: usize> Requests<W> {
         self.of_closed.push(o as u32);
     }
 
-    /// Notifies the VC allocator that a head at router `r` requests output `p`, which has an open VC for it.
+    /// Notifies the VC allocator that a head at router `r` requests output `p`. The output has an open VC for the head.
     #[inline(always)]
     pub(crate) fn ask_for_vc(&mut self, r: usize, p: usize) {
         // SAFETY: an input stores the number of its router, and the mask has a bit for each router (checked by `assert_numbers`).

@@ -1,4 +1,4 @@
-//! The loop's work for queues that are set aside for congested outputs.
+//! The cycle loop's work for queues that are set aside for congested outputs.
 //!
 //! In two cases a router sends a note (a token) upstream, to the sender of the channel on which a packet arrived. In the first case, the
 //! packet's head is in a normal queue and too many flits wait for its output. In the second case, the packet's queue at the next router is
@@ -48,9 +48,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// The route key of packet `id`, which is first in VC `v` of input `i`. The key names the VC class of the packet's queue at the next
-    /// router. `None` if the packet must wait for older packets in other queues. If the head still has to choose its output or a member of
-    /// a trunk, that choice later determines the queue.
+    /// The route key of packet `id`. The packet is first in VC `v` of input `i`. The key names the VC class of the packet's queue at the
+    /// next router. `None` if the packet must wait for older packets in other queues. If the head still has to choose its output or a
+    /// member of a trunk, that choice later determines the queue.
     #[inline(never)]
     pub(crate) fn key_set_aside(
         &mut self,
@@ -88,7 +88,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         rules.between(self.set_asides.back[i])
     }
 
-    /// The assignment of VCs to queues on channel `o`, which leads to a router.
+    /// The assignment of VCs to queues on channel `o`. The channel must lead to a router.
     fn channel_out<'a>(&self, rules: &'a SetAsideRules, o: usize) -> &'a OfChannel {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) { rules.from_terminals() } else { rules.between(out.class) }

@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         for o in trunk.members().map(|p| base + usize::from(p)) {
             let lane = self.lane_ahead(net, (o, class), packet);
             has_a_queue |= lane != 0;
-            // this queue can be set aside for a different output, which is farther away
+            // this queue can be set aside for a different output that is farther away
             if lane != 0 && self.is_filled(net, rules, (o, self.vc_of(net, o, class + usize::from(lane)))) {
                 return Some(Token { root: self.set_asides.lines.root(o, lane), because_of: o as u32 });
             }
@@ -124,7 +124,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// True if the queue at the next router on VC `vc` of output `o` has reached the threshold for tokens.
     fn is_filled(&self, net: &Net, rules: &SetAsideRules, (o, vc): (usize, usize)) -> bool {
         let out = &self.wires.outs[o];
-        // a routing may return a hop that does not exist, which has no VC
+        // a routing may return a hop that does not exist; such a hop has no VC
         let stored = out.credits.get(vc).map(|credits| net.links.of(out.class).buffer - credits);
         stored.is_some_and(|flits| u32::from(flits) >= rules.rules.spread)
     }

@@ -155,7 +155,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// A switch allocator compiled for the loop. The loop makes one virtual call per allocation step of a router.
+/// A switch allocator compiled for the cycle loop. The cycle loop makes one virtual call per allocation step of a router.
 pub trait SwitchAllocator<const W: usize, const V: usize>: Debug + Send + Sync {
     /// Matches inputs with `outputs`: heads that may get a VC, and flits whose packets already have one. Returns the number of moves.
     fn heads_and_flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
@@ -193,12 +193,12 @@ impl<A: Allocator, H: SwitchStep, F: SwitchStep, const W: usize, const V: usize>
     for Compiled<A, H, F>
 {
     fn heads_and_flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
-        // SAFETY: the loop passes only outputs that have requests.
+        // SAFETY: the cycle loop passes only outputs that have requests.
         unsafe { self.allocator.allocate(&mut fabric.ports::<H>(net, r), outputs) }
     }
 
     fn flits(&self, fabric: &mut Fabric<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
-        // SAFETY: the loop passes only outputs that have requests.
+        // SAFETY: the cycle loop passes only outputs that have requests.
         unsafe { self.allocator.allocate(&mut fabric.ports::<F>(net, r), outputs) }
     }
 }

@@ -29,8 +29,9 @@ pub struct Tally {
     pub created: Amount,
     /// Measured packets that were delivered.
     pub delivered: u64,
-    /// Measured packets that the network discarded, and their flits.
+    /// Measured packets that the network discarded.
     pub lost: u64,
+    /// Flits of the discarded packets.
     pub lost_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
@@ -120,7 +121,7 @@ impl Tally {
         self.count(net, packet, at);
     }
 
-    /// Counts `packet`, which is discarded in cycle `now`.
+    /// Counts `packet` as discarded in cycle `now`.
     pub fn lose(&mut self, net: &Net, packet: &Packet, now: u64) {
         if self.inside(now) {
             self.parts.faults.lose(now);

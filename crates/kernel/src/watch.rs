@@ -1,8 +1,8 @@
 //! Records the events of the packets that the user watches. Each block records the events inside it.
 //!
-//! A run without watched packets has almost no additional cost. The loop makes the calls on one branch per cycle, and on branches that it
-//! already has for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). `journey.rs` joins the records of all
-//! blocks.
+//! A run without watched packets takes almost no additional time. The cycle loop makes the calls on one branch per cycle, and on branches
+//! that it already has for rare cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`). `journey.rs` joins the records of
+//! all blocks.
 
 use crate::block::{Fabric, Interfaces, Observers, PolicySide, queues_at};
 use crate::net::Net;
@@ -95,7 +95,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Decision { cycle: self.now, rule, candidates, chosen, via: net.routing.intermediate(&after) }
     }
 
-    /// Records that the head of VC `v` of input `i`, which chooses in every step, has made a new choice. `turn`: the number by which the
+    /// Records that the head of VC `v` of input `i` has made a new choice. The head chooses in every step. `turn`: the number by which the
     /// routing decides ties.
     pub(crate) fn watch_choice(
         &mut self,

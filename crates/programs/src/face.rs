@@ -39,19 +39,22 @@ pub struct LogGops {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NodeParameters {
-    /// Ranks per node, then interfaces per node. The third value is true if the receiving node's number determines the interface, and
-    /// false if the sender's index in its node does.
+    /// Number of ranks per node.
     ranks: u32,
+    /// Number of interfaces per node.
     interfaces: u32,
+    /// True if the number of the receiving node determines the interface of a message. False if the index of the
+    /// sending rank in its node does.
     by_destination: bool,
     #[serde(rename = "L")]
     latency: Time,
     #[serde(rename = "G")]
     gap_per_byte: Time,
-    /// Two parts of the latency L: the time from a processor to its interface, and the time between an interface and a
-    /// processor, which applies at each end. `flit` is the time of the flit of a reply.
+    /// Part of the latency L: the time from a processor to its interface.
     injection: Time,
+    /// Part of the latency L, once at each end: the time between an interface and a processor.
     host: Time,
+    /// The time of the flit of a reply.
     flit: Time,
 }
 

@@ -22,7 +22,7 @@ pub struct Shared {
     every: u64,
     /// The first cycle in which the next automatic checkpoint can be made; 0 before the run has begun.
     next: AtomicU64,
-    /// True if the loop skips no idle cycles and uses no other shortcut.
+    /// True if the cycle loop skips no idle cycles and uses no other shortcut.
     plain: AtomicBool,
     /// The core to which each thread is pinned; not set if the threads are not pinned.
     cores: OnceLock<Vec<usize>>,

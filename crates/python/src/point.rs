@@ -75,8 +75,8 @@ impl Point {
         Ok(rebuilds.map(|rebuilds| (rebuilds.last_change, rebuilds.last_tables)))
     }
 
-    /// Load as a share of the capacity of the paths that remain after the last fault, for a routing that computes new tables. `None` if no
-    /// terminal sends in the first phase.
+    /// Load of the busiest terminal after the last fault, as a share of the load at which a channel on the remaining paths is full. Defined
+    /// for a routing that computes new tables after a fault. `None` if no terminal sends in the first phase.
     fn load_share_after_faults(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         py.detach(|| self.inner.load_share_after_faults()).map_err(|problem| errors::scenario_error(py, problem))
     }

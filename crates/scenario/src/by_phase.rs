@@ -11,8 +11,8 @@ use weft_engine::outcome::{Outcome, PhaseOutcome, Saturation};
 use weft_engine::power::LinkState;
 use weft_units::{Refusal, fj_f64};
 
-/// The results of each phase of the load, as one object per phase. A phase that the window does not reach has no numbers. The list is empty
-/// if the load never changes.
+/// The results of each phase of the load, as one object per phase. A phase that the window does not reach has no measured values. The list
+/// is empty if the load never changes.
 pub(crate) fn phases(spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Result<Value, Refusal> {
     let changes = spec.traffic.changes();
     if changes.is_empty() {

@@ -102,8 +102,9 @@ pub struct CataloguePower {
     pub base_w_per_port: f64,
     /// Power of a port that is up [W].
     pub port_w: f64,
-    /// Power of the module at each end of a cable between routers, and of a cable of a terminal [W].
+    /// Power of the module at each end of a cable between routers [W].
     pub module_w: f64,
+    /// Power of the module at each end of a cable of a terminal [W].
     pub terminal_module_w: f64,
     /// Energy per bit that crosses a router [pJ/bit].
     pub bit_pj: f64,

@@ -12,7 +12,7 @@ use weft_engine::power::{Modes, PerMode};
 use weft_engine::recording::Column;
 use weft_topology::Graph;
 
-/// The results of one channel, which is a direction of a link.
+/// The results of one channel (one direction of a link).
 #[derive(Debug, Clone)]
 pub struct Channel {
     pub count: ChannelCount,

@@ -302,7 +302,7 @@ fn steps(parts: &[Entry]) -> Option<String> {
         .then(|| (0..=count as u32).map(|place| value(place).to_string()).collect::<Vec<_>>().join(", "))
 }
 
-/// The point with number `index` in the sweep, which combines all values of all axes. The values of the first axis change slowest.
+/// The point with number `index` in the sweep. The sweep combines all values of all axes. The values of the first axis change slowest.
 fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<Point, Diagnostic> {
     let mut tree = root.clone();
     let mut coordinates = Vec::new();

@@ -115,8 +115,8 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// A trace keeps messages that arrived before the program cancelled their receives.
 ///
 /// Version 25: if several packets are delivered in one cycle, a node with several interfaces processes them in the order of its terminals.
-/// In earlier versions the order depended on the loop, so a run without shortcuts could have other numbers. Results of programs with rails
-/// or planes can change.
+/// In earlier versions the order depended on the cycle loop, so a run without shortcuts could have other numbers. Results of programs with
+/// rails or planes can change.
 ///
 /// Version 24: under `recn` a queue set aside also notifies its senders of a congested output that is farther away. Numbers of such runs
 /// change, and `set_aside_unserved_heads` counts the heads of queues set aside as well. In the summary the share of a queue's terminals

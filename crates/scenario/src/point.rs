@@ -1,4 +1,4 @@
-//! A point of a sweep, which is one run: its resolved scenario, its hash, and its methods.
+//! A point of a sweep. A point is one run: its resolved scenario, its hash, and its methods.
 
 use crate::config::Scenario;
 use crate::designs::Design;

@@ -254,7 +254,8 @@ fn model(choice: &'static Value) -> Option<(&'static str, Schema)> {
     keys.iter().next().map(|(name, schema)| (name.as_str(), Schema(schema)))
 }
 
-/// The JSON Schema of a scenario file. The schema also allows names of models without parameters, `sweep` and `zip`.
+/// The JSON Schema of a scenario file. In addition to the type `Scenario`, it allows the keys `sweep` and `zip`. It also allows the name of
+/// a model without a mapping of parameters.
 pub fn schema() -> Value {
     let mut schema = TYPES.clone();
     allow_bare_names(&mut schema);

@@ -176,7 +176,7 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
     }
 }
 
-/// The end of the remedy "write a warm-up that is longer by `cycles`", which names the phases and faults to move. Phases and faults must
+/// The end of the remedy "write a warm-up that is longer by `cycles`". This end names the phases and faults to move. Phases and faults must
 /// move by the same time as the window, so that they stay in the same place of it. `None` if the scenario has no phases and no faults.
 pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<String> {
     let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];

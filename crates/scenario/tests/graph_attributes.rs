@@ -199,7 +199,8 @@ fn a_value_of_the_file_that_no_link_can_have_is_refused_at_the_file() {
     assert!(no_time(&format!("{text}links: {{link_0fs: {{latency: 1cycle}}}}\n")).is_ok(), "the remedy");
 }
 
-/// A scenario with two routers, joined by cables of 100 and of 400 Gb/s. `first` is the first line of the scenario, which sets the units.
+/// A scenario with two routers, joined by cables of 100 and of 400 Gb/s. `first` is the first line of the scenario. This line sets the
+/// units.
 fn two_speeds(first: &str) -> Result<Point, Diagnostic> {
     let file = r#"{"nodes": [{"id": 0, "terminals": 1}, {"id": 1, "terminals": 1}, {"id": 2, "terminals": 1}],
         "links": [{"source": 0, "target": 1, "c": 100}, {"source": 1, "target": 2, "c": 400}]}"#;

@@ -163,7 +163,8 @@ fn a_grain_leaves_the_times_of_processors() {
     assert_eq!(sent(&fine), sent(&coarse));
 }
 
-/// The coarse scenario is made from the resolved scenario, which names a file without its folder. The file must still be found.
+/// The coarse scenario is made from the resolved scenario. The resolved scenario names a file without its folder. The file must still be
+/// found.
 #[test]
 fn a_grain_takes_a_program_from_another_folder() {
     let text = "topology: {single_router: {terminals: 2}}\nrouting: dimension_order\nflit: 1B\ngrain: 16B\ntraffic:\n  \

@@ -84,8 +84,8 @@ const NETWORKS: &[(&str, &str, [&str; 2], u64)] = &[
     ),
 ];
 
-/// Draws a scenario in which two terminals send one packet to each other. Returns the scenario and the numbers of the terminals. The paths
-/// of the two packets have no channel in common.
+/// Draws a scenario in which two terminals send one packet to each other. Returns the scenario and the numbers that identify the two
+/// terminals. The paths of the two packets have no channel in common.
 fn lone(draws: &mut Draws) -> (String, u32, u32) {
     let (topology, routing, classes, terminals) = draws.pick(NETWORKS);
     let from = draws.below(terminals);

@@ -42,7 +42,7 @@ const FULL: u128 = 1 << 32;
 /// A column of an alias table whose outcomes are terminals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
-    /// Number of the 2^32 values of a random number that select `own`; the other values select `other`.
+    /// The number of the 2^32 values of a random number that select `own`. The other values select `other`.
     threshold: u32,
     own: u32,
     other: u32,
@@ -68,7 +68,7 @@ pub(crate) fn append(columns: &mut Vec<Column>, outcomes: &[(u32, f64)]) {
     }));
 }
 
-/// Draws an outcome from the columns of one table, which has at least one column.
+/// Draws an outcome from the columns of one table. The table must have at least one column.
 #[inline]
 pub(crate) fn draw(columns: &[Column], rng: &mut Pcg32) -> u32 {
     let column = columns[below(rng, columns.len() as u32) as usize];

@@ -19,7 +19,7 @@ use crate::alias;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-/// Number of outcomes of a table: one for each value of the low byte of a draw, which selects the column.
+/// Number of outcomes of a table: one for each value of the low byte of a draw. The low byte selects the column.
 const OUTCOMES: usize = 256;
 
 /// The integer weight in [`Alias`] that means probability 1.

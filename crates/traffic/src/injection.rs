@@ -40,7 +40,7 @@ pub enum Times {
     Remembered(Arc<dyn Remembered>),
 }
 
-/// Gaps that depend on the state of a source, which is one stored word.
+/// Gaps that depend on the state of a source. The state is one stored word.
 pub trait Remembered: std::fmt::Debug + Send + Sync {
     /// The initial state of a source. The state is drawn so that the statistics of the source are the same at all times, from cycle 0 on.
     fn start(&self, rng: &mut Pcg32) -> u64;

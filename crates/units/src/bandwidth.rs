@@ -40,7 +40,7 @@ const BITS_PER_SECOND: Kind = Kind { units: BANDWIDTH.units.split_at(5).0, ..BAN
 const FLITS_PER_CYCLE: Kind = Kind { units: &[("flits/cycle", PARTS)], ..BANDWIDTH };
 
 impl Bandwidth {
-    /// The bandwidth of one flit per cycle, which is the default of a link class.
+    /// The bandwidth of one flit per cycle: the default of a link class.
     pub const ONE_FLIT: Self = Self::Flits { flits: 1, cycles: 1 };
 
     /// The total bandwidth of `links` links.

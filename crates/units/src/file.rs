@@ -122,8 +122,8 @@ impl Files {
         Self { folder: folder.into(), attached, ..Self::default() }
     }
 
-    /// Runs `f`, which deserialises a scenario. Each [`InputFile`] in the scenario is read from the folder or the attachments. Also returns
-    /// the files that were read.
+    /// Runs the function `f`, which must deserialise a scenario. Each [`InputFile`] in the scenario is read from the folder or the
+    /// attachments. Also returns the files that were read.
     pub fn during<T>(&mut self, f: impl FnOnce() -> T) -> (T, Vec<InputFile>) {
         CURRENT.set(Some(std::mem::take(self)));
         let result = f();

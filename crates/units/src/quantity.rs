@@ -97,7 +97,7 @@ impl Time {
 }
 
 impl Time {
-    /// Converts this time, which is a limit or a mean, into whole cycles, rounded up. Refuses 0 cycles at `path`.
+    /// Converts this time (a limit or a mean) into whole cycles, rounded up. Refuses 0 cycles at `path`.
     pub fn cycles_above_zero(self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         Ok(self.rounded_up(cycle_fs).duration(cycle_fs, path)?.above_zero(path)?.cycles)
     }

@@ -48,7 +48,7 @@ class Line(NamedTuple):
     dimension : int
         Index of the coordinate in which the routers differ.
     routers : ndarray
-        Numbers of the routers, in the order of the coordinate; shape (k,).
+        Numbers that identify the routers, in the order of the coordinate; shape (k,).
     demand : ndarray
         Flits per cycle that enter the line at one router (row) and leave it at another (column); shape (k, k), zero
         diagonal.

@@ -279,7 +279,7 @@ def _network_of_first(results: ResultSet) -> dict[str, Any]:
 
 
 def _those(results: ResultSet, wanted: Mapping[str, Any]) -> list[int]:
-    """Numbers of the points that have the wanted coordinates.
+    """Indices of the points that have the wanted coordinates.
 
     If a value matches some points exactly, points that match only by the name of a model are left out.
     """

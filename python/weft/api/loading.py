@@ -1,4 +1,4 @@
-"""`weft.load` makes a sweep from a scenario, which is a file, a string, a dict, a graph or a traffic matrix."""
+"""`weft.load` makes a sweep from a scenario: a file, a string, a dict, a graph or a traffic matrix."""
 
 from __future__ import annotations
 

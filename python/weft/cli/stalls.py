@@ -73,7 +73,7 @@ def explain(options: argparse.Namespace) -> int:
 
 
 def _some(rows: list[int]) -> str:
-    """The numbers of stuck points as a string; only the first ones if there are many."""
+    """The indices of stuck points as a string; only the first ones if there are many."""
     return ", ".join([*map(str, rows[:_LISTED]), *(["..."] if rows[_LISTED:] else [])])
 
 

@@ -1,8 +1,9 @@
-"""Takes power and prices of designs from the catalogue of hardware, whose numbers `power.catalogue` uses in a scenario.
+"""Takes the power and the prices of designs from the catalogue of hardware.
 
+The key `power.catalogue` of a scenario takes power from the same catalogue.
 Source: the rows of `crates/scenario/assets/catalogue.json`, which `weft catalogue` prints. Each row of the catalogue
 names its source. The price of a part is the median over the rows of the catalogue, in US dollars. If the catalogue
-lacks a price, a design has no cost, unless the user gives a price list.
+lacks the price of a part, Weft cannot compute the cost of a design, unless the user gives a price list.
 """
 
 from __future__ import annotations

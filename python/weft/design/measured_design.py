@@ -36,7 +36,7 @@ class Assumptions:
     Attributes
     ----------
     prices : Prices or None
-        Prices of routers and cables; ``None`` if the prices are unknown; designs then have no cost.
+        Prices of routers and cables; ``None`` if the prices are unknown: Weft then computes no costs.
     packaging : Packaging
         Distances between racks, and lengths of cables.
     port_w : float

@@ -46,7 +46,7 @@ def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
 
 
 def _count(value: float, unit: str) -> str:
-    """An amount with its unit, which is in the singular for an amount of 1."""
+    """An amount with its unit. The unit is in the singular for an amount of 1."""
     number = f"{value:,.0f}"
     return f"{number} {unit.removesuffix('s') if number == '1' else unit}".rstrip()
 

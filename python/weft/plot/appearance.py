@@ -186,7 +186,7 @@ class Appearance:
         return [name, *(old for old, new in self.labels.items() if new == name)]
 
     def layout(self, panels: int, width: float | None = None) -> tuple[float, int]:
-        """Width of a figure [inches], and number of its panels next to each other."""
+        """Returns the width of a figure [inches], and the number of panels in each row of the figure."""
         width = width or self.width or (COLUMN if panels == 1 else PAGE)
         return width, min(panels, max(1, int(width / _PANEL)))
 
@@ -237,7 +237,7 @@ def _labels(asked: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
 
 
 def _listed(asked: str | Iterable[str] | None) -> list[str]:
-    """Labels of a requested order, which is given as several strings or as one string with commas."""
+    """Labels of a requested order. The order is several strings, or one string with commas."""
     texts = [asked] if isinstance(asked, str) else list(asked or [])
     # a comma inside brackets separates options of a model, not labels
     return [part.strip() for text in texts for part in re.split(r",(?![^(]*\))", text) if part.strip()]

@@ -41,7 +41,7 @@ _RING: dict[str, Any] = {
 }
 # Width and height of the space for the number of a load next to its point, as shares of the panel.
 _ROOM = (0.15, 0.05)
-# Look of the line from a number to its point, which is drawn if the number is not next to the point.
+# Look of the line from a number to its point. The line is drawn if the number is not next to the point.
 _LEADER: dict[str, Any] = {"arrowstyle": "-", "color": "#777777", "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
 # Height of a line of numbers that are stacked [points].
 _LINE = 7

@@ -1,4 +1,4 @@
-"""Complementary cumulative distribution of packet latency, which shows the slowest packets."""
+"""Complementary cumulative distribution of packet latency. This distribution shows the slowest packets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collects the numbers of a figure in one table, which is written as CSV next to the figure.
+"""Collects the numbers of a figure in one table, and writes the table as CSV next to the figure.
 
 The columns of the table have the names that they have in the results.
 """

@@ -60,7 +60,7 @@ def state_looks(states: Sequence[str]) -> dict[str, StateLook]:
 
 
 GREY = "#777777"
-# Colours from pale to dark, which readers can also distinguish in black and white.
+# Colours from pale to dark. Readers can also distinguish them in black and white.
 HEAT = "cividis_r"
 
 # If the ratio of its ends is smaller than this value, a logarithmic axis has round numbers as ticks instead of powers
@@ -100,7 +100,7 @@ RC: dict[str, Any] = {
     # Text in files: PDF files embed fonts; SVG files can't, so their text is drawn as outlines.
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
-    # Users can choose names with a dollar sign, which must not start a formula.
+    # Users can choose names with a dollar sign. The dollar sign must not start a formula.
     "text.parse_math": False,
     # A fixed salt, so that the same figure gives the same file.
     "svg.hashsalt": "weft",

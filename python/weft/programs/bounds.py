@@ -47,7 +47,7 @@ _KNOWN_RAILS = ("destination", "local_rank")
 # The executor has no parameter for the factor of computation times. Therefore Weft divides all other times by the
 # factor; with a smaller factor than this, these times would be too long for the executor.
 _LEAST_SCALE = 1e-6
-# Maximum number of operations of a program that is estimated by default, which takes the executor some seconds.
+# Maximum number of operations of a program that is estimated by default. The executor takes some seconds for them.
 MOST_OPERATIONS = 3_000_000
 # Run time of the executor per operation [s]; measured as 91 million operations in 130 s on a machine with two busy
 # cores.

@@ -32,7 +32,7 @@ NAME = "otf2"
 _ANCHOR = ".otf2"
 # The clock of OTF2 archives, under the name that the reader of recordings uses.
 _CLOCK = "wall"
-# Maximum number of letters of the package's error message that Weft prints.
+# Maximum number of characters that Weft prints of an error message of the Python package `otf2`.
 _LONGEST = 200
 _AGAIN = "record the program again with Score-P, from its start to its end"
 _COPY = f"copy all files of the archive again; or {_AGAIN}"
@@ -199,7 +199,7 @@ def _check(ranks: list[Rank], file: str) -> None:
 
 
 def _complete(ranks: list[Rank], communicators: dict[int, list[int]], file: str) -> None:
-    """Set the block sizes of collectives, which are computed from the byte sums of all ranks of the collective."""
+    """Compute the block sizes of collectives from the byte sums of all ranks of a collective, and set them."""
     for number in sorted({number for rank in ranks for number in rank.collectives}):
         if number == 1:
             together = [[rank] for rank in range(len(ranks))]

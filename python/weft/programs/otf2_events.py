@@ -130,7 +130,7 @@ class Rank:
         return b"".join(parts)
 
     def _finalize(self) -> Record:
-        """The final record, which contains sums over the other records."""
+        """The final record, with sums over the other records."""
         sends = [each.words[3] for each in self.records if each.kind in (Kind.SEND, Kind.ISEND, Kind.SENDRECV)]
         receives = sum(each.kind in (Kind.RECV, Kind.IRECV, Kind.SENDRECV) for each in self.records)
         collectives = sum(each.kind >= Kind.BARRIER for each in self.records)
@@ -191,7 +191,7 @@ class Reader:
             self._call = None
 
     def _switched(self, is_on: bool, time: int) -> None:
-        """Process that recording is switched on or off, which has no effect inside a call."""
+        """Process that recording is switched on or off. This event has no effect inside a call."""
         if not is_on:
             self._paused = time
         elif self._paused is not None and self._call is None:
@@ -310,5 +310,5 @@ class Reader:
 
 
 def _received(message: list[int]) -> list[int]:
-    """Words of the record of a receive: the requested message, then the received message, which is the same."""
+    """Words of the record of a receive: the requested message, then the received message. The two are equal."""
     return [*message, *message[1:]]

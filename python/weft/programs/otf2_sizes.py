@@ -1,8 +1,9 @@
 """Computes the block sizes of collectives from the sums of bytes that OTF2 records for each rank.
 
 Score-P writes two sums for each rank of a collective: the bytes that it sends and the bytes that it receives. In these
-sums each rank counts itself among its peers. For example, each rank of an all-reduce of b bytes on n ranks has the sums
-n * b and n * b. The root of a broadcast has the sent sum n * b, and each rank has the received sum b.
+sums each rank counts itself among its peers. For example, in an all-reduce of b bytes on n ranks, each rank has sent
+n * b bytes and received n * b bytes. In a broadcast of b bytes, the root has sent n * b bytes, and each rank, including
+the root, has received b bytes.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
 
 
 def _joined(lines: list[str]) -> list[str]:
-    """The notes, as one string each. Joins the indented lines below a note, which are its remedies, with the note."""
+    """The notes, as one string each. Joins a note with the indented lines below it, which give its remedies."""
     notes: list[str] = []
     for line in lines:
         if line.startswith(" ") and notes:

@@ -267,7 +267,7 @@ def _drawings(sources: Sources) -> dict[str, Any]:
 
 
 def _telling(sources: Sources) -> list[int]:
-    """Numbers of points in order of interest.
+    """Indices of points in order of interest.
 
     First is the highest steady point of each curve, then its ends, its middle, and the rest.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _CELL = (1.4, 1.0)
 _ASLANT = (0.7, 0.5)
 _GAP = 1.2
-# Largest bend of a link within a row. A bent link must not touch the routers of the next row, which is nearer with
+# Largest bend of a link within a row. A bent link must not touch the routers of the next row. This row is nearer with
 # three dimensions.
 _BEND, _BEND_ASLANT = 0.78, 0.4
 # Ratio of width to height of the drawing of a tree.

@@ -39,7 +39,7 @@ class Network:
     page : dict
         Data of the network for the page.
     order : array of int
-        Numbers of the channels in the order of the page: one direction of each link, then the opposite directions (-1:
+        Indices of the channels in the order of the page: one direction of each link, then the opposite directions (-1:
         no channel).
     """
 
@@ -206,7 +206,7 @@ class Gallery:
             self.drawings.histories[number] = history
 
     def _network(self, results: ResultSet, row: int, channels: pl.DataFrame) -> int:
-        """Number of the network of a point, which is drawn for the first point that has it."""
+        """Index of the network of a point. Each network is drawn for the first point that has it."""
         scenario = results.scenario(row)
         key = json.dumps([scenario["topology"], sorted(scenario["links"])])
         if key not in self._known:

@@ -45,7 +45,7 @@ class Line:
     rank : list of int
         Rank of this flaw; `curves.SOUND` for a sound point.
     points : list of list of int
-        Numbers of the points at each load, one per seed.
+        Indices of the points at each load, one per seed.
     curve : Curve
         The measured values of the curve.
     """

@@ -25,9 +25,9 @@ def answers(results: ResultSet) -> bool:
 
 
 def have_no_load(summaries: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the points send only batches, as fast as the terminals can.
+    """Whether all points send only batches of packets, and the terminals send as fast as they can.
 
-    If so, the points have no load that an axis could show.
+    The points then have no load, so no figure can have a load axis.
     """
     return all(of_jobs.are_batches(summary) and summary.get("load") in (None, 1) for summary in summaries)
 

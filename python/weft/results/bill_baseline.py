@@ -62,7 +62,7 @@ class Baseline:
         return setting(self.wanted)
 
     def is_itself(self, series: Series) -> bool:
-        """Whether a series is the baseline, which has no saving."""
+        """Whether a series is the baseline. The baseline has no saving."""
         return series in self._series
 
     def of(self, series: Series) -> Series | None:

@@ -50,7 +50,7 @@ def headline(yearly: YearlyBill) -> list[str]:
 
 
 def saving(share: float) -> str:
-    """Text on a yearly saving, which is given as a share of the baseline."""
+    """Text on a yearly saving as a share of the baseline."""
     if not share:
         return "no difference beyond chance"
     return f"{100 * abs(share):.1f} % {'less' if share > 0 else 'more'}"

@@ -114,7 +114,7 @@ class Series:
         Summaries of the runs by load, one per seed. If the profile names phases, the only load is ``None``. The dict is
         empty before the first run.
     lost : list of Lost
-        Runs that have no numbers.
+        Runs without measured values.
     swept : bool
         Whether the sweep sets `LOAD`. If the sweep sets the load, the user can add more loads.
     faults : str
@@ -209,7 +209,7 @@ class Series:
     def _lost(self, lost: Sequence[Lost]) -> str:
         """Text on the runs of one load for which numbers are missing.
 
-        The text names the seeds of the missing runs if runs with other seeds have numbers.
+        The text names the seeds of the missing runs if runs with other seeds have measured values.
         """
         first, *more = lost
         others = self.runs.get(first.load) if first.load is not None else any(self.runs.values())

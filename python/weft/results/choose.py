@@ -36,7 +36,7 @@ class Chosen:
     results : ResultSet
         The result set.
     points : list of int
-        Numbers of the points, which are their rows in the frame.
+        Indices of the points: their rows in the frame.
     name : str
         Name of the set if it is shown together with other sets; empty if it is the only one.
     fixed : dict

@@ -236,7 +236,7 @@ def _answers(results: ResultSet, column: str, words: str) -> list[str]:
 
 
 def _fairness(results: ResultSet) -> list[str]:
-    """Note with Jain's index of the flits that each source injected, which is 1 if all injected the same number."""
+    """Note with Jain's index of the flits that each source injected. The index is 1 if all numbers are equal."""
     known = [(value, row) for row, value in enumerate(_values(results, "source_fairness_jain")) if value is not None]
     if not known:
         return []

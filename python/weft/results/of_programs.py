@@ -100,7 +100,7 @@ def unequal(results: ResultSet) -> list[str]:
 
 
 def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
-    """The diagnoses of the comparisons of `lines`, each with the numbers of the compared points as ``points``."""
+    """The diagnoses of the comparisons of `lines`, each with the indices of the compared points as ``points``."""
     return [each for _, each in _unequal(results)]
 
 
@@ -127,7 +127,7 @@ def _unequal(results: ResultSet) -> list[tuple[str, dict[str, Any]]]:
 
 
 def places(results: ResultSet) -> dict[str, dict[str, list[int]]]:
-    """Numbers of the points of each policy, grouped by the other coordinates.
+    """Indices of the points of each policy, grouped by the other coordinates.
 
     The coordinates by which points are grouped exclude the seed, and coordinates that `zip` changes with the policy.
     """

@@ -108,7 +108,7 @@ class Billed:
 
 
 def _billed(links: str, column: str, label: str, unit: str) -> Billed:
-    """The three columns of a cost; `column` contains ``{}``, which is replaced by the name of each reference."""
+    """The three columns of a cost. In `column`, the name of each reference replaces ``{}``."""
 
     def quantity(reference: str, words: str) -> Quantity:
         return Quantity(column.format(reference), f"{label}{words}", unit, "", 1)

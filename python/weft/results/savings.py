@@ -200,7 +200,7 @@ def measured(results: ResultSet) -> list[Beside]:
 
 
 def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
-    """The diagnoses of the comparisons of `measured`, each with the numbers of the compared points as ``points``."""
+    """The diagnoses of the comparisons of `measured`, each with the indices of the compared points as ``points``."""
     rows = {summary["hash"]: row for row, summary in enumerate(results.summaries)}
     return [
         each | {"points": sorted({rows[hash] for pair in pairs for hash in pair.hashes})}

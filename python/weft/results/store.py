@@ -301,7 +301,7 @@ class Store:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Yields the name of a temporary file, which replaces `path` when the ``with`` block ends without an error.
+    """Yields the name of a temporary file. It replaces `path` when the ``with`` block ends without an error.
 
     Missing parent folders are created, and temporary files of `path` from killed processes are removed.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def of(results: ResultSet) -> list[dict[str, Any]]:
     """The diagnoses of a sweep, in the form of the diagnoses of a point.
 
-    The key ``points`` has the numbers of the affected points.
+    The key ``points`` lists the indices of the affected points.
     """
     compared = of_programs if program_table.are_all(results) else savings
     return [*of_loads(results), *compared.diagnoses(results)]

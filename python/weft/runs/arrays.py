@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FILE = "array.json"
-# Maximum number of printed letters of the last line of a log, which gives the reason why a job ended.
+# Maximum number of printed characters of the last line of a log. The line gives the reason why a job ended.
 _LONGEST = 200
 
 
@@ -93,7 +93,7 @@ class Array:
         slurm_queue.cancel(self.name)
 
     def _check_cluster(self) -> None:
-        """Raise an error if the Slurm of this machine belongs to another cluster, which does not know these jobs."""
+        """Raise an error if the Slurm of this machine belongs to another cluster. That cluster lacks these jobs."""
         if (here := slurm_queue.cluster()) != self.cluster:
             what = f"array {self.job} was submitted on the cluster {self.cluster!r}, but this is a machine of {here!r}"
             end = shell.command("cancel", self.order.root)

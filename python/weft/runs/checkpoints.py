@@ -82,7 +82,7 @@ class Every:
 
 @dataclass(frozen=True)
 class Kept:
-    """The first line of a checkpoint file, which identifies its run.
+    """The first line of a checkpoint file. The line identifies the run of the checkpoint.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class Checkpoints:
         return self._folder / f"{hash}-{build()}{_END}"
 
     def _write(self, hash: str, state: bytes, cycle: int, clock: Clock) -> None:
-        """Write a checkpoint, which replaces the previous checkpoint of the point.
+        """Write a checkpoint in place of the previous checkpoint of the point.
 
         If the checkpoint can't be written, the run continues without it.
         """

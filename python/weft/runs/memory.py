@@ -138,7 +138,7 @@ def fit(points: Sequence[Point], *, at_once: int = 1, threads: int = 1, blocks: 
 
 
 def estimates(points: Iterable[Point], *, threads: int = 1, blocks: int = 0) -> list[int]:
-    """Maximum memory of each point, which is needed with all buffers full [bytes].
+    """Maximum memory of each point [bytes], needed if all buffers are full.
 
     Points that differ only in load and seed have the same maximum.
     """

@@ -8,7 +8,7 @@ _TELLING_SECONDS = 1.0
 
 
 class Pace:
-    """Estimates the speed of a run from its cycle count, which is read from time to time.
+    """Estimates the speed of a run from readings of its cycle count.
 
     In a large network, the cycle count changes only every second or two. Therefore the estimate uses the times at which
     changes of the count were observed. If the estimate used the time of the last check, the error could be a whole

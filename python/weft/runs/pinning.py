@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def allowed() -> list[int]:
-    """Numbers of the cores that this process can use.
+    """Numbers that identify the cores that this process can use.
 
     Raises
     ------

@@ -135,7 +135,7 @@ def run_twice(root: Path) -> list[dict[str, Any]]:
 
 
 def _numbers(folder: Path) -> list[int]:
-    """The numbers of the claims of a point."""
+    """The numbers that identify the claims of a point: the names of the files in its folder."""
     with suppress(OSError):  # there are no claims
         return [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
     return []

@@ -104,7 +104,7 @@ def words(status: Status, seconds: float) -> str:
 
 
 def _left_words(likely: float | None, most: float | None) -> str:
-    """Text with the remaining time, which is a range if warm-ups may last until their limits."""
+    """Text with the remaining time. The time is a range if warm-ups may last until their limits."""
     if most is None:
         return "" if likely is None else f", {clock(likely)} left"
     # a likely time of zero only means that the estimate was too short

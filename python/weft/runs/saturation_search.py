@@ -172,7 +172,7 @@ class SaturationSearch:
         self.store.write_manifest(self.named, points, command)
 
     def table(self) -> pl.DataFrame:
-        """The table with a row per curve, which is also written to the folder.
+        """The table with a row per curve. The table is also written to the folder.
 
         The caller must request the table after the last round.
         """

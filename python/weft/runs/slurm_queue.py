@@ -1,4 +1,4 @@
-"""Queries Slurm about jobs by their name, which identifies their order, and cancels jobs."""
+"""Queries Slurm about jobs by name, and cancels jobs. The name of a job identifies its order."""
 
 from __future__ import annotations
 

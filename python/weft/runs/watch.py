@@ -38,7 +38,7 @@ def packets(names: Sequence[str]) -> list[tuple[int, int]]:
             what = f"{name!r} is not a packet"
             remedy = "write TERMINAL:NUMBER or TERMINAL:FIRST-LAST, with numbers from 0, such as 3:0 or 3:0-5"
             raise ScenarioError.saying(what, remedy)
-        # a longer range is cut off after one packet beyond the limit, which is enough to refuse it
+        # a longer range is cut off after one packet beyond the limit, because one more packet is enough to refuse it
         named = range(int(first), min(int(last), int(first) + _MOST) + 1)
         found |= dict.fromkeys((int(terminal), number) for number in named)
         if len(found) > _MOST:

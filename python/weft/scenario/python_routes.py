@@ -131,7 +131,7 @@ class Routes:
         ]
 
     def _empty(self, state: State) -> list[int]:
-        """The queue lengths of a router in an idle network, which are all zero."""
+        """The queue lengths of a router in an idle network: all are zero."""
         return [0] * len(self.network.peers[state.router])
 
     def _arguments(self, state: State, queues: Sequence[int]) -> dict[str, Any]:

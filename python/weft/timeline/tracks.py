@@ -58,9 +58,9 @@ class Clock:
         return round(self.cycle_seconds * 1e15) % 1_000_000 == 0
 
     def slice(self, track: tuple[int, int], name: str, category: str, span: Span, args: Args) -> Event:
-        """An event of a trace with a beginning and a length, on a track.
+        """Returns the trace event that viewers draw as a bar on a track, over the cycles of `span`.
 
-        A track is identified by a process and a number in this process.
+        `track` has the number of a process in the trace, and the number of a track in this process.
         """
         begin, end = span.first * self.nanoseconds, span.last * self.nanoseconds
         place = {"ph": "X", "pid": track[0], "tid": track[1], "ts": begin / 1000, "dur": (end - begin) / 1000}

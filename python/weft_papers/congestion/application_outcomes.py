@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# For each network, the name of its topology, which frames store in the column ``network``.
+# For each network, the name of its topology. Frames store this name in the column ``network``.
 _TOPOLOGY = {network: next(iter(SMALLEST[network])) for network in NETWORKS}
 # Numbers that the paper cites from earlier work: idle time of links in a torus, and link energy that policies save.
 IDLE, SAVED = {GRAPH500: 0.93, NAMD: 0.97}, 0.85

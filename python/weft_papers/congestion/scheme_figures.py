@@ -54,7 +54,7 @@ def bars(network: str, measure: str, title: str) -> Callable[[Measured], Drawing
 
 
 def fill(measured: Measured) -> Drawing:
-    """Draw the utilisation of links in the dragonfly, which is empty at the start.
+    """Draw the utilisation of links in the dragonfly. The network is empty at the start.
 
     Each scheme has a bar for each window.
     """

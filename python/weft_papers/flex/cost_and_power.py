@@ -1,4 +1,4 @@
-"""Computes cost and power (Table 6, Figs. 6 and 15) at the default prices of `weft design`, which are the paper's.
+"""Computes cost and power (Table 6, Figs. 6 and 15) at the default prices of `weft design`, as in the paper.
 
 The paper says that routers and terminals share racks, and that cables of terminals are 1 m long. Other cables are as
 long as their Manhattan distance plus 2 m. The paper's row of the fat tree in Table 6 mixes the numbers of two trees.

@@ -389,7 +389,7 @@ def _hops(measured: Measured) -> tuple[bool, str]:
 def _bar(network: str) -> Rule:
     """Make a rule for the rank of a bar of Fig. 1, because the figure prints no numbers.
 
-    The order is: fat tree, dragonfly, Slim Fly, then HyperX and FleX, which are equal within 1 %.
+    The order is: fat tree, dragonfly, Slim Fly, then HyperX and FleX. HyperX and FleX are equal within 1 %.
     """
     place = next(number for number, names in enumerate(_ORDER) if network in names)
     alike = [name for name in _ORDER[place] if name != network]

@@ -38,7 +38,8 @@ OFFERED = f"Offered load [{UNIT}]"
 ACCEPTED = f"Accepted load [{UNIT}]"
 # The latency axis of a figure ends at this multiple of the smallest latency.
 _MOST = 5.0
-# Results differ significantly if they differ by at least this share, which is also the tolerance of approximate claims.
+# Results differ significantly if they differ by at least this share. The share is also the tolerance of approximate
+# claims.
 SIGNIFICANT = 0.10
 # A load is low if it is at most this share of the highest load that MIN accepts.
 _LOW = 0.5

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Number of routers of the line of Fig. 2a, and along each side of the squares of Figs. 2b and 8.
 LINE, SIDE = 8, 4
-# Numbers of the source router and the intermediate router in Fig. 8.
+# Numbers that identify the source router and the intermediate router in Fig. 8.
 FIG8 = (5, 10)
 # The two routers in Fig. 7 that exchange a request, and the number of all its routers.
 FIG7, FIG7_ROUTERS = (6, 7), 8

@@ -41,7 +41,7 @@ class Ours:
     Attributes
     ----------
     runs : sequence of Numbers
-        Numbers of the runs, one per seed.
+        Measured values of the runs, one `Numbers` per seed.
     bound : float or None
         Channel-load bound of the paths [flits/terminal/cycle]; ``None`` if no terminal sends. If Weft followed only a
         sample of the paths, the bound is the upper end of its confidence interval.

@@ -1,4 +1,4 @@
-//! Arrays in which every index is valid, so the loop reads them without a bounds check.
+//! Arrays in which every index is valid, so the cycle loop reads them without a bounds check.
 
 use super::kept::{Kept, Reader, Unreadable, Writer};
 use super::unchecked::Hot;

@@ -106,7 +106,7 @@ pub fn pick16(mask: u16, start: u8) -> u8 {
     word.trailing_zeros() as u8
 }
 
-/// A set of small numbers as bits. The loop uses it for the routers and terminals that have work to do.
+/// A set of small numbers as bits. The cycle loop uses it for the routers and terminals that have work to do.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct Active(#[kept(each)] pub Vec<u64>);
 

@@ -1,5 +1,5 @@
-//! Indexing without a bounds check, for the lines of the loop that run for every flit at every hop. All other code uses checked indexing,
-//! or [`arrays`](super::arrays), in which every index is valid.
+//! Indexing without a bounds check, for the lines of the cycle loop that run for every flit at every hop. All other code uses checked
+//! indexing, or [`arrays`](super::arrays), in which every index is valid.
 
 /// Returns `number`. With this function, the compiler assumes that the number is below `LIMIT`. An array of this length then needs no mask
 /// on the index.

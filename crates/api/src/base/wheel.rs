@@ -214,7 +214,7 @@ impl<T: Value, const N: usize> Kept for Wheel<T, N> {
         items.restore(from)?;
         next.restore(from)?;
         free.restore(from)?;
-        // `restore` checks the indices of chunks, because the loop does not
+        // `restore` checks the indices of chunks, because the cycle loop does not
         let chunks_are_there = next.len() * N == items.len();
         let ends_are_there = ends.iter().chain(&*next).all(|&end| end as usize <= items.len());
         let free_are_there = free.iter().all(|&id| (id as usize) < next.len());

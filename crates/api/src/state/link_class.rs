@@ -1,4 +1,4 @@
-//! Properties of link classes in the form that the loop uses.
+//! Properties of link classes in the form that the cycle loop uses.
 
 use super::OutputUnit;
 use crate::base::arrays::At;
@@ -16,9 +16,9 @@ pub struct Link {
     pub all: u16,
     /// Mask of the VCs of each VC class of the routing.
     pub vcs_of: [u16; 16],
-    /// `entering`: mask of the VC classes whose heads enter a ring. `room_to_enter`: number of free flit slots that an output VC needs for
-    /// a head that enters a ring.
+    /// Mask of the VC classes whose heads enter a ring.
     pub entering: u16,
+    /// Number of free flit slots that an output VC needs for a head that enters a ring.
     pub room_to_enter: u16,
     /// Number of credits of a channel, over all its VCs.
     pub capacity: u32,

@@ -1,9 +1,9 @@
-//! The state of the network as the loop stores it: one record for each port, terminal and router. Packets and segments
+//! The state of the network as the cycle loop stores it: one record for each port, terminal and router. Packets and segments
 //! (packets in a VC queue) are stored in pools.
 //!
 //! All indices are local to a block. Port `p` of a router has the index `base(router) + p`; the [`OutputUnit`]s of injection channels have
-//! the indices after those of routers. The record of an output port takes one cache line, that of an input port two (V = 8). The loop uses
-//! the second line only if queues form or packets have several flits.
+//! the indices after those of routers. The record of an output port takes one cache line, that of an input port two (V = 8). The cycle loop
+//! uses the second line only if queues form or packets have several flits.
 
 pub mod by_class;
 mod link;
@@ -382,8 +382,8 @@ impl<const V: usize> InputUnit<V> {
         }
     }
 
-    /// Moves segment `id` of VC `v`, which follows segment `before`, to the head of the queue. Returns the previous head; the caller must
-    /// then link the segments.
+    /// Moves segment `id` of VC `v` to the head of the queue. The segment follows segment `before`. Returns the previous head; the caller
+    /// must then link the segments.
     pub fn bring_forward(&mut self, v: usize, before: u32, id: u32) -> u32 {
         if self.last(v) == id {
             *self.tail.at_mut(v) = before;
@@ -464,9 +464,9 @@ pub struct Packet {
     pub class: u8,
     /// Number of the packet's job.
     pub job: u16,
-    /// Number of links between routers that the packet has crossed so far, for statistics. Only the loop counts crossed links. Checks and
-    /// explanations do not count, so a routing must not depend on this number (`tests/layers.rs`). This field has 32 bits because a routing
-    /// may guarantee a limit of millions of hops.
+    /// Number of links between routers that the packet has crossed so far, for statistics. Only the cycle loop counts crossed links. Checks
+    /// and explanations do not count, so a routing must not depend on this number (`tests/layers.rs`). This field has 32 bits because a
+    /// routing may guarantee a limit of millions of hops.
     pub links_crossed: u32,
     /// A number of the workload that the packet carries to its delivery.
     pub tag: u32,
@@ -547,13 +547,13 @@ pub struct Terminal {
     /// Index of the terminal's injection channel among the output units.
     #[kept(fixed)]
     pub out: u32,
-    /// `made`: number of packets that the terminal's source created without a request by a delivery. `brought_about`: number of packets of
-    /// the terminal that deliveries caused.
+    /// Number of packets that the terminal's source created without a request by a delivery.
     pub made: u32,
+    /// Number of packets of the terminal that deliveries caused.
     pub brought_about: u32,
     /// VC on the injection channel of the packet that the terminal injects; `u8::MAX` before the head has left.
     pub vc: u8,
-    /// Whether the terminal has a flit to send but must wait for a credit, a VC or its link. While this is true, the loop skips the
+    /// Whether the terminal has a flit to send but must wait for a credit, a VC or its link. While this is true, the cycle loop skips the
     /// terminal.
     pub blocked: bool,
 }

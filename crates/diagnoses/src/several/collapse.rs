@@ -41,8 +41,9 @@ pub struct Links {
 /// The names and facts that the sentence about a collapse needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Names<'a> {
-    /// The name of the point, and the number of similar points.
+    /// The name of the collapsed point, and the number of similar points.
     pub place: &'a str,
+    /// The power policy of the collapsed point.
     pub policy: &'a str,
     /// A policy under which the network carries the same load; `None` if no such point was run.
     pub carried_under: Option<&'a str>,

@@ -19,13 +19,13 @@ weft_units::codes! {
 /// Two points of a curve whose results contradict each other: a load is saturated, but a higher load is carried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contradiction {
-    /// Index of the lowest saturated point, and index of the highest carried point.
+    /// Two points, as indices: the lowest saturated point, and the highest carried point.
     pub points: [usize; 2],
     pub diagnosis: Diagnosis,
 }
 
-/// Finds the contradiction among the points of one network, which are in the order of their loads. `network`: text that identifies this
-/// network in the sweep; empty if the sweep varies only the load.
+/// Finds the contradiction among the points of one network. The points are in the order of their loads. `network`: text that identifies
+/// this network in the sweep; empty if the sweep varies only the load.
 pub fn not_monotonic(points: &[(f64, &Facts)], network: &str) -> Option<Contradiction> {
     let with = |holds: fn(&Facts) -> bool| (0..points.len()).filter(move |&point| holds(points[point].1));
     let by_load = |a: &usize, b: &usize| points[*a].0.total_cmp(&points[*b].0);

@@ -71,7 +71,7 @@ pub struct Implied {
     pub bias_of_used_credits: Option<i32>,
     /// Links that are broken from the start, if these predictions treat them as working.
     pub broken_links: Option<BrokenLinks>,
-    /// Remarks of the routing about its parameters, which users see as hints.
+    /// Remarks of the routing about its parameters. Users see these remarks as hints.
     pub hints: Vec<Remark>,
 }
 
@@ -231,8 +231,9 @@ struct Walker<'a> {
     /// The loads of cuts, used in place of the loads of channels if heads choose among minimal paths. For these routings the load of a
     /// channel depends on the choices of heads, but the load of a cut does not.
     cuts: Option<Cuts>,
-    /// Number of steps so far, and number of steps that are allowed so far.
+    /// Number of steps so far.
     steps: u64,
+    /// Number of steps that are allowed so far.
     allowed: u64,
     /// Maximum number of steps for the whole walk.
     most: u64,

@@ -32,8 +32,9 @@ pub struct Explanation {
     pub message_classes: Vec<MessageVcs>,
     /// The paths, at most 64: shortest first, and among equal lengths most likely first.
     pub paths: Vec<Path>,
-    /// Number of different paths; if `all_counted` is false, there may be more.
+    /// Number of different paths that were found.
     pub path_count: u64,
+    /// False if there may be more than `path_count` different paths.
     pub all_counted: bool,
     /// The choices that an adaptive routing makes on these paths, at most 16.
     pub choices: Vec<ChoiceAt>,
@@ -97,8 +98,9 @@ pub struct ChoiceAt {
     pub router: u32,
     pub hop: u32,
     pub rule: String,
-    /// The hops that the routing compares, at most 64 of all `candidate_count`.
+    /// The hops that the routing compares, at most 64.
     pub candidates: Vec<Candidate>,
+    /// Number of all hops that the routing compares.
     pub candidate_count: u32,
 }
 

@@ -2,8 +2,8 @@
 //! its tail.
 //!
 //! If all links carry one flit per cycle and buffers cover the credit round trip, the tail of a packet of P flits arrives P - 1 cycles
-//! after the head. For other links, and for a wormhole packet longer than a buffer, the code follows each flit under the rules of the loop:
-//! link rates, credits, and one grant per allocation step.
+//! after the head. For other links, and for a wormhole packet longer than a buffer, the code follows each flit under the rules of the cycle
+//! loop: link rates, credits, and one grant per allocation step.
 
 use crate::network::spec::Spec;
 use std::collections::HashMap;
@@ -110,7 +110,7 @@ pub fn cycles(spec: &Spec, net: &Net, links: &[u8], flits: u32) -> u64 {
     arrival + net.router.ejection_delay
 }
 
-/// A channel on the path of the packet, which meets no other packets.
+/// A channel on the path of the packet. The packet meets no other packets.
 struct Channel {
     class: u8,
     pace: Pace,

@@ -1,4 +1,4 @@
-//! Assembles the network of a spec. This code allocates all memory that the loop needs.
+//! Assembles the network of a spec. This code allocates all memory that the cycle loop needs.
 
 use crate::network::bubbles;
 use crate::network::classes::VcSets;
@@ -219,7 +219,7 @@ pub(crate) fn jobs(spec: &Spec) -> Result<Vec<NetJob>, Refusal> {
     spec.traffic.jobs.iter().enumerate().map(|(j, job)| net_job(spec, j, job)).collect()
 }
 
-/// Builds job number `index` in the form that the loop uses.
+/// Builds job number `index` in the form that the cycle loop uses.
 fn net_job(spec: &Spec, index: usize, job: &Job) -> Result<NetJob, Refusal> {
     let (model, classes) = (job.workload.model(), spec.classes_of(job));
     let wanted = spec.recordings.iter().map(|asked| asked.model.wants()).fold(Wanted::default(), Wanted::or);

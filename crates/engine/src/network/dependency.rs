@@ -56,7 +56,7 @@ pub(crate) struct Dependencies<'a> {
     starts: BTreeSet<Node>,
 }
 
-/// Refuses a routing that the loop cannot run. (Cycles of channel dependencies are checked by [`refuse_cycle`].)
+/// Refuses a routing that the cycle loop cannot run. (Cycles of channel dependencies are checked by [`refuse_cycle`].)
 pub(crate) fn refuse_misfit(graph: &Graph, routing: &dyn AnyRouting, name: &str) -> Result<(), Refusal> {
     let mut coords = routing.coordinates(graph);
     coords.sort_unstable();

@@ -290,7 +290,7 @@ impl Spec {
         Ok(())
     }
 
-    /// The managed subnetwork of the link between two routers, and the member numbers of these routers in it.
+    /// The managed subnetwork of the link between two routers, and the index of each of these routers among its members.
     fn subnet_of(&self, nets: &Subnets, a: u32, b: u32) -> Option<(usize, u8, u8)> {
         let coords = coordinates::of_all(&self.graph);
         nets.link(&coords, a, b).filter(|&(d, ..)| self.managed[usize::from(nets.classes[d])])

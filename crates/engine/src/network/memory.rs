@@ -42,8 +42,9 @@ pub struct Memory {
     pub check: u64,
     /// Memory of routers, ports and terminals, and of the separate data of each block.
     pub network: u64,
-    /// Memory of the packets and flits in flight: at the load of the spec, and with all buffers full.
+    /// Memory of the packets and flits in flight at the load of the spec.
     pub in_flight: u64,
+    /// Memory of the packets and flits in flight if all buffers are full.
     pub in_flight_most: u64,
     /// Memory of recordings, and of the counts at the end of the window.
     pub results: u64,
@@ -124,8 +125,9 @@ fn size<T>() -> u64 {
 /// The division of the network into blocks.
 struct Blocks {
     count: u64,
-    /// Number of channels between blocks, and the shortest latency of these channels [cycles].
+    /// Number of channels between blocks.
     cuts: u64,
+    /// The shortest latency of the channels between blocks [cycles].
     window: u64,
     /// Number of copies in which mail between blocks is stored. Mail to a block on another thread is stored three times: the copy that is
     /// being written, and one copy for each parity of the window.

@@ -134,7 +134,8 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
 }
 
 /// Whether packets find a path round a failed link. A path round a failed link needs a policy that activates other links and reports which
-/// links of subnetworks are on. It also needs a routing that uses these links. The loop searches for other paths only inside subnetworks.
+/// links of subnetworks are on. It also needs a routing that uses these links. The cycle loop searches for other paths only inside
+/// subnetworks.
 fn goes_round_faults(offers: Offers, about: &About) -> bool {
     let tells = offers.links == LinkKnowledge::Subnetworks && about.links.contains(&offers.links);
     offers.replaces_failed_links && tells && about.takes_replacements

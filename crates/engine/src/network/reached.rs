@@ -56,8 +56,9 @@ pub(crate) struct Reached<'a> {
     followed: Vec<Vec<Followed>>,
     /// Scratch memory: the path of the packet that is being followed, as indices into `followed`.
     path: Vec<(u32, usize)>,
-    /// Scratch memory: packet states of a pair that still have to be followed, and all states found so far.
+    /// Scratch memory: packet states of a pair that still have to be followed.
     open: Vec<Stand>,
+    /// Scratch memory: all states of the pair that have been found so far.
     seen: HashSet<HopState>,
 }
 

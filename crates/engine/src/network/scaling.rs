@@ -30,8 +30,9 @@ pub struct Shares {
     pub blocks: usize,
     /// Number of blocks of each thread; the last thread can have fewer.
     pub blocks_of_thread: usize,
-    /// Flit-hops of all threads, and flit-hops of the busiest thread.
+    /// Flit-hops of all threads together.
     pub flit_hops: u64,
+    /// Flit-hops of the busiest thread.
     pub most: u64,
     /// Number of rows or groups of the network, or number of routers if the network has neither.
     pub units: usize,

@@ -171,7 +171,7 @@ impl Simulation {
             return Err(refused(format!("{} threads need one core each, not {}", self.post.threads(), cores.len())));
         }
         let pinned = Pinned::begin();
-        // in reverse order, because the calling thread stays on the core that is pinned last, which must be the first core
+        // in reverse order, because the calling thread stays on the core that is pinned last: this core must be the first
         if let Some(core) = cores.iter().rev().find(|&&core| !pin(core)) {
             return Err(refused(format!("the system does not let a thread of this process run on core {core}")));
         }

@@ -167,8 +167,8 @@ pub struct Execution {
     pub threads: usize,
     /// Number of blocks; 0: the engine chooses the number by the size of the network.
     pub blocks: usize,
-    /// The shortcuts of the loop that the run may use (`kernel/src/shortcuts`). Without shortcuts the loop is slower, but its code path is
-    /// easier to follow.
+    /// The shortcuts of the cycle loop that the run may use (`kernel/src/shortcuts`). Without shortcuts the cycle loop is slower, but its
+    /// code path is easier to follow.
     pub shortcuts: Set,
 }
 
@@ -284,8 +284,8 @@ impl Spec {
         self.traffic.jobs.iter_mut().for_each(|job| job.packets = Lengths::one(flits));
     }
 
-    /// Sets the traffic pattern of the first job, which must have all terminals. The pattern's random choices come from the seed of the
-    /// spec.
+    /// Sets the traffic pattern of the first job. The first job must have all terminals. The pattern's random choices come from the seed of
+    /// the spec.
     pub fn set_pattern(&mut self, pattern: &PatternConfig) -> Result<(), Refusal> {
         let pattern = pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?;
         let pattern = Arc::new(pattern.in_planes(self.graph.planes()));

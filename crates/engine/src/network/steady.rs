@@ -17,15 +17,17 @@ const LONGEST: u64 = 64;
 /// Number of cycles between a search without result and the next search: the first value, and the largest value to which it grows.
 const FIRST_PAUSE: u64 = 256;
 const LONGEST_PAUSE: u64 = 1 << 14;
-/// Cost of examining a port in a search, measured in moves of a flit in the loop.
+/// Cost of examining a port in a search, measured in moves of a flit in the cycle loop.
 const MOVES_PER_PORT: u64 = 8;
 
 /// The periodic pattern that the network repeats.
 #[derive(Debug)]
 struct Pattern {
-    /// A cycle in which a period begins, the length of a period, and the cycle until which the pattern is certain to repeat.
+    /// A cycle in which a period begins.
     begin: u64,
+    /// Length of a period [cycles].
     period: u64,
+    /// The cycle until which the pattern is certain to repeat.
     until: u64,
     /// The flits that each block moves in one period of the pattern.
     flows: Vec<Flow>,

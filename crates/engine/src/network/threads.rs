@@ -43,7 +43,7 @@ struct Slot(UnsafeCell<Mail>);
 // SAFETY: barriers separate all uses, as described above; `advance_share` is the only user.
 unsafe impl Sync for Slot {}
 
-/// Number of blocks of each thread; the last thread can have fewer. For example, 4 blocks on 3 threads give 2 threads with 2 blocks each.
+/// Number of blocks of each thread; the last thread can have fewer. For example, 4 blocks on 3 threads: 2 threads get 2 blocks each.
 pub(super) fn blocks_of_thread(blocks: usize, threads: usize) -> usize {
     blocks.div_ceil(threads)
 }
@@ -144,7 +144,8 @@ impl Common {
 }
 
 impl Crew {
-    /// If `cores` is not empty, each thread is pinned to the core with its index.
+    /// Starts threads 1 to `threads` - 1. Thread 0 is the calling thread. If `cores` is not empty, thread `k` runs only on the core
+    /// `cores[k]`.
     fn new(threads: usize, cores: &[usize]) -> Self {
         let common = Arc::new(Common {
             barrier: Barrier::new(threads),
@@ -187,8 +188,8 @@ impl Drop for Crew {
     }
 }
 
-/// Advances all blocks through the given windows, on all threads. If `cores` is not empty, each thread runs on the core with its index. If
-/// a thread panics, the other threads stop at the end of their windows, and the panic continues in the calling thread.
+/// Advances all blocks through the given windows, on all threads. If `cores` is not empty, each additional thread `k` runs only on the core
+/// `cores[k]`. If a thread panics, the other threads stop at the end of their windows, and the panic continues in the calling thread.
 pub(super) fn advance_all(
     net: &Net,
     blocks: &mut [Box<dyn AnyBlock>],

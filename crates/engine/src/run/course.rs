@@ -28,7 +28,7 @@ pub(crate) struct Course<'a> {
     /// The spec, as long as the trial measures how evenly the threads share the work (`network/evener.rs`); then `None`.
     #[kept(scratch)]
     pub trial: Option<&'a Spec>,
-    /// The blocks with which the run must start again; `None` if it needs no restart.
+    /// A new division of the routers into blocks, with which the run must start again; `None` if the run needs no restart.
     #[kept(scratch)]
     pub division: Option<Division>,
     /// Whether the caller of the engine stopped the run; before it stops, the run writes a checkpoint.
@@ -36,8 +36,9 @@ pub(crate) struct Course<'a> {
     pub stops: bool,
     /// Expected number of cycles until the end of the window.
     pub expected: u64,
-    /// Number of flit-hops at the last check, and the cycle in which this number last grew.
+    /// Number of flit-hops at the last check for a stall.
     last_moves: u64,
+    /// The cycle of the last check at which the number of flit-hops had grown.
     last_change: u64,
     pub decisions: Decisions,
     /// State of a warm-up whose length depends on the measured latencies.

@@ -27,12 +27,14 @@ pub struct Life {
     pub flits: u16,
     /// Whether the packet is measured, because it was created in the window.
     pub measured: bool,
-    /// The cycles in which the packet entered the source queue, reached the front of that queue, and in which its head flit and its tail
-    /// flit were injected.
+    /// The cycle in which the packet entered the source queue.
     pub created_cycle: u64,
+    /// The cycle in which the packet reached the front of the source queue.
     pub first_cycle: u64,
+    /// The cycle in which the packet's head flit was injected.
     pub injected_cycle: Option<u64>,
     pub injection_vc: Option<u8>,
+    /// The cycle in which the packet's tail flit was injected.
     pub tail_injected_cycle: Option<u64>,
     /// One entry for each router that the packet reached, in the order of its path.
     pub routers: Vec<Visit>,
@@ -46,8 +48,9 @@ pub struct Visit {
     pub router: u32,
     pub port: u32,
     pub vc: u8,
-    /// The cycles in which the head arrived, and in which it reached the front of its queue.
+    /// The cycle in which the head arrived.
     pub arrived_cycle: u64,
+    /// The cycle in which the head reached the front of its queue.
     pub front_cycle: Option<u64>,
     /// The hop that the routing chose for the packet, with the candidates. If a head chooses in every step, the list has one entry for each
     /// change of its choice.
@@ -63,12 +66,14 @@ pub struct Visit {
 pub struct Exit {
     pub port: u32,
     pub vc: u8,
-    /// Name of the link class, and the router at the far end of the link (`None` for a terminal).
+    /// Name of the link class.
     pub link: String,
+    /// The router at the far end of the link; `None` if a terminal is there.
     pub next_router: Option<u32>,
     pub vc_cycle: u64,
-    /// The cycles in which the head crossed the switch, and in which it entered the link.
+    /// The cycle in which the head crossed the switch.
     pub head_crossed_cycle: u64,
+    /// The cycle in which the head entered the link.
     pub head_left_cycle: u64,
     /// Number of cycles for which the head waited for the link behind other flits.
     pub link_wait_cycles: u64,
@@ -122,15 +127,16 @@ pub struct Latency {
     pub total_cycles: u64,
     /// Time from creation to the injection of the head [cycles].
     pub source_cycles: u64,
-    /// Cycles that the head spent in routers. `waiting_cycles` is the part of them that exceeds the delays of the routers.
+    /// Cycles that the head spent in routers.
     pub routers_cycles: u64,
+    /// The part of `routers_cycles` that exceeds the delays of the routers.
     pub waiting_cycles: u64,
     /// Cycles that the head spent on links, including both terminal links, and including the time that slow links needed to carry the whole
     /// head.
     pub wires_cycles: u64,
-    /// `tail_cycles`: time between the head and the tail on the last link. `ejection_cycles`: the delay between the arrival at the terminal
-    /// and the delivery.
+    /// Time between the head and the tail on the last link [cycles].
     pub tail_cycles: u64,
+    /// Delay between the arrival at the terminal and the delivery [cycles].
     pub ejection_cycles: u64,
 }
 

@@ -26,9 +26,9 @@ pub struct Congestion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetAside {
     pub counts: SetAsideCount,
-    /// Number of tokens that have not returned at the end of the run, and number of queues that are set aside at that time. A token without
-    /// such a queue is in flight.
+    /// Number of tokens that have not returned at the end of the run. A token without a queue that is set aside is in flight.
     pub out: u64,
+    /// Number of queues that are set aside at the end of the run.
     pub lines: u64,
 }
 
@@ -303,8 +303,9 @@ pub struct ClassOutcome {
 pub struct PhaseOutcome {
     /// First cycle of the phase, even if that cycle is before the window.
     pub start: u64,
-    /// First measured cycle of the phase, and the first cycle after the phase.
+    /// First measured cycle of the phase.
     pub from: u64,
+    /// First cycle after the phase.
     pub to: u64,
     /// Mean load that the scenario sets for the terminals of all jobs, without replies [flits/cycle].
     pub load: f64,
@@ -409,8 +410,9 @@ pub struct Outcome {
     /// Packets created in the window that were neither delivered nor discarded when the run ended (0 unless the run was saturated, stalled
     /// or interrupted).
     pub missing_packets: u64,
-    /// Packets created in the window that were discarded because a link or a router had failed, and the flits of these packets.
+    /// Packets created in the window that were discarded because a link or a router had failed.
     pub dropped_packets: u64,
+    /// Flits of these discarded packets.
     pub dropped_flits: u64,
     /// The sums over delivered packets for each batch of the window. A packet belongs to the batch in which it was created.
     pub batches: Vec<PacketSums>,

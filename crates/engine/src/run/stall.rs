@@ -26,10 +26,10 @@ struct Map<'a> {
     now: u64,
     /// Whether the power policy will open no channel before a packet moves.
     policy_rests: bool,
-    /// `credits`: credits in flight, as (block, output, VC). `flits`: flits in flight, as the queues that they will enter. Flits of a run
-    /// of body flits do not each have an event. The event at the end of the run represents all its flits, except while the run is still
-    /// active.
+    /// Credits in flight, as (block, output, VC).
     credits: HashSet<(usize, usize, usize)>,
+    /// Flits in flight, as the queues that they will enter. Flits of a run of body flits do not each have an event. The event at the end of
+    /// the run represents all its flits, except while the run is still active.
     flits: HashSet<Queue>,
 }
 

@@ -113,7 +113,7 @@ const T95: [f64; 30] = [
 ];
 
 /// The 95 % quantile of Student's t. Up to 30 degrees of freedom it comes from the table. Above, it comes from the expansion around the
-/// normal quantile (Abramowitz and Stegun 26.7.5), which is exact to 0.001.
+/// normal quantile (Abramowitz and Stegun 26.7.5). The result is exact to 0.001.
 fn student_t95(degrees: usize) -> f64 {
     match degrees.checked_sub(1).and_then(|i| T95.get(i)) {
         Some(t) => *t,

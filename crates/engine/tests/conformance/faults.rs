@@ -140,7 +140,7 @@ fn example(mut spec: Spec, turn: usize, what: &str) -> Option<Spec> {
     }
     // short times, so that several tables are used within the run
     spec.fault_times = FaultTimes { patience: 40, rebuild_delay: 90 };
-    // the dependency check examines the tables of every network state, which takes long, so the test calls it rarely
+    // the dependency check examines the tables of every network state; this takes long, so the test calls it rarely
     let refused = |spec: &Spec| weft_engine::check(spec).map_or_else(|refusal| refusal.what, |()| String::new());
     let too_long = "after some links have failed";
     let mut why = refused(&spec);

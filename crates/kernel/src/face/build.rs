@@ -1,5 +1,5 @@
-//! Builds a block from its description. All units, pools and calendar wheels are in their initial state. All memory that the loop needs is
-//! allocated here, or by the caller that describes the block.
+//! Builds a block from its description. All units, pools and calendar wheels are in their initial state. All memory that the cycle loop
+//! needs is allocated here, or by the caller that describes the block.
 
 use super::views::Place;
 use super::widths::{AnyAllocator, Width};

@@ -2,7 +2,7 @@
 //! for which a block is compiled.
 //!
 //! Only this crate depends on the widths ([`widths`]). The engine describes a block ([`build`]), advances the block window by window, and
-//! reads its records ([`views`]). The loop never calls a function of the face.
+//! reads its records ([`views`]). The cycle loop never calls a function of the face.
 
 pub mod build;
 mod of_widths;

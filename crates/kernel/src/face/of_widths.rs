@@ -47,8 +47,8 @@ impl<const W: usize, const V: usize> OfWidths<W, V> {
     /// Gives a test write access to the records.
     ///
     /// # Safety
-    /// The loop uses the indices in these records without a check. After a change, the block may advance only if
-    /// [`AnyBlock::numbers_are_right`] returns true.
+    /// The cycle loop uses the indices in these records as array indices without a bounds check. After the caller has changed a record, the
+    /// block may advance only if [`AnyBlock::numbers_are_right`] returns true.
     #[doc(hidden)]
     pub unsafe fn damage(&mut self) -> Damaged<'_, W, V> {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &mut self.block.reach;

@@ -44,8 +44,9 @@ pub struct Output<'a> {
     pub requested: u16,
     /// Mask of the VCs that packets hold.
     pub held: u16,
-    /// For each VC: number of free slots in the next buffer, and the packet that holds the VC, as input port << 4 | input VC.
+    /// For each VC: number of free slots in the next buffer.
     pub credits: &'a [u16],
+    /// For each VC: the packet that holds the VC, as input port << 4 | input VC.
     pub holder: &'a [u16],
 }
 
@@ -56,15 +57,17 @@ pub struct Input<'a> {
     pub port: u16,
     /// Link class.
     pub class: u8,
-    /// True if the sender is in another block. The field `upstream` is then the index of a channel between blocks.
+    /// True if the sender is in another block.
     pub remote: bool,
+    /// The sender: the index of an output of this block, or the index of a channel between blocks if `remote` is true.
     pub upstream: u32,
     /// Mask of the VCs whose head chooses in every step.
     pub choosing: u16,
-    /// For each VC: the first segment of its queue, the route key of the head, and the output VC that the head packet holds
-    /// (output << 4 | VC).
+    /// For each VC: the first segment of its queue.
     pub head: &'a [u32],
+    /// For each VC: the route key of the head.
     pub requests: &'a [u16],
+    /// For each VC: the output VC that the head packet holds, as output << 4 | VC.
     pub output_vc: &'a [u16],
     /// For each VC: the first cycle in which its head may request an output; empty if VCs never close in this run.
     pub opens: &'a [u64],

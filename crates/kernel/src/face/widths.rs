@@ -1,5 +1,5 @@
-//! The widths for which the loop is compiled: `W` is the number of words in a mask of ports, and `V` the number of VCs of a port. No other
-//! file lists these pairs.
+//! The widths for which the cycle loop is compiled: `W` is the number of words in a mask of ports, and `V` the number of VCs of a port. No
+//! other file lists these pairs.
 
 use super::OfWidths;
 use crate::net::Net;

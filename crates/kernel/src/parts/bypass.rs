@@ -37,8 +37,9 @@ pub struct BypassTrial {
     pub heads_try: bool,
     /// The cycle of the next decision.
     pub until: u64,
-    /// Counts since the last decision: flits that were candidates for the bypass, and flits that bypassed.
+    /// Flits that were candidates for the bypass since the last decision.
     pub tried: u64,
+    /// Flits that bypassed the allocator since the last decision.
     pub crossed: u64,
 }
 

@@ -6,7 +6,7 @@ use weft_api::base::wheel::Wheel;
 use weft_api::control::{Arrival, ControlCount};
 use weft_api::policy::ControlPlan;
 
-/// Number of cycles after which the loop tries again to send a control packet that could not be sent.
+/// Number of cycles after which the cycle loop tries again to send a control packet that could not be sent.
 pub const RETRY: u64 = 64;
 
 /// The data of a block about control packets.

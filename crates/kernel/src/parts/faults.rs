@@ -19,9 +19,10 @@ pub struct Faults {
     /// Future events, in descending order of time.
     pub(crate) events: Vec<Event>,
     pub(crate) parked: Vec<Parked>,
-    /// `dead`: whether each router has failed. `dead_ends`: for each output, the number of failed routers (0 to 2) at the ends of its link.
+    /// For each router: whether it has failed.
     #[kept(each)]
     pub(crate) dead: Vec<bool>,
+    /// For each output: the number of failed routers (0 to 2) at the ends of its link.
     #[kept(each)]
     pub(crate) dead_ends: Vec<u8>,
     /// Heads (input, VC) whose packets will be discarded, because all their paths lead through a failed router.
@@ -75,7 +76,7 @@ impl Faults {
         }
     }
 
-    /// Records that a head requests channel `o`, which is broken.
+    /// Records that a head requests the broken channel `o`.
     pub fn note_asked(&mut self, o: usize) {
         self.broken.asked.push(o as u32);
     }

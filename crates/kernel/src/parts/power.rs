@@ -13,7 +13,7 @@ pub struct Wish {
     pub closed: bool,
 }
 
-/// The data of a block that the loop stores for the power policy.
+/// The data of a block that the cycle loop stores for the power policy.
 #[derive(Debug, Kept)]
 pub struct Power {
     /// The power account of each output port.
@@ -72,7 +72,7 @@ impl Power {
         }
     }
 
-    /// The first cycle, from `now` on and before `until`, in which the loop must call the agents; `until` if there is no such cycle.
+    /// The first cycle, from `now` on and before `until`, in which the cycle loop must call the agents; `until` if there is no such cycle.
     pub fn next(&self, now: u64, until: u64) -> u64 {
         let is_calm = self.wanted_back.is_empty() && self.drained.is_empty();
         if is_calm { self.timers.next_look(now, until) } else { now }
@@ -147,7 +147,7 @@ impl Power {
         closed && self.held[o] == 0
     }
 
-    /// Records that a packet has left VC `vc` of channel `o`, which was closed while the packet held the VC.
+    /// Records that a packet has left VC `vc` of channel `o`. The channel was closed while the packet held the VC.
     #[cold]
     pub fn leave_closed(&mut self, o: usize, vc: usize) {
         self.held[o] &= !(1 << vc);

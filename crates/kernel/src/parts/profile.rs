@@ -67,17 +67,17 @@ impl Set {
     }
 }
 
-/// The variants of the work that the loop does when a packet becomes the head of its VC.
+/// The variants of the work that the cycle loop does when a packet becomes the head of its VC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadPath {
     /// The head requests the hop of its route key, or the hop that its routing returns at this time.
     Key,
     /// The head requests the hop of its route key. A stream that uses the same output ends (`shortcuts/streams.rs`).
     AmongStreams,
-    /// If the route key names no hop, the loop compares the candidates of the head.
+    /// If the route key names no hop, the cycle loop compares the candidates of the head.
     Candidates,
-    /// If the route key names no hop, the loop calls the routing in every step. If the key names a hop over a trunk, the loop selects the
-    /// best member link.
+    /// If the route key names no hop, the cycle loop calls the routing in every step. If the key names a hop over a trunk, the cycle loop
+    /// selects the best member link.
     Asked,
     /// More work is necessary: the age of the head must be recorded, the head is watched or must wait first, or links or routers fail.
     Slow,
@@ -92,8 +92,8 @@ pub enum Arrival {
     MayBypass,
     /// Heads may bypass the allocator, even if they must choose an output first.
     MayChooseAndBypass,
-    /// Some flits arrive in runs, which streams forward without work for each flit. Heads may also bypass the allocator while they try to
-    /// (`BypassTrial`).
+    /// Some flits arrive in runs. Streams forward these flits without work for each flit. Heads may also bypass the allocator while they
+    /// try to (`BypassTrial`).
     AmongStreams,
 }
 
@@ -101,8 +101,8 @@ pub enum Arrival {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     pub(crate) set: Set,
-    /// The VC class whose credits the loop compares for heads that choose in every step; `None` if the loop calls the routing in every step
-    /// instead.
+    /// The VC class whose credits the cycle loop compares for heads that choose in every step; `None` if the cycle loop calls the routing
+    /// in every step instead.
     pub compares_credits_of: Option<u8>,
 }
 
@@ -144,7 +144,7 @@ impl Profile {
         }
     }
 
-    /// The variant of the work that the loop does for a new head. `slow`, `choose`: as in [`Facts`].
+    /// The variant of the work that the cycle loop does for a new head. `slow`, `choose`: as in [`Facts`].
     pub fn heads(self, slow: bool, choose: bool) -> HeadPath {
         match (slow, choose, self.compares_credits_of) {
             (true, ..) => HeadPath::Slow,

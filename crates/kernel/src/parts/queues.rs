@@ -55,7 +55,7 @@ impl InterfaceRules {
 /// The part of a source that creates packets of one message class at one terminal.
 #[derive(Debug, Clone, Kept)]
 pub struct Stream {
-    /// The cycle in which the loop next asks the source for a packet of this part.
+    /// The cycle in which the cycle loop next asks the source for a packet of this part.
     pub due: u64,
     /// A created packet that waits for space in its queue, or `NONE`.
     pub pending: u32,
@@ -93,8 +93,9 @@ pub struct Ready {
 pub struct Queue {
     /// The destination of all packets in this queue, if each queue is for one destination; `NONE` if the queue is unassigned.
     pub to: u32,
-    /// Indices in `Queues::ready` of the first and the last packet; `NONE` if the queue is empty.
+    /// Index in `Queues::ready` of the first packet; `NONE` if the queue is empty.
     pub first: u32,
+    /// Index in `Queues::ready` of the last packet; `NONE` if the queue is empty.
     pub last: u32,
     pub packets: u16,
     /// Number of flits of the first packet that still have to be injected.
@@ -216,8 +217,8 @@ impl Queues {
     /// True if a stream of terminal `t` creates a packet in cycle `now` or has a packet that waits for its queue.
     #[inline(always)]
     pub(crate) fn some_stream_is_due(&self, t: usize, now: u64) -> bool {
-        // SAFETY: the loop uses valid terminal numbers, and the list of first streams has one more item than there are terminals (checked
-        // by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers, and the list of first streams has one more item than there are terminals
+        // (checked by `assert_numbers`).
         let (first, end) = unsafe { (*self.first_stream.hot(t), *self.first_stream.hot(t + 1)) };
         // SAFETY: `first..end` are valid stream numbers (checked by `assert_numbers`).
         (first..end).any(|s| unsafe { self.streams.hot(s as usize) }.is_due(now))
@@ -257,7 +258,7 @@ impl Queues {
     /// Queue `q` of terminal `t`.
     #[inline(always)]
     pub(crate) fn queue(&self, t: usize, q: usize) -> &Queue {
-        // SAFETY: the loop uses valid numbers of terminals and their queues (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid numbers of terminals and their queues (checked by `assert_numbers`).
         unsafe { self.of.hot(self.place(t, q)) }
     }
 
@@ -265,7 +266,7 @@ impl Queues {
     #[inline(always)]
     pub(crate) fn queue_mut(&mut self, t: usize, q: usize) -> &mut Queue {
         let place = self.place(t, q);
-        // SAFETY: the loop uses valid numbers of terminals and their queues (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid numbers of terminals and their queues (checked by `assert_numbers`).
         unsafe { self.of.hot_mut(place) }
     }
 

@@ -29,8 +29,9 @@ pub struct SetAsideRules {
 /// The assignment of the VCs of a channel to lanes (groups of VCs, one for each queue).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OfChannel {
-    /// For each VC: its lane, and the group of all VCs with the same VC class of the routing and the same message classes.
+    /// For each VC: its lane.
     pub lane_of: [u8; 16],
+    /// For each VC: the group of all VCs with the same VC class of the routing and the same message classes.
     pub group_of: [u16; 16],
     /// For each lane: the VCs that belong to it.
     pub vcs_of: [u16; 16],
@@ -361,8 +362,9 @@ mod tests {
         tokens: Tokens,
         /// For each channel and queue: true if the queue contains packets.
         filled: [[bool; QUEUES]; 2],
-        /// Notes in flight on each channel in order: those sent upstream, and those sent downstream.
+        /// Notes in flight upstream on each channel, in order.
         up: [VecDeque<Root>; 2],
+        /// Notes in flight downstream on each channel, in order.
         down: [VecDeque<Root>; 2],
     }
 

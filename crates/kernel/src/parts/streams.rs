@@ -53,8 +53,9 @@ pub(crate) struct Sender {
     pub(crate) place: u32,
     /// Index in `Streams::returning` of the run of credits that returns, or [`BALANCED`]; `NONE` if no run of credits returns.
     pub(crate) credits: u32,
-    /// VC of the stream, and VC of the run of credits.
+    /// VC of the stream.
     pub(crate) vc: u8,
+    /// VC of the run of credits that returns.
     pub(crate) credit_vc: u8,
 }
 
@@ -78,16 +79,17 @@ pub struct Streams {
     pub(crate) outs: Vec<Sender>,
     #[kept(each)]
     pub(crate) ins: Vec<Receiver>,
-    /// The channels to process in each cycle, in four lists. `incoming`: inputs that receive a run flit by flit. `returning`: outputs to
-    /// which a run of credits returns, counted credit by credit. `spending`: outputs whose stream spends credits. `sources`: injection
-    /// channels with a stream that a terminal has opened.
+    /// Channels to process in each cycle: inputs that receive a run flit by flit.
     pub(crate) incoming: Vec<u32>,
+    /// Channels to process in each cycle: outputs to which a run of credits returns, counted credit by credit.
     pub(crate) returning: Vec<u32>,
+    /// Channels to process in each cycle: outputs whose stream spends credits.
     pub(crate) spending: Vec<u32>,
+    /// Channels to process in each cycle: injection channels with a stream that a terminal has opened.
     pub(crate) sources: Vec<u32>,
-    /// `next`: the first cycle in which streams have not moved their flits yet. `received`: the first cycle in which runs have not been
-    /// received yet.
+    /// The first cycle in which streams have not moved their flits yet.
     pub(crate) next: u64,
+    /// The first cycle in which runs have not been received yet.
     pub(crate) received: u64,
 }
 

@@ -92,9 +92,9 @@ pub struct Stay {
     /// True if the wait in the last item of `waits` continues.
     pub waiting: bool,
     pub vc_taken: Option<u64>,
-    /// `output`: output port and VC. `head`, `tail`: the cycle in which the head (tail) crosses the switch, and its
-    /// first cycle on the link.
+    /// Output port and VC.
     pub output: Option<(u16, u8)>,
+    /// The cycle in which the head crosses the switch, and its first cycle on the link.
     pub head: Option<(u64, u64)>,
     /// First cycle in which the head would be on the link if no other flits waited for the link.
     pub head_if_free: u64,

@@ -1,5 +1,5 @@
-//! A shortcut for heads that choose in every step: the loop itself compares the credits of their candidates, and does not call the routing
-//! in every step.
+//! A shortcut for heads that choose in every step: the cycle loop itself compares the credits of their candidates, and does not call the
+//! routing in every step.
 //!
 //! # When it applies
 //!
@@ -8,7 +8,8 @@
 //!
 //! # What it hands back, and when it is settled
 //!
-//! The choice of the loop is always the choice that the routing would make. Debug builds also call the routing and compare the two choices.
+//! The choice of the cycle loop is always the choice that the routing would make. Debug builds also call the routing and compare the two
+//! choices.
 
 use super::Shortcut;
 use super::facts::Facts;

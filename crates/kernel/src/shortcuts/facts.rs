@@ -10,17 +10,19 @@ pub struct Facts<'a> {
     pub trunks: bool,
     /// True if each head needs work that other runs do not need ([`HeadPath::Slow`](super::profile::HeadPath::Slow)).
     pub slow_heads: bool,
-    /// `hold_switch`: an output sends all flits of a packet before it begins another packet. `vc_realloc`: VCs are allocated in a separate
-    /// stage.
+    /// True if an output sends all flits of a packet before it begins another packet.
     pub hold_switch: bool,
+    /// True if VCs are allocated in a separate stage.
     pub vc_realloc: bool,
-    /// `paced_links`: some links have a limited rate. `fast_links`: a link can deliver several flits of a packet in one cycle.
+    /// True if some links have a limited rate.
     pub paced_links: bool,
+    /// True if a link can deliver several flits of a packet in one cycle.
     pub fast_links: bool,
     /// True if an output can close a VC to the next head for some time.
     pub closes_vcs: bool,
-    /// `watches`: the user watches packets. `faults`: links or routers fail.
+    /// True if the user watches packets.
     pub watches: bool,
+    /// True if links or routers fail in the run.
     pub faults: bool,
     /// Length of the longest packet [flits].
     pub longest: u32,

@@ -1,4 +1,4 @@
-//! A shortcut for idle time: the loop skips cycles in which nothing happens.
+//! A shortcut for idle time: the cycle loop skips cycles in which nothing happens.
 //!
 //! # When it applies
 //!

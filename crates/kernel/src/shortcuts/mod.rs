@@ -1,5 +1,5 @@
-//! Shortcuts of the loop: each skips work and gives the same result. The loop also works without any shortcut. `profile.rs` lists the
-//! shortcuts, and is the only file that decides which of them a run uses.
+//! Shortcuts of the cycle loop: each skips work and gives the same result. The cycle loop also works without any shortcut. `profile.rs`
+//! lists the shortcuts, and is the only file that decides which of them a run uses.
 
 mod candidates;
 pub mod facts;
@@ -18,9 +18,9 @@ use facts::Facts;
 pub use state::Shortcuts;
 use weft_api::agents::Probes;
 
-/// A shortcut of the loop, which skips work and gives the same result.
+/// The trait of the shortcuts of the cycle loop. A shortcut skips work and gives the same result.
 ///
-/// The loop calls each shortcut in a different way, so the trait has only the functions that all shortcuts share.
+/// The cycle loop calls each shortcut in a different way, so the trait has only the functions that all shortcuts share.
 pub trait Shortcut {
     /// Description of the work that the shortcut skips.
     const SKIPS: &'static str;
@@ -36,6 +36,6 @@ pub trait Shortcut {
     }
 
     /// Adds the skipped work to the records of a block, so that they equal the records of the plain loop. Called before any code outside of
-    /// the loop reads the records. Does nothing for a shortcut that keeps the records equal in every cycle.
+    /// the cycle loop reads the records. Does nothing for a shortcut that keeps the records equal in every cycle.
     fn settle<const W: usize, const V: usize>(_block: &mut Block<W, V>, _net: &Net) {}
 }

@@ -1,7 +1,8 @@
-//! Prefetches the records that the loop will read next, if a network is larger than the cache (`Kind::Prefetch`).
+//! Prefetches the records that the cycle loop will read next, if a network is larger than the cache (`Kind::Prefetch`).
 //!
-//! Each phase of the loop processes a list: events of a calendar wheel, routers, or moves. For each list, the loop first prefetches the
-//! records to which its items refer, then the records to which those records refer. In this way many memory accesses overlap.
+//! Each phase of the cycle loop processes a list: events of a calendar wheel, routers, or moves. For each list, the cycle loop first
+//! prefetches the records to which its items refer, then the records to which those records refer. In this way many memory accesses
+//! overlap.
 
 use super::facts::Facts;
 use super::{Shortcut, Shortcuts};
@@ -64,9 +65,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Prefetches records for a flit that may bypass the allocator, shortly before the loop processes the flit. The records of
-    /// `bring_for_flits` may have left the nearest cache while the loop processed earlier flits. Therefore these records are prefetched
-    /// again, together with the records that change when the flit crosses.
+    /// Prefetches records for a flit that may bypass the allocator, shortly before the cycle loop processes the flit. The records of
+    /// `bring_for_flits` may have left the nearest cache while the cycle loop processed earlier flits. Therefore these records are
+    /// prefetched again, together with the records that change when the flit crosses.
     #[inline(always)]
     pub(crate) fn bring_for_bypass(&self, net: &Net, flit: &BypassFlit) {
         let o = flit.out as usize;

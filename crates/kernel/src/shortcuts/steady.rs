@@ -1,4 +1,4 @@
-//! A shortcut for steady flows of body flits: when the state of a block repeats, the loop skips many periods at once.
+//! A shortcut for steady flows of body flits: when the state of a block repeats, the cycle loop skips many periods at once.
 //!
 //! A long message consists mostly of body flits, which follow each other. While only body flits and their credits move, the next events
 //! depend only on the state, with times relative to the present cycle. If the state equals an earlier state, except for counts of flits,
@@ -82,10 +82,11 @@ struct Counts {
 /// The numbers of body flits that a block moves in one period.
 #[derive(Debug)]
 pub struct Flow {
-    /// Lists of (index, flits). `segments`: arrivals and departures at a packet's segment. `outs`: departures from an output. `terminals`:
-    /// injected flits.
+    /// For each packet's segment with arrivals or departures: its index, and the number of flits.
     segments: Vec<(u32, u16)>,
+    /// For each output with departures: its index, and the number of flits.
     outs: Vec<(u32, u32)>,
+    /// For each terminal that injects: its index, and the number of flits.
     terminals: Vec<(u32, u16)>,
     counts: Counts,
 }

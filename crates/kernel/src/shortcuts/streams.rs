@@ -26,9 +26,9 @@
 //! by one. Code that could see a difference closes the stream first, in the same cycle. A stream may open and close in any cycle without an
 //! effect on results. All code that reads counts gets settled counts. `profile.rs` does not allow streams in three cases: with agents that
 //! are notified of flits, with a board, and if uncontended flits do not bypass the allocator. Agents that read or change a channel get the
-//! same counts as without a stream (`unsettled`, `settle_channel`). Before agents close a channel or send a control packet on it, the loop
-//! closes its stream. Credits need no settling, because the buffer at the far end of a channel is not empty while the channel carries a
-//! flit in each cycle.
+//! same counts as without a stream (`unsettled`, `settle_channel`). Before agents close a channel or send a control packet on it, the cycle
+//! loop closes its stream. Credits need no settling, because the buffer at the far end of a channel is not empty while the channel carries
+//! a flit in each cycle.
 
 mod close;
 mod cycle;

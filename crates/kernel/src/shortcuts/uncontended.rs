@@ -170,7 +170,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         shortcuts.bypass_flits.truncate(kept);
     }
 
-    /// Lets the head `flit`, which may bypass the allocator, choose an output. The head requests the output if one of its VCs is open.
+    /// Lets the head `flit` choose an output. The head may bypass the allocator. The head requests the output if one of its VCs is open.
     /// Otherwise returns false, and the head chooses in the first allocation step.
     #[inline(always)]
     fn choose_for_bypass(&mut self, net: &Net, flit: &mut BypassFlit, packet: u32) -> bool {
@@ -396,7 +396,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         beside.observers.tally.flit_hops += 1;
     }
 
-    /// Moves a tail, which is the only flit of its VC, across the switch to VC `vc` of its output. The packet of the tail then frees both
+    /// Moves a tail across the switch to VC `vc` of its output. The tail is the only flit of its VC. The packet of the tail then frees both
     /// VCs. Called only if no head waits for the output.
     #[inline(never)]
     fn send_uncontended_tail(&mut self, net: &Net, flit: BypassFlit, vc: usize, earliest: u64) {
@@ -423,9 +423,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Moves a body flit, which is the only flit of VC `v` of input `i`, across the switch to VC `vc` of output port `p`. Returns the cycle
-    /// in which the flit arrives at the other end of the channel. `marks`: tells if a run begins with the flit, and if a run begins with
-    /// its credit.
+    /// Moves a body flit across the switch to VC `vc` of output port `p`. The flit is the only one of VC `v` of input `i`. Returns the
+    /// cycle in which the flit arrives at the other end of the channel. `marks`: tells if a run begins with the flit, and if a run begins
+    /// with its credit.
     #[inline(always)]
     pub(crate) fn send_uncontended(
         &mut self,

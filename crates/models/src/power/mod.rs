@@ -93,7 +93,7 @@ impl PolicyConfig {
         self.declares().links
     }
 
-    /// The offers of this policy, which are compared with the needs of routings and faults.
+    /// The offers of this policy. Before a run, checks compare the offers with the needs of the routing and of simulated faults.
     pub fn offers(&self) -> Offers {
         self.declares()
     }

@@ -183,8 +183,9 @@ struct End {
     is_called: bool,
     /// True if the other end has reported that it is awake since the link last carried packets.
     other_is_awake: bool,
-    /// Routers of this end (`own`) and of the other end (`far`), numbered in the whole network.
+    /// Router of this end, numbered in the whole network.
     own: u32,
+    /// Router of the other end, numbered in the whole network.
     far: u32,
     /// Link class of the channel.
     class: u8,

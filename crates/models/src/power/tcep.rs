@@ -33,9 +33,9 @@
 //! overtake data flits that wait for a link, one per cycle and link. Control packets go directly to the receiver or over the hub. If both
 //! paths are cut, they go over any other member. Credits, and the messages "drained" and "awake", travel on the side channel of the link.
 //!
-//! If an end of a link drains, its agent tests every 4 cycles if it has drained. The loop does not notify the agent of this event, for two
-//! reasons. First, the last condition can be a credit, a withdrawn request or a departing flit. The loop would have to test each credit in
-//! every network. Second, with an event, links would go off up to 3 cycles earlier, and results would change.
+//! If an end of a link drains, its agent tests every 4 cycles if it has drained. The cycle loop does not notify the agent of this event,
+//! for two reasons. First, the last condition can be a credit, a withdrawn request or a departing flit. The cycle loop would have to test
+//! each credit in every network. Second, with an event, links would go off up to 3 cycles earlier, and results would change.
 //! # Not modelled
 //! Buffers for control flits: a control flit can wait for its link in a queue without a limit. Conflicts between control flits in the
 //! crossbar. The cycle by which a control flit delays flits that already wait for its link. Only flits that arrive later are delayed.
@@ -365,7 +365,7 @@ impl Policy for Runtime {
 
     fn control(&self) -> Option<ControlPlan> {
         let widest = self.0.nets.widest();
-        // several broadcasts for every member of a subnetwork can wait for one link
+        // `queue` is high, because several broadcasts for each member of the subnetwork can wait for one link
         Some(ControlPlan {
             kinds: &Kind::NAMES,
             queue: 16 * u64::from(widest) + 64,

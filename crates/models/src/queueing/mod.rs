@@ -28,7 +28,7 @@ impl Default for QueueingConfig {
 }
 
 impl QueueingConfig {
-    /// True for the scheme without lanes, which is the default.
+    /// True for the default scheme, which has no lanes.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }

@@ -222,9 +222,11 @@ impl Sums {
 /// The flits and the energy of a class on the channels, in the window.
 #[derive(Debug, Clone, Copy, Default)]
 struct Used {
-    /// `flits`: flits on all channels. `injected`: flits on injection channels. `between_routers`: flits on channels between routers.
+    /// Flits on all channels.
     flits: i64,
+    /// Flits on injection channels.
     injected: i64,
+    /// Flits on channels between routers.
     between_routers: i64,
     link_yj: u128,
     router_yj: u128,

@@ -27,7 +27,7 @@ use weft_api::recording::{
 };
 use weft_units::{Refusal, Time};
 
-/// Largest number of rows. If there are more, the time between samples doubles, which halves the number of rows.
+/// Largest number of rows. If there are more, the time between samples doubles, and the number of rows halves.
 const ROWS: usize = 1 << 20;
 /// Largest number of samples. If there are more, the time between samples doubles.
 const SAMPLES: usize = 1024;

@@ -83,9 +83,10 @@ struct Router {
     /// Number of the router in the whole network.
     #[kept(fixed)]
     id: u32,
-    /// `channels`: number of managed channels on which the router sends. `lit`: number of the managed channels that are not off at present.
+    /// Number of managed channels on which the router sends.
     #[kept(fixed)]
     channels: u32,
+    /// Number of the managed channels that are not off at present.
     lit: u32,
     /// First cycle of the present sleep, or first cycle of the window if that is later. Valid only while all managed channels are off.
     since: u64,

@@ -21,7 +21,7 @@ use weft_api::recording::{
 use weft_api::state::Modes;
 use weft_units::{Refusal, Time};
 
-/// Largest number of rows. If there are more, the interval doubles, which halves the number of rows.
+/// Largest number of rows. If there are more, the interval doubles, and the number of rows halves.
 const ROWS: usize = 1 << 20;
 /// Largest number of samples. If there are more, the interval doubles.
 const SAMPLES: usize = 1024;
@@ -219,8 +219,9 @@ pub struct Samples {
     /// Number of rows for each interval.
     #[kept(fixed)]
     width: usize,
-    /// `taken`: number of intervals so far. `samples`: largest number of intervals, which is even.
+    /// Number of intervals so far.
     taken: usize,
+    /// Largest number of intervals; always even.
     #[kept(fixed)]
     samples: usize,
     /// The rows of all intervals, in the order of the intervals.

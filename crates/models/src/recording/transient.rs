@@ -86,8 +86,9 @@ impl Recording for Transient {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 struct Bin {
     packets: u64,
-    /// `latency`: sum of the packets' latencies [cycles]. `longest`: longest of these latencies [cycles].
+    /// Sum of the packets' latencies [cycles].
     latency: u64,
+    /// Longest of the packets' latencies [cycles].
     longest: u64,
 }
 
@@ -134,7 +135,7 @@ impl Bins {
         bin
     }
 
-    /// Joins every two successive bins, which doubles their width.
+    /// Joins every two successive bins, so that the width of a bin doubles.
     fn halve(&mut self) {
         self.width = self.width.saturating_add(self.width.get());
         for k in 0..self.bins.len().div_ceil(2) {

@@ -16,9 +16,11 @@ pub struct Groups {
     /// For each global port number k of a group: the router (its index in the group) and the output port.
     gateway: Vec<(u16, u16)>,
     pub links_per_pair: u32,
-    /// Number of link classes of the network, and the classes of links in a group and between groups.
+    /// Number of link classes of the network.
     link_classes: usize,
+    /// Class of the links in a group.
     local_class: usize,
+    /// Class of the links between groups.
     global_class: usize,
 }
 
@@ -150,7 +152,7 @@ impl Groups {
         1 + u32::from(u32::from(out) != index(a)) + u32::from(u32::from(back) != index(b))
     }
 
-    /// Number of hops of the path from `a` to `b` over the group `over`, which is neither the group of `a` nor the group of `b`.
+    /// Number of hops of the path from `a` to `b` over the group `over`. This group is neither the group of `a` nor the group of `b`.
     /// The path is local-global to the router at which it enters this group, and then local-global-local.
     pub fn distance_over(&self, a: u64, over: u32, b: u64, packet: &Packet, seed: u64) -> u32 {
         let router = |from: u32, to: u32| u32::from(self.gateway_to(from, to, packet, seed).0);

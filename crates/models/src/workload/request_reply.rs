@@ -250,7 +250,7 @@ struct Reply {
     next: u32,
 }
 
-/// A terminal, which sends requests and replies.
+/// A terminal that sends requests and replies.
 #[derive(Debug, Kept)]
 struct Terminal {
     clock: Clock,
@@ -262,9 +262,11 @@ struct Terminal {
     halted: bool,
     /// True if the packet that the terminal injects at present is a request.
     sends_request: bool,
-    /// The replies that wait to be sent, as a list in the pool: first and last entry, and their number.
+    /// First entry in the pool of the list of replies that wait to be sent.
     first: u32,
+    /// Last entry in the pool of this list.
     last: u32,
+    /// Number of replies that wait to be sent.
     waiting: u32,
 }
 

@@ -10,8 +10,9 @@ pub struct Layer<'a> {
     pub model: &'a Model,
     pub accelerator: &'a Accelerator,
     pub degrees: Degrees,
-    /// Tokens of the sequence; `batch` is the number of sequences of a micro-batch.
+    /// Number of tokens of a sequence.
     pub sequence: u64,
+    /// Number of sequences of a micro-batch.
     pub micro_batch: u64,
     /// True if activations between blocks are divided among the tensor ranks.
     pub is_sequence_parallel: bool,

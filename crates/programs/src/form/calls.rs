@@ -101,7 +101,7 @@ impl Calls {
         self.draft.ops()
     }
 
-    /// Replaces operation `index`, which must exist, by `op`. A reader needs this if a later call or another rank gives
+    /// Replaces operation `index` by `op`. The operation must exist. A reader needs this if a later call or another rank gives
     /// more information about the operation.
     pub fn replace(&mut self, index: u32, op: Op) {
         self.draft.replace(index, op);

@@ -20,7 +20,7 @@ pub trait Cursor {
     /// Calls `each` with every operation without predecessors, in the order of the operations.
     fn roots(&mut self, each: impl FnMut(u32));
 
-    /// Returns operation `index`, which must be below [`Cursor::len`].
+    /// Returns operation `index`. `index` must be below [`Cursor::len`].
     fn op(&mut self, index: u32) -> Op;
 
     /// Number of edges that lead to operation `index`.

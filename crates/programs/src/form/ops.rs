@@ -38,7 +38,7 @@ impl Ops {
         &self.ops
     }
 
-    /// Returns operation `index`, which must exist.
+    /// Returns operation `index`. The operation must exist.
     pub fn op(&self, index: u32) -> Op {
         self.ops[index as usize]
     }
@@ -133,7 +133,7 @@ impl Draft {
         &self.ops
     }
 
-    /// Replaces operation `index`, which must exist, by `op`. Its edges stay.
+    /// Replaces operation `index` by `op`. The operation must exist. Its edges stay.
     pub fn replace(&mut self, index: u32, op: Op) {
         self.ops[index as usize] = op;
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// A communicator as one of its ranks sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comm {
-    /// Number of the communicator in the program. All its ranks use the same number, which is above 0.
+    /// Number of the communicator in the program. All its ranks use the same number. The number is above 0.
     pub number: u32,
     /// Its members, as ranks of the program, in the order of the communicator.
     pub members: Arc<[u32]>,

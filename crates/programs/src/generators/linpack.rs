@@ -37,7 +37,7 @@ pub struct Linpack {
     pub rows: u32,
     /// Number of columns in the grid of ranks.
     pub columns: u32,
-    /// Number of rows of the matrix, which is also the number of its columns.
+    /// Number of rows and number of columns of the square matrix.
     pub order: u64,
     /// Number of columns of a panel.
     pub block: u64,

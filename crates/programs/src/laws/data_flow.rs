@@ -12,9 +12,9 @@ type Data = Vec<u128>;
 struct Rank {
     ops: Ops,
     watched: HashMap<u32, (Vec<usize>, Into)>,
-    /// For each operation: all operations that have finished before it starts; `direct` has the operations for which it waits
-    /// directly.
+    /// For each operation: all operations that have finished before it starts.
     before: Vec<Vec<u32>>,
+    /// For each operation: the operations for which it waits directly.
     direct: Vec<Vec<u32>>,
 }
 

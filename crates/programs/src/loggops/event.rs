@@ -67,13 +67,14 @@ impl Event {
         Self { time, ..self }
     }
 
-    /// Returns the time as an unsigned number that preserves the order of times. Negative times come before time 0.
+    /// Returns the time of the event as an unsigned number. These numbers have the same order as the times, negative times included.
     #[inline]
     pub fn biased(&self) -> u64 {
         self.time as u64 ^ 1 << 63
     }
 
-    /// Returns time and order of creation as one number. A comparison of such numbers needs no branch.
+    /// Returns a number that sorts events by time, and events of the same time by their order of creation. The comparison of two such
+    /// numbers needs no branch.
     #[inline]
     pub fn key(&self) -> u128 {
         u128::from(self.biased()) << 64 | u128::from(self.order)

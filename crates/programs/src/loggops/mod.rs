@@ -72,8 +72,9 @@ pub struct Answer {
     pub finish: Vec<i64>,
     /// Computation time of the processors of each rank \[units\].
     pub compute: Vec<i64>,
-    /// Number of messages; `bytes` is the sum of their sizes.
+    /// Number of messages.
     pub messages: u64,
+    /// Sum of the sizes of the messages [bytes].
     pub bytes: u64,
     /// Number of messages of more than S bytes. With [`Nodes`], only messages between nodes count.
     pub rendezvous: u64,
@@ -139,10 +140,11 @@ struct Executor<C> {
     machines: Vec<Machine<C, u32>>,
     cpus: usize,
     nics: usize,
-    /// Times at which each processor is free; `send_free` and `receive_free` have the times of each interface as sender
-    /// and as receiver.
+    /// The time at which each processor is free.
     cpu_free: Vec<i64>,
+    /// The time at which each interface is free to send.
     send_free: Vec<i64>,
+    /// The time at which each interface is free to receive.
     receive_free: Vec<i64>,
     queue: Queue,
     created: u64,

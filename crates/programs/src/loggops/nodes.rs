@@ -20,8 +20,9 @@ pub struct Nodes {
     /// True if the number of the receiving node determines which interface a message uses. False if the index of the sending rank in its
     /// node determines the interface.
     by_destination: bool,
-    /// Latency of a message inside a node; `gap_per_byte` is its time per byte.
+    /// Latency of a message inside a node.
     latency: i64,
+    /// Time per byte of a message inside a node.
     gap_per_byte: i64,
     /// Latency of the first data byte after a reply. This is the latency of a message without the time from a processor to
     /// its interface.
@@ -53,8 +54,9 @@ pub(super) enum Stage {
 /// Times of nodes that [`Parameters`] does not have.
 #[derive(Debug, Clone, Copy)]
 pub struct NodeTimes {
-    /// Latency of a message inside a node; `gap_per_byte` is its time per byte.
+    /// Latency of a message inside a node.
     pub latency: Time,
+    /// Time per byte of a message inside a node.
     pub gap_per_byte: Time,
     /// Part of L: the time of a message from a processor to its interface.
     pub injection: Time,
@@ -97,7 +99,7 @@ impl Nodes {
         ranks.div_ceil(self.ranks) as usize * self.interfaces as usize
     }
 
-    /// Returns the interface that sends or receives a message at rank `at`, which is the sender or the receiver. Sender and receiver
+    /// Returns the interface that sends or receives a message at rank `at`. This rank is the sender or the receiver. Sender and receiver
     /// use interfaces with the same number.
     pub(super) fn interface(&self, at: u32, (from, to): (u32, u32)) -> usize {
         let chosen = if self.by_destination { to / self.ranks } else { from % self.ranks };

@@ -82,7 +82,7 @@ impl Queue {
         self.sorted.get(self.next + distance)
     }
 
-    /// Sorts the events of the first non-empty bucket, which are the next events. Removes and returns the first of
+    /// Sorts the events of the first non-empty bucket: the next events. Removes and returns the first of
     /// these events.
     fn refill(&mut self) -> Option<Event> {
         self.sorted.clear();

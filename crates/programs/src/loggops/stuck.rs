@@ -29,8 +29,9 @@ pub struct Unreceived {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Waiting {
     pub rank: u32,
-    /// Number of the program's operations that have finished; `of` is their total number.
+    /// Number of the rank's operations that have finished.
     pub finished: u32,
+    /// Number of all operations of the rank.
     pub of: u32,
     pub receives: Vec<Receive>,
     pub messages: Vec<Unreceived>,

@@ -4,7 +4,7 @@ use super::counters::Counters;
 use super::{Expansion, Key, Machine, OpId, Queue};
 use crate::form::Cursor;
 
-/// The numbers of a stored state that have not been read yet.
+/// The part of a stored state that has not been read yet, as a list of numbers.
 struct Numbers<'a>(&'a [u64]);
 
 impl Numbers<'_> {

@@ -105,11 +105,13 @@ struct Expansion {
     ops: Arc<Ops>,
     remaining: Vec<u32>,
     left: usize,
-    /// The index of the collective in the program; `call` is its operation.
+    /// The index of the collective in the program.
     parent: u32,
+    /// The operation that calls the collective.
     call: Op,
-    /// The context of its messages; `members` has the ranks of its communicator, and `None` means all ranks.
+    /// The context of the messages of the collective.
     context: u32,
+    /// The ranks of the collective's communicator; `None` means all ranks.
     members: Option<Arc<[u32]>>,
 }
 

@@ -135,7 +135,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads the next message, which is preceded by its length.
+    /// Reads the next message. The length of the message precedes it in the file.
     fn message<M: Message + Default>(&self, rest: &mut &[u8]) -> Result<M, Refusal> {
         let place = self.bytes.len() - rest.len();
         M::decode_length_delimited(rest).map_err(|problem| {

@@ -103,16 +103,10 @@ impl Format for Goal {
         for (rank, of) in program.ranks.iter().enumerate() {
             let _ = writeln!(text, "\nrank {rank} {{");
             let ops = &of.ops;
-            let mut earlier: Vec<Vec<(u32, When)>> = vec![Vec::new(); ops.len()];
-            for op in 0..ops.len() as u32 {
-                for when in [When::Finish, When::Start] {
-                    ops.successors(op, when).iter().for_each(|&later| earlier[later as usize].push((op, when)));
-                }
-            }
             for (place, op) in ops.ops().iter().enumerate() {
                 statement(&mut text, place, of.rank_of(op.comm(), op.peer().unwrap_or(0)), op);
             }
-            // the earlier operation writes the edge, so that its successors keep their order
+            // writes the dependencies by their earlier operation, so that a reader finds the successors of an operation in the same order
             for op in 0..ops.len() as u32 {
                 for (when, word) in [(When::Finish, "requires"), (When::Start, "irequires")] {
                     for later in ops.successors(op, when) {

@@ -45,7 +45,7 @@ pub fn named(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)
 }
 
-/// Returns the format of a file, which follows from its first bytes. If no format matches, returns the last format,
+/// Finds the format of a file by its first bytes. If no format matches, returns the last format,
 /// whose reader then reports the faults of the file.
 pub fn of(bytes: &[u8]) -> &'static dyn Format {
     FORMATS.iter().copied().find(|format| format.fits(bytes)).unwrap_or(FORMATS[FORMATS.len() - 1])

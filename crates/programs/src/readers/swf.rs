@@ -61,9 +61,11 @@ pub struct Job {
     /// Number of the job's line in the file, counted from 1.
     pub line: usize,
     pub number: u64,
-    /// Submission time \[ns\]; `run_ns` and `requested_ns` are the run time and the requested time.
+    /// Submission time \[ns\].
     pub submit_ns: u64,
+    /// Run time \[ns\].
     pub run_ns: Option<u64>,
+    /// Requested time \[ns\].
     pub requested_ns: Option<u64>,
     pub allocated: Option<u64>,
     pub requested: Option<u64>,

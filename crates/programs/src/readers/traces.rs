@@ -12,7 +12,7 @@ pub fn named(name: &str) -> Option<&'static dyn TraceFormat> {
     FORMATS.iter().copied().find(|format| format.name() == name)
 }
 
-/// Returns the format of a file, which follows from its name and its first bytes.
+/// Finds the format of a file by its name and its first bytes.
 pub fn of(name: &str, head: &[u8]) -> Option<&'static dyn TraceFormat> {
     FORMATS.iter().copied().find(|format| format.fits(name, head))
 }

@@ -1,4 +1,4 @@
-//! Calls a Python routing function that reads queues, from the loop of the engine.
+//! Calls a Python routing function that reads queues, from the cycle loop of the engine.
 
 use super::function::refusal;
 use super::routing::PATH;

@@ -57,7 +57,7 @@ weft_units::codes! {
 
 add_model! { RoutingConfig: "python" => PythonRouting, declares PythonRouting::ABOUT }
 
-/// Hops from a Python function. Weft calls it before the run, and in the loop only if it reads queues.
+/// Hops from a Python function. Weft calls it before the run, and in the cycle loop only if it reads queues.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PythonRouting {

@@ -74,9 +74,9 @@ pub(super) struct Baseline {
     pub bin: u64,
     /// All whole bins of the window.
     bins: Vec<(u64, Arrived)>,
-    /// Mean and standard deviation over the bins before the first fault: of the mean latency of a bin \[cycles\], and of its number of
-    /// flits.
+    /// Mean latency of a bin \[cycles\]: mean and standard deviation over the bins before the first fault.
     latency: (f64, f64),
+    /// Number of flits of a bin: mean and standard deviation over the bins before the first fault.
     flits: (f64, f64),
     /// Mean number of packets in a bin before the first fault.
     packets: f64,

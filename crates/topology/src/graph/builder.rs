@@ -87,7 +87,7 @@ impl GraphBuilder {
         self.widths = Widths::OfPorts(ports.map(|(router, port)| width(router, port) as u16).collect());
     }
 
-    /// Sets the ids of the routers, which must all be different.
+    /// Sets the ids of the routers. All ids must be different.
     pub(crate) fn name_routers(&mut self, ids: Vec<String>) {
         self.router_ids = Some(Ids::new(ids));
     }

@@ -125,8 +125,8 @@ impl Ring {
         }
     }
 
-    /// The ring that visits the routers in this order, which begins with router 0. The error is the first pair of consecutive routers that
-    /// no link joins.
+    /// The ring that visits the routers in this order. The order begins with router 0. The error is the first pair of consecutive routers
+    /// that no link joins.
     fn along(graph: &Graph, order: &[u32]) -> Result<Self, (u32, u32)> {
         let n = graph.routers() as usize;
         let mut ring = Self { forward: vec![0; n], backward: vec![0; n], place: vec![0; n] };

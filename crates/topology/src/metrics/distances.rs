@@ -138,7 +138,7 @@ fn longest(dimension: &Dimension) -> u32 {
     }
 }
 
-/// Mean distance between two random coordinates of a dimension, which can be equal.
+/// Mean distance between two random coordinates of a dimension. The two coordinates can be equal.
 fn mean(dimension: &Dimension) -> f64 {
     let w = f64::from(dimension.width);
     match dimension.line {

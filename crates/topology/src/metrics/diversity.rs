@@ -10,9 +10,11 @@ const MOST_STEPS: u64 = 1 << 31;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathsAtDistance {
     pub pairs: u64,
-    /// Three statistics: the number of paths of the pair with the fewest, the sum over all pairs, and the number of the pair with the most.
+    /// Number of paths of the pair with the fewest paths.
     pub fewest: f64,
+    /// Sum of the numbers of paths of all pairs.
     pub sum: f64,
+    /// Number of paths of the pair with the most paths.
     pub most: f64,
     /// Number of pairs that have only one shortest path.
     pub single: u64,

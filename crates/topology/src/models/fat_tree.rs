@@ -318,7 +318,7 @@ impl FatTree {
         self.oversubscription.iter().enumerate().map(of_level).filter_map(Result::transpose).collect()
     }
 
-    /// The numbers of links down and up of a router on this level, which is below the top.
+    /// The number of links down and the number of links up of a router on this level. The level is below the top.
     fn split(&self, level: usize, radix: u32, path: &str) -> Result<(u32, u32), Refusal> {
         let ratio = self.oversubscription.get(level).copied().unwrap_or(1.0);
         let at = || format!("{path}.oversubscription.{level}");

@@ -63,7 +63,7 @@ impl RouterGrid {
         Structure::of_grid(self.widths.iter().zip(1..).map(dimension).collect())
     }
 
-    /// The ports of a router to its terminals, which are its first ports.
+    /// The ports of a router to its terminals. These ports are the first ports of the router.
     pub fn terminal_ports(&self, router: u32) -> impl Iterator<Item = Port> {
         let first = router * self.terminals;
         (first..first + self.terminals).map(|terminal| Port { peer: Peer::Terminal(terminal), class: 0 })

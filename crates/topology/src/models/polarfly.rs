@@ -139,7 +139,7 @@ impl Plane {
         }
     }
 
-    /// The numbers of the points whose scalar product with this point is 0. The point itself is included if it is a quadric.
+    /// The indices of the points whose scalar product with this point is 0. The point itself is included if it is a quadric.
     fn orthogonal(&self, number: u32) -> impl Iterator<Item = u32> {
         let field = &self.field;
         // two of these points; each other one is the first plus a multiple of the second

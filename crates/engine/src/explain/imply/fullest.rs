@@ -48,7 +48,7 @@ fn is_steady(spec: &Spec, net: &Net, j: usize, job: &Job) -> bool {
     job.batch.is_none() && job.phases.len() == 1 && is_random && !answers && !follows
 }
 
-/// A channel whose rate is limited by its buffers, which are shorter than the round trip of a credit.
+/// A channel whose rate is limited by its buffers, because the buffers are shorter than the round trip of a credit.
 #[derive(Debug, Clone, Copy)]
 struct ByBuffers {
     /// Mean offered load of the channel as a share of its rate, as in [`Fullest`].

@@ -79,10 +79,11 @@ struct Sample {
     means: Means,
     load: Vec<f64>,
     cuts: Option<Cuts>,
-    /// The offset of the sample's lattice, and the step that shifts the lattice from router to router.
+    /// The offset of the sample's lattice.
     shift: f64,
+    /// The step that shifts the lattice from router to router.
     step: usize,
-    /// The offset for intermediates, which is independent of that for destinations.
+    /// The lattice's offset for intermediates. It is independent of the offset for destinations.
     start: f64,
 }
 
@@ -90,8 +91,9 @@ struct Sample {
 #[derive(Default)]
 struct Followed {
     pairs: u64,
-    /// Number of paths between the followed pairs, and number of these paths that were followed.
+    /// Number of paths between the followed pairs.
     starts: u64,
+    /// Number of these paths that were followed.
     paths: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Computes parameters of routers and links for the loop, and refuses values that are incompatible.
+//! Computes parameters of routers and links for the cycle loop, and refuses values that are incompatible.
 
 use crate::network::bubbles;
 use crate::network::classes::{VcSets, are_vcs};
@@ -121,7 +121,7 @@ pub(super) fn room(spec: &Spec) -> u32 {
     if spec.router.flow_control == FlowControl::VirtualCutThrough { spec.traffic.longest() } else { 1 }
 }
 
-/// Properties of link class `c` in the form that the loop uses.
+/// Properties of link class `c` in the form that the cycle loop uses.
 pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> Result<Link, Refusal> {
     let (link, classes, name) = (&spec.links[c], sets.least_vcs(c, needed), &spec.graph.class_names()[c]);
     check_buffer(spec, link, &sets.needs_in_words(spec, c, needed), classes, name)?;

@@ -14,7 +14,7 @@ use weft_kernel::net::{FaultRules, NetJob, Repair, RouterRules, SlowPaths, Table
 use weft_kernel::shortcuts::facts::Facts;
 use weft_units::Refusal;
 
-/// The rules of the routers in the form that the loop uses. `paced`: whether at least one link needs pacing.
+/// The rules of the routers in the form that the cycle loop uses. `paced`: whether at least one link needs pacing.
 pub(super) fn router(spec: &Spec, needs: &Needs, common: &Common, paced: bool) -> Result<RouterRules, Refusal> {
     let router = &spec.router;
     let input_speedup = parameters::input_speedup(spec)?;
@@ -87,7 +87,7 @@ pub(super) fn facts<'a>(
     facts
 }
 
-/// The slow paths of the loop that a run needs, because rare features are on. `terminals_paced`: whether the links of
+/// The slow paths of the cycle loop that a run needs, because rare features are on. `terminals_paced`: whether the links of
 /// terminals need pacing.
 pub(super) fn slow_paths(
     spec: &Spec,

@@ -1,4 +1,4 @@
-//! Refuses a routing whose declarations omit facts that the loop or the dependency check needs.
+//! Refuses a routing whose declarations omit facts that the cycle loop or the dependency check needs.
 
 use super::walks::{Lost, SAMPLE, Taken, Walks};
 use std::collections::HashSet;
@@ -9,8 +9,8 @@ use weft_api::state::Packet;
 const DRAWN: u32 = 8;
 
 impl Walks<'_> {
-    /// Refuses a routing whose `inject` or `taken` changes the packet although its needs do not declare it. The loop would not call these
-    /// methods.
+    /// Refuses a routing whose `inject` or `taken` changes the packet although its needs do not declare it. The cycle loop would not call
+    /// these methods.
     pub fn check_needs(&self) -> Result<(), Lost> {
         let last_to_first: Vec<u32> = self.sample().collect();
         for (from, to) in self.sample().zip(last_to_first.into_iter().rev()) {

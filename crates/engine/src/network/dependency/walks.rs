@@ -1,5 +1,5 @@
-//! Follows the packets of a routing from router to router, with the same functions as the loop. Refuses a routing whose packets can't be
-//! followed to their destinations.
+//! Follows the packets of a routing from router to router, with the same functions as the cycle loop. Refuses a routing whose packets can't
+//! be followed to their destinations.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

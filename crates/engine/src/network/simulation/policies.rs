@@ -13,7 +13,7 @@ use weft_kernel::shortcuts::profile::{Kind, Profile, Set};
 use weft_models::allocation::AllocatorConfig;
 use weft_models::recording::RecordingConfig;
 
-/// Number of random networks. `make test-all` sets the environment variable to 4, which gives 4,000 networks.
+/// Number of random networks. `make test-all` sets the environment variable to 4, and then there are 4,000 networks.
 fn cases() -> u64 {
     let rounds = std::env::var("WEFT_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     rounds.filter(|&rounds: &u64| rounds > 1).map_or(60, |rounds| 1_000 * rounds)
@@ -25,7 +25,7 @@ fn spec(topology: &str, routing: &str, policy: &str, flits: u32, load: f64) -> S
     spec
 }
 
-/// Fails if results differ from those of the loop without shortcuts. Returns the shortcuts that the first block uses.
+/// Fails if results differ from those of the cycle loop without shortcuts. Returns the shortcuts that the first block uses.
 fn assert_same(spec: &Spec, what: &str) -> Profile {
     for blocks in [1, 3] {
         trials::assert_plain(spec, blocks, Set::ALL, what);
@@ -97,7 +97,7 @@ fn a_batch_beside_long_messages_is_complete_when_its_last_packet_has_waited_for_
     }
 }
 
-/// A job uses some of the terminals. The other terminals are never woken, even if the loop prefetches records.
+/// A job uses some of the terminals. The other terminals are never woken, even if the cycle loop prefetches records.
 #[test]
 fn shortcuts_change_nothing_beside_terminals_without_a_job() {
     let mut spec = spec(HYPERX, NETWORKS[0].1, r#"{"always_on": {}}"#, 4, 0.3);

@@ -84,7 +84,7 @@ pub(super) fn queue(spec: &mut Spec, way: u64) {
     spec.links.iter_mut().for_each(|link| link.vcs = 8);
 }
 
-/// Adds a second job with its own message class, which sends in the same way as the first job.
+/// Adds a second job with its own message class. The second job sends in the same way as the first job.
 fn add_class(spec: &mut Spec, priority: u8) {
     let class =
         |name: &str, priority| MessageClass { name: name.to_owned(), priority, vcs: ClassVcs::Equal, rate: None };

@@ -13,8 +13,8 @@ use weft_api::policy::Policy;
 type Read = (u64, usize, u32);
 
 /// Agents that read the queues of all channels every 7 cycles. `probing`: whether the agents also count each flit that arrives and departs,
-/// and compare the counts. `counted`: whether the loop counts waiting flits at their arrival. `unbounded`: whether all flits of a queue can
-/// be added to the number at once.
+/// and compare the counts. `counted`: whether the cycle loop counts waiting flits at their arrival. `unbounded`: whether all flits of a
+/// queue can be added to the number at once.
 #[derive(Debug, Default)]
 struct Reads {
     probing: bool,
@@ -111,8 +111,8 @@ fn read(flits: u32, load: f64, speedup: u8, (how, probing, counted): (Execution,
 }
 
 /// With fixed paths, each flit in a queue waits for exactly one channel. With one allocation step per cycle, no flit waits behind the
-/// switch. The numbers are the same without shortcuts, with shortcuts, and with probes. The numbers are also the same whether the loop
-/// counts the flits in the queues or at their arrival.
+/// switch. The numbers are the same without shortcuts, with shortcuts, and with probes. The numbers are also the same whether the cycle
+/// loop counts the flits in the queues or at their arrival.
 #[test]
 fn flits_that_wait_for_channels_are_those_in_the_queues() {
     let one = Execution::new(1, 1);

@@ -48,7 +48,7 @@ fn gauge(sim: &mut Simulation) -> &mut Gauge {
 fn credits(sim: &mut Simulation, o: usize) -> &mut [u16] {
     let block: &mut dyn Any = &mut *sim.blocks[0];
     let block = block.downcast_mut::<NarrowBlock>().expect("at most 64 ports");
-    // SAFETY: the test writes only credits, which are not used as indices of records.
+    // SAFETY: the test writes only credits, and no code uses credits as indices of records.
     &mut unsafe { block.damage() }.outs[o].credits
 }
 

@@ -1,5 +1,9 @@
-//! The work that streams need in a cycle. Runs begin and end, the block receives the runs that no stream forwards, and the streams move
-//! their flits.
+//! The work that a block does for streams in each cycle. Runs begin and end, the block receives the runs that no stream forwards, and
+//! streams move their flits.
+//!
+//! A *run of flits* is a sequence of body flits of one packet on a channel, one in each cycle. A *run of credits* is a sequence of credits
+//! for one channel, one in each cycle. Only the begin and the end of a run cause an event. A *stream* forwards the flits of a run from an
+//! input of a router to an output, each in the cycle of its arrival (`shortcuts/streams.rs`).
 
 use super::{BALANCED, BEGINS, Sender, TERMINAL, THROUGH, is_of_run, output};
 use crate::block::{Fabric, Interfaces, Reach, Routers};
@@ -47,7 +51,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Records that a run of credits begins or has ended. `word` is output * 16 + VC, with the mark of a begin or end.
+    /// Records that a run of credits for an output begins or has ended. `word` is output * 16 + VC, with the mark of a begin or end.
     #[inline(never)]
     pub(crate) fn receive_credit_run(&mut self, net: &Net, word: u32) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -76,7 +80,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Counts the credits of this cycle that arrive in runs, except those that a stream spends immediately.
+    /// Counts one credit for each output to which a run of credits returns in this cycle. Omits the outputs whose stream spends a credit in
+    /// the same cycle, because the number of credits of these outputs does not change.
     #[inline(never)]
     pub(crate) fn count_credit_runs(&mut self, interfaces: &mut Interfaces, shortcuts: &mut Shortcuts, net: &Net) {
         let mut next = 0;
@@ -126,7 +131,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Receives the flits of this cycle that arrive in runs and that no stream forwards.
+    /// Receives one flit of each run of flits that arrives at an input in this cycle, unless a stream forwards the run.
     #[inline(never)]
     pub(crate) fn receive_runs(&mut self, net: &Net) {
         let (counts, mut k) = (self.fabric.counts_queued(), 0);
@@ -165,7 +170,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Takes one credit for the flit of each stream to which no credits return.
+    /// Takes one credit from each output that has a stream but to which no run of credits returns.
     #[inline(never)]
     fn spend(&mut self, net: &Net) {
         let mut k = 0;
@@ -186,8 +191,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Sends one flit from each terminal that has a stream. Closes the stream if the next flit has no credit or is the tail. `QUEUED`:
-    /// terminals have queues.
+    /// Sends one flit from each terminal that has a stream. Closes the stream of a terminal if its next flit has no credit or is the tail.
+    /// `QUEUED`: terminals have queues.
     #[inline(never)]
     fn flow_from_terminals<const QUEUED: bool>(&mut self, net: &Net) {
         let measured = self.routers.beside.observers.tally.inside(self.routers.fabric.now);

@@ -10,7 +10,7 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, NONE, RUN_BEGINS};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Tries to open a stream at terminal `t`, which has body flits to send and a credit for VC `vc`. Returns true if the stream was
+    /// Tries to open a stream at terminal `t`. The terminal has body flits to send and a credit for VC `vc`. Returns true if the stream was
     /// opened. The flits of the stream move from this cycle on.
     #[inline(always)]
     pub(crate) fn opens_source(
@@ -21,7 +21,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         t: usize,
         vc: usize,
     ) -> bool {
-        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers (checked by `assert_numbers`).
         let left = unsafe { interfaces.terminals.hot(t) }.left;
         left > WORTH && self.open_source(interfaces, shortcuts, net, t, vc)
     }
@@ -42,7 +42,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         let out = &mut self.wires.outs[o];
         self.wires.flits.push(self.now, self.now + delay, Flit::of_run(out.peer << 4 | vc as u32, RUN_BEGINS));
         if shortcuts.streams.open(o, Sender::new(TERMINAL, vc, self.now, delay)) {
-            // the loop has already counted the credit that arrives in this cycle
+            // the cycle loop has already counted the credit that arrives in this cycle
             out.use_credit::<false>(vc, net.router.room);
         }
         shortcuts.streams.sources.push(o as u32);

@@ -39,8 +39,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         is_alone
     }
 
-    /// Sends a body flit of queue `q` of terminal `t`, which has sent a part of a packet, if the flit can leave. `streams`: if no other
-    /// queue contains packets, may open a stream with the flit. Returns false if the flit cannot leave.
+    /// Sends a body flit of queue `q` of terminal `t`, if the flit can leave. The terminal has sent a part of a packet before. `streams`:
+    /// if no other queue contains packets, may open a stream with the flit. Returns false if the flit cannot leave.
     #[inline(always)]
     pub(crate) fn sends_body_of_queue(
         &mut self,
@@ -74,7 +74,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl Interfaces {
-    /// Lets terminal `t`, which has a stream, sleep until a source is due: sets an alarm for that cycle.
+    /// Lets terminal `t` sleep until a source is due: sets an alarm for that cycle. The terminal has a stream.
     #[inline(never)]
     fn sleep_beside_stream(&mut self, t: usize, now: u64) {
         self.rest(t, now);
@@ -92,7 +92,7 @@ impl Interfaces {
     /// Called when a body flit of queue `q` has left terminal `t`. Updates the number of flits that the packet still has to send.
     #[inline(always)]
     pub(crate) fn count_body(&mut self, tally: &mut Tally, (t, q): (usize, usize), measured: bool) {
-        // SAFETY: the loop uses valid terminal numbers (checked by `assert_numbers`).
+        // SAFETY: the cycle loop uses valid terminal numbers (checked by `assert_numbers`).
         let left = unsafe { self.terminals.hot(t) }.left;
         self.queues.queue_mut(t, q).left = left;
         if measured && tally.parts.are_counted() {

@@ -40,11 +40,13 @@ pub(super) struct Sizer {
 struct Channel {
     #[kept(fixed)]
     number: u32,
-    /// `level`: level of the link. `lower`, `upper`: coordinates of its two ends.
+    /// Level of the link.
     #[kept(fixed)]
     level: usize,
+    /// Coordinates of the link's lower end.
     #[kept(fixed)]
     lower: u64,
+    /// Coordinates of the link's upper end.
     #[kept(fixed)]
     upper: u64,
     /// True if the policy may switch the link on and off.

@@ -25,10 +25,10 @@ pub(super) struct Tree {
     pub leaves: Vec<u64>,
 }
 
-/// The numbers of the failed links up, by the coordinates of the router at the lower end.
+/// The failed links up of each router at a lower end: indices of the links, by the coordinates of the router.
 pub(super) type Failed = BTreeMap<u64, Ups>;
 
-/// A set of choices: a bit mask over the numbers of choices.
+/// A set of choices: a bit mask over the indices of choices.
 type Reach = Vec<u64>;
 
 impl Plan {

@@ -7,7 +7,7 @@ use weft_api::base::kept::Kept;
 /// Counts of flits for one channel since the run began (modulo 2^32).
 #[derive(Debug, Clone, Copy, Default, Kept)]
 pub(super) struct Around {
-    /// Flits that take a detour to avoid this channel, which is their direct link.
+    /// Flits that take a detour to avoid this channel. The channel is their direct link.
     pub avoided: u32,
     /// Flits that take this channel as a hop of a detour.
     pub taken: u32,

@@ -58,24 +58,25 @@ pub struct Line {
     on: Links,
     #[kept(fixed)]
     wake: u64,
-    /// `plan`: the links after the present change. Links that the plan adds wake until cycle `until`. After that cycle, the links that the
-    /// plan removes drain.
+    /// The links after the present change. Links that the plan adds wake until cycle `until`. After that cycle, the links that the plan
+    /// removes drain.
     plan: Links,
     until: Option<u64>,
     draining: Links,
     /// Indexed by two members: counters of the channel between them at the end of the last activation epoch.
     #[kept(each)]
     counts: Vec<Counts>,
-    /// Indexed by two members: traffic from the first to the second, as a share of the capacity of a channel. `latest`: in the last
-    /// activation epoch. `gathered`: sum over the activation epochs of this deactivation epoch. `mean`: mean over the last deactivation
-    /// epochs; empty before the first has ended.
+    /// Indexed by two members: traffic from the first to the second in the last activation epoch, as a share of the capacity of a channel.
     latest: Vec<f64>,
+    /// Indexed by two members: sum of `latest` over the activation epochs of this deactivation epoch.
     pub gathered: Vec<f64>,
+    /// Indexed by two members: mean traffic over the last deactivation epochs; empty before the first has ended.
     mean: Vec<f64>,
-    /// Traffic between all members, as a share of the capacity of a channel. `total`: in the last activation epoch. `usual`: on average.
-    /// `variance`: variance of the traffic of an activation epoch.
+    /// Traffic between all members in the last activation epoch, as a share of the capacity of a channel.
     total: f64,
+    /// Mean traffic between all members, as a share of the capacity of a channel.
     pub usual: f64,
+    /// Variance of the traffic of an activation epoch.
     pub variance: f64,
     /// True if the traffic of this deactivation epoch has risen by more than bursts explain.
     surged: bool,
@@ -191,7 +192,7 @@ impl Line {
             let now = self.counts(network, pair);
             let before = std::mem::replace(&mut self.counts[place], now);
             let gained = |of: fn(Counts) -> u32| f64::from(of(now).wrapping_sub(of(before)) as i32);
-            // a packet of one flit is counted when it chooses a detour, which is shortly before it leaves
+            // a packet of one flit is counted when it chooses a detour, shortly before it leaves
             let direct = gained(|counts| counts.sent) - gained(|counts| counts.taken) + gained(|counts| counts.avoided);
             let sent = direct / (network.throughput(self.channel(pair)) * epoch as f64);
             self.latest[place] = sent;

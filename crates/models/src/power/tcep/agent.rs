@@ -1,6 +1,6 @@
-//! The state of an agent: its links, its requests, and the member numbers of its router in its subnetworks. The agent's actions are in
-//! other files. `duties.rs` has the actions after calls of the engine, and `answers.rs` those after control packets. `channel.rs` applies
-//! changes of links to channels, and `epoch.rs` ends epochs.
+//! The state of an agent: its links, its requests, and the index of its router among the members of each of its subnetworks. The agent's
+//! actions are in other files. `duties.rs` has the actions after calls of the engine, and `answers.rs` those after control packets.
+//! `channel.rs` applies changes of links to channels, and `epoch.rs` ends epochs.
 
 use super::Rules;
 use super::link::End;
@@ -15,7 +15,8 @@ use weft_api::subnetworks::Views;
 /// A request from another router. This agent answers the request at the end of the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub(super) struct Request {
-    /// The sender's need for the link: the number of flits that would have taken it, or a rank above every such number (`FIRST`, `CUT`).
+    /// The value by which the agent compares requests. In a request to activate a link: virtual utilisation \[flits\], or a rank above
+    /// every utilisation (`activation::FIRST`, `CUT`). In a request to deactivate a link: minimal traffic \[flits\].
     pub value: u32,
     /// `Some(c)`: the request is about this router's link to member `c`. `None`: the request is about the link on which it arrived.
     pub yours: Option<u8>,

@@ -7,7 +7,7 @@ use super::message::{Kind, Message};
 use weft_api::agents::Channels;
 
 impl Team {
-    /// Handles control packet `m`, which has reached router `r`.
+    /// Handles control packet `m` after it has reached router `r`.
     pub(super) fn take(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let d = usize::from(m.net);
         let o = self.output(r, d, m.from);

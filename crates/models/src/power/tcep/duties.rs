@@ -123,7 +123,7 @@ impl Agents for Team {
 }
 
 impl Team {
-    /// Counts a flit on a detour for the link of output `direct`, which is the direct link that the flit avoids.
+    /// Counts a flit on a detour for the link of output `direct`. This link is the direct link that the flit avoids.
     #[inline(always)]
     fn leaves_out(&mut self, direct: usize) {
         let link = &mut self.links[direct];

@@ -21,7 +21,7 @@ pub(crate) enum Want {
 pub(crate) enum Say {
     Ack,
     Nack,
-    /// The sender withdraws its request, which undoes the agreement.
+    /// The sender withdraws its request, and so ends the agreement.
     Withdraw,
     Reactivate,
     /// The sender's end is drained (before off) or awake (before on).
@@ -34,8 +34,9 @@ pub(crate) struct End {
     pub state: LinkState,
     /// The request that this end has sent and that has no answer yet.
     pub asked: Option<Want>,
-    /// `ready`: true if this end is drained or awake. `peer_ready`: true if the other end has reported the same.
+    /// True if this end is drained or awake.
     pub ready: bool,
+    /// True if the other end has reported that it is drained or awake.
     peer_ready: bool,
     /// True if the link has failed. This end then drains without waiting for the other end.
     alone: bool,

@@ -1,10 +1,10 @@
 //! A test that explores every reachable state of the two ends of a link, with every possible set of messages in flight between them.
 //!
-//! Messages keep their order on each path: over the hub, or on the side channel, which is faster. Epochs are much longer than the latency
-//! of any path. A message that is sent at the end of an epoch has arrived by the end of the next epoch. A message that is sent within an
-//! epoch has arrived by the end of the epoch after it. The last two rules hold for the epochs of the sender and for those of the receiver.
-//! An end that has refused a request may request the same link in the same cycle, on behalf of a third router. A fault affects both ends at
-//! once and makes the messages in flight void.
+//! Messages keep their order on each path: over the hub, or on the side channel. The side channel is faster. Epochs are much longer than
+//! the latency of any path. A message that is sent at the end of an epoch has arrived by the end of the next epoch. A message that is sent
+//! within an epoch has arrived by the end of the epoch after it. The last two rules hold for the epochs of the sender and for those of the
+//! receiver. An end that has refused a request may request the same link in the same cycle, on behalf of a third router. A fault affects
+//! both ends at once and makes the messages in flight void.
 
 use super::{End, Say, Want};
 use crate::power::LinkState;
@@ -16,7 +16,8 @@ enum Word {
     Say(Say),
 }
 
-/// A message in flight. `due`: true if the message must arrive before the next end of its sender's epoch, and of its receiver's epoch.
+/// A message in flight. `due[0]`: true if the message must arrive before the next end of the sender's epoch. `due[1]`: true if the message
+/// must arrive before the next end of the receiver's epoch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Letter {
     word: Word,

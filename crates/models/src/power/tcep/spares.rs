@@ -23,8 +23,9 @@ use weft_api::state::LinkState;
 #[derive(Debug, Clone, Copy)]
 struct Link {
     output: usize,
-    /// Number of flits on the link in the deactivation epoch, in the direction that counts. `minimal`: number of those on minimal paths.
+    /// Number of flits on the link in the deactivation epoch, in the direction that counts.
     flits: u32,
+    /// Number of these flits that were on minimal paths.
     minimal: u32,
 }
 

@@ -52,7 +52,7 @@ impl Say {
         Self::Raised,
     ];
 
-    /// Encodes the message as a number, which is the body of a control message.
+    /// Encodes the message as a number for the body of a control message.
     pub fn number(self) -> u128 {
         Self::ALL.iter().position(|&say| say == self).expect("a message is one of all") as u128
     }
@@ -134,8 +134,9 @@ pub(crate) struct End {
     pub phase: Phase,
     /// The present level, or during a change the level before it.
     pub level: u16,
-    /// `is_done`: true if this end has completed its part of the phase. `other_is_done`: true if the other end has reported the same.
+    /// True if this end has completed its part of the phase.
     pub is_done: bool,
+    /// True if the other end has reported that it completed its part of the phase.
     other_is_done: bool,
     /// At the end that does not lead: the change that it requested last at this level.
     wish: Wish,

@@ -38,9 +38,9 @@ struct Unit {
     ladder: Ladder,
     end: End,
     forecast: Forecast,
-    /// The cycle in which the present window ends. `counted`: for each channel, the low 32 bits of its count of flits at the beginning of
-    /// the window.
+    /// The cycle in which the present window ends.
     window_ends: u64,
+    /// For each channel: the low 32 bits of its count of flits at the beginning of the window.
     #[kept(each)]
     counted: Vec<u32>,
     /// For each channel: number of present faults that break it. Faults of the routers at its ends count as well.

@@ -80,8 +80,9 @@ impl<'de> Visitor<'de> for NameOrList {
 #[derive(Debug, Default)]
 pub struct Classes {
     pub names: Vec<String>,
-    /// For each terminal, a mask of classes. `from`: classes whose packets it can send. `to`: classes whose packets it can receive.
+    /// For each terminal: mask of the classes whose packets it can send.
     from: Vec<u16>,
+    /// For each terminal: mask of the classes whose packets it can receive.
     to: Vec<u16>,
     /// Number of classes that the user defined.
     named: usize,

@@ -5,15 +5,15 @@
 //! # Parameters
 //! `classes`: rule by which the VC class changes along the path (`hop_index`, `one`).
 //! # Guarantees
-//! Paths are minimal. All packets of a flow take the same path, which depends on the seed. With `hop_index`, the number of VC classes is
-//! the length of the longest of all shortest paths \[links\]. VC classes by hop index have no cycle of dependencies on any graph. With
-//! `one`, all packets use one VC class. Weft then tests the dependencies of the network: trees pass, rings do not. The table has one byte
-//! (the distance) for each pair of a router and a destination router, at most 1 GiB. If routers have up to 64 ports, the table also has one
-//! bit for each port that begins a shortest path. If these eight bytes per pair need more than 16 MiB, the table does not have them.
-//! Faults: the first tables take account of every link and router that is broken from the start. After a later fault, all routers know the
-//! shortest paths of the remaining network after the time `fault_model.rebuild_delay`. Before the routers know these paths, heads at a
-//! broken link wait. Packets to routers that have no path any more are discarded. With `hop_index`, a packet is also discarded if its path
-//! becomes longer than the number of VC classes.
+//! Paths are minimal. All packets of a flow take the same path. The choice of the path depends on the seed. With `hop_index`, the number of
+//! VC classes is the length of the longest of all shortest paths \[links\]. VC classes by hop index have no cycle of dependencies on any
+//! graph. With `one`, all packets use one VC class. Weft then tests the dependencies of the network: trees pass, rings do not. The table
+//! has one byte (the distance) for each pair of a router and a destination router, at most 1 GiB. If routers have up to 64 ports, the table
+//! also has one bit for each port that begins a shortest path. If these eight bytes per pair need more than 16 MiB, the table does not have
+//! them. Faults: the first tables take account of every link and router that is broken from the start. After a later fault, all routers
+//! know the shortest paths of the remaining network after the time `fault_model.rebuild_delay`. Before the routers know these paths, heads
+//! at a broken link wait. Packets to routers that have no path any more are discarded. With `hop_index`, a packet is also discarded if its
+//! path becomes longer than the number of VC classes.
 //! # Not modelled
 //! Flows other than from terminal to terminal, and unequal weights.
 //! # Validation

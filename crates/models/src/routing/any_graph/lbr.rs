@@ -3,7 +3,7 @@
 //!
 //! # Source
 //! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022), section on LBR,
-//! eqs. (9) to (16). In eq. (9) we use the injected flits, lambda T, instead of the queue, which is a misprint.
+//! eqs. (9) to (16). In eq. (9) we use the injected flits, lambda T, because the queue in the paper is a misprint.
 //! # Parameters
 //! `minimal`: the routing of the minimal path and of both legs of the other paths, as for `valiant_over`. `detours`: number of paths over
 //! an intermediate router, for each pair of routers, in addition to the minimal path. `every`: T, time from one snapshot of the queues to
@@ -90,7 +90,7 @@ pub struct Lbr {
 pub enum Candidates {
     /// The paths are the same for all packets from one router to another, in the whole run.
     Fixed {
-        /// Number of the random draw, which determines paths and intermediates.
+        /// Number of the random draw. The draw determines paths and intermediates.
         #[serde(default)]
         draw: u64,
     },

@@ -119,7 +119,7 @@ impl Runtime {
         self.distance(at, mid) + self.distance(mid, dest)
     }
 
-    /// The first hops of the packet's chosen path, which has `hops` links.
+    /// The first hops of the packet's chosen path. The path has `hops` links.
     fn ways(&self, at: u64, packet: &Packet, hops: u32, bias: i32, seed: u64) -> Vec<Step> {
         let mut ways = self.legs.steps(at, packet, seed);
         ways.iter_mut().for_each(|way| way.cost = Some(Cost { at, port: way.hop.port, hops, bias }));

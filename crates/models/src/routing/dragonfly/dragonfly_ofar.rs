@@ -121,9 +121,9 @@ pub struct Runtime {
     config: DragonflyOfar,
     groups: Groups,
     in_transit: InTransit,
-    /// Ranges of ports: the first port and the number of ports. `local`: ports to other routers of the group. `global`: ports to other
-    /// groups.
+    /// Ports to other routers of the group: the first port, and the number of ports.
     local: (u16, u16),
+    /// Ports to other groups: the first port, and the number of ports.
     global: (u16, u16),
     /// For each direction of the rings and each router: true if the next hop of the ring leads to another group.
     leaves_group: Vec<Vec<bool>>,
@@ -232,7 +232,7 @@ impl Runtime {
         (group(at) * self.groups.per_group + index(at)) as usize
     }
 
-    /// The minimal hop to the destination, which is another router, and true if this hop is global.
+    /// The minimal hop to the destination router, and true if this hop is global. The destination is a different router.
     #[inline(always)]
     fn minimal(&self, at: u64, packet: &Packet) -> (Hop, bool) {
         let (port, is_global) = self.groups.hop(at, packet.dest, packet, 0);
@@ -245,7 +245,7 @@ impl Runtime {
         packet.phase & LEFT_GROUP == 0 && group(at) != group(packet.dest)
     }
 
-    /// Updates the packet's state for hop `hop`, which is outside the ring.
+    /// Updates the packet's state for hop `hop` outside the ring.
     fn takes(&self, at: u64, packet: &mut Packet, hop: Hop) {
         let misroutes = hop.port != self.minimal(at, packet).0.port;
         if misroutes {

@@ -170,7 +170,7 @@ impl Runtime {
         }
     }
 
-    /// Sets `mid` as the intermediate of the packet, which begins a detour.
+    /// Sets `mid` as the intermediate of the packet. The packet begins a detour.
     #[inline(always)]
     pub(super) fn detour(&self, packet: &mut Packet, mid: u64) {
         packet.target = mid;

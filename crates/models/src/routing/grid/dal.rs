@@ -70,7 +70,7 @@ fn window() -> Sensor {
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
-    /// Number of VC classes of each link between routers, which is the largest number of hops.
+    /// Number of VC classes of each link between routers. This number equals the largest number of hops.
     hops: u8,
     grid: Grid,
     threshold: i32,

@@ -180,7 +180,7 @@ impl Runtime {
         Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class: 0 }
     }
 
-    /// The minimal hops to the destination, which is another router.
+    /// The minimal hops to the destination router, for a packet that is at a different router.
     fn minimal(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Hop> + use<'_> {
         let packet = *packet;
         self.grid.differences(at, packet.dest).map(move |d| self.minimal_in(at, d, &packet))
@@ -267,8 +267,8 @@ impl Runtime {
         self.minimal(at, packet).find(sleeps).or_else(detours)
     }
 
-    /// Every hop that a packet may take at router `at`, which is not its destination. Each has a flag: true if the hop is minimal. Minimal
-    /// hops come first.
+    /// Every hop that a packet may take at router `at`. This router is not the packet's destination. Each has a flag: true if the hop is
+    /// minimal. Minimal hops come first.
     fn possible(&self, at: u64, packet: &Packet) -> Vec<(Hop, bool)> {
         let escapes = self.in_transit.escapes(self.router(at), self.router(packet.dest), packet);
         let escapes = escapes.into_iter().map(|hop| (hop, false));

@@ -128,8 +128,8 @@ struct Candidate {
 }
 
 impl Runtime {
-    /// Returns the hops that a packet can take at `at`, which is not its destination router. For each unaligned dimension the
-    /// minimal hop comes first, and then the detours.
+    /// Returns the hops that a packet can take at router `at`. This router is not the packet's destination. For each unaligned dimension
+    /// the minimal hop comes first, and then the detours.
     #[inline(always)]
     fn candidates_at(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Candidate> + use<'_> {
         let Packet { dest, lane, dim, .. } = *packet;

@@ -182,7 +182,7 @@ impl Runtime {
         }
     }
 
-    /// Returns the hop over the hub, which has links to all members. If a fault has cut one of these links, the hop goes over the
+    /// Returns the hop over the hub. The hub has links to all members. If a fault has cut one of these links, the hop goes over the
     /// next hub, otherwise over a lower member, otherwise over any member with links to both ends. The choice of lower members keeps
     /// hops of class 0 in a fixed order. If no member has links to both ends, the function returns the direct hop, which the packet cannot
     /// take now.
@@ -434,7 +434,7 @@ mod tests {
         // active link: minimal if q_m <= 2 q_n + T
         assert_eq!(goes(LinkState::On, [4, 1], 0), MINIMAL);
         assert_eq!(goes(LinkState::On, [5, 1], 0), AROUND_THE_HUB);
-        // shadow link: the detour while it has a credit, with any queues; otherwise the shadow link, which becomes active again
+        // shadow link: the detour while it has a credit, with any queues; otherwise the shadow link; it then becomes active again
         assert_eq!(goes(LinkState::Shadow, [0, 30], 1), AROUND_THE_HUB);
         assert_eq!(goes(LinkState::Shadow, [0, 30], 0), MINIMAL);
         // inactive link: the detour, with or without credits

@@ -23,8 +23,9 @@ pub struct Rings {
     /// follows.
     directions: Vec<Direction>,
     per_ring: u8,
-    /// VC class of a hop into a ring; `moving_on` is the class of a hop along a ring.
+    /// VC class of a hop into a ring.
     entering: u8,
+    /// VC class of a hop along a ring.
     moving_on: u8,
     classes: Classes,
     entries: Vec<RingEntry>,

@@ -104,8 +104,9 @@ pub struct Runtime {
     in_use: Option<LinksInUse>,
     /// Number of levels of the tree.
     n: u32,
-    /// For each level: number of downward links of a router, and number of its upward links.
+    /// For each level: number of downward links of a router.
     down: [u32; 8],
+    /// For each level: number of upward links of a router.
     up: [u32; 8],
     coords: Vec<u64>,
 }

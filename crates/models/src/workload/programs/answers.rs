@@ -22,8 +22,9 @@ pub struct Ended {
 /// A call of a collective that some ranks have not ended.
 #[derive(Debug, Clone, Copy, Value)]
 struct Call {
-    /// The cycle of the first begin; `end` is the cycle of the last end so far.
+    /// The cycle in which the first rank began the call.
     begin: u64,
+    /// The latest cycle so far in which a rank ended the call.
     end: u64,
     /// Number of ranks that have not ended the call.
     left: u32,
@@ -111,7 +112,7 @@ impl Shared {
         self.activity.spans.push(span);
     }
 
-    /// Records that a rank begins or ends a collective of communicator `number`, which has `ranks` ranks.
+    /// Records that a rank begins or ends a collective of communicator `number`. The communicator has `ranks` ranks.
     pub fn call(&mut self, op: &Op, (number, ranks): (u32, u32), event: Ended) {
         let Kind::Collective(operation) = op.kind() else { return };
         let key = (number, op.instance());

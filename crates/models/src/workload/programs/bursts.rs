@@ -45,8 +45,9 @@ pub struct Incoming {
     left: u64,
     /// The latest cycle of an arrival so far, and the number of its packet.
     latest: (u64, u32),
-    /// The terminal that sends the message; `tag` is the tag of its packets.
+    /// The terminal that sends the message.
     from: u32,
+    /// The tag of the packets of the message.
     tag: u32,
 }
 

@@ -68,8 +68,9 @@ impl Part {
 pub struct Message {
     context: u32,
     tag: u32,
-    /// The sending rank (`from`) and the receiving rank (`to`).
+    /// The sending rank.
     pub from: u32,
+    /// The receiving rank.
     pub to: u32,
     pub bytes: u64,
     /// The number of the processor that sends the message. At the receiver, the processor with the same number handles
@@ -80,8 +81,9 @@ pub struct Message {
     /// Number of interfaces that still have packets of the message to send.
     pub sending: u32,
     is_received: bool,
-    /// The send operation; `receive` is the receive operation that a rendezvous has matched.
+    /// The send operation.
     pub send: u64,
+    /// The receive operation that a rendezvous has matched.
     pub receive: u64,
     pub is_rendezvous: bool,
     /// Number of data packets that have not arrived.

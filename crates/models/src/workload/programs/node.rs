@@ -39,7 +39,7 @@ enum Event {
 
 /// Data about the sources of a block that the nodes of the block change.
 pub struct Told<'a> {
-    /// Sources that are due earlier than the loop has stored, with their new cycle.
+    /// Sources that are due earlier than the cycle loop has stored, with their new cycle.
     pub woken: &'a mut Vec<(usize, u64)>,
     /// For each source: the packets that it sends without the help of its node.
     pub lent: &'a mut [Lent],
@@ -65,7 +65,7 @@ pub struct Node {
     /// Notes (completion events) from the node's interfaces that the node has not read yet, each with the transfer that
     /// ended.
     notes: Agenda<Note, Cause>,
-    /// Number of packets that the node has sent, and number that it has received.
+    /// Two numbers of packets: those that the node has sent, and those that it has received.
     packets: [u64; 2],
     pub new_flows: NewFlows,
     has_begun: bool,
@@ -75,9 +75,10 @@ pub struct Node {
     /// void.
     #[kept(scratch)]
     pub called_at: u64,
-    /// Scratch: interfaces that got packets in this call; `ready` has operations that became ready.
+    /// Scratch: interfaces that got packets in this call.
     #[kept(scratch)]
     given: Vec<u32>,
+    /// Scratch: operations that became ready.
     #[kept(scratch)]
     ready: Vec<Ready>,
 }
@@ -115,14 +116,14 @@ impl Node {
         if self.has_begun { next() } else { site.start }
     }
 
-    /// Updates the stored due cycle of interface `own`, after the loop has called its source. Returns this cycle.
+    /// Updates the stored due cycle of interface `own`, after the cycle loop has called its source. Returns this cycle.
     pub fn own_due(&mut self, own: usize, now: u64) -> u64 {
         self.rails[own].due = self.rails[own].next(now).unwrap_or(NOT_DUE);
         self.rails[own].due
     }
 
-    /// Wakes each interface that got packets and is due earlier than the loop has stored. Takes back lent packets if other
-    /// packets now have priority.
+    /// Wakes each interface to which the node has just given packets, if it is now due before the cycle that the cycle loop has stored
+    /// for it. Takes back the packets that an interface can send without the node, if other packets now have priority.
     pub fn wake_given(&mut self, site: &Site, now: u64, told: &mut Told<'_>) {
         while let Some(rail) = self.given.pop() {
             self.wake(site, rail as usize, now, told);

@@ -30,8 +30,9 @@ pub struct Note {
     pub at: u64,
     pub rail: u32,
     pub report: Report,
-    /// The message: the node that sends it, and its number at this node.
+    /// The node that sends the message.
     pub node: u32,
+    /// The number of the message at the sending node.
     pub number: u32,
 }
 
@@ -60,7 +61,7 @@ pub struct Rail {
     /// The packet that the interface sends at present, if it is the last packet of a message. When other packets have left, nothing
     /// has to be done.
     pub in_hand: Option<InHand>,
-    /// The cycle in which the loop will next request a packet from the interface, as the loop has stored it.
+    /// The cycle in which the cycle loop will next request a packet from the interface, as the loop has stored it.
     pub due: u64,
     /// The number of this interface among the sources of its block.
     #[kept(fixed)]

@@ -47,12 +47,13 @@ impl Kept for Operations {
 pub struct Count {
     /// The cycle in which the last operation ended; 0 before that.
     pub finish: u64,
-    /// Time that the processors spent in computations; `overhead_fs` is the time they spent on messages.
+    /// Time that the processors spent in computations.
     pub compute_fs: u128,
+    /// Time that the processors spent on messages.
     pub overhead_fs: u128,
-    /// Cycles in which all processors were idle. `transfer` counts the cycles in which the message for which the rank waited was
-    /// in transfer. `wait` counts all other idle cycles.
+    /// Cycles in which all processors were idle, and the message for which the rank waited was in transfer.
     pub transfer: u64,
+    /// All other cycles in which all processors were idle.
     pub wait: u64,
     /// Cycles in which at least one processor did a computation.
     pub computing: u64,
@@ -78,8 +79,9 @@ pub struct Rank {
     pub count: Count,
     #[kept(fixed)]
     number: u32,
-    /// Number of busy processors; `computing` is the number of those that do a computation.
+    /// Number of busy processors.
     pub busy: u32,
+    /// Number of processors that do a computation.
     computing: u32,
     /// The cycle since which the rank is in its present state.
     since: u64,

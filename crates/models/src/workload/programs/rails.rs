@@ -35,8 +35,9 @@ pub struct Rails {
 /// The properties of a message by which its interface is chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
-    /// The index of the sending rank in its node; `from` is its rank number.
+    /// The index of the sending rank in its node.
     pub local_rank: u32,
+    /// The number of the sending rank.
     pub from: u32,
     /// Number of the receiving node.
     pub node: u32,

@@ -75,8 +75,9 @@ pub struct Site {
     pub host_cycles: u64,
     /// Limit on the messages that the interfaces of a node have accepted and not yet sent. Further sends wait.
     pub accepted: u32,
-    /// Messages between ranks of one node: latency \[fs\]; `local_bits_per_second` is their bandwidth (0: no limit).
+    /// Latency of a message between ranks of one node \[fs\].
     pub local_fs: u128,
+    /// Bandwidth of messages between ranks of one node; 0: no limit.
     pub local_bits_per_second: u128,
     /// The messages in flight of each node. A thread that holds the lock of a node may lock an outbox. A thread that holds the
     /// lock of an outbox must not lock a node.
@@ -84,8 +85,9 @@ pub struct Site {
     pub shared: Mutex<Shared>,
     /// The activities that the recordings of this run need.
     pub wanted: Wanted,
-    /// Number of ranks that have not ended; `last` is the latest cycle in which a rank ended.
+    /// Number of ranks that have not ended.
     pub open: AtomicU64,
+    /// The latest cycle in which a rank ended.
     pub last: AtomicU64,
     /// True if all ranks have ended, and no remaining message can make a rank active again.
     pub is_over: AtomicBool,

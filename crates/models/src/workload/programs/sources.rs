@@ -1,4 +1,4 @@
-//! The sources of a program in one block. Each source is an interface of a node.
+//! The sources of packets in one block, for a job that runs a program. Each source is one network interface of a node.
 
 use super::All;
 use super::bursts::{Incoming, Lent, Received};
@@ -26,11 +26,11 @@ pub struct Nodes {
     sources: Vec<Interface>,
     /// For each source: true if its last packet is the last packet of a message.
     ends_message: Vec<bool>,
-    /// For each source: the packets that it sends without its node; `incoming` has the message that it receives without
-    /// its node.
+    /// For each source: the packets that it sends without its node.
     lent: Vec<Lent>,
+    /// For each source: the message that it receives without its node.
     incoming: Vec<Incoming>,
-    /// The nodes that also have interfaces in other blocks. Each comes with its interfaces in this block.
+    /// The nodes that also have interfaces in other blocks, each with the list of its interfaces in this block.
     divided: Vec<(u32, Vec<usize>)>,
     /// The calendar: the cycles in which nodes have events with another cause than a packet, the earliest cycle first. An
     /// entry is valid only if its cycle equals `Node::called_at` of its node.

@@ -24,8 +24,9 @@ pub struct Alone {
     program: Program,
     rules: Arc<Rules>,
     at: Parameters,
-    /// Run time without computations [fs]; `whole_fs` is the run time with the unscaled computations.
+    /// Run time without computations [fs].
     bare_fs: u128,
+    /// Run time with the unscaled computations [fs].
     whole_fs: u128,
     cycle_fs: u128,
 }

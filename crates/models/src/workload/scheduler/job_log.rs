@@ -18,7 +18,7 @@ pub struct JobLog {
     /// `ranks_per_terminal`.
     pub runs: Runs,
     /// Number of processors of a node of the recorded machine. Weft divides the processors of a job by this number, rounded up, to
-    /// get its nodes. With `cores_per_node` a job needs a core for each processor, and this key must be omitted.
+    /// get its nodes. With `cores_per_node` a job needs a core for each processor, and `processors_per_node` must be omitted.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub processors_per_node: u32,

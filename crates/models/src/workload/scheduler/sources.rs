@@ -16,10 +16,11 @@ type Here = (u64, u64);
 /// A program that runs on a node.
 #[derive(Debug)]
 struct Guest {
-    /// Index of the program among those that have started; `mark` is its mark, and `node` the number of this node in
-    /// the program.
+    /// Index of the program among those that have started.
     program: usize,
+    /// The mark of the program.
     mark: u32,
+    /// The number of this node in the program.
     node: usize,
     /// The cycle in which the program has its next packet at this node.
     due: u64,
@@ -202,7 +203,7 @@ impl Sources for Nodes {
     }
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        // a due program can have no packet after all; the loop then tries the next program
+        // a due program can have no packet after all; the cycle loop then tries the next program
         for _ in 0..self.nodes[source].guests.len() {
             let Some(program) = self.nodes[source].turn(now) else { break };
             let packet = self.with((source, program), due, |program, node, due| program.next(node, due, now));

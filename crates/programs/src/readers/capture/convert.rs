@@ -84,7 +84,7 @@ fn damaged(what: &str) -> Problem {
     (what.to_owned(), "the file is damaged: copy it again".to_owned())
 }
 
-/// A record of a known kind, which is then passed to the recorder.
+/// A record of a known kind. The reader then passes this record to the recorder.
 struct Call<'a> {
     record: Record<'a>,
     kind: Kind,
@@ -155,7 +155,7 @@ impl Call<'_> {
         Ok((peer(self.word(peer_at))?, self.size(peer_at + 2)?, tag(self.word(peer_at + 1))?))
     }
 
-    /// Returns the status of a receive, which begins at word `place`.
+    /// Returns the status of a receive. The status begins at word `place`.
     fn done(&self, place: usize) -> Result<Completion, Problem> {
         let tag = u32::try_from(self.word(place + 1)).unwrap_or(0);
         Ok(Completion { peer: peer(self.word(place))?, tag, bytes: self.size(place + 2)?, is_cancelled: false })

@@ -120,8 +120,9 @@ impl Head {
 pub struct Record<'a> {
     /// Position in the file at which the record begins [bytes].
     pub place: usize,
-    /// The number of its kind. `kind` is `None` if this reader does not support the kind.
+    /// The number of the record's kind in the file.
     pub number: u16,
+    /// The record's kind; `None` if this reader does not support the kind.
     pub kind: Option<Kind>,
     /// True if another thread made the call than the one that called `MPI_Init`.
     pub is_of_other_thread: bool,
@@ -136,7 +137,7 @@ impl Record<'_> {
         self.words.len() / WORD
     }
 
-    /// Returns word `place`, which must exist.
+    /// Returns word `place`. The word must exist.
     pub fn word(&self, place: usize) -> i64 {
         u64_at(self.words, place * WORD).cast_signed()
     }

@@ -24,7 +24,7 @@ pub(super) struct Groups {
     ranks: u32,
     /// Members of each group, by name. They come from the file of groups.
     of_file: Lists,
-    /// Numbers of the groups that collectives use, from 1. Two groups can have the same name and different members.
+    /// For each group of a collective: the number that identifies it, from 1. Two groups can have the same name and different members.
     numbers: BTreeMap<(String, Arc<[u32]>), u32>,
     /// Names of groups that collectives use although no list gives their members.
     unlisted: BTreeSet<String>,

@@ -79,7 +79,7 @@ impl Record {
     }
 }
 
-/// The file of one rank, which is read record by record.
+/// A reader of the file of one rank, record by record.
 pub struct Stream<'a> {
     file: &'a str,
     bytes: &'a [u8],

@@ -24,7 +24,7 @@ pub struct Rank {
     entries: u64,
 }
 
-/// A node of the file, which stores an operation.
+/// A node of the file. A node stores one operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Node {
     pub predecessors: u32,
@@ -34,9 +34,9 @@ pub struct Node {
     pub tag: u32,
     pub cpu: u8,
     pub nic: u8,
-    /// Number of successors of its finish, and the index of the first of them. The next field has the same values for
-    /// successors of its start.
+    /// Successors of the operation's finish: their number, and the index of the first one.
     pub after_finish: (u32, u32),
+    /// Successors of the operation's start: their number, and the index of the first one.
     pub after_start: (u32, u32),
 }
 

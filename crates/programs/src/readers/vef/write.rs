@@ -198,8 +198,9 @@ struct File<'a> {
     records: &'a Records,
     /// The number that each communicator has in the file.
     numbers: &'a HashMap<u32, usize>,
-    /// The number that each message has in the file; `collectives` has those of the collectives.
+    /// The number that each message has in the file.
     messages: HashMap<Place, usize>,
+    /// The number that each collective has in the file.
     collectives: HashMap<(u32, u32), usize>,
 }
 

@@ -131,7 +131,7 @@ fn a_bin_without_packets_has_lost_its_flits() {
     assert_eq!(judge.back(&span).map(|time| time.cycles), Ok(100));
 }
 
-/// A part fails in the middle of the bin from cycle 2000 to 2100, which loses packets. In all later bins packets arrive as before.
+/// A part fails in the middle of the bin from cycle 2000 to 2100. The failure loses packets. In all later bins packets arrive as before.
 #[test]
 fn losses_in_the_bin_of_a_failure_count() {
     let mut bins = series(before().into_iter().chain([GOOD; 11]));

@@ -91,7 +91,7 @@ fn state_ways_back(reading: &mut Reading) {
     }
 }
 
-/// The remark on a link whose two directions have different latencies, which explains their meaning in Weft and in BookSim.
+/// The remark on a link whose two directions have different latencies. It explains the latencies in Weft and in BookSim.
 fn remark(draft: &Draft) -> Option<Remark> {
     let class_of: BTreeMap<(u32, u32), u32> =
         draft.links.iter().map(|link| ((link.from, link.to), link.class)).collect();

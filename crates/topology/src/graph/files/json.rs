@@ -22,7 +22,7 @@ struct NodeLink {
     nodes: Vec<Item<false>>,
     links: Option<Vec<Item<true>>>,
     edges: Option<Vec<Item<true>>>,
-    /// The links in NetworkX's adjacency format, which this reader refuses.
+    /// The links in NetworkX's adjacency format. This reader refuses the format.
     adjacency: Option<IgnoredAny>,
 }
 

@@ -8,7 +8,7 @@ use super::draft::{Draft, Link, Parallel, Problem, Stated};
 /// Parallel links of the same class between two routers.
 #[derive(Debug, Clone, Copy)]
 pub struct Bundle {
-    /// The numbers of the two routers, the smaller one first.
+    /// The numbers that identify the two routers, the smaller number first.
     pub pair: (u32, u32),
     /// Class of the channels from the first router, as a number in the graph. The next field has the class of the channels from the second
     /// router.

@@ -73,7 +73,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Adds an edge between two nodes, which must have been added before.
+    /// Adds an edge between two nodes. The caller must have added both nodes before.
     pub fn edge(&mut self, fields: &[Field], place: Place) -> Result<(), Problem> {
         let [from, to] = place.ends.map(|end| known_end(&self.names, end, || place.to_string()));
         let (from, to) = (from?, to?);

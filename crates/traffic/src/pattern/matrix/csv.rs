@@ -3,7 +3,7 @@
 use super::{Wrong, expect_square};
 use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
-/// Reads the matrix and calls `add` with each row, which has `terminals` numbers.
+/// Reads the matrix and calls `add` with each row. A row has `terminals` numbers.
 pub(super) fn rows(text: &str, terminals: u32, add: &mut dyn FnMut(&[f64]) -> Result<(), Wrong>) -> Result<(), Wrong> {
     let size = terminals as usize;
     let mut line = StringRecord::new();

@@ -14,7 +14,7 @@ struct Kind {
     is_big_endian: bool,
 }
 
-/// Reads the matrix and calls `add` with each row, which has `terminals` numbers.
+/// Reads the matrix and calls `add` with each row. A row has `terminals` numbers.
 pub(super) fn rows(
     bytes: &[u8],
     terminals: u32,

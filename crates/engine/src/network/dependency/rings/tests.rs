@@ -15,7 +15,7 @@ struct Round {
     both: bool,
     /// Whether packets turn round after one hop: packets that first go up, and packets that first go down.
     turn_back: [bool; 2],
-    /// Whether the proof lists turns, which do not show where packets start.
+    /// Whether the proof lists turns. Turns do not show where packets start.
     names_turns: bool,
 }
 

@@ -23,7 +23,7 @@ pub struct Fixed {
     numbers: usize,
     /// For each path: index in `hops` of its first hop. The last entry is the number of all hops.
     starts: Arc<[u32]>,
-    /// For each hop: index on the board of its output's queue, which is router * numbers + port.
+    /// For each hop: index on the board of its output's queue (router * numbers + port).
     hops: Arc<[u32]>,
 }
 
@@ -41,7 +41,7 @@ impl Fixed {
         &self.hops[self.starts[path] as usize..self.starts[path + 1] as usize]
     }
 
-    /// The port of a path's hop number `hop`, which leaves router `at`. `None` after the last hop.
+    /// The port of a path's hop number `hop`. This hop leaves router `at`. `None` after the last hop.
     #[inline(always)]
     pub fn port(&self, path: usize, hop: u8, at: u64) -> Option<u16> {
         self.hops(path).get(usize::from(hop)).map(|&place| (place - at as u32 * self.numbers as u32) as u16)
@@ -101,7 +101,7 @@ pub struct Search<'a> {
     coords: Vec<u64>,
     /// Number of paths over an intermediate for each pair of routers.
     detours: usize,
-    /// Number of the random draw, which changes the hashes that select paths.
+    /// Number of the random draw. The draw changes the hashes that select paths.
     draw: u64,
 }
 

@@ -13,8 +13,9 @@ pub const MOST: usize = 16;
 #[derive(Debug, Clone, Copy)]
 pub struct Shares<'a> {
     queues: &'a [u32],
-    /// `in_use`: mask of the paths that get flits. `count`: number of these paths.
+    /// Mask of the paths that get flits.
     in_use: u32,
+    /// Number of the paths that get flits.
     count: u64,
     /// Level up to which the paths in use are filled, multiplied by `count` \[flits\].
     level: u64,

@@ -10,7 +10,7 @@ use weft_api::state::Packet;
 pub(super) enum Kind {
     /// A detour over a global link of this router.
     Global,
-    /// A detour over a global link of this router, which must follow the packet's local misroute in its source group.
+    /// A detour over a global link of this router. It must follow the packet's local misroute in the source group.
     MandatoryGlobal,
     /// A detour over a local link. If the packet is in its source group, its next hop is then a global link.
     Local,

@@ -27,7 +27,7 @@ pub(super) struct FirstLinks {
     managed: bool,
 }
 
-/// The direct local hop of a packet, and the member numbers of the two routers that it joins.
+/// The direct local hop of a packet, and the indices of the two routers that it joins among the members of the group.
 #[derive(Debug, Clone, Copy)]
 struct Direct {
     hop: Hop,
@@ -209,7 +209,8 @@ impl Runtime {
         !managed || policy.first_state(a, b) == LinkState::On
     }
 
-    /// Every hop that a packet may take at router `at`, which is not its destination. The hops with the lowest cost come first.
+    /// Every hop that a packet may take at router `at`. This router is not the packet's destination. The hops with the lowest cost come
+    /// first.
     pub(super) fn steps_by_links(&self, at: u64, packet: &Packet) -> Vec<Step> {
         let (minimal, is_global) = self.minimal(at, packet);
         let may_wander = packet.phase & MUST_GLOBAL == 0 && !self.in_transit.stays_in_ring(packet);

@@ -30,7 +30,7 @@ impl Runtime {
         packet.lane.min(self.hops - 1)
     }
 
-    /// Chooses the hop of a head at router `at`, which is not its destination.
+    /// Chooses the hop of a head at router `at`. This router is not the packet's destination.
     pub(super) fn choose_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -118,8 +118,8 @@ impl Runtime {
         Choice { port, detour: 0, note: HopNote::Nothing }
     }
 
-    /// Every hop that a packet may take at router `at`, which is not its destination. Minimal hops come first. For this list, the hub is
-    /// member 0.
+    /// Every hop that a packet may take at router `at`. This router is not the packet's destination. Minimal hops come first. For this
+    /// list, the hub is member 0.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let (class, hops) = (self.class_of(packet), self.grid.differences(at, packet.dest).count() as u32);
         let step = |d: usize, c: u8, hops: u32, bias: i32, detour: u8| {
