@@ -10,6 +10,10 @@ const SAME_WORK: f64 = 0.03;
 pub const CARRIED: f64 = 0.97;
 /// Tolerance for rounding errors when a share of the bandwidth is compared with 1.
 const ROUNDING: f64 = 1e-9;
+/// In the first part of a window, a network that is still filling accepts no flits. A share of the window up to this value is tolerated.
+const FILLING: f64 = 0.05;
+/// A run gives no verdict on saturation if it is shorter than the latency of its fastest packet times this factor.
+const LATENCIES: f64 = 3.0;
 /// The value `ending` of a run that reached its longest window before its jobs were complete.
 const NOT_COMPLETE: &str = "not_complete";
 
@@ -34,15 +38,16 @@ impl Facts {
         let found = [
             self.is_stalled(),
             self.ending == "interrupted",
-            self.saturated == Some(true),
+            self.saturated == Some(true) && !self.is_judged_too_early(),
             self.phases.iter().any(|phase| phase.place.as_ref().is_some_and(|place| place.own_saturated == Some(true))),
             is_cut,
             self.is_dropping(),
             self.packets == Some(0.0) && needs_packets,
-            self.saturated.is_none(),
+            self.saturated.is_none() || self.is_judged_too_early(),
             packets > 0.0 && packets < FEWEST_PACKETS && needs_packets,
             self.below_path_bound == Some(false),
             self.power_settled == Some(false) || self.short_warmup().is_some(),
+            self.fills_for().is_some(),
             self.without_replies().is_some(),
             self.warmup_settled == Some(false),
             self.has_long_queues(),
@@ -60,6 +65,28 @@ impl Facts {
 
     pub fn is_stalled(&self) -> bool {
         self.ending == "stalled"
+    }
+
+    /// Whether jobs decide when the run ends: programs or batches.
+    pub(crate) fn ends_with_jobs(&self) -> bool {
+        // a point without `load` runs a program
+        self.load.is_none() || self.jobs.iter().any(|job| job.batch_packets.is_some())
+    }
+
+    /// Whether the engine's verdict "saturated" comes from a run in which hardly any packet could arrive.
+    pub(crate) fn is_judged_too_early(&self) -> bool {
+        let (Some(window), Some(least)) = (self.window_cycles, self.packet_latency_min_cycles) else { return false };
+        let is_short = self.warmup_cycles.unwrap_or(0.0) + window < LATENCIES * least;
+        is_short && self.saturated == Some(true) && self.place.is_none() && !self.ends_with_jobs()
+    }
+
+    /// The mean latency without the wait at the source \[cycles\], if the network was still filling when the window began. `None` if
+    /// packets had arrived by then, or if the result is not a load or is too large anyway (saturated).
+    pub(crate) fn fills_for(&self) -> Option<f64> {
+        let latency = self.packet_latency_mean_cycles? - self.queueing_mean_cycles.unwrap_or(0.0);
+        let is_filling = latency - self.warmup_cycles? > FILLING * self.window_cycles?;
+        let is_of_load = self.place.is_none() && self.phases.is_empty() && !self.ends_with_jobs();
+        (is_filling && is_of_load && self.saturated != Some(true)).then_some(latency)
     }
 
     pub fn is_after_saturated(&self) -> bool {
@@ -175,7 +202,8 @@ impl Facts {
         let (Some(offered), Some(accepted)) = (self.offered_load, self.accepted_load) else { return false };
         let packets = self.packets.unwrap_or(0.0);
         let chance = if packets > 0.0 { CHANCE / packets.sqrt() } else { 0.0 };
-        accepted < (CARRIED - chance) * offered && is_unsettled(&self.flaws())
+        // a network that is still filling accepts too little at any load
+        accepted < (CARRIED - chance) * offered && is_unsettled(&self.flaws()) && self.fills_for().is_none()
     }
 }
 

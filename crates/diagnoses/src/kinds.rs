@@ -84,7 +84,8 @@ weft_units::codes! {
     NOT_JUDGED_CODE = "not_judged", Flaw,
         means: "The run is too short to tell whether the network carries the load.",
         computed: "Bursts, or incomplete periods of a power policy, can explain the missing load as well as saturation can. The warnings \
-                   `bursts_undecided` and `part_of_policy_period` give the numbers.",
+                   `bursts_undecided` and `part_of_policy_period` give the numbers. Or the network accepted less than the load, but \
+                   warm-up + window is less than 3 times the latency of the fastest packet: hardly any packet could arrive.",
         helps: "Write a longer `measure.window`. The remedy gives its length.";
     TOO_FEW_PACKETS_CODE = "too_few_packets", Flaw,
         means: "The window measured too few packets for a mean or a percentile.",
@@ -105,6 +106,11 @@ weft_units::codes! {
         computed: "The automatic warm-up reached its limit before the states repeated, or a fixed warm-up is shorter than the policy \
                    needs (warning `warmup_of_policy`).",
         helps: "Write `measure.warmup: auto`, or the longer limit that the remedy gives.";
+    FILLING_CODE = "filling", Flaw,
+        means: "The window began before the first packets had arrived, so the network was still filling. In the first part of the window it \
+                accepted no flits. The accepted load is too low, and the energy per bit is too high.",
+        computed: "latency - warm-up > 5 % of the window. Here latency is the mean packet latency without the wait at the source.",
+        helps: "Write a `measure.warmup` of 4 times the latency. The remedy gives its length.";
     REPLIES_UNSETTLED_CODE = "replies_unsettled", Flaw,
         means: "The window began before the first replies left.",
         computed: "A fixed warm-up is not longer than the turnaround of replies (warning `warmup_without_replies`).",
@@ -198,6 +204,12 @@ pub static AT_PATH_BOUND: Kind =
     too_much(&AT_PATH_BOUND_CODE, Group::Unsettled, "not settled (the load is at or above the limit of the paths)");
 pub static POWER_UNSETTLED: Kind =
     kind(&POWER_UNSETTLED_CODE, Group::Unsettled, "not settled (power states)", "write `measure.warmup: auto`");
+pub static FILLING: Kind = kind(
+    &FILLING_CODE,
+    Group::Unsettled,
+    "not settled (the network was still filling)",
+    "write a `measure.warmup` longer than the latency",
+);
 pub static REPLIES_UNSETTLED: Kind = kind(
     &REPLIES_UNSETTLED_CODE,
     Group::Unsettled,
@@ -239,7 +251,7 @@ pub static PART_OF_PERIOD: Kind = kind(
 );
 
 /// All flaws, the worst first.
-pub static KINDS: [&Kind; 18] = [
+pub static KINDS: [&Kind; 19] = [
     &STALLED,
     &INTERRUPTED,
     &SATURATED,
@@ -251,6 +263,7 @@ pub static KINDS: [&Kind; 18] = [
     &TOO_FEW_PACKETS,
     &AT_PATH_BOUND,
     &POWER_UNSETTLED,
+    &FILLING,
     &REPLIES_UNSETTLED,
     &LATENCIES_UNSETTLED,
     &QUEUES_UNSETTLED,

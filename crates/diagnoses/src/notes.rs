@@ -75,12 +75,13 @@ fn of(kind: &Kind, what: String) -> Note {
 type Topic = fn(&Facts, longest: f64) -> Vec<Note>;
 
 /// All topics, each with its name and its function.
-pub const TOPICS: [(&str, Topic); 17] = [
+pub const TOPICS: [(&str, Topic); 18] = [
     ("not_judged", |facts, _| not_judged(facts)),
     ("part_of_period", |facts, _| partial(facts)),
     ("not_complete", |facts, _| not_complete(facts)),
     ("no_packet", |facts, _| no_packet(facts)),
     ("short_window", |facts, _| short_window(facts)),
+    ("filling", |facts, _| filling(facts)),
     ("silent_jobs", |facts, _| silent_jobs(facts)),
     ("silent_phases", |facts, _| silent_phases(facts)),
     ("overloaded_phases", |facts, _| overloaded_phases(facts)),
@@ -122,7 +123,10 @@ impl Facts {
 
     /// Why it is unknown whether the network carries the load of the point, with the remedy.
     fn unjudged(&self) -> Option<String> {
-        let why = || self.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
+        let why = || match self.is_judged_too_early() {
+            true => Some(words::judged_too_early(self, &self.remedy(&kinds::NOT_JUDGED).text)),
+            false => self.warnings_of(&TOO_SHORT).next().map(words::what_and_help),
+        };
         self.has(&kinds::NOT_JUDGED).then(|| why().unwrap_or_else(|| kinds::NOT_JUDGED.words.to_owned()))
     }
 }
@@ -190,6 +194,15 @@ fn short_window(facts: &Facts) -> Vec<Note> {
         }
         (_, _) => Vec::new(),
     }
+}
+
+/// The note about a window that began before the first packets had arrived.
+fn filling(facts: &Facts) -> Vec<Note> {
+    let note = |latency| Note {
+        remedy: Some(facts.remedy(&kinds::FILLING)),
+        ..of(&kinds::FILLING, words::filling(facts.warmup_cycles.unwrap_or(0.0), latency))
+    };
+    facts.fills_for().map(note).into_iter().collect()
 }
 
 /// The note about jobs that measured no packet although other jobs did.

@@ -20,6 +20,10 @@ pub(crate) const BELOW_BOUND: f64 = 0.95;
 const LONGEST: f64 = (1u64 << 48) as f64;
 /// Default of the longest window for programs \[cycles of the scenario\].
 const LONGEST_PROGRAM: f64 = 1e11;
+/// The proposed warm-up for a network that was still filling is this number of latencies; a run that is too short for a verdict also
+/// gets a window of `LATENCIES` latencies. The latency of the fastest packet can be a fraction of the mean.
+const SETTLED: f64 = 4.0;
+const LATENCIES: f64 = 40.0;
 /// Code of the warning about a window or warm-up for which the remedy also proposes another load.
 const OF_LOAD: &str = "few_packets";
 /// At 95 % of the capacity, a network delivers a backlog in 20 times the mean waiting time. An automatic warm-up must observe more than
@@ -35,6 +39,11 @@ impl Facts {
             Group::Unsettled => self.to_settle_this(kind),
             Group::Overloaded => {
                 self.policy_warning().map(|warning| words::policy_or(&warning.path, &warning.help, kind.help))
+            }
+            Group::Unjudged if self.is_judged_too_early() => {
+                let latency = self.packet_latency_min_cycles.unwrap_or(0.0);
+                let (warmup, window) = (self.span(SETTLED * latency), self.span(LATENCIES * latency));
+                Some(words::warmup_and_window(WARMUP, warmup, window))
             }
             Group::Unjudged | Group::Period => self.warnings_of(&TOO_SHORT).next().map(of_engine),
             Group::NotComplete => Some(self.to_complete()),
@@ -56,8 +65,7 @@ impl Facts {
     /// of a window if batches or a confidence limit end the run. A scenario refuses a fixed warm-up next to a `measure.warmup_limit`, and
     /// also if batches end the run.
     pub(crate) fn accepted(&self, remedy: Remedy) -> Remedy {
-        // a point without `load` runs a program, which also ends by itself
-        let is_by_batches = self.load.is_none() || self.jobs.iter().any(|job| job.batch_packets.is_some());
+        let is_by_batches = self.ends_with_jobs();
         let is_doubtful = |path: &str| match path {
             words::WINDOW => is_by_batches || self.confidence_reached.is_some(),
             WARMUP => is_by_batches || self.warmup_settled.is_some(),
@@ -120,6 +128,9 @@ impl Facts {
             Some(_) | None => (&kinds::POWER_UNSETTLED, of_engine(warning)),
         };
         let mut remedies: Vec<(&'static Kind, Remedy)> = self.warnings_of(&[WARMUP]).map(of_warmup).collect();
+        if let Some(latency) = self.fills_for() {
+            remedies.push((&kinds::FILLING, words::later_window(self.span((SETTLED * latency).ceil()), None)));
+        }
         if has(&kinds::AT_PATH_BOUND) && !has(&kinds::QUEUES_UNSETTLED) {
             // if the warm-up reached its limit, propose the higher of the two limits
             let least = if self.is_by_limit() { self.longer_limit().max(least_limit) } else { least_limit };

@@ -253,6 +253,23 @@ pub(crate) fn window_below_latency(window: f64, latency: f64) -> String {
     )
 }
 
+pub(crate) fn filling(warmup: f64, latency: f64) -> String {
+    format!(
+        "the window began in cycle {warmup}, but a packet takes {} cycles to arrive: the network was still filling, so the accepted load is \
+         too low",
+        general(latency, 4)
+    )
+}
+
+pub(crate) fn judged_too_early(facts: &Facts, remedy: &str) -> String {
+    let (warmup, window) = (facts.warmup_cycles.unwrap_or(0.0), facts.window_cycles.unwrap_or(0.0));
+    let least = facts.packet_latency_min_cycles.unwrap_or(0.0);
+    format!(
+        "the fastest packet takes {least} cycles, and the run has only {}: hardly any packet can arrive; {remedy}",
+        warmup + window
+    )
+}
+
 fn silent_job(job: &Job) -> String {
     format!("job {} has no measured packet", job.name)
 }

@@ -42,6 +42,16 @@ fn each_flaw_is_found_and_marked() {
         (json!({"warnings": warning("warmup_without_replies")}), "replies_unsettled", "~"),
         (json!({"warmup_settled": false}), "latencies_unsettled", "~"),
         (json!({"queues_settled": false}), "queues_unsettled", "~"),
+        (
+            json!({"warmup_cycles": 0, "window_cycles": 1000, "packet_latency_mean_cycles": 51, "queueing_mean_cycles": 0.0}),
+            "filling",
+            "~",
+        ),
+        (
+            json!({"saturated": true, "warmup_cycles": 0, "window_cycles": 90, "packet_latency_min_cycles": 45}),
+            "not_judged",
+            "?",
+        ),
         (json!({"backlog_before_packets": 500, "accepted_load": 0.9}), "began_with_backlog", "~"),
         (json!({"whole_periods": false}), "part_of_period", "^"),
     ];

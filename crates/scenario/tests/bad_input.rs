@@ -145,7 +145,7 @@ fn missing_section() {
     1 | name: bad
       | ^
       |
-      = help: write `routing: ...`: How packets find their way.
+      = help: write `routing: ...`: The routing: the rule that chooses the path of each packet.
     "#);
 }
 

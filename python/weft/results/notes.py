@@ -83,8 +83,11 @@ def unmeasured(results: ResultSet) -> list[str]:
 
 
 def too_early(results: ResultSet) -> list[str]:
-    """Notes on points whose fixed warm-up is too short for power states or replies, or whose queues had not settled."""
-    return _of(results, "too_early", "at_path_bound", "queues", "backlog")
+    """Notes on points with a fixed warm-up that is too short, or with queues that had not settled.
+
+    A warm-up can be too short for the first packets to arrive, for power states, or for replies.
+    """
+    return _of(results, "filling", "too_early", "at_path_bound", "queues", "backlog")
 
 
 def to_settle(results: ResultSet) -> list[str]:
