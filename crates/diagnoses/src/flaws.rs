@@ -33,8 +33,8 @@ impl Facts {
     pub fn flaws(&self) -> Vec<&'static Kind> {
         let packets = self.packets.unwrap_or(0.0);
         let is_cut = self.ending == NOT_COMPLETE;
-        // a run that ends by itself needs no number of packets, since its result is a time
-        let needs_packets = !self.is_program && !is_cut;
+        // a run that ends by itself needs no number of packets, since its result is a time; in a stalled run no packet can follow
+        let needs_packets = !self.is_program && !is_cut && !self.is_stalled();
         let found = [
             self.is_stalled(),
             self.ending == "interrupted",

@@ -46,7 +46,8 @@ pub const FEWEST_PACKETS: f64 = 30.0;
 
 weft_units::codes! {
     STALLED_CODE = "stalled", Flaw,
-        means: "Packets wait for each other forever, so the latencies of the point have no limit.",
+        means: "Packets wait for each other forever, so the latencies of the point have no limit. Or no packet is in flight, and ranks of \
+                a program wait for messages that no rank will send.",
         computed: "A head can move if one of the VCs that it may use is free and has room, now or later. The engine marks all queues that \
                    can move, at once or after other queues. Packets in the remaining queues can never move.",
         helps: "`weft explain stall FOLDER` shows the packets and the resources that they wait for. Write more VCs or choose another \
@@ -287,7 +288,7 @@ impl Kind {
 /// The signs that tables print in place of a latency without limit, or of a completion time that the run did not reach.
 pub static ENDED: [Mark; 3] = [
     Mark { sign: "sat", meaning: "saturated, the latency has no limit" },
-    Mark { sign: "stall", meaning: "packets wait for each other forever" },
+    Mark { sign: "stall", meaning: "packets, or ranks of a program, wait for each other forever" },
     Mark { sign: "cut", meaning: "cut off at the longest window, before its batches or programs were complete" },
 ];
 pub static DROPPING_MARK: Mark =

@@ -75,7 +75,7 @@ function showPoints() {
 
 const ENDLESS = {
   saturated: { mark: "sat", words: "saturated, the latency has no limit" },
-  stalled: { mark: "stall", words: "packets wait for each other forever" },
+  stalled: { mark: "stall", words: "packets, or ranks of a program, wait for each other forever" },
   not_complete: { mark: "cut", words: "cut off at the longest window, before its batches or programs were complete" },
 };
 
