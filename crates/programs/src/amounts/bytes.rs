@@ -30,8 +30,10 @@ impl FromStr for Bytes {
                 "\"{text}\" is not a size in bytes\nwrite a number and B, KB, MB, GB, KiB, MiB or GiB, such as \"64KiB\""
             )
         };
+        // "kB" is the symbol of the standard, which reports also print
         let (number, unit) = UNITS
             .iter()
+            .chain(&[("kB", 1000)])
             .find_map(|(name, unit)| text.trim().strip_suffix(name).map(|number| (number.trim_end(), *unit)))
             .ok_or_else(wrong)?;
         let (whole, part) = number.split_once('.').unwrap_or((number, ""));
@@ -100,7 +102,7 @@ impl JsonSchema for Bytes {
         schemars::json_schema!({
             "type": "string",
             "description": "A size in bytes.",
-            "pattern": r"^[0-9]+(\.[0-9]+)? ?([KMGT]i?)?B$",
+            "pattern": r"^[0-9]+(\.[0-9]+)? ?([KMGT]i?|k)?B$",
             "examples": ["64B", "32KiB", "1.5MB"]
         })
     }
@@ -138,6 +140,7 @@ mod tests {
             assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
             assert_eq!(Bytes(bytes).to_string().parse(), Ok(Bytes(bytes)));
         }
+        assert_eq!("10 kB".parse(), Ok(Bytes(10_000)));
         for text in ["", "B", "64", "1.B", "0.3B", "99999999999GiB", "-1B", "1e3B"] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
