@@ -235,3 +235,16 @@ def test_a_report_has_a_section_on_the_machine(results: Results) -> None:
     page = results.report().read_text(encoding="utf-8")
     assert 'id="machine"' in page
     assert "Energy of the whole machine" in page
+
+
+def test_a_node_with_several_interfaces_is_one_node(tmp_path: Path) -> None:
+    """Four ranks that only compute occupy two nodes of two terminals each, so all cores are always busy."""
+    file = tmp_path / "nodes.yaml"
+    ranks = RUN.replace(
+        "{collective: {operation: all_reduce, ranks: 16, bytes: 16KiB, gap: 5us}}", "{compute: PROGRAM}"
+    )
+    ranks = ranks.replace("PROGRAM", "{ranks: 8, time: 10us}").partition("sweep:")[0]
+    ranks = ranks.replace("      collectives: {algorithms: {all_reduce: {ring: {}}}}\n", "      rails: 2\n")
+    file.write_text(ranks, encoding="utf-8")
+    frame = weft.load(file).run(tmp_path / "results", watch=False).machine(Machine(idle_shares=(0.5,)))
+    assert frame["run_task"].item() == pytest.approx(frame["run_task_of_tasks"].item())

@@ -82,8 +82,8 @@ class Run:
     ----------
     fabric : Fabric
         The network of the point.
-    terminals : int
-        Number of terminals of the network; each is a node.
+    nodes : int
+        Number of nodes of the machine. A node has one terminal of the network, or one for each of its interfaces.
     seconds : float or None
         Run time [s]; ``None`` if the point runs neither programs nor batches, because its length is then arbitrary.
     busy, busy_of_tasks : float or None
@@ -93,7 +93,7 @@ class Run:
     """
 
     fabric: Fabric
-    terminals: int
+    nodes: int
     seconds: float | None
     busy: float | None
     busy_of_tasks: float | None
@@ -118,19 +118,17 @@ class Run:
             again = results.recording("measure.stop.complete.max_window=1s")
             raise ResultsError.saying(what, f"run it for longer: {again}")
         fabric = _fabric(results, point, machine)
-        terminals = int(summary["terminals"])
+        nodes = int(summary["terminals"]) // _interfaces(results.scenario(point))
         if not programs:
             done = summary.get("completion_cycles")
             seconds = None if done is None else done * summary["cycle_seconds"]
-            return cls(fabric, terminals, seconds, None, None)
+            return cls(fabric, nodes, seconds, None, None)
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
         # not the end of the window, which is a few cycles later because blocks exchange mail only at intervals
         end = max(ranks["finish_cycles"])
         busy = (ranks["compute_cycles"] + ranks["overhead_cycles"]) / end
-        cores = _cores(results, point, machine, terminals)
-        return cls(
-            fabric, terminals, end * summary["cycle_seconds"], float(busy.sum()) / cores, float(busy.mean() or 0.0)
-        )
+        cores = _cores(results, point, machine, nodes)
+        return cls(fabric, nodes, end * summary["cycle_seconds"], float(busy.sum()) / cores, float(busy.mean() or 0.0))
 
 
 def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
@@ -164,8 +162,17 @@ def _cores_per_node(scenario: Mapping[str, Any]) -> int:
     return max(each.get("cores_per_node") or 1 for each in schedulers)
 
 
-def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> int:
-    """Number of cores of the machine: the terminals times the cores per node."""
+def _interfaces(scenario: Mapping[str, Any]) -> int:
+    """Largest number of interfaces of a node over the jobs of the scenario. Each interface is a terminal."""
+    topology, traffic = scenario["topology"], scenario["traffic"]
+    planes = (topology.get("planes") or {}).get("count", 1) if isinstance(topology, dict) else 1
+    workloads = [job.get("workload") for job in [traffic, *(traffic.get("jobs") or [])]]
+    programs = [each["programs"] for each in workloads if isinstance(each, dict) and each.get("programs")]
+    return max((each.get("rails") or planes for each in programs), default=planes)
+
+
+def _cores(results: ResultSet, point: int, machine: Machine, nodes: int) -> int:
+    """Number of cores of the machine: the nodes times the cores per node."""
     if (results.folder(point) / "schedule.parquet").is_file():
         # programs run one after the other at a terminal, so the ranks of all programs would be too many cores
         schedule = pl.read_parquet(results.file(point, "schedule.parquet"))
@@ -177,9 +184,9 @@ def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> 
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
         fullest = max(ranks.group_by("terminal").len()["len"])
     if machine.cores_per_terminal is not None and machine.cores_per_terminal < fullest:
-        what = f"{results.describe(point)}: a terminal has {fullest} ranks on {machine.cores_per_terminal} cores"
+        what = f"{results.describe(point)}: a node has {fullest} ranks on {machine.cores_per_terminal} cores"
         raise ResultsError.saying(what, f"write {fullest} cores per terminal or more")
-    return terminals * (machine.cores_per_terminal or fullest)
+    return nodes * (machine.cores_per_terminal or fullest)
 
 
 @dataclass(frozen=True)
@@ -348,7 +355,7 @@ def table(
 def _rows(results: ResultSet, point: int, machine: Machine, references: References) -> list[dict[str, Any]]:
     run, reference = Run.of(results, point, machine), references.of(point)
     if machine.hardware is not None:
-        machine = replace(machine, shares=machine.hardware.shares(machine.shares, reference.fabric, run.terminals))
+        machine = replace(machine, shares=machine.hardware.shares(machine.shares, reference.fabric, run.nodes))
     w_net = run.fabric.w_net(machine.shares, reference.fabric)
     row = results.points[point]["coordinates"] | {
         "reference": reference.name,
