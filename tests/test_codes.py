@@ -272,7 +272,6 @@ PATTERNS = {
     "analysis/machine_energy.py": "an option, such as 300x200",
     "cite/bibliography.py": "the source in the header of a model",
     "cli/arguments.py": "an option with a unit",
-    "cli/trace.py": "an option with a unit",
     "plot/appearance.py": "an option, and the words of a figure that are replaced by the user's",
     "programs/program_files.py": "a file that is a scenario",
     "results/bill_keys.py": "a price of the scenario",
