@@ -237,14 +237,26 @@ def test_a_report_has_a_section_on_the_machine(results: Results) -> None:
     assert "Energy of the whole machine" in page
 
 
-def test_a_node_with_several_interfaces_is_one_node(tmp_path: Path) -> None:
-    """Four ranks that only compute occupy two nodes of two terminals each, so all cores are always busy."""
+JOBS = """\
+  jobs:
+    - {name: two, terminals: {range: [0, 7]}, workload: {programs: {program: {compute: PROGRAM}, rails: 2}}}
+    - {name: one, terminals: {range: [8, 15]}, workload: {programs: {program: {compute: PROGRAM}}}}
+"""
+
+
+@pytest.mark.parametrize("has_jobs", [False, True])
+def test_a_node_with_several_interfaces_is_one_node(tmp_path: Path, has_jobs: bool) -> None:
+    """A rank that only computes is on each node, so all cores of the machine are always busy.
+
+    Without jobs, 8 nodes have two terminals each. With jobs, 4 nodes have two terminals and 8 nodes have one.
+    """
+    before, _, _ = RUN.partition("  workload:")
+    if has_jobs:
+        text = before + JOBS.replace("PROGRAM", "{ranks: 4, time: 10us}", 1)
+        text = text.replace("PROGRAM", "{ranks: 8, time: 10us}")
+    else:
+        text = before + "  workload: {programs: {program: {compute: {ranks: 8, time: 10us}}, rails: 2}}\n"
     file = tmp_path / "nodes.yaml"
-    ranks = RUN.replace(
-        "{collective: {operation: all_reduce, ranks: 16, bytes: 16KiB, gap: 5us}}", "{compute: PROGRAM}"
-    )
-    ranks = ranks.replace("PROGRAM", "{ranks: 8, time: 10us}").partition("sweep:")[0]
-    ranks = ranks.replace("      collectives: {algorithms: {all_reduce: {ring: {}}}}\n", "      rails: 2\n")
-    file.write_text(ranks, encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
     frame = weft.load(file).run(tmp_path / "results", watch=False).machine(Machine(idle_shares=(0.5,)))
     assert frame["run_task"].item() == pytest.approx(frame["run_task_of_tasks"].item())

@@ -1,7 +1,7 @@
 //! Decides which flaws a finished point has.
 
 use crate::backlog::{self, Backlog, CHANCE};
-use crate::facts::{EngineWarning, Facts};
+use crate::facts::{EngineWarning, Facts, Job};
 use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
 
 /// Two points deliver the same work if their accepted loads differ by at most this share plus random variation.
@@ -12,7 +12,7 @@ pub const CARRIED: f64 = 0.97;
 const ROUNDING: f64 = 1e-9;
 /// In the first part of a window, a network that is still filling accepts no flits. A share of the window up to this value is tolerated.
 const FILLING: f64 = 0.05;
-/// A run gives no verdict on saturation if it is shorter than the latency of its fastest packet times this factor.
+/// A run gives no verdict on saturation if it is shorter than the latency in an empty network times this factor.
 const LATENCIES: f64 = 3.0;
 /// The value `ending` of a run that reached its longest window before its jobs were complete.
 const NOT_COMPLETE: &str = "not_complete";
@@ -69,24 +69,36 @@ impl Facts {
 
     /// Whether jobs decide when the run ends: programs or batches.
     pub(crate) fn ends_with_jobs(&self) -> bool {
+        let ends = |job: &Job| job.batch_packets.is_some() || job.ranks.is_some() || job.queue_programs.is_some();
         // a point without `load` runs a program
-        self.load.is_none() || self.jobs.iter().any(|job| job.batch_packets.is_some())
+        self.load.is_none() || self.is_program || self.jobs.iter().any(ends)
+    }
+
+    /// The mean latency without waits in queues \[cycles\].
+    pub(crate) fn latency_of_empty_network(&self) -> Option<f64> {
+        let without_waits = self.packet_latency_mean_cycles? - self.queueing_mean_cycles.unwrap_or(0.0);
+        Some(without_waits.max(self.packet_latency_min_cycles.unwrap_or(0.0)))
     }
 
     /// Whether the engine's verdict "saturated" comes from a run in which hardly any packet could arrive.
     pub(crate) fn is_judged_too_early(&self) -> bool {
-        let (Some(window), Some(least)) = (self.window_cycles, self.packet_latency_min_cycles) else { return false };
-        let is_short = self.warmup_cycles.unwrap_or(0.0) + window < LATENCIES * least;
-        is_short && self.saturated == Some(true) && self.place.is_none() && !self.ends_with_jobs()
+        let (Some(window), Some(latency)) = (self.window_cycles, self.latency_of_empty_network()) else { return false };
+        let is_short = self.warmup_cycles.unwrap_or(0.0) + window < LATENCIES * latency;
+        is_short && self.saturated == Some(true) && self.has_one_load()
     }
 
-    /// The mean latency without the wait at the source \[cycles\], if the network was still filling when the window began. `None` if
-    /// packets had arrived by then, or if the result is not a load or is too large anyway (saturated).
+    /// The mean latency without waits in queues \[cycles\], if the network was still filling when the window began. `None` if packets had
+    /// arrived by then, or if the point is saturated or has no load of its own.
     pub(crate) fn fills_for(&self) -> Option<f64> {
-        let latency = self.packet_latency_mean_cycles? - self.queueing_mean_cycles.unwrap_or(0.0);
+        let latency = self.latency_of_empty_network()?;
         let is_filling = latency - self.warmup_cycles? > FILLING * self.window_cycles?;
-        let is_of_load = self.place.is_none() && self.phases.is_empty() && !self.ends_with_jobs();
-        (is_filling && is_of_load && self.saturated != Some(true)).then_some(latency)
+        let has_ended = !self.is_stalled() && self.ending != "interrupted";
+        (is_filling && has_ended && self.has_one_load() && self.saturated != Some(true)).then_some(latency)
+    }
+
+    /// Whether these are the facts of a whole point with one load, which lasts as long as the scenario says.
+    fn has_one_load(&self) -> bool {
+        self.place.is_none() && self.phases.is_empty() && !self.ends_with_jobs()
     }
 
     pub fn is_after_saturated(&self) -> bool {
@@ -202,8 +214,10 @@ impl Facts {
         let (Some(offered), Some(accepted)) = (self.offered_load, self.accepted_load) else { return false };
         let packets = self.packets.unwrap_or(0.0);
         let chance = if packets > 0.0 { CHANCE / packets.sqrt() } else { 0.0 };
-        // a network that is still filling accepts too little at any load
-        accepted < (CARRIED - chance) * offered && is_unsettled(&self.flaws()) && self.fills_for().is_none()
+        // a network that is still filling accepts no flits in the first part of its window, at any load
+        let filling = self.fills_for().map_or(0.0, |latency| latency - self.warmup_cycles.unwrap_or(0.0));
+        let empty = filling / self.window_cycles.unwrap_or(f64::INFINITY);
+        accepted < (CARRIED - chance - empty) * offered && is_unsettled(&self.flaws())
     }
 }
 

@@ -86,7 +86,7 @@ weft_units::codes! {
         means: "The run is too short to tell whether the network carries the load.",
         computed: "Bursts, or incomplete periods of a power policy, can explain the missing load as well as saturation can. The warnings \
                    `bursts_undecided` and `part_of_policy_period` give the numbers. Or the network accepted less than the load, but \
-                   warm-up + window is less than 3 times the latency of the fastest packet: hardly any packet could arrive.",
+                   warm-up + window is less than 3 times the mean latency without waits in queues: hardly any packet could arrive.",
         helps: "Write a longer `measure.window`. The remedy gives its length.";
     TOO_FEW_PACKETS_CODE = "too_few_packets", Flaw,
         means: "The window measured too few packets for a mean or a percentile.",
@@ -110,7 +110,7 @@ weft_units::codes! {
     FILLING_CODE = "filling", Flaw,
         means: "The window began before the first packets had arrived, so the network was still filling. In the first part of the window it \
                 accepted no flits. The accepted load is too low, and the energy per bit is too high.",
-        computed: "latency - warm-up > 5 % of the window. Here latency is the mean packet latency without the wait at the source.",
+        computed: "latency - warm-up > 5 % of the window. Here latency is the mean packet latency without waits in queues.",
         helps: "Write a `measure.warmup` of 4 times the latency. The remedy gives its length.";
     REPLIES_UNSETTLED_CODE = "replies_unsettled", Flaw,
         means: "The window began before the first replies left.",

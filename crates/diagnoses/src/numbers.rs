@@ -42,7 +42,7 @@ impl Facts {
         } else if kind.is(&kinds::BEGAN_WITH_BACKLOG) {
             self.numbers_of_backlog(self.began_behind())
         } else if kind.is(&kinds::FILLING) {
-            let latency = [("network_latency_mean_cycles", self.fills_for())];
+            let latency = [("latency_without_queueing_cycles", self.fills_for())];
             known(latency.into_iter().chain(self.lasted()))
         } else if kind.is(&kinds::AFTER_SATURATED_PHASE) {
             known([("phase", self.place.as_ref().map(|place| place.phase))])

@@ -21,9 +21,9 @@ const LONGEST: f64 = (1u64 << 48) as f64;
 /// Default of the longest window for programs \[cycles of the scenario\].
 const LONGEST_PROGRAM: f64 = 1e11;
 /// The proposed warm-up for a network that was still filling is this number of latencies; a run that is too short for a verdict also
-/// gets a window of `LATENCIES` latencies. The latency of the fastest packet can be a fraction of the mean.
+/// gets a window of `JUDGED` latencies.
 const SETTLED: f64 = 4.0;
-const LATENCIES: f64 = 40.0;
+const JUDGED: f64 = 20.0;
 /// Code of the warning about a window or warm-up for which the remedy also proposes another load.
 const OF_LOAD: &str = "few_packets";
 /// At 95 % of the capacity, a network delivers a backlog in 20 times the mean waiting time. An automatic warm-up must observe more than
@@ -41,8 +41,8 @@ impl Facts {
                 self.policy_warning().map(|warning| words::policy_or(&warning.path, &warning.help, kind.help))
             }
             Group::Unjudged if self.is_judged_too_early() => {
-                let latency = self.packet_latency_min_cycles.unwrap_or(0.0);
-                let (warmup, window) = (self.span(SETTLED * latency), self.span(LATENCIES * latency));
+                let latency = self.latency_of_empty_network().unwrap_or(0.0).ceil();
+                let (warmup, window) = (self.span(SETTLED * latency), self.span(JUDGED * latency));
                 Some(words::warmup_and_window(WARMUP, warmup, window))
             }
             Group::Unjudged | Group::Period => self.warnings_of(&TOO_SHORT).next().map(of_engine),
@@ -128,7 +128,8 @@ impl Facts {
             Some(_) | None => (&kinds::POWER_UNSETTLED, of_engine(warning)),
         };
         let mut remedies: Vec<(&'static Kind, Remedy)> = self.warnings_of(&[WARMUP]).map(of_warmup).collect();
-        if let Some(latency) = self.fills_for() {
+        // the engine's warnings about a warm-up propose a longer one
+        if let Some(latency) = self.fills_for().filter(|_| remedies.is_empty()) {
             remedies.push((&kinds::FILLING, words::later_window(self.span((SETTLED * latency).ceil()), None)));
         }
         if has(&kinds::AT_PATH_BOUND) && !has(&kinds::QUEUES_UNSETTLED) {

@@ -48,7 +48,7 @@ fn each_flaw_is_found_and_marked() {
             "~",
         ),
         (
-            json!({"saturated": true, "warmup_cycles": 0, "window_cycles": 90, "packet_latency_min_cycles": 45}),
+            json!({"saturated": true, "warmup_cycles": 0, "window_cycles": 90, "packet_latency_mean_cycles": 345}),
             "not_judged",
             "?",
         ),
@@ -63,6 +63,11 @@ fn each_flaw_is_found_and_marked() {
         let diagnosis = &facts.diagnoses()[0];
         assert!(!diagnosis.remedy.text.is_empty() && !diagnosis.numbers.is_empty(), "{diagnosis:?}");
     }
+    // a program next to a load ends the run: the scenario refuses a warm-up
+    let jobs = json!([{"job": "program", "ranks": 8, "ended_ranks": 8}, {"job": "load"}]);
+    let next_to =
+        json!({"warmup_cycles": 0, "packet_latency_mean_cycles": 999, "queueing_mean_cycles": 0.0, "jobs": jobs});
+    assert_eq!(codes(&point(next_to)), [""; 0]);
     assert_eq!(
         codes(&point(json!({"packets": 29, "solution_seconds": 1.0}))),
         [""; 0],

@@ -47,7 +47,7 @@ class Machine:
     idle_shares : sequence of float
         Power of an idle node, as shares of its full power. The table of results has a row for each of these shares.
     cores_per_terminal : int or None
-        Cores of a node; by default the largest number of ranks at a terminal of the point.
+        Cores of a node; by default the largest number of ranks of a node of the point.
     states : mapping of str to float
         Power of a port in a state such as ``half``, as a share of the power of a port that is on. A port in a state
         that is not named, such as ``waking``, draws as much as a port that is ``on``; a port that is ``off`` draws
@@ -118,7 +118,7 @@ class Run:
             again = results.recording("measure.stop.complete.max_window=1s")
             raise ResultsError.saying(what, f"run it for longer: {again}")
         fabric = _fabric(results, point, machine)
-        nodes = int(summary["terminals"]) // _interfaces(results.scenario(point))
+        nodes = _nodes(results, point)
         if not programs:
             done = summary.get("completion_cycles")
             seconds = None if done is None else done * summary["cycle_seconds"]
@@ -162,13 +162,19 @@ def _cores_per_node(scenario: Mapping[str, Any]) -> int:
     return max(each.get("cores_per_node") or 1 for each in schedulers)
 
 
-def _interfaces(scenario: Mapping[str, Any]) -> int:
-    """Largest number of interfaces of a node over the jobs of the scenario. Each interface is a terminal."""
+def _nodes(results: ResultSet, point: int) -> int:
+    """Number of nodes of the machine. A node has a terminal for each of its interfaces, or for each plane."""
+    summary, scenario = results.summaries[point], results.scenario(point)
     topology, traffic = scenario["topology"], scenario["traffic"]
     planes = (topology.get("planes") or {}).get("count", 1) if isinstance(topology, dict) else 1
-    workloads = [job.get("workload") for job in [traffic, *(traffic.get("jobs") or [])]]
-    programs = [each["programs"] for each in workloads if isinstance(each, dict) and each.get("programs")]
-    return max((each.get("rails") or planes for each in programs), default=planes)
+    workloads = {job.get("name", "all"): job.get("workload") for job in traffic.get("jobs") or [traffic]}
+    nodes, rest = 0, int(summary["terminals"])
+    for job in of_jobs.of(summary):
+        workload = workloads.get(job["job"])
+        programs = workload.get("programs") if isinstance(workload, dict) else None
+        nodes += job["terminals"] // ((programs or {}).get("rails") or planes)
+        rest -= job["terminals"]
+    return nodes + rest // planes
 
 
 def _cores(results: ResultSet, point: int, machine: Machine, nodes: int) -> int:

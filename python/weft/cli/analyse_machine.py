@@ -46,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     network.add_argument(
         "--node-power", metavar="WATTS", type=float, help="power of a busy node [W], instead of --network"
     )
-    cores = "cores of a node (default: the largest number of ranks at a terminal)"
+    cores = "cores of a node (default: the largest number of ranks of a node)"
     parser.add_argument("--cores-per-terminal", metavar="N", type=arguments.positive, help=cores)
     state = "power of a port in a state such as half, as a share of the power of a port that is on (repeatable)"
     parser.add_argument("--state", metavar="NAME=S", action="append", default=[], type=_state, help=state)

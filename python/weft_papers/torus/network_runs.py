@@ -145,7 +145,7 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
         run = Run.of(results, point, Machine())
     except ResultsError:
         return row
-    reference = fabric(REFERENCE[run.terminals])
+    reference = fabric(REFERENCE[run.nodes])
     return row | {
         "runtime_s": run.seconds,
         "w_net": run.fabric.w_net(SHARES, reference),

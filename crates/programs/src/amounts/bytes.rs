@@ -27,7 +27,7 @@ impl FromStr for Bytes {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "\"{text}\" is not a size in bytes\nwrite a number and B, KB, MB, GB, KiB, MiB or GiB, such as \"64KiB\""
+                "\"{text}\" is not a size in bytes\nwrite a number and B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, such as \"64KiB\""
             )
         };
         // "kB" is the symbol of the standard, which reports also print

@@ -83,7 +83,8 @@ const ENDLESS = {
 function whyEndless(point) {
   const ending = valueOf("ending", point);
   if (ending === "stalled") return ending;
-  if (valueOf("saturated", point)) return "saturated";
+  // a point has a mark in place of this verdict if its run was too short for one
+  if (valueOf("saturated", point) && !valueOf("mark", point)) return "saturated";
   return ending === "not_complete" ? ending : null;
 }
 

@@ -75,7 +75,7 @@ pub struct NewFlows(Vec<u64>);
 
 impl NewFlows {
     /// Number of times that a node adds in one access.
-    const MOST: usize = 64;
+    const MOST: usize = 32;
 
     /// Records the time of a message that has arrived.
     pub fn record(&mut self, site: &Site, message: activity::Message) {
