@@ -160,10 +160,10 @@ def test_a_scenario_accepts_the_settings_of_its_flaws(rule: str) -> None:
                 weft.load(text, overrides=settings)
                 found.add(each["code"])
     sets = {
-        "fixed": ["queues_unsettled", "began_with_backlog", "may_be_saturated"],
+        "fixed": ["queues_unsettled", "began_with_backlog", "may_be_saturated", "filling"],
         "auto": ["latencies_unsettled", "power_unsettled"],
         "batches": [],
-        "confidence": ["began_with_backlog"],
+        "confidence": ["began_with_backlog", "filling"],
     }
     of_window = ["no_packet", "too_few_packets", "window_below_latency"] if rule in ("fixed", "auto") else []
     assert found == {*sets[rule], *of_window}

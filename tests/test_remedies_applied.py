@@ -32,7 +32,7 @@ AT_LIMIT = {"measure.warmup": "auto", "measure.warmup_limit": "13200cycles", "tr
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("no_packet", {"traffic.load": 0.00001, "measure.window": "1000cycles"}),
     ("window_below_latency", LONG_LINKS | {"measure.window": "900cycles"}),
-    ("filling", {"measure.warmup": "0cycles", "measure.window": "400cycles"}),
+    ("filling", LONG_LINKS | {"measure.warmup": "0cycles"}),
     ("power_unsettled", SLEEPY),
     ("warmup_of_policy", SLEEPY),
     ("replies_unsettled", REPLIES | {"measure.warmup": "1000cycles"}),

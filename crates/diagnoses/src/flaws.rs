@@ -12,7 +12,8 @@ pub const CARRIED: f64 = 0.97;
 const ROUNDING: f64 = 1e-9;
 /// In the first part of a window, a network that is still filling accepts no flits. A share of the window up to this value is tolerated.
 const FILLING: f64 = 0.05;
-/// A run gives no verdict on saturation if it is shorter than the latency in an empty network times this factor.
+/// A run gives no verdict on saturation if it is shorter than the latency of its fastest packet times this factor. The latencies of other
+/// packets of a saturated run include long waits.
 const LATENCIES: f64 = 3.0;
 /// The value `ending` of a run that reached its longest window before its jobs were complete.
 const NOT_COMPLETE: &str = "not_complete";
@@ -74,23 +75,17 @@ impl Facts {
         self.load.is_none() || self.is_program || self.jobs.iter().any(ends)
     }
 
-    /// The mean latency without waits in queues \[cycles\].
-    pub(crate) fn latency_of_empty_network(&self) -> Option<f64> {
-        let without_waits = self.packet_latency_mean_cycles? - self.queueing_mean_cycles.unwrap_or(0.0);
-        Some(without_waits.max(self.packet_latency_min_cycles.unwrap_or(0.0)))
-    }
-
     /// Whether the engine's verdict "saturated" comes from a run in which hardly any packet could arrive.
     pub(crate) fn is_judged_too_early(&self) -> bool {
-        let (Some(window), Some(latency)) = (self.window_cycles, self.latency_of_empty_network()) else { return false };
-        let is_short = self.warmup_cycles.unwrap_or(0.0) + window < LATENCIES * latency;
+        let (Some(window), Some(least)) = (self.window_cycles, self.packet_latency_min_cycles) else { return false };
+        let is_short = self.warmup_cycles.unwrap_or(0.0) + window < LATENCIES * least;
         is_short && self.saturated == Some(true) && self.has_one_load()
     }
 
     /// The mean latency without waits in queues \[cycles\], if the network was still filling when the window began. `None` if packets had
     /// arrived by then, or if the point is saturated or has no load of its own.
     pub(crate) fn fills_for(&self) -> Option<f64> {
-        let latency = self.latency_of_empty_network()?;
+        let latency = self.packet_latency_mean_cycles? - self.queueing_mean_cycles.unwrap_or(0.0);
         let is_filling = latency - self.warmup_cycles? > FILLING * self.window_cycles?;
         let has_ended = !self.is_stalled() && self.ending != "interrupted";
         (is_filling && has_ended && self.has_one_load() && self.saturated != Some(true)).then_some(latency)

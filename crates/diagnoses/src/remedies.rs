@@ -23,7 +23,7 @@ const LONGEST_PROGRAM: f64 = 1e11;
 /// The proposed warm-up for a network that was still filling is this number of latencies; a run that is too short for a verdict also
 /// gets a window of `JUDGED` latencies.
 const SETTLED: f64 = 4.0;
-const JUDGED: f64 = 20.0;
+const JUDGED: f64 = 40.0;
 /// Code of the warning about a window or warm-up for which the remedy also proposes another load.
 const OF_LOAD: &str = "few_packets";
 /// At 95 % of the capacity, a network delivers a backlog in 20 times the mean waiting time. An automatic warm-up must observe more than
@@ -41,7 +41,7 @@ impl Facts {
                 self.policy_warning().map(|warning| words::policy_or(&warning.path, &warning.help, kind.help))
             }
             Group::Unjudged if self.is_judged_too_early() => {
-                let latency = self.latency_of_empty_network().unwrap_or(0.0).ceil();
+                let latency = self.packet_latency_min_cycles.unwrap_or(0.0);
                 let (warmup, window) = (self.span(SETTLED * latency), self.span(JUDGED * latency));
                 Some(words::warmup_and_window(WARMUP, warmup, window))
             }

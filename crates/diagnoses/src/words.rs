@@ -263,10 +263,9 @@ pub(crate) fn filling(warmup: f64, latency: f64) -> String {
 
 pub(crate) fn judged_too_early(facts: &Facts, remedy: &str) -> String {
     let (warmup, window) = (facts.warmup_cycles.unwrap_or(0.0), facts.window_cycles.unwrap_or(0.0));
-    let latency = facts.latency_of_empty_network().unwrap_or(0.0);
+    let least = facts.packet_latency_min_cycles.unwrap_or(0.0);
     format!(
-        "a packet takes {} cycles even without queues, and the run has only {}: hardly any packet can arrive; {remedy}",
-        general(latency, 4),
+        "the fastest packet takes {least} cycles, and the run has only {}: hardly any packet can arrive; {remedy}",
         warmup + window
     )
 }

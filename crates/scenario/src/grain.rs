@@ -203,8 +203,8 @@ pub(crate) fn explained(fine: &Scenario, Refusal { path, what, help }: Refusal) 
 weft_units::codes! {
     COARSE_GRAIN = "coarse_grain", Warning,
         means: "The scenario runs with flits as large as `grain`. The run is faster but less exact.",
-        computed: "A cycle is the time that a link needs for a grain. Latencies and the times of policies, \
-                   programs and faults are rounded to the nearest number of such cycles.",
+        computed: "A cycle is the time that a link needs for a grain. Latencies and other times, such as \
+                   those of policies and faults, are rounded to the nearest number of such cycles.",
         helps: "Compare with a run without `grain`, on a smaller network if this run takes too long.";
 }
 
