@@ -12,8 +12,8 @@ pub const CARRIED: f64 = 0.97;
 const ROUNDING: f64 = 1e-9;
 /// In the first part of a window, a network that is still filling accepts no flits. A share of the window up to this value is tolerated.
 const FILLING: f64 = 0.05;
-/// A run gives no verdict on saturation if it is shorter than the latency of its fastest packet times this factor. The latencies of other
-/// packets of a saturated run include long waits.
+/// A run gives no verdict on saturation if it is shorter than the network latency of its fastest packet times this factor. Other latencies of
+/// a saturated run include long waits.
 const LATENCIES: f64 = 3.0;
 /// The value `ending` of a run that reached its longest window before its jobs were complete.
 const NOT_COMPLETE: &str = "not_complete";
@@ -77,7 +77,7 @@ impl Facts {
 
     /// Whether the engine's verdict "saturated" comes from a run in which hardly any packet could arrive.
     pub(crate) fn is_judged_too_early(&self) -> bool {
-        let (Some(window), Some(least)) = (self.window_cycles, self.packet_latency_min_cycles) else { return false };
+        let (Some(window), Some(least)) = (self.window_cycles, self.network_latency_min_cycles) else { return false };
         let is_short = self.warmup_cycles.unwrap_or(0.0) + window < LATENCIES * least;
         is_short && self.saturated == Some(true) && self.has_one_load()
     }

@@ -41,7 +41,7 @@ impl Facts {
                 self.policy_warning().map(|warning| words::policy_or(&warning.path, &warning.help, kind.help))
             }
             Group::Unjudged if self.is_judged_too_early() => {
-                let latency = self.packet_latency_min_cycles.unwrap_or(0.0);
+                let latency = self.network_latency_min_cycles.unwrap_or(0.0);
                 let (warmup, window) = (self.span(SETTLED * latency), self.span(JUDGED * latency));
                 Some(words::warmup_and_window(WARMUP, warmup, window))
             }

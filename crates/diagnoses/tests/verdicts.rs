@@ -48,7 +48,7 @@ fn each_flaw_is_found_and_marked() {
             "~",
         ),
         (
-            json!({"saturated": true, "warmup_cycles": 0, "window_cycles": 90, "packet_latency_min_cycles": 45}),
+            json!({"saturated": true, "warmup_cycles": 0, "window_cycles": 90, "network_latency_min_cycles": 45}),
             "not_judged",
             "?",
         ),
