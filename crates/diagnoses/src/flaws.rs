@@ -12,9 +12,6 @@ pub const CARRIED: f64 = 0.97;
 const ROUNDING: f64 = 1e-9;
 /// In the first part of a window, a network that is still filling accepts no flits. A share of the window up to this value is tolerated.
 const FILLING: f64 = 0.05;
-/// A run gives no verdict on saturation if it is shorter than the network latency of its fastest packet times this factor. Other latencies of
-/// a saturated run include long waits.
-const LATENCIES: f64 = 3.0;
 /// The value `ending` of a run that reached its longest window before its jobs were complete.
 const NOT_COMPLETE: &str = "not_complete";
 
@@ -39,12 +36,12 @@ impl Facts {
         let found = [
             self.is_stalled(),
             self.ending == "interrupted",
-            self.saturated == Some(true) && !self.is_judged_too_early(),
+            self.saturated == Some(true),
             self.phases.iter().any(|phase| phase.place.as_ref().is_some_and(|place| place.own_saturated == Some(true))),
             is_cut,
             self.is_dropping(),
             self.packets == Some(0.0) && needs_packets,
-            self.saturated.is_none() || self.is_judged_too_early(),
+            self.saturated.is_none(),
             packets > 0.0 && packets < FEWEST_PACKETS && needs_packets,
             self.below_path_bound == Some(false),
             self.power_settled == Some(false) || self.short_warmup().is_some(),
@@ -73,13 +70,6 @@ impl Facts {
         let ends = |job: &Job| job.batch_packets.is_some() || job.ranks.is_some() || job.queue_programs.is_some();
         // a point without `load` runs a program
         self.load.is_none() || self.is_program || self.jobs.iter().any(ends)
-    }
-
-    /// Whether the engine's verdict "saturated" comes from a run in which hardly any packet could arrive.
-    pub(crate) fn is_judged_too_early(&self) -> bool {
-        let (Some(window), Some(least)) = (self.window_cycles, self.network_latency_min_cycles) else { return false };
-        let is_short = self.warmup_cycles.unwrap_or(0.0) + window < LATENCIES * least;
-        is_short && self.saturated == Some(true) && self.has_one_load()
     }
 
     /// The mean latency without waits in queues \[cycles\], if the network was still filling when the window began. `None` if packets had

@@ -85,8 +85,7 @@ weft_units::codes! {
     NOT_JUDGED_CODE = "not_judged", Flaw,
         means: "The run is too short to tell whether the network carries the load.",
         computed: "Bursts, or incomplete periods of a power policy, can explain the missing load as well as saturation can. The warnings \
-                   `bursts_undecided` and `part_of_policy_period` give the numbers. Or the network accepted less than the load, but \
-                   warm-up + window is less than 3 times the network latency of the fastest packet: hardly any packet could arrive.",
+                   `bursts_undecided` and `part_of_policy_period` give the numbers.",
         helps: "Write a longer `measure.window`. The remedy gives its length.";
     TOO_FEW_PACKETS_CODE = "too_few_packets", Flaw,
         means: "The window measured too few packets for a mean or a percentile.",

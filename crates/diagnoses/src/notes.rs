@@ -123,10 +123,7 @@ impl Facts {
 
     /// Why it is unknown whether the network carries the load of the point, with the remedy.
     fn unjudged(&self) -> Option<String> {
-        let why = || match self.is_judged_too_early() {
-            true => Some(words::judged_too_early(self, &self.remedy(&kinds::NOT_JUDGED).text)),
-            false => self.warnings_of(&TOO_SHORT).next().map(words::what_and_help),
-        };
+        let why = || self.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
         self.has(&kinds::NOT_JUDGED).then(|| why().unwrap_or_else(|| kinds::NOT_JUDGED.words.to_owned()))
     }
 }

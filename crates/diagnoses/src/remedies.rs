@@ -20,10 +20,8 @@ pub(crate) const BELOW_BOUND: f64 = 0.95;
 const LONGEST: f64 = (1u64 << 48) as f64;
 /// Default of the longest window for programs \[cycles of the scenario\].
 const LONGEST_PROGRAM: f64 = 1e11;
-/// The proposed warm-up for a network that was still filling is this number of latencies; a run that is too short for a verdict also
-/// gets a window of `JUDGED` latencies.
+/// The proposed warm-up for a network that was still filling is this number of latencies.
 const SETTLED: f64 = 4.0;
-const JUDGED: f64 = 40.0;
 /// Code of the warning about a window or warm-up for which the remedy also proposes another load.
 const OF_LOAD: &str = "few_packets";
 /// At 95 % of the capacity, a network delivers a backlog in 20 times the mean waiting time. An automatic warm-up must observe more than
@@ -39,11 +37,6 @@ impl Facts {
             Group::Unsettled => self.to_settle_this(kind),
             Group::Overloaded => {
                 self.policy_warning().map(|warning| words::policy_or(&warning.path, &warning.help, kind.help))
-            }
-            Group::Unjudged if self.is_judged_too_early() => {
-                let latency = self.network_latency_min_cycles.unwrap_or(0.0);
-                let (warmup, window) = (self.span(SETTLED * latency), self.span(JUDGED * latency));
-                Some(words::warmup_and_window(WARMUP, warmup, window))
             }
             Group::Unjudged | Group::Period => self.warnings_of(&TOO_SHORT).next().map(of_engine),
             Group::NotComplete => Some(self.to_complete()),

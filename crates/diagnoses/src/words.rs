@@ -261,15 +261,6 @@ pub(crate) fn filling(warmup: f64, latency: f64) -> String {
     )
 }
 
-pub(crate) fn judged_too_early(facts: &Facts, remedy: &str) -> String {
-    let (warmup, window) = (facts.warmup_cycles.unwrap_or(0.0), facts.window_cycles.unwrap_or(0.0));
-    let least = facts.network_latency_min_cycles.unwrap_or(0.0);
-    format!(
-        "the fastest packet is {least} cycles in the network, and the run has only {}: hardly any packet can arrive; {remedy}",
-        warmup + window
-    )
-}
-
 fn silent_job(job: &Job) -> String {
     format!("job {} has no measured packet", job.name)
 }

@@ -47,11 +47,6 @@ fn each_flaw_is_found_and_marked() {
             "filling",
             "~",
         ),
-        (
-            json!({"saturated": true, "warmup_cycles": 0, "window_cycles": 90, "network_latency_min_cycles": 45}),
-            "not_judged",
-            "?",
-        ),
         (json!({"backlog_before_packets": 500, "accepted_load": 0.9}), "began_with_backlog", "~"),
         (json!({"whole_periods": false}), "part_of_period", "^"),
     ];

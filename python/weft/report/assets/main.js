@@ -83,8 +83,7 @@ const ENDLESS = {
 function whyEndless(point) {
   const ending = valueOf("ending", point);
   if (ending === "stalled") return ending;
-  // a point has a mark in place of this verdict if its run was too short for one
-  if (valueOf("saturated", point) && !valueOf("mark", point)) return "saturated";
+  if (valueOf("saturated", point)) return "saturated";
   return ending === "not_complete" ? ending : null;
 }
 
