@@ -260,7 +260,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
             f"{sign}: {meaning}" in text.replace(tilde, "~").replace(r"\*", "*").replace(r"\textasciicircum{}", "^")
             for sign, meaning in soundness.MARKS.items()
         ), text
-        assert all(words in text for words in ("sat: saturated", "stall: packets wait", f".0{tilde}", ".0?"))
+        assert all(words in text for words in ("sat: saturated", "stall: packets, or ranks", f".0{tilde}", ".0?"))
     assert main(["export", str(results.root), "--table", "jobs"]) == 0
     assert "not settled (queues)" in capsys.readouterr().out
     names = [spot.label for spot in Choice.of([results]).spots()]
