@@ -31,9 +31,9 @@ impl FromStr for Bytes {
             )
         };
         // "kB" is the symbol of the standard, which reports also print
-        let (number, unit) = UNITS
+        let (number, unit) = [("kB", 1000)]
             .iter()
-            .chain(&[("kB", 1000)])
+            .chain(&UNITS)
             .find_map(|(name, unit)| text.trim().strip_suffix(name).map(|number| (number.trim_end(), *unit)))
             .ok_or_else(wrong)?;
         let (whole, part) = number.split_once('.').unwrap_or((number, ""));
