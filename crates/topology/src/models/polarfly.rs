@@ -21,8 +21,8 @@
 //! links to each other group. Any two other groups are joined by q - 2 links for odd q, and by q links for even q.
 //!
 //! Router ids increase from group to group. In a group the shared router comes first. After the shared router, the routers of a group
-//! follow in the order of the numbers of their points. The point (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has q^2
-//! + q. To compute the number of a point, an element of the field is the number whose digits are its coefficients. Link classes: "local" in
+//! follow in the order of the numbers of their points. The point (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has
+//! q^2 + q. To compute the number of a point, an element of the field is the number whose digits are its coefficients. Link classes: "local" in
 //! a group, "global" between groups. Terminal id = router * p + port. The ports to terminals come first, then the links sorted by
 //! neighbour, then the ports of the other links of trunks.
 //!
