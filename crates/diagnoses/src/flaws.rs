@@ -78,7 +78,9 @@ impl Facts {
         let latency = self.packet_latency_mean_cycles? - self.queueing_mean_cycles.unwrap_or(0.0);
         let is_filling = latency - self.warmup_cycles? > FILLING * self.window_cycles?;
         let has_ended = !self.is_stalled() && self.ending != "interrupted";
-        (is_filling && has_ended && self.has_one_load() && self.saturated != Some(true)).then_some(latency)
+        // an automatic warm-up ends when latencies have settled, so packets have arrived, or reports that it reached its limit
+        let is_fixed = self.warmup_settled.is_none();
+        (is_filling && is_fixed && has_ended && self.has_one_load() && self.saturated != Some(true)).then_some(latency)
     }
 
     /// Whether these are the facts of a whole point with one load, which lasts as long as the scenario says.
