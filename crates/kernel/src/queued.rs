@@ -1,9 +1,9 @@
 //! Counts the flits that wait for a channel, for agents and congestion control.
 //!
 //! # Counting method
-//! In many networks the output of a flit is known when the flit arrives at a router, and does not change later. In these networks the
-//! number of flits that wait for an output is a difference: the flits that arrived for it minus the flits that it sent. Outputs always
-//! count the flits that they send. Routers count the flits that arrive for each output only if agents or congestion control need the number
+//! In many networks the output of a flit is known when the flit arrives at a router, and does not change later. In these networks
+//! the number of waiting flits of an output is a difference: its arrived flits minus its sent flits. Outputs always count their sent flits.
+//! Routers count the flits that arrive for each output only if agents or congestion control need the number
 //! ([`Fabric::count_queued`]). The cost then depends on the number of moving flits, and not on the number of waiting flits.
 //!
 //! In all other networks each call counts the flits in the queues of the router. Builds with debug assertions use both methods and compare

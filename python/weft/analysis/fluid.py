@@ -46,12 +46,11 @@ class Line(NamedTuple):
     Attributes
     ----------
     dimension : int
-        Index of the coordinate in which the routers differ.
+        Index of the coordinate. The routers have different values of this coordinate.
     routers : ndarray
-        Numbers that identify the routers, in the order of the coordinate; shape (k,).
+        Numbers of the routers, in the order of the coordinate; shape (k,).
     demand : ndarray
-        Flits per cycle that enter the line at one router (row) and leave it at another (column); shape (k, k), zero
-        diagonal.
+        Flits per cycle from one router (row) to another (column); shape (k, k). The diagonal is zero.
     """
 
     dimension: int

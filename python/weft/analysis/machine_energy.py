@@ -49,11 +49,11 @@ class Machine:
     cores_per_terminal : int or None
         Cores of a node; by default the largest number of ranks of a node of the point.
     states : mapping of str to float
-        Power of a port in a state such as ``half``, as a share of the power of a port that is on. A port in a state
-        that is not named, such as ``waking``, draws as much as a port that is ``on``; a port that is ``off`` draws
-        `Shares.port_asleep`.
+        Power of a port in a state such as ``half``, as a share of the power of a port that is on. In all
+        other states, such as ``waking``, a port draws as much as in the state ``on``. In the state ``off``, a port
+        draws `Shares.port_asleep`.
     hardware : Hardware or None
-        Hardware from which watts, kilowatt-hours and money are computed; ``None``: only shares are computed.
+        Hardware, for watts, kilowatt-hours and money. With ``None``, the analysis computes only shares.
 
     Raises
     ------

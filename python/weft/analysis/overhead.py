@@ -70,15 +70,15 @@ def overhead(
     Parameters
     ----------
     radix : int
-        Ports of a router; all of them are counted as links, as in the paper.
+        Ports of a router. Each port counts as a link, as in the paper.
     subnetwork : int, optional
-        Routers of a subnetwork; by default those of the largest balanced flattened butterfly of this radix.
+        Routers of a subnetwork. The default is the size in the largest balanced flattened butterfly of this radix.
     dimensions : int
         Dimensions of the network.
     counter_bits, id_bits : int
         Bits of a counter, and bits of a router's number within its subnetwork.
     router_storage_bytes : float
-        Storage of the router chip [B], from which `router_share` is computed.
+        Storage of the router chip [B]. `router_share` is relative to this storage.
 
     Raises
     ------

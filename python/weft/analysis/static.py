@@ -34,9 +34,9 @@ class Answer:
     Attributes
     ----------
     point : Point
-        The point whose traffic the links carry.
+        The point. The links carry its traffic.
     coordinates : dict
-        Values that the sweep set for the point, without routing and power policy.
+        Swept values of the point, without routing and power policy.
     found : Found
         The links that stay on.
     """

@@ -416,11 +416,11 @@ class Sweep:
         out : path, optional
             Folder of the results, by default ``results/<name of the file>-saturation``.
         tolerance : float
-            The search ends when the highest load that is not too much and the lowest load that is too much are at most
-            this far apart [flits/terminal/cycle].
+            Distance of two loads [flits/terminal/cycle]. The search ends if one load is too much, another load is not
+            too much, and they are at most this far apart.
         lower, upper : float, optional
-            Range of the search [flits/terminal/cycle], by default from `tolerance` to the most that a terminal can
-            send, which is 1 or the bandwidth of its link.
+            Range of the search [flits/terminal/cycle], by default from `tolerance` to the highest load of a
+            terminal: 1, or the bandwidth of its link.
         seeds : int
             Number of runs of each load: with the seed of the scenario and the seeds after it. A load is too much if it
             is too much in at least half of its runs.

@@ -29,17 +29,17 @@ class Hardware:
     Attributes
     ----------
     name : str
-        Text that names the catalogue, the speed and the cables.
+        Names of the catalogue, the speed and the cables, as one string.
     speed, cables, terminal_cables, routers : str
         Values of the keys with these names in `power.catalogue` of a scenario.
     base_w_per_port : float
-        Power of a router per port, for ports that are up and for ports that are down [W].
+        Power of a router per port, whether the port is up or down [W].
     port_w : float
-        Power of a port that is up [W].
+        Additional power of a port in use [W].
     module_w, terminal_module_w : float
         Power of the module at each end of a cable between routers, and at each end of a terminal's cable [W].
     bit_pj : float
-        Energy per bit that crosses a router [pJ/bit]. The energy of bits is not part of the power of a design, because
+        Energy of a router per forwarded bit [pJ/bit]. The energy of bits is not part of the power of a design, because
         a design carries no traffic.
     """
 

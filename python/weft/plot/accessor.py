@@ -191,12 +191,12 @@ class Plots:
             Names of jobs to draw separately. In figures of latencies, each of these jobs has a separate curve.
             ``"all"`` means every job.
         at : int, optional
-            In figures of queues, the cycle that the map shows; by default the cycle with the most full ports.
+            In figures of queues, the cycle of the map. The default is the cycle with the most full ports.
         full : float, optional
-            In figures of queues, the share of its buffer from which on a queue counts as full: above 0 and at most 1;
-            by default 0.5.
+            In figures of queues, the least filled share of a buffer at which its queue counts as full: above 0 and at
+            most 1. The default is 0.5.
         others : sequence of ResultSet, optional
-            Further results that are drawn in the same figure.
+            Further results, drawn in the same figure.
         csv : bool
             Whether to write the numbers of the figure to a file with the same name plus ``.csv``.
         appearance

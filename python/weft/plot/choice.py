@@ -71,11 +71,11 @@ class Choice:
     appearance : Appearance
         Requested appearance of the figure.
     jobs : tuple of str
-        Jobs that have a curve each, instead of one curve for all packets; ``all``: every job.
+        Jobs with separate curves, instead of one curve for all packets. ``all`` means every job.
     at : int or None
-        Cycle that a map of queues shows; ``None``: the cycle with the most full ports.
+        Cycle of a map of queues. ``None`` means the cycle with the most full ports.
     full : float or None
-        Share of its buffer from which on a queue counts as full; ``None``: the default of the kind of figure.
+        Least filled share of a buffer at which its queue counts as full. ``None`` means the default of the kind.
     """
 
     parts: list[Chosen]

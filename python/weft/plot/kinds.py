@@ -38,11 +38,11 @@ class Kind:
     takes : Takes
         Points that the figure can show.
     needs : str
-        Keys that a scenario needs so that its results can be drawn; empty if the kind needs no keys.
+        Keys of a scenario without which the figure has no data. Empty if the kind needs no keys.
     by_job : bool
         Whether the kind can draw single jobs of a point separately.
     of_queues : bool
-        Whether the kind shows which queues are full, with a map of the queues at one time.
+        Whether the kind shows full queues, with a map of the queues at one time.
     """
 
     name: str

@@ -23,7 +23,7 @@ def add(panels: Iterable[Axes], summaries: Sequence[Mapping[str, Any]]) -> None:
     Raises
     ------
     ResultsError
-        If the points differ in the length of a cycle or the size of a flit, so that no second axis fits all of them.
+        If points have different cycle times or flit sizes. Then a single second axis cannot fit all points.
     """
     for axes in panels:
         if unit := _unit(axes.get_xlabel()):

@@ -31,17 +31,17 @@ class Line:
     Attributes
     ----------
     panel, label : str
-        The traffic pattern, and a name that is unique among the curves of this pattern.
+        The traffic pattern, and a name of the curve. No other curve of this pattern has the same name.
     load : list of float
-        Loads that the scenarios set [flits/terminal/cycle], in ascending order.
+        Loads of the scenarios [flits/terminal/cycle], in ascending order.
     over : list of bool
         Whether the point at a load is saturated or stalled.
     unjudged : list of bool
         Whether Weft cannot decide if the point at a load is saturated.
     closed_loop : list of bool
-        Whether the load depends on the network, because terminals wait for replies.
+        True for a load with terminals that wait for replies. The load then depends on the network.
     flaw : list of str
-        Flaw that excludes the point at a load from the best points; empty for a sound point.
+        Flaw of the point at a load. A point with a flaw is never among the best points. Empty for a sound point.
     rank : list of int
         Rank of this flaw; `curves.SOUND` for a sound point.
     points : list of list of int

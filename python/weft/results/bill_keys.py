@@ -54,7 +54,7 @@ class Bill:
     Attributes
     ----------
     pue : float
-        Power usage effectiveness: power that the site draws, divided by the power of the network.
+        Power usage effectiveness: power of the whole site, divided by the power of the network.
     price : float
         Price of a kilowatt-hour.
     currency : str
@@ -64,7 +64,7 @@ class Bill:
     parts : tuple of Part
         The parts of the profile, in their order.
     baseline : str or None
-        Coordinates of the points to which savings are relative; ``None`` for links that are always on.
+        Coordinates of the baseline of savings. ``None`` means links that are always on.
     """
 
     pue: float

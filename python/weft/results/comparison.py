@@ -169,11 +169,11 @@ class Comparison:
     a, b : Chosen
         The two sides of the comparison.
     on : list of str
-        Coordinates by which points are paired.
+        Coordinates. The two points of a pair have equal values of these coordinates.
     pairs : list of Pair
-        Pairs at the places that A and B have in common.
+        Pairs of points at the places common to A and B.
     only_a, only_b : list of dict
-        Places at which only one side has points.
+        Places with points of only one side.
     differ : dict
         Differences between the scenarios at the first pair: values of A and B by dotted path.
     """

@@ -43,11 +43,11 @@ class Billed:
     Attributes
     ----------
     coordinates : dict
-        Values that the sweep set, except load and seed.
+        Swept values, except load and seed.
     label : str
-        String that distinguishes the series from the other series.
+        Unique name of the series.
     group : str
-        Text with the coordinates that the series shares with its baseline, if there are several groups of series.
+        Common coordinates of the series and its baseline, as a string, if there are several groups of series.
     readings : tuple of Reading
         Readings of all parts of the profile; empty if the series cannot be billed.
     refused : str
@@ -55,7 +55,7 @@ class Billed:
     baseline : str
         Name of the baseline of the savings; empty for the baseline itself.
     baseline_powers_w : tuple of float
-        Mean power of the baseline in each part at the work that the series delivers [W]; empty if there are no savings.
+        Mean power of the baseline in each part, at the same delivered work [W]; empty if there are no savings.
     baseline_latencies_cycles : tuple of float or None
         Mean packet latency of the baseline in each part [cycles]; empty if there are no savings, or the latency was not
         measured.
@@ -66,7 +66,7 @@ class Billed:
     remedies : tuple of str
         Remedies for `refused` or `unequal`.
     faults : str
-        Parts that fail during the runs, as a string; empty if no part fails.
+        Failing parts of the network, as a string; empty if no part fails.
     """
 
     coordinates: dict[str, Any]
