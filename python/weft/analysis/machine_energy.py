@@ -21,6 +21,7 @@ from weft.errors import ResultsError
 from weft.results import of_jobs, program_table, set_times
 from weft.results.choose import LOAD, PATTERN, SEED, Chosen, parsed, same
 from weft.results.rows import frame_of
+from weft.scenario import node_interfaces
 from weft.text.labels import setting
 
 if TYPE_CHECKING:
@@ -165,16 +166,15 @@ def _cores_per_node(scenario: Mapping[str, Any]) -> int:
 def _nodes(results: ResultSet, point: int) -> int:
     """Number of nodes of the machine. A node has a terminal for each of its interfaces, or for each plane."""
     summary, scenario = results.summaries[point], results.scenario(point)
-    topology, traffic = scenario["topology"], scenario["traffic"]
-    planes = (topology.get("planes") or {}).get("count", 1) if isinstance(topology, dict) else 1
+    traffic = scenario["traffic"]
     workloads = {job.get("name", "all"): job.get("workload") for job in traffic.get("jobs") or [traffic]}
     nodes, rest = 0, int(summary["terminals"])
     for job in of_jobs.of(summary):
         workload = workloads.get(job["job"])
         programs = workload.get("programs") if isinstance(workload, dict) else None
-        nodes += job["terminals"] // ((programs or {}).get("rails") or planes)
+        nodes += job["terminals"] // node_interfaces.of_node(scenario, programs)
         rest -= job["terminals"]
-    return nodes + rest // planes
+    return nodes + rest // node_interfaces.planes(scenario)
 
 
 def _cores(results: ResultSet, point: int, machine: Machine, nodes: int) -> int:

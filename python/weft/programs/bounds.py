@@ -20,6 +20,7 @@ import numpy as np
 from weft import _engine
 from weft.errors import StuckError
 from weft.programs import program_files
+from weft.scenario import node_interfaces
 from weft.text.columns import columns
 from weft.text.labels import label
 from weft.text.si import TIME, number, si
@@ -224,10 +225,10 @@ class _Rails:
     @classmethod
     def of(cls, resolved: Mapping[str, Any], config: Mapping[str, Any]) -> _Rails:
         """The interfaces of a node according to a resolved scenario and the parameters of a job."""
-        planes = (resolved["topology"].get("planes") or {}).get("count", 1)
         # if the job names a preset of interfaces, its rule is not known here
         choice = config.get("rail_choice") or ("" if "interface" in config else "striping")
-        return cls(config.get("rails") or planes, choice, planes > 1, config.get("ranks_per_terminal", 1))
+        count, in_planes = node_interfaces.of_node(resolved, config), node_interfaces.planes(resolved) > 1
+        return cls(count, choice, in_planes, config.get("ranks_per_terminal", 1))
 
     def number(self, source: int, target: int) -> int:
         """Number of the interface that sends a message between two ranks, if the rule is one of `_KNOWN_RAILS`."""
