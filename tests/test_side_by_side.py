@@ -23,6 +23,7 @@ from weft_papers import registry
 from weft_papers.common import side_by_side, standing
 from weft_papers.common.paper_bar import PaperBar
 from weft_papers.common.reproduction import sweeps as sweeps_of
+from weft_papers.common.side_by_side import Side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -102,7 +103,12 @@ def run(
     show: Callable[[Standing], None] | None = None,
 ) -> list[list[ResultSet]]:
     """Run sweeps in parallel, with their results in a folder."""
-    return side_by_side.run(sweeps, folder, jobs=jobs, force_memory=force_memory, show=show)
+    return side_by_side.run(sides(folder, *sweeps), jobs=jobs, force_memory=force_memory, show=show)
+
+
+def sides(folder: Path, *sweeps: Rounds) -> list[Side]:
+    """Return the sweeps with the folder of their results."""
+    return [Side(rounds, folder) for rounds in sweeps]
 
 
 def until_stopped(control: Control) -> None:
@@ -187,6 +193,25 @@ def test_ctrl_c_keeps_finished_points_and_the_same_call_goes_on(
     assert sorted(again.begun) == [0.2, 0.8], "finished points are not run again"
     assert not one.missing
     assert not two.missing
+
+
+def test_a_sweep_that_has_ended_is_told_while_others_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The only point of the second sweep waits until the calling thread knows that the first sweep has ended."""
+    known, waited, told = Event(), [], []
+
+    def before(load: float, _: Control) -> None:
+        if load == 0.3:
+            waited.append(known.wait(PATIENCE))
+
+    def ended(number: int, found: list[ResultSet]) -> None:
+        told.append((number, [each.root.name for each in found]))
+        known.set()
+
+    Runs(monkeypatch, before)
+    both = sides(tmp_path, rounds("one", [0.9], [0.8]), rounds("two", [0.3]))
+    side_by_side.run(both, jobs=2, force_memory=False, show=None, ended=ended)
+    assert waited == [True]
+    assert told == [(0, ["one", "one-1"]), (1, ["two"])]
 
 
 def test_an_error_lets_what_runs_finish_and_nothing_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,10 +375,10 @@ def test_a_folder_with_other_results_is_refused_before_any_point_runs(
     runs = Runs(monkeypatch, lambda *_: None)
     sweeps = [rounds("a", [0.3]), rounds("b", [0.4])]
     with pytest.raises(ResultsError, match="holds the results of another sweep"):
-        side_by_side.run(sweeps, tmp_path, jobs=2, force_memory=False, show=None)
+        side_by_side.run(sides(tmp_path, *sweeps), jobs=2, force_memory=False, show=None)
     assert runs.begun == []
     (tmp_path / "b").rename(tmp_path / "c")
-    found = side_by_side.run(sweeps, tmp_path, jobs=2, force_memory=False, show=None)
+    found = side_by_side.run(sides(tmp_path, *sweeps), jobs=2, force_memory=False, show=None)
     assert [len(results.points) for (results,) in found] == [1, 1]
 
 

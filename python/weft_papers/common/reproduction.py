@@ -3,43 +3,31 @@
 from __future__ import annotations
 
 import json
-import shlex
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from weft.api.loading import load
-from weft.errors import ResultsError, writing
-from weft.results.choose import SEED
-from weft.results.result_set import ResultSet
 from weft.results.store import replaced
 from weft.runs.notebook_bar import shown
 from weft.text import given
-from weft_papers.common import knees, line_figures, reproduction_page, scoreboard, side_by_side
+from weft_papers.common import line_figures, reproduction_page, scoreboard, side_by_side
 from weft_papers.common.measured import LackingError, Measured
-from weft_papers.common.reproduced import AllReproduced, Reproduction, Shown, mode
+from weft_papers.common.plan import FILES, Plan, check_folder, command, default_root
+from weft_papers.common.reproduced import AllReproduced, Reproduction, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
-    from typing import Any
 
     from weft.api.sweep import Sweep
+    from weft.results.result_set import ResultSet
     from weft_papers.common.paper import Experiment, Figure, Paper
     from weft_papers.common.standing import Standing
 
     Show = Callable[[Standing], None]
     Progress = Callable[[str], AbstractContextManager[Show]]
-
-
-# Key of a scenario that lists the seeds of a sweep.
-_SEEDS = f"sweep.{SEED}"
-# Stems and endings of three files: the page for readers, the scoreboard as a table, and the scoreboard for programs.
-_FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
 
 
 def reproduce(
@@ -76,8 +64,8 @@ def reproduce(
     force_memory : bool
         Run even if the points that run at the same time need more memory than is free.
     progress : callable, optional
-        Function that takes the name of the paper and returns a context manager. `reproduce` calls the value of the
-        context with each new `Standing`, in the caller's thread. Without `progress`, a notebook shows a bar.
+        Function that takes the name of the reproduction and returns a context manager. `reproduce` calls the value of
+        the context with each new `Standing`, in the caller's thread. Without `progress`, a notebook shows a bar.
 
     Raises
     ------
@@ -86,24 +74,8 @@ def reproduce(
     KeyboardInterrupt
         After Ctrl-C; finished points are saved.
     """
-    given.execution(jobs, 1, 0, None)
-    only = list(only)
-    figures = paper.chosen(only)
-    root = _root(paper, out, quick=quick)
-    part = _part(figures) if len(figures) < len(paper.figures) else ""
-    _check(root, [f"{stem}{part}{ending}" for stem, ending in _FILES])
-    needed = _needed(paper, figures, quick=quick)
-    of_sweeps = [partial(_rounds, paper, *sweep, quick=quick, seeds=seeds) for sweep in needed]
-    with _shown(paper.name, progress) as show:
-        found = side_by_side.run(of_sweeps, root / "runs", jobs=jobs, force_memory=force_memory, show=show)
-    ran = [(each, results) for (each, _, _), rounds in zip(needed, found, strict=True) for results in rounds]
-    measured = Measured(_frames(paper, ran), quick)
-    shown = [_draw(paper, figure, measured, root / "figures") for figure in figures]
-    words = ["weft", "reproduce", paper.name, f"--{mode(quick=quick)}", *(["--only", *only] if only else [])]
-    words += ["--seeds", str(seeds)] if seeds is not None else []
-    words += ["--out", str(out)] if out is not None else []
-    done = Reproduction(paper, quick, shlex.join(words), root, part, ran, shown, scoreboard.judge(paper, measured))
-    _write(done)
+    plan = Plan(paper, quick, list(only), out, seeds)
+    (done,) = _carried_out([plan], paper.name, jobs=jobs, force_memory=force_memory, progress=progress)
     return done
 
 
@@ -120,14 +92,7 @@ def sweeps(
     Another machine can run the sweeps. `reproduce` then reads the results in these folders. A sweep around the knees of
     curves is listed after the results exist that determine the knees.
     """
-    for each, name, sets in _needed(paper, paper.chosen(only), quick=quick):
-        rounds: list[ResultSet] = []
-        for stem, sweep in _rounds(paper, each, name, sets, rounds, quick=quick, seeds=seeds):
-            folder = _root(paper, out, quick=quick) / "runs" / stem
-            yield folder, sweep
-            if not (folder / "sweep.json").is_file() or (found := ResultSet.open(folder)).missing:
-                break
-            rounds.append(found)
+    return Plan(paper, quick, list(only), out, seeds).sweeps()
 
 
 def reproduce_all(
@@ -140,7 +105,10 @@ def reproduce_all(
     force_memory: bool = False,
     progress: Progress | None = None,
 ) -> AllReproduced:
-    """Reproduce several papers one after the other, each in a separate folder, and write one page for all papers.
+    """Reproduce several papers, each in a separate folder, and write one page for all papers.
+
+    The sweeps begin in the order of the papers. A paper is drawn and judged when its sweeps are done, while sweeps of
+    the next paper run.
 
     Parameters
     ----------
@@ -159,24 +127,11 @@ def reproduce_all(
     KeyboardInterrupt
         After Ctrl-C; finished points are saved.
     """
-    root = Path("results") / f"all-{mode(quick=quick)}" if out is None else Path(out)
-    _check(root, [f"{stem}{ending}" for stem, ending in _FILES], ())
-    done = [
-        reproduce(
-            paper,
-            quick=quick,
-            out=root / paper.name,
-            seeds=seeds,
-            jobs=jobs,
-            force_memory=force_memory,
-            progress=progress,
-        )
-        for paper in papers
-    ]
-    words = ["weft", "reproduce", "all", f"--{mode(quick=quick)}"]
-    words += ["--seeds", str(seeds)] if seeds is not None else []
-    words += ["--out", str(out)] if out is not None else []
-    result = AllReproduced(done, shlex.join(words), root)
+    root = default_root("all", quick=quick) if out is None else Path(out)
+    check_folder(root, [f"{stem}{ending}" for stem, ending in FILES])
+    plans = [Plan(paper, quick, (), root / paper.name, seeds) for paper in papers]
+    done = _carried_out(plans, "all papers", jobs=jobs, force_memory=force_memory, progress=progress)
+    result = AllReproduced(done, command("all", quick=quick, seeds=seeds, out=out), root)
     with replaced(result.page) as partial:
         partial.write_text(reproduction_page.html_of_all(done, result.command), encoding="utf-8")
     with replaced(root / "scoreboard.json") as partial:
@@ -184,66 +139,56 @@ def reproduce_all(
     return result
 
 
-def _root(paper: Paper, out: str | Path | None, *, quick: bool) -> Path:
-    return Path("results") / f"{paper.name}-{mode(quick=quick)}" if out is None else Path(out)
+def _carried_out(
+    plans: Sequence[Plan], name: str, *, jobs: int | None, force_memory: bool, progress: Progress | None
+) -> list[Reproduction]:
+    """Run the points that have no results yet, then draw and judge each paper once its sweeps are done."""
+    given.execution(jobs, 1, 0, None)
+    for plan in plans:
+        plan.check()
+    several = len(plans) > 1
+    sides = [(plan, side) for plan in plans for side in plan.sides(plan.paper.name if several else "")]
+    results: dict[int, list[ResultSet]] = {}
+    done: dict[int, Reproduction] = {}
+
+    def complete() -> None:
+        for number, plan in enumerate(plans):
+            own = [at for at, (owner, _) in enumerate(sides) if owner is plan]
+            if number not in done and all(at in results for at in own):
+                done[number] = _completed(plan, [results[at] for at in own])
+
+    def ended(number: int, found: list[ResultSet]) -> None:
+        results[number] = found
+        complete()
+
+    with _shown(name, progress) as show:
+        every = [side for _, side in sides]
+        side_by_side.run(every, jobs=jobs, force_memory=force_memory, show=show, ended=ended)
+    complete()
+    return [done[number] for number in range(len(plans))]
 
 
-def _needed(paper: Paper, figures: Iterable[Figure], *, quick: bool) -> list[tuple[Experiment, str, Mapping[str, Any]]]:
-    """List the sweeps of the experiments that figures need, each with its folder and its overrides."""
-    needed = paper.needed(figures, quick=quick)
-    return [(each, *sweep) for each in needed for sweep in each.sweeps(quick=quick)]
+def _completed(plan: Plan, found: Sequence[Sequence[ResultSet]]) -> Reproduction:
+    """Draw the figures, judge the claims and write all files of a paper whose sweeps are done."""
+    paper = plan.paper
+    ran = [(each, results) for (each, _, _), rounds in zip(plan.needed(), found, strict=True) for results in rounds]
+    measured = Measured(_frames(paper, ran), plan.quick)
+    shown = [_draw(paper, figure, measured, plan.root / "figures") for figure in plan.figures]
+    rows = scoreboard.judge(paper, measured)
+    done = Reproduction(paper, plan.quick, plan.command, plan.root, plan.part, ran, shown, rows)
+    _write(done)
+    return done
 
 
 @contextmanager
 def _shown(name: str, progress: Progress | None) -> Iterator[Show | None]:
-    """Yield the function that shows each `Standing` of a paper: from `progress`, or by default from a notebook bar."""
+    """Yield the function that shows each `Standing`: from `progress`, or by default from a notebook bar."""
     if progress is not None:
         with progress(name) as show:
             yield show
         return
     with shown(name, None) as watch:
         yield (lambda standing: watch(standing.status)) if watch else None
-
-
-def _rounds(
-    paper: Paper,
-    experiment: Experiment,
-    name: str,
-    sets: Mapping[str, Any],
-    done: Sequence[ResultSet],
-    *,
-    quick: bool,
-    seeds: int | None,
-) -> Iterator[tuple[str, Sweep]]:
-    """Yield a sweep, and then the sweeps around the knees of its curves, each with its results folder.
-
-    The caller adds the results of each sweep to `done` before it requests the next sweep.
-    """
-    yield name, _with_seeds(paper, experiment, sets, seeds)
-    same = {path: value for path, value in sets.items() if not path.startswith(("sweep.", "zip."))}
-    for number in range(1, (experiment.quick_knees if quick else experiment.knees) + 1):
-        found = knees.around([paper.frame(results) for results in done], [results.points for results in done])
-        if found is None:
-            return
-        yield f"{name}-knees-{number}", _loaded(paper, experiment, same | found)
-
-
-def _with_seeds(paper: Paper, experiment: Experiment, sets: Mapping[str, Any], seeds: int | None) -> Sweep:
-    """Load a sweep of an experiment, with at most `seeds` seeds."""
-    if seeds is None:
-        return _loaded(paper, experiment, sets)
-    if _SEEDS in sets:
-        return _loaded(paper, experiment, dict(sets) | {_SEEDS: sets[_SEEDS][:seeds]})
-    sweep = _loaded(paper, experiment, sets)
-    found = list(dict.fromkeys(point.coordinates[SEED] for point in sweep.points if SEED in point.coordinates))
-    return sweep if seeds >= len(found) else _loaded(paper, experiment, dict(sets) | {_SEEDS: found[:seeds]})
-
-
-def _loaded(paper: Paper, experiment: Experiment, sets: Mapping[str, Any]) -> Sweep:
-    """Load a sweep whose identity excludes the path of its file. Weft can be installed in another folder later."""
-    sweep = load(paper.path(experiment.file), overrides=sets)
-    sweep.named = replace(sweep.named, file=None)
-    return sweep
 
 
 def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[str, pl.DataFrame]:
@@ -253,28 +198,6 @@ def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[s
         frame = paper.frame(results)
         frames[each.name] = pl.concat([frames[each.name], frame]) if each.name in frames else frame
     return frames
-
-
-def _part(figures: Iterable[Figure]) -> str:
-    return "".join(f"-{each.name}" for each in figures)
-
-
-def _check(root: Path, names: Iterable[str], folders: Iterable[str] = ("figures", "runs")) -> None:
-    """Check, before any point runs, that all files of the reproduction can be written."""
-    for place in (root, *root.parents):
-        if place.is_file():
-            what = f"{place} is a file, but the reproduction needs a folder of this name"
-            raise ResultsError.saying(what, "name another folder with --out")
-    if (root / "sweep.json").is_file():
-        what = f"{root} contains the results of a sweep"
-        raise ResultsError.saying(what, "name another folder with --out")
-    for folder in (root, *(root / name for name in folders)):
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-    for place in (root / name for name in names):
-        if place.is_dir():
-            what = f"{place} is a folder, but the reproduction writes a file of this name"
-            raise ResultsError.saying(what, "move the folder away, or name another folder with --out")
 
 
 def _draw(paper: Paper, figure: Figure, measured: Measured, folder: Path) -> Shown:
@@ -299,6 +222,6 @@ def _write(done: Reproduction) -> None:
     """Write the page for readers, and the scoreboard as CSV and as JSON for programs."""
     document = json.dumps(done.document(), indent=1) + "\n"
     texts = (reproduction_page.html(done), scoreboard.as_csv(done.rows), document)
-    for name, text in zip(_FILES, texts, strict=True):
+    for name, text in zip(FILES, texts, strict=True):
         with replaced(done.file(*name)) as partial:
             partial.write_text(text, encoding="utf-8")

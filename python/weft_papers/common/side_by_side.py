@@ -1,4 +1,4 @@
-"""Runs the sweeps of a paper in parallel.
+"""Runs the sweeps of one or several papers in parallel.
 
 Near the end of a sweep, fewer points are left than there are cores. The idle cores then run points of the next sweeps.
 Each sweep has a thread that waits for its points. One set of workers runs the points of all sweeps.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from threading import Condition, Event
 from typing import TYPE_CHECKING
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     # A function that takes the results of earlier rounds of a sweep. It yields the next rounds, each with its folder
     # name.
     Rounds = Callable[[Sequence[ResultSet]], Iterator[tuple[str, Sweep]]]
+    # A function that gets the number of a sweep that has ended, and the results of its rounds.
+    Ended = Callable[[int, list[ResultSet]], None]
 
 # Seconds between two checks of the progress; short, so that Ctrl-C takes effect soon.
 _LOOK_SECONDS = 0.1
@@ -39,26 +42,43 @@ _LOOK_SECONDS = 0.1
 _ROOM_SECONDS = 1.0
 
 
+@dataclass(frozen=True)
+class Side:
+    """A sweep that runs next to others.
+
+    Attributes
+    ----------
+    rounds : callable
+        Function that yields the rounds of the sweep.
+    folder : Path
+        Folder that contains a folder for each round.
+    owner : str
+        Text that the progress shows before the name of a round, such as the name of a paper; empty for no text.
+    """
+
+    rounds: Rounds
+    folder: Path
+    owner: str = ""
+
+
 class _CalledOffError(Exception):
     """Ends the thread of a sweep if another sweep has failed, or if the user has interrupted the program."""
 
 
 def run(
-    sweeps: Sequence[Rounds],
-    folder: Path,
+    sweeps: Sequence[Side],
     *,
     jobs: int | None,
     force_memory: bool,
     show: Callable[[Standing], None] | None,
+    ended: Ended | None = None,
 ) -> list[list[ResultSet]]:
     """Run several sweeps with all their rounds in parallel, and return the results in the order of the sweeps.
 
     Parameters
     ----------
-    sweeps : sequence of callable
-        For each sweep, a function that yields its rounds.
-    folder : Path
-        Folder that contains a folder for each round.
+    sweeps : sequence of Side
+        The sweeps, in the order in which they begin.
     jobs : int or None
         Number of points of all sweeps that run at the same time; by default the number of cores. With one job the
         sweeps run one after the other.
@@ -66,6 +86,9 @@ def run(
         Run even if the points that run at the same time need more memory than is free.
     show : callable or None
         Function that the calling thread calls with the current `Standing` at short intervals.
+    ended : callable or None
+        Function that the calling thread calls once for each sweep that has ended without an error. Other sweeps run
+        meanwhile.
 
     Raises
     ------
@@ -77,10 +100,10 @@ def run(
     KeyboardInterrupt
         After the running points have stopped; finished points are kept.
     """
-    _check_folders(sweeps, folder)
+    _check_folders(sweeps)
     with Workers(jobs) as workers:
         standings = Standings(len(sweeps), workers.count)
-        sides = _Sides(sweeps, folder, workers, standings, force_memory=force_memory)
+        sides = _Sides(sweeps, workers, standings, force_memory=force_memory)
 
         def tell() -> None:
             if show and (standing := standings.standing()):
@@ -91,7 +114,7 @@ def run(
             with ThreadPoolExecutor(workers.count + 1 if workers.count > 1 else 1) as threads:
                 try:
                     futures = [threads.submit(sides.run, number) for number in range(len(sweeps))]
-                    _follow(futures, tell)
+                    _follow(futures, tell, ended)
                 except BaseException:
                     sides.stop()
                     raise
@@ -100,15 +123,16 @@ def run(
     return [future.result() for future in futures]
 
 
-def _check_folders(sweeps: Sequence[Rounds], folder: Path) -> None:
+def _check_folders(sweeps: Sequence[Side]) -> None:
     """Refuse folders that hold the results of other sweeps, before any sweep runs for hours."""
-    if any(folder.glob("*/sweep.json")):
-        for rounds in sweeps:
-            stem, sweep = next(rounds([]))
-            Store(folder / stem).check_owner(sweep.named, sweep.points)
+    used = {folder for folder in {each.folder for each in sweeps} if any(folder.glob("*/sweep.json"))}
+    for each in sweeps:
+        if each.folder in used:
+            stem, sweep = next(each.rounds([]))
+            Store(each.folder / stem).check_owner(sweep.named, sweep.points)
 
 
-def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]) -> None:
+def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None], told: Ended | None) -> None:
     """Wait for all sweeps, and report the progress at short intervals.
 
     Then raise the error of the failed sweep that is first in the order of the sweeps.
@@ -120,6 +144,8 @@ def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]
         for future in ended:
             if isinstance(problem := future.exception(), WriteError):
                 raise problem  # if the disk is full, the next sweep fails also
+            if problem is None and told:
+                told(futures.index(future), future.result())
     problems = [problem for future in futures if (problem := future.exception())]
     for problem in problems:
         if not isinstance(problem, _CalledOffError):
@@ -129,10 +155,8 @@ def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]
 class _Sides:
     """Runs each sweep in a separate thread, and lets a sweep wait until its points fit into memory."""
 
-    def __init__(
-        self, sweeps: Sequence[Rounds], folder: Path, workers: Workers, standings: Standings, *, force_memory: bool
-    ) -> None:
-        self._sweeps, self._folder, self._workers, self._standings = sweeps, folder, workers, standings
+    def __init__(self, sweeps: Sequence[Side], workers: Workers, standings: Standings, *, force_memory: bool) -> None:
+        self._sweeps, self._workers, self._standings = sweeps, workers, standings
         self._force_memory = force_memory
         self._held: list[Sequence[Point]] = []
         self._room = Condition()
@@ -154,8 +178,9 @@ class _Sides:
     def _rounds(self, number: int) -> list[ResultSet]:
         done: list[ResultSet] = []
         self._check()
-        for stem, sweep in self._sweeps[number](done):
-            name = f"{stem} ({number + 1} of {len(self._sweeps)})"
+        side = self._sweeps[number]
+        for stem, sweep in side.rounds(done):
+            name = f"{side.owner} {stem} ({number + 1} of {len(self._sweeps)})".lstrip()
 
             def watch(status: Status, name: str = name) -> None:
                 self._standings.tell(number, name, status)
@@ -164,7 +189,7 @@ class _Sides:
 
             with self._place(sweep.points):
                 try:
-                    done.append(sweep.run(self._folder / stem, watch=watch, executor=self._workers))
+                    done.append(sweep.run(side.folder / stem, watch=watch, executor=self._workers))
                 finally:
                     self._standings.end(name)
         self._standings.done()
