@@ -14,8 +14,8 @@ from weft.runs.notebook_bar import shown
 from weft.text import given
 from weft_papers.common import line_figures, reproduction_page, scoreboard, side_by_side
 from weft_papers.common.measured import LackingError, Measured
-from weft_papers.common.plan import FILES, Plan, check_folder, command, default_root
 from weft_papers.common.reproduced import AllReproduced, Reproduction, Shown
+from weft_papers.common.reproduction_plan import FILES, Plan, check_folder, command, default_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
