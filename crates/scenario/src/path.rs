@@ -317,7 +317,10 @@ fn check_model(
         let what = format!("unknown model `{}`", entry.key);
         let help = match schema.model_meant_by(&entry.key) {
             Some(meant) => format!("write `{meant}`; all models: {}", names.join(", ")),
-            None => elsewhere(&entry.key, "", "write one of", &names),
+            None => schema::section_around(&entry.key, path).map_or_else(
+                || elsewhere(&entry.key, "", "write one of", &names),
+                |section| format!("`{0}` is a key of `{section}`: did you mean `{section}.{0}`?", entry.key),
+            ),
         };
         return Err(Diagnostic::at(&entry.key_span, path, &what, &help, notes));
     };

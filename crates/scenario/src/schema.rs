@@ -186,6 +186,18 @@ pub(crate) fn places(name: &str) -> Vec<String> {
     found.into_iter().filter(|place| Some(place.len()) == least).map(|place| place.join(".")).collect()
 }
 
+/// Dotted path of the innermost section that contains `path` and has a key of exactly this name.
+pub(crate) fn section_around(name: &str, path: &str) -> Option<String> {
+    let mut around = path.match_indices('.').map(|(end, _)| &path[..end]).rev();
+    let has_key = |section: &&str| {
+        let schema = section.split('.').try_fold(Schema::root(), |schema, name| schema.child(name));
+        schema.is_some_and(
+            |schema| matches!(schema.view(), View::Keys { keys, .. } if keys.iter().any(|(key, _)| *key == name)),
+        )
+    };
+    around.find(has_key).map(str::to_owned)
+}
+
 /// Dotted path of a key with almost this name, in the sections that contain `path` or in a section below one of them. The innermost section
 /// is searched first.
 pub(crate) fn near(name: &str, path: &str) -> Option<String> {

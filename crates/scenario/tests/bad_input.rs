@@ -84,6 +84,21 @@ fn unknown_model() {
     "#);
 }
 
+/// The name is a key of the section around the model.
+#[test]
+fn a_key_of_the_section_around_a_model() {
+    let programs = "workload: {programs: {program: {file: ring.goal}}}";
+    insta::assert_snapshot!(refused(&[("pattern: uniform\n  load: 0.3", programs)], &[]), @r#"
+    error: traffic.workload.programs.program: unknown model `file`
+      --> bad.yaml:10:35
+       |
+    10 |   workload: {programs: {program: {file: ring.goal}}}
+       |                                   ^^^^
+       |
+       = help: `file` is a key of `traffic.workload.programs`: did you mean `traffic.workload.programs.file`?
+    "#);
+}
+
 #[test]
 fn unknown_model_with_parameters() {
     insta::assert_snapshot!(listed(refused(&[("hyperx: {", "hyprex: {")], &[]), TopologyConfig::NAMES), @r#"
