@@ -42,6 +42,15 @@ def scenario(folder: Path, **programs: object) -> Path:
     return file
 
 
+def test_a_program_without_operations_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "program.goal"
+    program.write_text("num_ranks 2\nrank 0 {\n}\nrank 1 {\n}\n", encoding="utf-8")
+    assert main(["check", str(scenario(tmp_path))]) == 2
+    assert "program.goal: the program has no operations, 2 ranks" in capsys.readouterr().err
+    assert main(["trace", "info", str(program)]) == 0, "the remedy"
+    assert "2 ranks, 0 operations" in capsys.readouterr().out
+
+
 def test_messages_that_are_larger_than_their_receives_are_a_warning_everywhere(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

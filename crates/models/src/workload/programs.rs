@@ -219,6 +219,11 @@ impl Programs {
                 let program = readers::of(file.bytes()).read(file.name(), file.bytes()).map_err(at_file)?;
                 program.check().map_err(at_file)?;
                 rules.check(&program).map_err(at_file)?;
+                if program.ops() == 0 {
+                    let what = format!("{}: the program has no operations, {} ranks", file.name(), program.len());
+                    let help = "name a file with operations; `weft trace info FILE` counts the operations of a file";
+                    return Err(Refusal::new(format!("{path}.file"), what, help));
+                }
                 Ok((program, rules))
             }
         }
