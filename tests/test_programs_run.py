@@ -105,8 +105,9 @@ def test_a_program_that_stopped_is_explained_without_a_picture(
     assert "no packet waits in the network" in capsys.readouterr().err
     again = weft.load(str(tmp_path / "scenario.yaml"), overrides={"measure.rank_states": {}})
     again.run(tmp_path / "states", watch=False)
-    assert main(["explain", "program", str(tmp_path / "states")]) == 2
-    assert "`weft explain stall FOLDER` names the ranks or packets that wait" in capsys.readouterr().err
+    for folder in (results, str(tmp_path / "states")):
+        assert main(["explain", "program", folder]) == 2
+        assert f"`weft explain stall {folder}` names the ranks or packets that wait" in capsys.readouterr().err
 
 
 def test_a_check_says_that_the_program_decides_and_a_search_for_saturation_is_refused(tmp_path: Path) -> None:

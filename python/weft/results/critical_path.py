@@ -178,9 +178,12 @@ def of(results: ResultSet, point: int) -> list[Path]:
     ResultsError
         If the states of ranks were not recorded up to the end of the run, or if a program did not end.
     """
-    states = results.recorded(point, "rank_states")
     summary = results.summaries[point]
-    if why := flaw(summary, states):
+    why = _unended(summary, f"`weft explain stall {results.root}`")
+    if not why:
+        states = results.recorded(point, "rank_states")
+        why = flaw(summary, states)
+    if why:
         raise ResultsError.saying(f"{results.describe(point)} of {results.root}: {why[0]}", why[1])
     return paths(states)
 
@@ -192,17 +195,23 @@ def flaw(summary: Mapping[str, Any], states: pl.DataFrame) -> tuple[str, str] | 
     if not summary["rank_states_complete"]:
         remedy = "increase measure.rank_states.max_spans and run the point again"
         return "the record of rank states ends before the end of the run", remedy
-    if any(job.get("run_time_cycles", 0) is None for job in summary["jobs"]):
-        if summary[ENDING.column] == NOT_COMPLETE:
-            return "a program did not end: the run was cut off", soundness.remedy(summary)
-        how = summary[ENDING.column]
-        if how == STALLED:
-            return (
-                f"a program did not end: the run {how}",
-                "`weft explain stall FOLDER` names the ranks or packets that wait",
-            )
-        return f"a program did not end: the run {how}", "allow more time with measure.stop.complete.max_window"
-    return None
+    return _unended(summary, "`weft run FILE --out FOLDER`, then `weft explain stall FOLDER`,")
+
+
+def _unended(summary: Mapping[str, Any], explain: str) -> tuple[str, str] | None:
+    """The reason why a program did not end, and a remedy; `None` if all programs ended.
+
+    `explain` is the command that says what waits in a stalled run.
+    """
+    if all(job.get("run_time_cycles", 0) is not None for job in summary["jobs"]):
+        return None
+    how = summary[ENDING.column]
+    if how == NOT_COMPLETE:
+        return "a program did not end: the run was cut off", soundness.remedy(summary)
+    what = f"a program did not end: the run {how}"
+    if how == STALLED:
+        return what, f"{explain} names the ranks or packets that wait"
+    return what, "allow more time with measure.stop.complete.max_window"
 
 
 def lines(path: Path, cycle_seconds: float) -> list[str]:
