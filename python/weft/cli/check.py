@@ -98,7 +98,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--estimate",
         action="store_true",
-        help="also estimate the run time of programs of more than 20,000,000 operations (slow)",
+        help="also estimate the run time of programs of more than 20,000,000 operations",
     )
     arguments.add_units(parser)
     parser.add_argument("--json", action="store_true", help="print the facts and the warnings as JSON")

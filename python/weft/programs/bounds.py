@@ -50,9 +50,9 @@ _KNOWN_RAILS = ("destination", "local_rank")
 _LEAST_SCALE = 1e-6
 # Maximum number of operations of a program that is estimated by default. The executor takes some seconds for them.
 MOST_OPERATIONS = 20_000_000
-# Run time of the executor per operation [s]. On a machine with two idle cores it was 1e-7 s in a training step of 1,024
-# ranks and 85 million operations, and 5e-7 s in a ring of 16,384 ranks.
-_SECONDS_PER_OPERATION = 2e-7
+# Run times of the executor per operation [s] on a machine with two idle cores: in a training step of 1,024 ranks and 85
+# million operations, and in a ring of 16,384 ranks.
+_SECONDS_PER_OPERATION = (1e-7, 5e-7)
 # The LogGOPS executor cannot represent longer times of a message: 2^40 ns, converted to seconds.
 _LONGEST = 1099.0
 BOUNDS = {
@@ -120,7 +120,7 @@ def of_point(point: Point, *, estimate: bool = False) -> list[Bounds]:
     point : Point
         A point that can run.
     estimate : bool
-        Whether to estimate also programs of more than `MOST_OPERATIONS` operations, which takes long.
+        Whether to estimate also programs of more than `MOST_OPERATIONS` operations.
 
     Raises
     ------
@@ -445,10 +445,10 @@ def _skipped(bounds: Bounds) -> str:
     """Text with the reason why a program has no estimate, and with the command that computes it."""
     if bounds.operations <= MOST_OPERATIONS:
         return "not computed: times of its messages are above 2^40 ns, the limit of the executor"
-    count, seconds = f"{bounds.operations:,}", si(bounds.operations * _SECONDS_PER_OPERATION, "s", 2)
+    least, most = (si(bounds.operations * seconds, "s", 2) for seconds in _SECONDS_PER_OPERATION)
     return (
-        f"not computed: {count} operations take about {seconds}; `weft check FILE --estimate` computes it, and "
-        "checks that the program can finish"
+        f"not computed: {bounds.operations:,} operations take about {least} to {most}; `weft check FILE --estimate` "
+        "computes it, and checks that the program can finish"
     )
 
 
