@@ -5,21 +5,59 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
+import weft
 from weft.cli import main
+from weft.runs.checkpoints import Checkpoints
 from weft_papers import registry
 from weft_papers.common import rules, scoreboard
 from weft_papers.common.measured import Measured
+from weft_papers.common.paper import Experiment, Figure
 from weft_papers.common.reproduction import reproduce_all
+from weft_papers.common.reproduction_plan import ReproductionPlan
 from weft_papers.common.rules import given
 
 if TYPE_CHECKING:
+    from weft._engine import Finished, Point
+    from weft.api.sweep import Sweep
+    from weft.results.result_set import ResultSet
     from weft_papers.common.paper import Paper
     from weft_papers.common.reproduced import AllReproduced
+
+
+# The load of the only point of a paper.
+LOADS = {"flex": 0.1, "torus": 0.3}
+# A thread that waits for a file fails after this time [s].
+PATIENCE = 60
+
+
+def small_sweep(load: float) -> Sweep:
+    """Make a sweep with one small point."""
+    return weft.load(
+        {
+            "topology": {"hyperx": {"widths": [2, 2], "terminals_per_router": 2}},
+            "links": {"default": {"latency": "2cycles", "vcs": 2, "buffer": "8flits"}},
+            "routing": "dimension_order",
+            "traffic": {"pattern": "uniform", "load": load},
+            "measure": {"warmup": "100cycles", "window": "100cycles"},
+            "sweep": {"traffic.load": [load]},
+        }
+    )
+
+
+def appears(path: Path) -> bool:
+    """Wait until a file exists, and return whether it does."""
+    for _ in range(PATIENCE * 100):
+        if path.is_file():
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def without_runs(paper: Paper) -> Paper:
@@ -33,6 +71,52 @@ def without_runs(paper: Paper) -> Paper:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> AllReproduced:
     papers = [without_runs(registry.paper(name)) for name in registry.PAPERS]
     return reproduce_all(papers, out=tmp_path_factory.mktemp("whole"))
+
+
+def with_one_sweep(name: str) -> Paper:
+    """Return a paper with an experiment, a table that needs it, and without rules. The page has one section for it."""
+    paper = registry.paper(name)
+    table = Figure("loads", "Loads", None, ("small",), rows=lambda measured: measured["small"].select("load"))
+    return dataclasses.replace(without_runs(paper), experiments=[Experiment("small")], figures=[table], frame=loads)
+
+
+def loads(results: ResultSet) -> pl.DataFrame:
+    """Return the loads of the points."""
+    return pl.DataFrame({"load": [point["coordinates"]["traffic.load"] for point in results.points]})
+
+
+def test_a_paper_is_drawn_while_the_next_one_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The point of the second paper ends when the report of the first exists. A second call runs no point again."""
+    monkeypatch.setattr(ReproductionPlan, "_loaded", lambda plan, *_: small_sweep(LOADS[plan.paper.name]))
+    waited: list[bool] = []
+    real = Checkpoints.run
+
+    def run(own: Checkpoints, point: Point, *how: Any) -> Finished:
+        if point.coordinates["traffic.load"] == LOADS["torus"]:
+            waited.append(appears(tmp_path / "flex" / "report.html"))
+        return real(own, point, *how)
+
+    monkeypatch.setattr(Checkpoints, "run", run)
+    papers = [with_one_sweep(name) for name in LOADS]
+    for _ in range(2):
+        done = reproduce_all([*papers, without_runs(registry.paper("tcep"))], out=tmp_path, jobs=2)
+        assert [each.paper.name for each in done.papers] == ["flex", "torus", "tcep"]
+        drawn = [each.shown[0].files[0].read_text(encoding="utf-8") for each in done.papers[:2]]
+        assert drawn == ["load\n0.1\n", "load\n0.3\n"]
+    assert waited == [True]
+
+
+def test_a_drawing_that_fails_ends_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ReproductionPlan, "_loaded", lambda plan, *_: small_sweep(LOADS[plan.paper.name]))
+    first, second = (with_one_sweep(name) for name in LOADS)
+
+    def rows(_: Measured) -> pl.DataFrame:
+        raise ZeroDivisionError
+
+    broken = dataclasses.replace(first, figures=[dataclasses.replace(first.figures[0], rows=rows)])
+    with pytest.raises(ZeroDivisionError):
+        reproduce_all([broken, second], out=tmp_path, jobs=2)
+    assert (tmp_path / "torus" / "report.html").is_file()
 
 
 def test_each_paper_has_a_folder_and_a_section(whole: AllReproduced) -> None:

@@ -1,4 +1,4 @@
-"""Tests sweeps of a paper that run in parallel: they overlap, wait for memory, and end after errors and Ctrl-C."""
+"""Tests sweeps of papers that run in parallel: they overlap, wait for memory, and end after errors and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from weft_papers import registry
 from weft_papers.common import side_by_side, standing
 from weft_papers.common.paper_bar import PaperBar
 from weft_papers.common.reproduction import sweeps as sweeps_of
-from weft_papers.common.side_by_side import Side
+from weft_papers.common.side_by_side import PlannedSweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -103,12 +103,12 @@ def run(
     show: Callable[[Standing], None] | None = None,
 ) -> list[list[ResultSet]]:
     """Run sweeps in parallel, with their results in a folder."""
-    return side_by_side.run(sides(folder, *sweeps), jobs=jobs, force_memory=force_memory, show=show)
+    return side_by_side.run(planned(folder, *sweeps), jobs=jobs, force_memory=force_memory, show=show)
 
 
-def sides(folder: Path, *sweeps: Rounds) -> list[Side]:
+def planned(folder: Path, *sweeps: Rounds) -> list[PlannedSweep]:
     """Return the sweeps with the folder of their results."""
-    return [Side(rounds, folder) for rounds in sweeps]
+    return [PlannedSweep(rounds, folder) for rounds in sweeps]
 
 
 def until_stopped(control: Control) -> None:
@@ -203,13 +203,13 @@ def test_a_sweep_that_has_ended_is_told_while_others_run(tmp_path: Path, monkeyp
         if load == 0.3:
             waited.append(known.wait(PATIENCE))
 
-    def ended(number: int, found: list[ResultSet]) -> None:
+    def on_end(number: int, found: list[ResultSet]) -> None:
         told.append((number, [each.root.name for each in found]))
         known.set()
 
     Runs(monkeypatch, before)
-    both = sides(tmp_path, rounds("one", [0.9], [0.8]), rounds("two", [0.3]))
-    side_by_side.run(both, jobs=2, force_memory=False, show=None, ended=ended)
+    both = planned(tmp_path, rounds("one", [0.9], [0.8]), rounds("two", [0.3]))
+    side_by_side.run(both, jobs=2, force_memory=False, show=None, on_end=on_end)
     assert waited == [True]
     assert told == [(0, ["one", "one-1"]), (1, ["two"])]
 
@@ -247,6 +247,26 @@ def test_an_error_lets_what_runs_finish_and_nothing_begin(tmp_path: Path, monkey
     assert not (tmp_path / "four").exists()
 
 
+def test_an_error_ends_no_sweep_before_the_failed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second sweep fails while the first one runs. The first sweep still runs its second round."""
+    begun, failed = Event(), Event()
+
+    def failing(_: Sequence[ResultSet]) -> Iterator[tuple[str, Sweep]]:
+        assert begun.wait(PATIENCE)
+        failed.set()
+        raise ScenarioError.saying("it fails", "try another")
+
+    def before(load: float, _: Control) -> None:
+        if load == 0.9:
+            begun.set()
+            assert failed.wait(PATIENCE)
+
+    runs = Runs(monkeypatch, before)
+    with pytest.raises(ScenarioError, match="it fails"):
+        run(tmp_path, rounds("one", [0.9], [0.8]), failing, rounds("three", [0.1]))
+    assert [load for load in runs.begun if load > 0.5] == [0.9, 0.8]
+
+
 def test_a_full_disk_stops_all_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def before(load: float, control: Control) -> None:
         if load == 0.9:
@@ -271,6 +291,34 @@ def test_sweeps_too_large_together_run_one_after_the_other(tmp_path: Path, monke
         run(tmp_path / "refused", *both)
     assert not list((tmp_path / "refused").glob("*/points"))
     run(tmp_path / "forced", *both, force_memory=True)
+
+
+def test_sweeps_that_wait_for_memory_continue_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second sweep does not fit while the first one runs. The third one would fit, but begins after the second."""
+    size = memory.estimates(sweep(0.1).points)[0]
+    waits = {0.8: Event(), 0.3: Event()}
+    first = Event()
+
+    def later(name: str, *loads: float) -> Rounds:
+        def each(_: Sequence[ResultSet]) -> Iterator[tuple[str, Sweep]]:
+            assert name == "two" or waits[0.8].wait(PATIENCE)
+            assert first.wait(PATIENCE)
+            waits[loads[0]].set()
+            yield name, sweep(*loads)
+
+        return each
+
+    def before(load: float, _: Control) -> None:
+        if load == 0.9:
+            first.set()
+            assert all(each.wait(PATIENCE) for each in waits.values())
+            Event().wait(0.3)  # until both sweeps wait for memory
+
+    runs = Runs(monkeypatch, before)
+    monkeypatch.setattr(memory, "left", lambda: Left(size * 5 // 2, "the machine", counts_reserved=True))
+    run(tmp_path, rounds("one", [0.9]), later("two", 0.8, 0.7), later("three", 0.3), jobs=3)
+    assert runs.begun[0] == 0.9
+    assert runs.begun.index(0.3) > runs.begun.index(0.8)
 
 
 def test_the_standing_counts_points_and_sweeps(tmp_path: Path) -> None:
@@ -375,10 +423,10 @@ def test_a_folder_with_other_results_is_refused_before_any_point_runs(
     runs = Runs(monkeypatch, lambda *_: None)
     sweeps = [rounds("a", [0.3]), rounds("b", [0.4])]
     with pytest.raises(ResultsError, match="holds the results of another sweep"):
-        side_by_side.run(sides(tmp_path, *sweeps), jobs=2, force_memory=False, show=None)
+        side_by_side.run(planned(tmp_path, *sweeps), jobs=2, force_memory=False, show=None)
     assert runs.begun == []
     (tmp_path / "b").rename(tmp_path / "c")
-    found = side_by_side.run(sides(tmp_path, *sweeps), jobs=2, force_memory=False, show=None)
+    found = side_by_side.run(planned(tmp_path, *sweeps), jobs=2, force_memory=False, show=None)
     assert [len(results.points) for (results,) in found] == [1, 1]
 
 

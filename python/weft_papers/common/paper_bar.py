@@ -1,6 +1,6 @@
 """Shows the progress of a reproduction on standard error.
 
-It has one bar for all sweeps of the paper, and a line for each finished sweep.
+It has one bar for all sweeps of the paper or papers, and a line for each finished sweep.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class PaperBar:
-    """A context manager that shows the progress of a paper's sweeps until the context ends.
+    """A context manager that shows the progress of the sweeps until the context ends.
 
     Parameters
     ----------
     name : str
-        Name of the paper.
+        Name of the paper, or ``all papers``.
     console : rich.console.Console, optional
         Console to which the progress is written; by default standard error.
     """

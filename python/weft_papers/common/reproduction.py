@@ -15,7 +15,7 @@ from weft.text import given
 from weft_papers.common import line_figures, reproduction_page, scoreboard, side_by_side
 from weft_papers.common.measured import LackingError, Measured
 from weft_papers.common.reproduced import AllReproduced, Reproduction, Shown
-from weft_papers.common.reproduction_plan import FILES, Plan, check_folder, command, default_root
+from weft_papers.common.reproduction_plan import FILES, ReproductionPlan, check_folder, command, default_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,8 +64,8 @@ def reproduce(
     force_memory : bool
         Run even if the points that run at the same time need more memory than is free.
     progress : callable, optional
-        Function that takes the name of the reproduction and returns a context manager. `reproduce` calls the value of
-        the context with each new `Standing`, in the caller's thread. Without `progress`, a notebook shows a bar.
+        Function that takes the name of the paper and returns a context manager. `reproduce` calls the value of the
+        context with each new `Standing`, in the caller's thread. Without `progress`, a notebook shows a bar.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def reproduce(
     KeyboardInterrupt
         After Ctrl-C; finished points are saved.
     """
-    plan = Plan(paper, quick, list(only), out, seeds)
+    plan = ReproductionPlan(paper, quick, list(only), out, seeds)
     (done,) = _carried_out([plan], paper.name, jobs=jobs, force_memory=force_memory, progress=progress)
     return done
 
@@ -92,7 +92,7 @@ def sweeps(
     Another machine can run the sweeps. `reproduce` then reads the results in these folders. A sweep around the knees of
     curves is listed after the results exist that determine the knees.
     """
-    return Plan(paper, quick, list(only), out, seeds).sweeps()
+    return ReproductionPlan(paper, quick, list(only), out, seeds).sweeps()
 
 
 def reproduce_all(
@@ -108,14 +108,16 @@ def reproduce_all(
     """Reproduce several papers, each in a separate folder, and write one page for all papers.
 
     The sweeps begin in the order of the papers. A paper is drawn and judged when its sweeps are done, while sweeps of
-    the next paper run.
+    the next paper run. If a sweep fails, the sweeps after it do not begin.
 
     Parameters
     ----------
     papers : sequence of Paper
         The papers in the order of the page.
-    quick, seeds, jobs, force_memory, progress
+    quick, seeds, jobs, force_memory
         As for `reproduce`.
+    progress : callable, optional
+        As for `reproduce`, but called once, with the text ``all papers``.
     out : path, optional
         Folder of all files; by default ``results/all-quick`` or ``results/all-full``. Points whose results are already
         in this folder are not run again.
@@ -129,7 +131,7 @@ def reproduce_all(
     """
     root = default_root("all", quick=quick) if out is None else Path(out)
     check_folder(root, [f"{stem}{ending}" for stem, ending in FILES])
-    plans = [Plan(paper, quick, (), root / paper.name, seeds) for paper in papers]
+    plans = [ReproductionPlan(paper, quick, (), root / paper.name, seeds) for paper in papers]
     done = _carried_out(plans, "all papers", jobs=jobs, force_memory=force_memory, progress=progress)
     result = AllReproduced(done, command("all", quick=quick, seeds=seeds, out=out), root)
     with replaced(result.page) as partial:
@@ -140,35 +142,48 @@ def reproduce_all(
 
 
 def _carried_out(
-    plans: Sequence[Plan], name: str, *, jobs: int | None, force_memory: bool, progress: Progress | None
+    plans: Sequence[ReproductionPlan], name: str, *, jobs: int | None, force_memory: bool, progress: Progress | None
 ) -> list[Reproduction]:
-    """Run the points that have no results yet, then draw and judge each paper once its sweeps are done."""
+    """Run the points that have no results yet, then draw and judge the papers in their order.
+
+    Each paper but the last is drawn when its sweeps are done, while other sweeps run. An error in a drawing or a rule
+    is raised when all sweeps have ended.
+    """
     given.execution(jobs, 1, 0, None)
     for plan in plans:
         plan.check()
-    several = len(plans) > 1
-    sides = [(plan, side) for plan in plans for side in plan.sides(plan.paper.name if several else "")]
-    results: dict[int, list[ResultSet]] = {}
-    done: dict[int, Reproduction] = {}
+    sweeps = [(number, each) for number, plan in enumerate(plans) for each in plan.planned(_label(plan, plans))]
+    waiting = [len(plan.needed()) for plan in plans]
+    found: dict[int, list[ResultSet]] = {}
+    done: list[Reproduction | Exception] = []
 
-    def complete() -> None:
-        for number, plan in enumerate(plans):
-            own = [at for at, (owner, _) in enumerate(sides) if owner is plan]
-            if number not in done and all(at in results for at in own):
-                done[number] = _completed(plan, [results[at] for at in own])
+    def on_end(at: int, results: list[ResultSet]) -> None:
+        found[at] = results
+        waiting[sweeps[at][0]] -= 1
+        while len(done) < len(plans) - 1 and not waiting[len(done)]:
+            try:
+                done.append(complete(len(done)))
+            except Exception as problem:
+                done.append(problem)
 
-    def ended(number: int, found: list[ResultSet]) -> None:
-        results[number] = found
-        complete()
+    def complete(number: int) -> Reproduction:
+        return _completed(plans[number], [found[at] for at, (of, _) in enumerate(sweeps) if of == number])
 
     with _shown(name, progress) as show:
-        every = [side for _, side in sides]
-        side_by_side.run(every, jobs=jobs, force_memory=force_memory, show=show, ended=ended)
-    complete()
-    return [done[number] for number in range(len(plans))]
+        every = [each for _, each in sweeps]
+        side_by_side.run(every, jobs=jobs, force_memory=force_memory, show=show, on_end=on_end)
+    done += [complete(number) for number in range(len(done), len(plans))]
+    for problem in done:
+        if isinstance(problem, Exception):
+            raise problem
+    return [each for each in done if isinstance(each, Reproduction)]
 
 
-def _completed(plan: Plan, found: Sequence[Sequence[ResultSet]]) -> Reproduction:
+def _label(plan: ReproductionPlan, plans: Sequence[ReproductionPlan]) -> str:
+    return plan.paper.name if len(plans) > 1 else ""
+
+
+def _completed(plan: ReproductionPlan, found: Sequence[Sequence[ResultSet]]) -> Reproduction:
     """Draw the figures, judge the claims and write all files of a paper whose sweeps are done."""
     paper = plan.paper
     ran = [(each, results) for (each, _, _), rounds in zip(plan.needed(), found, strict=True) for results in rounds]

@@ -1,4 +1,4 @@
-"""Plans the reproduction of a paper: its sweeps with their results folders, before any point runs."""
+"""What the reproduction of a paper runs, and where it writes: its sweeps, folders, files and command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weft.results.choose import SEED
 from weft.results.result_set import ResultSet
 from weft_papers.common import knees
 from weft_papers.common.reproduced import mode
-from weft_papers.common.side_by_side import Side
+from weft_papers.common.side_by_side import PlannedSweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,8 +30,8 @@ FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A reproduction of a paper whose points have not run yet.
+class ReproductionPlan:
+    """What a reproduction of a paper runs, and where it writes.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Plan:
     only : sequence of str
         Names of the chosen figures; empty for all figures.
     out : path or None
-        The folder for all files that the caller named; ``None`` for the folder by default.
+        Folder for all files, if the caller names one; ``None`` for the default folder.
     seeds : int or None
         Number of seeds that each sweep runs; ``None`` for all seeds.
     """
@@ -79,9 +79,9 @@ class Plan:
         needed = self.paper.needed(self.figures, quick=self.quick)
         return [(each, *sweep) for each in needed for sweep in each.sweeps(quick=self.quick)]
 
-    def sides(self, owner: str = "") -> list[Side]:
-        """Return the sweeps as `side_by_side.run` takes them. The progress shows `owner` before their names."""
-        return [Side(partial(self._rounds, *sweep), self.root / "runs", owner) for sweep in self.needed()]
+    def planned(self, label: str = "") -> list[PlannedSweep]:
+        """Return the sweeps as `side_by_side.run` takes them. The progress shows `label` before their names."""
+        return [PlannedSweep(partial(self._rounds, *sweep), self.root / "runs", label) for sweep in self.needed()]
 
     def sweeps(self) -> Iterator[tuple[Path, Sweep]]:
         """List the sweeps with their results folders, as far as they are known before more points run."""

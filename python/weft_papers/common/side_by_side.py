@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     # A function that takes the results of earlier rounds of a sweep. It yields the next rounds, each with its folder
     # name.
     Rounds = Callable[[Sequence[ResultSet]], Iterator[tuple[str, Sweep]]]
-    # A function that gets the number of a sweep that has ended, and the results of its rounds.
-    Ended = Callable[[int, list[ResultSet]], None]
+    # A function that takes the number of a finished sweep, and the results of its rounds.
+    OnEnd = Callable[[int, list[ResultSet]], None]
 
 # Seconds between two checks of the progress; short, so that Ctrl-C takes effect soon.
 _LOOK_SECONDS = 0.1
@@ -43,8 +43,8 @@ _ROOM_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Side:
-    """A sweep that runs next to others.
+class PlannedSweep:
+    """A sweep that runs in parallel with others.
 
     Attributes
     ----------
@@ -52,13 +52,13 @@ class Side:
         Function that yields the rounds of the sweep.
     folder : Path
         Folder that contains a folder for each round.
-    owner : str
+    label : str
         Text that the progress shows before the name of a round, such as the name of a paper; empty for no text.
     """
 
     rounds: Rounds
     folder: Path
-    owner: str = ""
+    label: str = ""
 
 
 class _CalledOffError(Exception):
@@ -66,18 +66,18 @@ class _CalledOffError(Exception):
 
 
 def run(
-    sweeps: Sequence[Side],
+    sweeps: Sequence[PlannedSweep],
     *,
     jobs: int | None,
     force_memory: bool,
     show: Callable[[Standing], None] | None,
-    ended: Ended | None = None,
+    on_end: OnEnd | None = None,
 ) -> list[list[ResultSet]]:
     """Run several sweeps with all their rounds in parallel, and return the results in the order of the sweeps.
 
     Parameters
     ----------
-    sweeps : sequence of Side
+    sweeps : sequence of PlannedSweep
         The sweeps, in the order in which they begin.
     jobs : int or None
         Number of points of all sweeps that run at the same time; by default the number of cores. With one job the
@@ -86,9 +86,9 @@ def run(
         Run even if the points that run at the same time need more memory than is free.
     show : callable or None
         Function that the calling thread calls with the current `Standing` at short intervals.
-    ended : callable or None
+    on_end : callable or None
         Function that the calling thread calls once for each sweep that has ended without an error. Other sweeps run
-        meanwhile.
+        meanwhile, but `show` is not called. If `on_end` raises an error, the running points stop.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def run(
             with ThreadPoolExecutor(workers.count + 1 if workers.count > 1 else 1) as threads:
                 try:
                     futures = [threads.submit(sides.run, number) for number in range(len(sweeps))]
-                    _follow(futures, tell, ended)
+                    _follow(futures, tell, on_end)
                 except BaseException:
                     sides.stop()
                     raise
@@ -123,7 +123,7 @@ def run(
     return [future.result() for future in futures]
 
 
-def _check_folders(sweeps: Sequence[Side]) -> None:
+def _check_folders(sweeps: Sequence[PlannedSweep]) -> None:
     """Refuse folders that hold the results of other sweeps, before any sweep runs for hours."""
     used = {folder for folder in {each.folder for each in sweeps} if any(folder.glob("*/sweep.json"))}
     for each in sweeps:
@@ -132,8 +132,8 @@ def _check_folders(sweeps: Sequence[Side]) -> None:
             Store(each.folder / stem).check_owner(sweep.named, sweep.points)
 
 
-def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None], told: Ended | None) -> None:
-    """Wait for all sweeps, and report the progress at short intervals.
+def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None], on_end: OnEnd | None) -> None:
+    """Wait for all sweeps, report the progress at short intervals, and call `on_end` for each sweep that has ended.
 
     Then raise the error of the failed sweep that is first in the order of the sweeps.
     """
@@ -144,8 +144,9 @@ def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]
         for future in ended:
             if isinstance(problem := future.exception(), WriteError):
                 raise problem  # if the disk is full, the next sweep fails also
-            if problem is None and told:
-                told(futures.index(future), future.result())
+        for future in ended:
+            if on_end and future.exception() is None:
+                on_end(futures.index(future), future.result())
     problems = [problem for future in futures if (problem := future.exception())]
     for problem in problems:
         if not isinstance(problem, _CalledOffError):
@@ -155,70 +156,87 @@ def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]
 class _Sides:
     """Runs each sweep in a separate thread, and lets a sweep wait until its points fit into memory."""
 
-    def __init__(self, sweeps: Sequence[Side], workers: Workers, standings: Standings, *, force_memory: bool) -> None:
+    def __init__(
+        self, sweeps: Sequence[PlannedSweep], workers: Workers, standings: Standings, *, force_memory: bool
+    ) -> None:
         self._sweeps, self._workers, self._standings = sweeps, workers, standings
         self._force_memory = force_memory
         self._held: list[Sequence[Point]] = []
+        # numbers of the sweeps that wait for memory
+        self._queue: set[int] = set()
         self._room = Condition()
-        self._no_more, self._stopped = Event(), Event()
+        self._stopped = Event()
+        # number of the first sweep that has failed
+        self._failed = len(sweeps)
 
     def stop(self) -> None:
         """Stop all running points, and prevent further rounds from beginning."""
-        self._no_more.set()
         self._stopped.set()
 
     def run(self, number: int) -> list[ResultSet]:
-        """Run a sweep and its rounds. This method runs in the sweep's own thread."""
+        """Run a sweep and its rounds. This method runs in the sweep's own thread.
+
+        If the sweep fails, the sweeps after it do not begin, and have no further rounds.
+        """
         try:
             return self._rounds(number)
         except BaseException:
-            self._no_more.set()
+            with self._room:
+                self._failed = min(self._failed, number)
             raise
 
     def _rounds(self, number: int) -> list[ResultSet]:
         done: list[ResultSet] = []
-        self._check()
-        side = self._sweeps[number]
-        for stem, sweep in side.rounds(done):
-            name = f"{side.owner} {stem} ({number + 1} of {len(self._sweeps)})".lstrip()
+        self._check(number)
+        planned = self._sweeps[number]
+        for stem, sweep in planned.rounds(done):
+            name = " ".join(filter(None, [planned.label, stem, f"({number + 1} of {len(self._sweeps)})"]))
 
             def watch(status: Status, name: str = name) -> None:
                 self._standings.tell(number, name, status)
                 if self._stopped.is_set():
                     raise _CalledOffError
 
-            with self._place(sweep.points):
+            with self._place(number, sweep.points):
                 try:
-                    done.append(sweep.run(side.folder / stem, watch=watch, executor=self._workers))
+                    done.append(sweep.run(planned.folder / stem, watch=watch, executor=self._workers))
                 finally:
                     self._standings.end(name)
         self._standings.done()
         return done
 
-    def _check(self) -> None:
-        if self._no_more.is_set():
+    def _check(self, number: int) -> None:
+        if self._stopped.is_set() or number > self._failed:
             raise _CalledOffError
 
     @contextmanager
-    def _place(self, points: Sequence[Point]) -> Iterator[None]:
+    def _place(self, number: int, points: Sequence[Point]) -> Iterator[None]:
         """Wait until the points of a sweep fit into memory together with the points of other running sweeps.
 
-        Points that do not fit into memory even without other sweeps are refused.
+        Sweeps that wait continue in their order. Points that do not fit into memory even without other sweeps are
+        refused.
         """
         jobs = self._workers.count
         with self._room:
-            while (
-                self._held and not self._force_memory and not memory.fit(list(chain(*self._held, points)), at_once=jobs)
-            ):
-                self._check()
-                self._room.wait(_ROOM_SECONDS)
-            self._check()
-            if not (self._held or self._force_memory):
-                memory.refuse_too_much(points, jobs=jobs, threads=1, blocks=0)
-            self._held.append(points)
+            self._queue.add(number)
+            try:
+                while not self._force_memory and (min(self._queue) < number or not self._fits(points)):
+                    self._check(number)
+                    self._room.wait(_ROOM_SECONDS)
+                self._check(number)
+                if not (self._held or self._force_memory):
+                    memory.refuse_too_much(points, jobs=jobs, threads=1, blocks=0)
+                self._held.append(points)
+            finally:
+                self._queue.remove(number)
+                self._room.notify_all()
         try:
             yield
         finally:
             with self._room:
                 self._held = [each for each in self._held if each is not points]
                 self._room.notify_all()
+
+    def _fits(self, points: Sequence[Point]) -> bool:
+        """Return whether points may run now: no others run, or the memory has space for all of them."""
+        return not self._held or memory.fit(list(chain(*self._held, points)), at_once=self._workers.count)

@@ -1,4 +1,4 @@
-"""Collects the progress of the sweeps of a paper, which run in parallel."""
+"""Collects the progress of the sweeps of one or several papers, which run in parallel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class EndedSweep:
 
 @dataclass(frozen=True)
 class Standing:
-    """Progress of all sweeps of a paper at one moment.
+    """Progress of all sweeps at one moment.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Standings:
             self._done += 1
 
     def standing(self) -> Standing | None:
-        """Return the current progress of the paper; ``None`` until a sweep has begun."""
+        """Return the current progress of all sweeps; ``None`` until a sweep has begun."""
         with self._lock:
             if not self._last:
                 return None
