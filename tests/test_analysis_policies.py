@@ -16,6 +16,7 @@ from weft.analysis import least_energy, trunk_oracle
 from weft.cli import main
 from weft.errors import WeftError
 from weft.results import of_programs
+from weft.results.result_set import ResultSet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,6 +87,33 @@ def test_policies_that_are_slower_than_allowed_do_not_count(ring: Results) -> No
     assert none["time_change"] <= 0
 
 
+def test_a_policy_with_a_flaw_is_left_out(
+    ring: Results, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The policy with the least energy has a flaw in one of its two seeds. If links always on have one, nothing is
+    compared."""
+    (whole,) = least_energy.table(ring, 0.5).iter_rows(named=True)
+    best = list(of_programs.places(ring)[""]).index(whole["policy"])
+    flawed = 2 * best + 1
+    monkeypatch.setattr(ResultSet, "flaws", property(lambda results: _flaws(len(results), flawed)))
+    assert main(["analyse", "policies", str(ring.root), "--slower", "0.5"]) == 0
+    assert "flawed: policies that are left out" in capsys.readouterr().out
+    (row,) = least_energy.table(ring, 0.5).iter_rows(named=True)
+    assert (row["flawed"], row["fast_enough"]) == (1, whole["fast_enough"] - 1)
+    assert row["policy"] != whole["policy"]
+    flawed = 0
+    monkeypatch.setattr(ResultSet, "diagnoses", property(lambda _: [[{"code": "power_unsettled"}]]))
+    assert main(["analyse", "policies", str(ring.root)]) == 2
+    error = capsys.readouterr().err
+    assert "always_on, the reference, is not settled" in error
+    assert "`weft explain code power_unsettled` says what helps" in error
+
+
+def _flaws(points: int, flawed: int) -> list[str | None]:
+    """Return the flaws of points of which only one has a flaw."""
+    return ["not settled" if point == flawed else None for point in range(points)]
+
+
 def test_the_command_prints_it(ring: Results, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyse", "policies", str(ring.root), "--slower", "0.5", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == least_energy.table(ring, 0.5).to_dicts()
@@ -104,6 +132,9 @@ def test_what_can_not_be_compared_is_refused(ring: Results, tmp_path: Path, caps
         least_energy.table(asleep)
     with_it = {"sweep": {"power.policy": ["always_on", {"trunk": {}}]}}
     assert least_energy.table(weft.load(RING, overrides=with_it).run(tmp_path / "remedy")).height == 1
+    steady = {"traffic": {"packet": "8flits", "pattern": "uniform", "load": 0.1}, "measure": {"window": "500cycles"}}
+    with pytest.raises(WeftError, match="a job runs no program, or a program did not end"):
+        least_energy.table(weft.load(RING, overrides=with_it | steady).run(tmp_path / "steady"))
     endless = with_it | {"measure.stop.complete.max_window": "10us"}
     with pytest.raises(WeftError, match="did not end"):
         least_energy.table(weft.load(RING, overrides=endless).run(tmp_path / "endless"))

@@ -39,6 +39,7 @@ _UJ = 1e6
 _SCHEMA = {
     "place": pl.String,
     "policies": pl.Int64,
+    "flawed": pl.Int64,
     "fast_enough": pl.Int64,
     "policy": pl.String,
     "runs": pl.Int64,
@@ -70,21 +71,24 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
     -------
     polars.DataFrame
         A row for each combination of the other coordinates. ``place``: these coordinates. ``policies``: number of
-        policies. ``fast_enough``: number of policies within the allowed run time. ``policy``: the policy with the least
-        energy among the policies within the allowed run time. ``runs``: number of runs (seeds) of this policy.
-        ``time_change``, ``energy_change``: relative change of run time and energy against links that are always on.
-        ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each change; null for one seed, and for
-        links that are always on. ``floor_change``: relative change of energy of the floor against links that are always
-        on. ``above_floor``: energy of the policy divided by the energy of the floor, minus 1. ``oracle_change``,
-        ``above_oracle``: the same two numbers for the policy of `weft.analysis.trunk_oracle`; null without `changes`.
+        policies. ``flawed``: number of policies that are left out, because a run of the policy has a flaw (see
+        `Results.flaws`), such as a power state that has not settled. ``fast_enough``: number of the other policies
+        within the allowed run time. ``policy``: the policy with the least energy among these. ``runs``: number of runs
+        (seeds) of this policy. ``time_change``, ``energy_change``: relative change of run time and energy against links
+        that are always on. ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each change; null
+        for one seed, and for links that are always on. ``floor_change``: relative change of energy of the floor against
+        links that are always on. ``above_floor``: energy of the policy divided by the energy of the floor, minus 1.
+        ``oracle_change``, ``above_oracle``: the same two numbers for the policy of `weft.analysis.trunk_oracle`; null
+        without `changes`.
 
     Raises
     ------
     WeftError
         If `slower` is negative.
     ResultsError
-        If the results are no sweep over policies, no policy keeps all links on, or a program did not end. If `changes`
-        is given, also if a run with always-on links has no series of each channel.
+        If the results are no sweep over policies, no policy keeps all links on, a program did not end, or a run with
+        always-on links has a flaw. If `changes` is given, also if a run with always-on links has no series of each
+        channel.
     """
     if not slower >= 0:
         raise WeftError.saying(f"the share of extra run time can't be {slower:g}", "write a share such as 0.01, or 0")
@@ -108,12 +112,18 @@ def _row(
     if usual is None:
         what = f"{place or results.root}: no policy keeps all links on"
         raise ResultsError.saying(what, "add always_on to the values of `power.policy`")
+    times = {policy: _mean(results, place, of, of_programs.RUN_TIME) for policy, of in runs.items()}
+    energies = {policy: _mean(results, place, of, of_programs.ENERGY) for policy, of in runs.items()}
     if not of_programs.same_work([run for of in runs.values() for run in of]):
         what = f"{place or results.root}: {of_programs.WORK}"
         raise ResultsError.saying(what, "let all policies run the same programs")
-    times = {policy: _mean(results, place, of, of_programs.RUN_TIME) for policy, of in runs.items()}
-    energies = {policy: _mean(results, place, of, of_programs.ENERGY) for policy, of in runs.items()}
-    allowed = [policy for policy, time in times.items() if time.value <= (1 + slower) * times[usual].value]
+    flawed = {policy for policy, points in policies.items() if any(results.flaws[point] for point in points)}
+    if usual in flawed:
+        point = next(point for point in policies[usual] if results.flaws[point])
+        what = f"{place or results.root}: {usual}, the reference, is {results.flaws[point]}"
+        raise ResultsError.saying(what, f"`weft explain code {results.diagnoses[point][0]['code']}` says what helps")
+    within = {policy for policy, time in times.items() if time.value <= (1 + slower) * times[usual].value}
+    allowed = [policy for policy in runs if policy in within - flawed]
     best = min(allowed, key=lambda policy: energies[policy].value)
     floor = sum(_floor_uj(results, point) for point in policies[usual]) / len(policies[usual])
     energy = energies[usual].value
@@ -124,6 +134,7 @@ def _row(
     return {
         "place": place,
         "policies": len(policies),
+        "flawed": len(flawed),
         "fast_enough": len(allowed),
         "policy": best,
         "runs": len(runs[best]),

@@ -39,8 +39,11 @@ def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
     notes = [
         f"policy: least energy to solution among the policies with at most {100 * options.slower:g} % more run time",
         "time, energy: relative to links always on, means over seeds; +-: half of the 95 % confidence interval",
-        "floor: as always on, but all links of a trunk except one need no static energy; above: energy / floor",
+        "floor: energy, relative to links always on, if all links of a trunk except one need no static energy",
+        "above: energy / floor - 1; less than 0 for a policy that also turns off the last link of a trunk",
     ]
+    if frame["flawed"].sum():
+        notes.append("flawed: policies that are left out, because `weft run` marks a point of theirs")
     if changes is None:
         return frame, notes
     oracle = "oracle: knows the traffic of each sample, keeps the links that carry it, and pays for each change"
