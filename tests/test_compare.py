@@ -70,6 +70,23 @@ def test_single_runs_differ_if_the_difference_exceeds_both_intervals(tmp_path: P
     assert (accepted["half_width"], accepted["significant"]) == (None, None), "a single run does not know"
 
 
+def test_runs_with_a_flaw_are_counted_below_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Saturated runs already have a mark in the table."""
+    made(tmp_path / "a", [({"traffic.load": 0.1}, {}), ({"traffic.load": 0.2}, {})])
+    made(
+        tmp_path / "b",
+        [
+            ({"traffic.load": 0.1}, {"power_settled": False}),
+            ({"traffic.load": 0.2}, {"ending": "saturated", "saturated": True}),
+        ],
+    )
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    out = capsys.readouterr().out
+    assert "B: 1 run is not settled (power states); such runs are never called the best [power_unsettled]" in out
+    assert out.count("such runs are never called the best") == 1
+    assert " sat " in out
+
+
 def test_several_seeds_give_an_interval_for_everything(tmp_path: Path) -> None:
     loads = [(1, 0.50), (2, 0.52), (3, 0.54)]
     a = made(tmp_path / "a", [({"seed": seed}, {ACCEPTED: load}) for seed, load in loads])

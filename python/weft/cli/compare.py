@@ -195,9 +195,24 @@ def _legend(compared: Comparison, half: str = "+-") -> list[str]:
         )
     same = not any(path.partition(".")[0] in _OF_TRAFFIC for path in compared.differ)
     both = [(a, b) for pair in compared.pairs if not pair.runs_programs for a, b in zip(pair.a, pair.b, strict=False)]
-    lines += (found := codes.sentences(equal_work.other_windows(both if same else [])))
-    lines += codes.legend(found)
+    found = [*_flawed(compared), *codes.sentences(equal_work.other_windows(both if same else []))]
+    lines += [*found, *codes.legend(found)]
     return [*lines, *price_source.lines([*compared.a.results.summaries, *compared.b.results.summaries])]
+
+
+def _flawed(compared: Comparison) -> list[str]:
+    """Lines that count the runs of A and of B by their worst flaw, except the endings that the table shows."""
+    from weft.results import codes, comparison, soundness
+
+    lines = []
+    for name, runs in (("A", [pair.a for pair in compared.pairs]), ("B", [pair.b for pair in compared.pairs])):
+        whole = {run["hash"]: run for each in runs for run in each if not comparison.ending([run])}
+        for flaw, count in soundness.counted(whole.values()).items():
+            verb = "run is" if count == 1 else "runs are"
+            lines.append(
+                codes.coded(f"{name}: {count} {verb} {flaw.words}; such runs are never called the best", flaw.code)
+            )
+    return lines
 
 
 def _value(value: float | None, ending: str, digits: int) -> str:
