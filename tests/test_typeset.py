@@ -140,6 +140,17 @@ def test_columns_are_chosen_in_every_format(made_up: Results, tmp_path: Path) ->
     )
 
 
+def test_energies_of_an_unsettled_point_have_its_mark(tmp_path: Path) -> None:
+    energies = {"energy_total_j": 0.5, "energy_network_j": 0.25, "power_settled": False}
+    results = made(tmp_path / "made", [({"traffic.load": 0.1}, energies)])
+    out = tmp_path / "energies.md"
+    chosen = "energy_total_j,energy_network_j,hops_mean"
+    assert main(["export", str(results.root), "--out", str(out), "--columns", chosen]) == 0
+    lines = out.read_text(encoding="utf-8").splitlines()
+    assert cells(lines[2])[:2] == [r"0.5\~", r"0.25\~"]
+    assert any(line.startswith(r"\~: measured before the network had settled") for line in lines)
+
+
 def test_a_recording_is_a_table_of_a_document(recorded: Results, tmp_path: Path) -> None:
     out = tmp_path / "sleep.md"
     assert main(["export", str(recorded.root), "--table", "router_sleep", "--out", str(out)]) == 0

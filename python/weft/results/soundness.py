@@ -67,7 +67,10 @@ DROPPING_MARK, UNSETTLED_MARK, UNJUDGED_MARK, FEW_MARK, PERIOD_MARK = MARKS
 OVERLOADED_MARK = "!"
 OVERLOADED_MEANING = "per accepted bit, with an accepted load below the offered load"
 # Columns whose numbers have marks, in addition to the columns of latencies.
-_MARKED = {q.ACCEPTED.column, q.ACCEPTED_GBPS.column, q.ENERGY.column, q.POWER.column}
+_MARKED = {
+    *(q.ACCEPTED.column, q.ACCEPTED_GBPS.column, q.ENERGY.column, q.POWER.column),
+    *("energy_total_j", "energy_network_j"),
+}
 LATENCIES = ("packet_latency_", "network_latency_")
 # Keys that the summary of a phase copies from that of its point.
 _OF_POINT = (
