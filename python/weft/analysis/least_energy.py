@@ -71,15 +71,14 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
     -------
     polars.DataFrame
         A row for each combination of the other coordinates. ``place``: these coordinates. ``policies``: number of
-        policies. ``flawed``: number of policies that are left out, because a run of the policy has a flaw (see
-        `Results.flaws`), such as a power state that has not settled. ``fast_enough``: number of the other policies
-        within the allowed run time. ``policy``: the policy with the least energy among these. ``runs``: number of runs
-        (seeds) of this policy. ``time_change``, ``energy_change``: relative change of run time and energy against links
-        that are always on. ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each change; null
-        for one seed, and for links that are always on. ``floor_change``: relative change of energy of the floor against
-        links that are always on. ``above_floor``: energy of the policy divided by the energy of the floor, minus 1.
-        ``oracle_change``, ``above_oracle``: the same two numbers for the policy of `weft.analysis.trunk_oracle`; null
-        without `changes`.
+        policies. ``flawed``: number of policies with a flaw in one of their runs (see `Results.flaws`). These policies
+        are left out. ``fast_enough``: number of the other policies within the allowed run time. ``policy``: the policy
+        with the least energy among these. ``runs``: number of runs (seeds) of this policy. ``time_change``,
+        ``energy_change``: relative change of run time and energy against links that are always on. ``time_ci95``,
+        ``energy_ci95``: half of the 95 % confidence interval of each change; null for one seed, and for links that are
+        always on. ``floor_change``: relative change of energy of the floor against links that are always on.
+        ``above_floor``: energy of the policy divided by the energy of the floor, minus 1. ``oracle_change``,
+        ``above_oracle``: the same two numbers for the policy of `weft.analysis.trunk_oracle`; null without `changes`.
 
     Raises
     ------

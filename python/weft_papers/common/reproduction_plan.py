@@ -1,4 +1,4 @@
-"""What the reproduction of a paper runs, and where it writes: its sweeps, folders, files and command."""
+"""The plan of a reproduction of a paper: its sweeps, folders, files and command."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
 
 @dataclass(frozen=True)
 class ReproductionPlan:
-    """What a reproduction of a paper runs, and where it writes.
+    """The figures, runs and folders of a reproduction of a paper.
 
     Attributes
     ----------

@@ -88,7 +88,8 @@ def run(
         Function that the calling thread calls with the current `Standing` at short intervals.
     on_end : callable or None
         Function that the calling thread calls once for each sweep that has ended without an error. Other sweeps run
-        meanwhile, but `show` is not called. If `on_end` raises an error, the running points stop.
+        meanwhile. The calling thread does not call `show` before `on_end` returns. If `on_end` raises an error, the
+        running points stop.
 
     Raises
     ------
@@ -238,5 +239,5 @@ class _Sides:
                 self._room.notify_all()
 
     def _fits(self, points: Sequence[Point]) -> bool:
-        """Return whether points may run now: no others run, or the memory has space for all of them."""
+        """Return whether no other points run, or the memory has space for these points too."""
         return not self._held or memory.fit(list(chain(*self._held, points)), at_once=self._workers.count)
