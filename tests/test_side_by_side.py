@@ -268,9 +268,13 @@ def test_an_error_ends_no_sweep_before_the_failed_one(tmp_path: Path, monkeypatc
 
 
 def test_a_full_disk_stops_all_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Event()
+
     def before(load: float, control: Control) -> None:
         if load == 0.9:
+            assert other.wait(PATIENCE)
             raise WriteError.saying("the disk is full", "free some space")
+        other.set()
         until_stopped(control)
 
     Runs(monkeypatch, before)
@@ -296,27 +300,29 @@ def test_sweeps_too_large_together_run_one_after_the_other(tmp_path: Path, monke
 def test_sweeps_that_wait_for_memory_continue_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second sweep does not fit while the first one runs. The third one would fit, but begins after the second."""
     size = memory.estimates(sweep(0.1).points)[0]
-    waits = {0.8: Event(), 0.3: Event()}
-    first = Event()
+    begun, waits = Event(), Event()
 
-    def later(name: str, *loads: float) -> Rounds:
+    def left() -> Left:
+        if begun.is_set():
+            waits.set()  # the second sweep asks whether it fits
+        return Left(size * 5 // 2, "the machine", counts_reserved=True)
+
+    def after(event: Event, name: str, *loads: float) -> Rounds:
         def each(_: Sequence[ResultSet]) -> Iterator[tuple[str, Sweep]]:
-            assert name == "two" or waits[0.8].wait(PATIENCE)
-            assert first.wait(PATIENCE)
-            waits[loads[0]].set()
+            assert event.wait(PATIENCE)
             yield name, sweep(*loads)
 
         return each
 
     def before(load: float, _: Control) -> None:
         if load == 0.9:
-            first.set()
-            assert all(each.wait(PATIENCE) for each in waits.values())
-            Event().wait(0.3)  # until both sweeps wait for memory
+            begun.set()
+            assert waits.wait(PATIENCE)
+            Event().wait(0.3)  # the third sweep would begin meanwhile
 
     runs = Runs(monkeypatch, before)
-    monkeypatch.setattr(memory, "left", lambda: Left(size * 5 // 2, "the machine", counts_reserved=True))
-    run(tmp_path, rounds("one", [0.9]), later("two", 0.8, 0.7), later("three", 0.3), jobs=3)
+    monkeypatch.setattr(memory, "left", left)
+    run(tmp_path, rounds("one", [0.9]), after(begun, "two", 0.8, 0.7), after(waits, "three", 0.3), jobs=3)
     assert runs.begun[0] == 0.9
     assert runs.begun.index(0.3) > runs.begun.index(0.8)
 
