@@ -85,9 +85,8 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
     WeftError
         If `slower` is negative.
     ResultsError
-        If the results are no sweep over policies, no policy keeps all links on, a program did not end, or a run with
-        always-on links has a flaw. If `changes` is given, also if a run with always-on links has no series of each
-        channel.
+        If the results are no sweep over policies, or no policy keeps all links on. Also if a program did not end, or a
+        run with always-on links has a flaw. If `changes` is given, also if such a run has no series of each channel.
     """
     if not slower >= 0:
         raise WeftError.saying(f"the share of extra run time can't be {slower:g}", "write a share such as 0.01, or 0")

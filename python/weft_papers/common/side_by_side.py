@@ -83,11 +83,11 @@ def run(
         Number of points of all sweeps that run at the same time; by default the number of cores. With one job the
         sweeps run one after the other.
     force_memory : bool
-        Run even if the points that run at the same time need more memory than is free.
+        Run even if the memory has too little space for the points at one time.
     show : callable or None
-        Function that the calling thread calls with the current `Standing` at short intervals.
+        The calling thread calls this function with the current `Standing` at short intervals.
     on_end : callable or None
-        Function that the calling thread calls once for each sweep that has ended without an error. Other sweeps run
+        The calling thread calls this function once for each sweep without an error, at its end. Other sweeps run
         meanwhile. The calling thread does not call `show` before `on_end` returns. If `on_end` raises an error, the
         running points stop.
 

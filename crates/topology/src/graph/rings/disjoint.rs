@@ -74,7 +74,7 @@ fn refuse_too_many(graph: &Graph, count: u32, path: &str) -> Result<(), Refusal>
 
 /// A palm tree of g = a*h + 1 groups of a routers (a is even), with one link between every two groups.
 ///
-/// A link from group i to group i + s has port k = g - s - 1 at its first end and port s - 1 at its other end. The link leaves router
+/// A link from group i to group i + s has port g - s - 1 at its first end. At its other end it has port s - 1. The link leaves router
 /// (a*h - s) / h and enters router (s - 1) / h, both rounded down. If it enters router e, it leaves router a - 1 - e. A ring goes from every
 /// group i to group i + s, with the same step s. The ring visits all groups if s and g have no common factor. In each group the ring
 /// follows a path from e to a - 1 - e that visits all routers of the group.
