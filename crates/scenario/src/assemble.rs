@@ -15,7 +15,7 @@ use weft_engine::Spec;
 use weft_engine::power::Modes;
 use weft_engine::recording::RecordingConfig;
 use weft_engine::spec::{
-    self, ChannelEnds, Fault, FaultTimes, LinkClass, Phases, RouterSpec, StatePrice, StatePrices, Stop, channel_ends,
+    self, Fault, FaultTimes, LinkClass, Phases, RouterSpec, StatePrice, StatePrices, Stop, channel_ends,
 };
 use weft_topology::Graph;
 use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
@@ -295,21 +295,30 @@ const MOST_YJ: u128 = 10u128.pow(38);
 /// Largest energy that the whole network can use per cycle [yJ]; `None` if it does not fit into 128 bits.
 fn most_per_cycle(spec: &Spec) -> Option<u128> {
     let of_routers = spec.router_price.unwrap_or_default();
-    let of_channel = |ends: &ChannelEnds| -> Option<u128> {
-        let class = usize::from(ends.class);
-        let (prices, flits) = (&spec.prices[class], spec.links[class].rate.per_cycle().ceil() as u128);
-        let of = |price: &StatePrice| {
-            let standing = price.static_parts_per_cycle.div_ceil(u128::from(prices.parts));
-            standing.checked_add(price.flit_yj.checked_mul(flits)?)
-        };
-        let mut states = prices.by_state.iter().flatten();
-        let most = states.try_fold(0, |most, price| Some(of(price)?.max(most)))?;
-        let port = of_routers.port_yj_per_cycle.checked_add(of_routers.flit_yj.checked_mul(flits)?)?;
-        most.checked_add(if ends.from.is_some() { port } else { 0 })
-    };
     let standing = of_routers.static_yj_per_cycle.max(of_routers.asleep_yj_per_cycle.unwrap_or(0));
     let routers = standing.checked_mul(spec.graph.routers().into())?;
-    channel_ends(&spec.graph).iter().try_fold(routers, |sum, ends| sum.checked_add(of_channel(ends)?))
+    // all channels of a class that start at a router use the same, and all others, too
+    let mut channels = vec![[0u128; 2]; spec.links.len()];
+    for ends in channel_ends(&spec.graph) {
+        channels[usize::from(ends.class)][usize::from(ends.from.is_some())] += 1;
+    }
+    let mut used =
+        channels.iter().enumerate().filter(|(_, [of_nodes, leaving_routers])| of_nodes + leaving_routers > 0);
+    used.try_fold(routers, |sum, (class, [of_nodes, leaving_routers])| {
+        let flits = spec.links[class].rate.per_cycle().ceil() as u128;
+        let port = of_routers.port_yj_per_cycle.checked_add(of_routers.flit_yj.checked_mul(flits)?)?;
+        let of_links = most_of_link(&spec.prices[class], flits)?.checked_mul(of_nodes + leaving_routers)?;
+        sum.checked_add(of_links)?.checked_add(port.checked_mul(*leaving_routers)?)
+    })
+}
+
+/// Largest energy that a channel with these prices can use per cycle [yJ], if it carries `flits` flits per cycle.
+fn most_of_link(prices: &StatePrices, flits: u128) -> Option<u128> {
+    let of = |price: &StatePrice| {
+        let standing = price.static_parts_per_cycle.div_ceil(u128::from(prices.parts));
+        standing.checked_add(price.flit_yj.checked_mul(flits)?)
+    };
+    prices.by_state.iter().flatten().try_fold(0, |most, price| Some(of(price)?.max(most)))
 }
 
 /// Refuses a scenario whose energy could become too large for the tables of results.
