@@ -37,7 +37,7 @@ const ROUTINGS: [(&str, &str); 4] = [
 #[test]
 fn skipped_idle_time_changes_nothing_under_any_policy() {
     let mut ran = std::collections::BTreeMap::new();
-    for (turn, policy) in (0..).zip(PolicyConfig::examples()) {
+    for policy in PolicyConfig::examples() {
         for (case, (topology, routing)) in (0..).zip(ROUTINGS.into_iter().chain(READERS)) {
             let draw = |what: u32, below: u64| hash(case, what, 0, 31) % below;
             let flits = [1, 3, 20][draw(1, 3) as usize];
@@ -51,13 +51,9 @@ fn skipped_idle_time_changes_nothing_under_any_policy() {
             if assemble::net(&spec).is_err() || spec.check_policy().is_err() {
                 continue;
             }
-            // `make test` runs only some combinations, because each policy is tested on several networks
-            let takes_both = std::env::var_os("WEFT_TEST_ROUNDS").is_some();
-            for (k, blocks) in (0..).zip([1, 3]) {
-                if !takes_both && (turn + case) % 2 != k {
-                    continue;
-                }
-                let what = format!("{policy:?}, {topology}, {routing}, {blocks} blocks");
+            let what = format!("{policy:?}, {topology}, {routing}");
+            for blocks in trials::some_of(&[1, 3], &what) {
+                let what = format!("{what}, {blocks} blocks");
                 trials::assert_same(&outcome_of(&spec, blocks, |_| ()), &plain_outcome(&spec, blocks), &what);
             }
             *ran.entry(policy.name()).or_insert(0) += 1;
@@ -160,7 +156,7 @@ fn skipped_epochs_change_nothing() {
     for (models, most) in RESTING {
         // the second burst begins at a different time within an epoch
         let spec = two_bursts(models, 3 * most + 617);
-        for blocks in [1, 3] {
+        for blocks in trials::some_of(&[1, 3], models.2) {
             let what = format!("{models:?}, {blocks} blocks");
             trials::assert_same(&outcome_of(&spec, blocks, |_| ()), &plain_outcome(&spec, blocks), &what);
             let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");

@@ -13,10 +13,12 @@ use weft_kernel::shortcuts::profile::{Kind, Profile, Set};
 use weft_models::allocation::AllocatorConfig;
 use weft_models::recording::RecordingConfig;
 
-/// Number of random networks. `make test-all` sets the environment variable to 4, and then there are 4,000 networks.
+/// Number of random networks. In `make test-all` there are 4,000 networks.
 fn cases() -> u64 {
-    let rounds = std::env::var("WEFT_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    rounds.filter(|&rounds: &u64| rounds > 1).map_or(60, |rounds| 1_000 * rounds)
+    match trials::rounds() {
+        1 => 60,
+        rounds => 1_000 * rounds,
+    }
 }
 
 fn spec(topology: &str, routing: &str, policy: &str, flits: u32, load: f64) -> Spec {
@@ -27,7 +29,7 @@ fn spec(topology: &str, routing: &str, policy: &str, flits: u32, load: f64) -> S
 
 /// Fails if results differ from those of the cycle loop without shortcuts. Returns the shortcuts that the first block uses.
 fn assert_same(spec: &Spec, what: &str) -> Profile {
-    for blocks in [1, 3] {
+    for blocks in trials::some_of(&[1, 3], what) {
         trials::assert_plain(spec, blocks, Set::ALL, what);
     }
     trials::with(spec, 1, Set::ALL).blocks[0].shortcuts().profile()
@@ -262,8 +264,10 @@ fn shortcuts_change_nothing_in_networks_at_random() {
         let (spec, what) = drawn(case);
         let draw = |what: u64, below: u64| draw(case, what, below);
         let profile = assert_same(&spec, &what);
-        let some = Set::of(|kind| draw(100 + kind as u64, 2) > 0);
-        trials::assert_plain(&spec, 1, some, &format!("{what}, some shortcuts"));
+        if trials::rounds() > 1 || draw(120, 3) == 0 {
+            let some = Set::of(|kind| draw(100 + kind as u64, 2) > 0);
+            trials::assert_plain(&spec, 1, some, &format!("{what}, some shortcuts"));
+        }
         if draw(95, 3) == 0 {
             assert_settled(&spec, &what);
         }

@@ -46,7 +46,7 @@ fn assert_same(spec: &Spec, what: &str) {
 
 /// Fails if results with and without streams differ. Returns whether a stream began in the first cycles.
 fn is_same_with_streams(spec: &Spec, what: &str) -> bool {
-    for blocks in [1, 3] {
+    for blocks in trials::some_of(&[1, 3], what) {
         let without = outcome_of(spec, blocks, false);
         trials::assert_same(&outcome_of(spec, blocks, true), &without, &format!("{what}, {blocks} blocks"));
     }
@@ -108,7 +108,8 @@ fn streams_change_nothing_beside_short_packets() {
 fn streams_change_nothing_beside_queues_of_interfaces() {
     for (k, (topology, routing)) in (0..).zip(NETWORKS) {
         for (flits, load) in [(40, 0.1), (LONG_PACKET, 0.4), (90, 0.7)] {
-            for way in [k % trials::WITH_STREAMS, (k + 1) % trials::WITH_STREAMS] {
+            let ways = [k % trials::WITH_STREAMS, (k + 1) % trials::WITH_STREAMS];
+            for way in trials::some_of(&ways, &format!("{routing}, {flits} flits")) {
                 let mut spec = spec(topology, routing, flits, load);
                 trials::queue(&mut spec, way);
                 assert_same(&spec, &format!("{topology}, {routing}, {flits} flits, load {load}, queues {way}"));

@@ -3,6 +3,7 @@
 use crate::network::jobs::Job;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Rate, Spec};
+use weft_api::base::hash::hash;
 use weft_api::classes::{ClassVcs, InjectionRule, MessageClass, Queueing};
 use weft_kernel::face::AnyBlock;
 use weft_kernel::shortcuts::profile::{Kind, Profile, Set};
@@ -91,6 +92,20 @@ fn add_class(spec: &mut Spec, priority: u8) {
     spec.classes = vec![class("low", 0), class("high", priority)];
     let high = Job { name: "high".to_owned(), class: 1, ..spec.traffic.jobs[0].clone() };
     spec.traffic.jobs.push(high);
+}
+
+/// How many times as many cases the tests run as in `make test`.
+pub(super) fn rounds() -> u64 {
+    std::env::var("WEFT_TEST_ROUNDS").map_or(1, |text| text.parse().expect("WEFT_TEST_ROUNDS is a number"))
+}
+
+/// One element of `all`, so that a test spreads the elements over its cases. `what`: the description of the case. In `make test-all` each
+/// case uses all elements.
+pub(super) fn some_of<T: Copy>(all: &[T], what: &str) -> Vec<T> {
+    match rounds() {
+        1 => vec![all[hash(what.bytes().map(u64::from).sum(), 0, 0, 41) as usize % all.len()]],
+        _ => all.to_vec(),
+    }
 }
 
 /// The outcome of a run in `blocks` blocks, as a string. The function `change` is applied to the simulation before the run.
