@@ -106,14 +106,14 @@ fn queues_and_tokens_come_back_from_links_and_routers_that_fail() {
         (HYPERX, ECMP),
         (HYPERX, SHORTEST),
     ];
-    for (topology, routing) in cases {
-        // a link near the hot terminal fails, and a router beyond it; both work again later
+    for (turn, (topology, routing)) in cases.into_iter().enumerate() {
+        // a link near the hot terminal fails, or a router beyond it, or both; they work again later
         let mut spec = hot_spot_on(topology, routing);
         let next = spec.graph.neighbours(0).next().expect("a neighbour");
         let link = Fault { what: Part::Link([0, next]), at: 1500, until: Some(3000) };
         let router = Fault { what: Part::Router(next), at: 2500, until: Some(3300) };
-        for faults in [vec![link], vec![router], vec![link, router]] {
-            spec.faults = faults;
+        for faults in in_turn(turn, &[vec![link], vec![router], vec![link, router]]) {
+            spec.faults.clone_from(faults);
             let what = format!("{routing} on {topology}, {:?}", spec.faults);
             weft_engine::check(&spec).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
             check_everything_comes_back(spec.clone(), &what);
