@@ -26,7 +26,7 @@ from test_resume import PATIENCE, finished
 from weft.cli import _parser, main
 from weft.cli.slurm import _words
 from weft.results.store import Store
-from weft.runs import arrays, beacon
+from weft.runs import arrays, beacon, pace
 from weft.runs.checkpoints import Kept, build
 from weft.runs.how import How
 from weft.runs.orders import Order
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 FAKE = Path(__file__).parent / "fake_slurm" / "slurm.py"
 QUICK = ["--job-time", "0.01s"]  # so that there are several jobs
-SLOW = ["--set", "measure.window=150000cycles"]
+SLOW = ["--set", "measure.window=100000cycles"]
 
 
 @pytest.fixture
@@ -55,6 +55,8 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FAKE_SLURM", str(state))
     monkeypatch.setenv("PATH", f"{state}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(Path(weft.__file__).parent.parent))
+    # Trial runs of small networks tell their speed sooner than those of large ones.
+    monkeypatch.setattr(pace, "_TELLING_SECONDS", 0.1)
     return state
 
 
