@@ -25,9 +25,11 @@ def unsettled() -> pl.Expr:
     return ~pl.col("saturated") & late
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measured:
     """The measurements of a reproduction: a frame for each experiment that was run.
+
+    Objects are compared by identity, so that functions can cache what they compute from one.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
     found = frame.filter(pl.col("mechanism") == mechanism)
     if found.is_empty():
         raise LackingError(f"{mechanism} was not run")
-    found = unstalled(found).sort("load", "seed", nulls_last=True)
+    found = found.lazy().filter(_not_stalled()).sort("load", "seed", nulls_last=True).collect()
     if found.is_empty():
         raise LackingError(f"every run of {mechanism} stalled")
     return found
@@ -40,7 +40,11 @@ def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
 
 def unstalled(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the points that did not stall. If a network stalls, its accepted load has no meaning."""
-    return frame.filter(~pl.col("stalled").fill_null(value=False))
+    return frame.filter(_not_stalled())
+
+
+def _not_stalled() -> pl.Expr:
+    return ~pl.col("stalled").fill_null(value=False)
 
 
 def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl.DataFrame:

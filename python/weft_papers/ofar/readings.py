@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -96,6 +96,7 @@ def experiments() -> tuple[Experiment, ...]:
     )
 
 
+@lru_cache(maxsize=16)
 def _as_read(measured: Measured, trigger: str, misroutes: str) -> Measured:
     """Select the points of a reading, under the experiment names that the rules use.
 
