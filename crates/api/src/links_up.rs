@@ -1,8 +1,8 @@
-//! The upward links ("links up") of a tree that packets may take after some links have failed. Without faults, the widths (`widths.rs`)
-//! give the links up in use. With faults, an overseer publishes two sets: the links up in use, and the links up that have failed.
+//! The upward links of a tree that packets may take after some links have failed. Without faults, the widths (`widths.rs`) give the upward
+//! links in use. With faults, an overseer publishes two sets: the upward links in use, and the upward links that have failed.
 //!
 //! In these tables a link belongs to the router at its lower end. While a packet goes up, the lowest digits of its present router show
-//! which links up it has chosen. On its way down, the packet visits routers above its destination that have the same lowest digits.
+//! which upward links it has chosen. On its way down, the packet visits routers above its destination that have the same lowest digits.
 //! Therefore a choice needs two working links: this router's link, and the same link of the opposite router, which is above the
 //! destination. The router at the upper end of a chosen link must also have a choice with working links.
 
@@ -10,20 +10,20 @@ use crate::base::kept::Value;
 use crate::coordinates::{DIGITS, LEVEL, is_above};
 use std::collections::BTreeMap;
 
-/// A set of links up of one router. Bit u is set if the set has link up number u.
+/// A set of upward links of one router. Bit u is set if the set has upward link number u.
 pub type Ups = u128;
 
-/// The links up of a tree that are in use, and the links up that have failed.
+/// The upward links of a tree that are in use, and the upward links that have failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct LinksUp {
-    /// Number of links up of each router.
+    /// Number of upward links of each router.
     pub radix: u32,
-    /// Links up in use, by level and by the choices below that level. A router that packets cannot reach by links in use has none. All pods
-    /// have the same links up in use, so the table has one copy.
+    /// Upward links in use, by level and by the choices below that level. A router that packets cannot reach by links in use has none. All
+    /// pods have the same upward links in use, so the table has one copy.
     pub used: Vec<Vec<Ups>>,
     /// The same table for links that will be switched off soon: packets that have already chosen these links may still use them.
     pub leaving: Vec<Vec<Ups>>,
-    /// The links up that have failed, by the coordinates of the router at the lower end of each link.
+    /// The upward links that have failed, by the coordinates of the router at the lower end of each link.
     pub broken: BTreeMap<u64, Ups>,
 }
 
@@ -35,7 +35,7 @@ pub fn choices_below(coords: u64, level: usize, radix: u32) -> usize {
     digits[..level].iter().rev().fold(0, |number, &digit| number * radix as usize + usize::from(digit))
 }
 
-/// The indices of the links up in this set, in ascending order.
+/// The indices of the upward links in this set, in ascending order.
 pub fn numbers_of(mut ups: Ups) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let first = (ups != 0).then(|| ups.trailing_zeros())?;
@@ -44,7 +44,7 @@ pub fn numbers_of(mut ups: Ups) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The router at the upper end of link up number `up` of the router at `at`.
+/// The router at the upper end of upward link number `up` of the router at `at`.
 pub fn above(at: u64, up: u32) -> u64 {
     let level = at >> LEVEL;
     at & DIGITS & !(0xff << (8 * level)) | u64::from(up) << (8 * level) | (level + 1) << LEVEL
@@ -63,9 +63,9 @@ impl LinksUp {
         self.used[level][choices_below(upper, level, self.radix)] >> up & 1 != 0
     }
 
-    /// The links up that a packet to `dest` may choose at the router `at`, which is not above `dest`. On paths that begin with these links,
-    /// all further links work. If no link up has this property, the result is all links in use. The returned links are on, but may have
-    /// failed; a packet that meets a failed link is discarded.
+    /// The upward links that a packet to `dest` may choose at the router `at`, which is not above `dest`. On paths that begin with these
+    /// links, all further links work. If no upward link has this property, the result is all links in use. The returned links are on, but
+    /// may have failed; a packet that meets a failed link is discarded.
     pub fn choices(&self, at: u64, dest: u64) -> Ups {
         match self.good(at, dest) {
             0 => self.open(at),
@@ -107,7 +107,7 @@ impl LinksUp {
 mod tests {
     use super::*;
 
-    /// A tree with two links up on each of two levels, all in use.
+    /// A tree with two upward links on each of two levels, all in use.
     fn all() -> LinksUp {
         LinksUp { radix: 2, used: vec![vec![3], vec![3, 3]], ..LinksUp::default() }
     }
@@ -120,10 +120,10 @@ mod tests {
     fn a_choice_needs_whole_links_on_both_sides_up_to_the_common_ancestor() {
         let mut links = all();
         assert_eq!((links.choices(LEAF, FAR), links.choices(LEAF, NEAR)), (3, 3));
-        // link up 0 of leaf `FAR` has failed: packets to `FAR` must not choose link up 0, packets to `NEAR` can
+        // upward link 0 of leaf `FAR` has failed: packets to `FAR` must not choose upward link 0, packets to `NEAR` can
         links.broken.insert(FAR, 1);
         assert_eq!((links.choices(LEAF, FAR), links.choices(LEAF, NEAR)), (2, 3));
-        // core 1 above link up 1 cannot be reached from pod 3, but core 0 can
+        // core 1 above upward link 1 cannot be reached from pod 3, but core 0 can
         links.broken.insert(1 << LEVEL | 0x0301, 2);
         assert_eq!((links.choices(LEAF, FAR), links.choices(above(LEAF, 1), FAR)), (2, 1));
         links.broken.insert(1 << LEVEL | 0x0301, 3);
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!((links.choices(LEAF, FAR), links.choices(above(LEAF, 0), FAR)), (2, 3));
         assert_eq!(links.choices(above(LEAF, 1), FAR), 2);
         let before = LinksUp { used: links.leaving.clone(), ..links.clone() };
-        // links in use only before: link up 0 of the leaves, both links up above it, and link up 0 above link up 1
+        // links in use only before: upward link 0 of the leaves, both upward links above it, and upward link 0 above upward link 1
         assert!(before.beyond(&links).eq([(0, 0), (1, 0), (1, 2), (1, 1)]));
         assert!(links.beyond(&before).eq([]));
         assert!(links.reach(above(above(LEAF, 1), 1), 1) && !links.reach(above(above(LEAF, 1), 0), 1));

@@ -19,7 +19,7 @@ pub enum LinkKnowledge {
     Subnetworks,
     /// The policy switches links on and off by stages. Routings receive the number of stages that are on at present.
     Stages,
-    /// The policy switches links of a tree on and off by levels. Routings receive for each level the number of links up in use
+    /// The policy switches links of a tree on and off by levels. Routings receive for each level the number of upward links in use
     /// (`widths.rs`).
     Widths,
 }

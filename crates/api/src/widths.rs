@@ -1,5 +1,5 @@
-//! The widths of a tree: for each level, the number of links up that each router uses, counted from link up 0. An overseer publishes the
-//! widths as one number. A routing uses the widths to choose links up, and records its choices in the packet.
+//! The widths of a tree: for each level, the number of upward links that each router uses, counted from upward link 0. An overseer
+//! publishes the widths as one number. A routing uses the widths to choose upward links, and records its choices in the packet.
 //!
 //! Each link belongs to the router at its lower end. The packets that cross a link, in either direction, have chosen the digits of the
 //! upper router up to the level of the link. The digits are valid for both directions, because the path down to a leaf has the same digits
@@ -45,15 +45,15 @@ pub fn link_between(a: u64, b: u64) -> (usize, u64) {
     ((lower >> LEVEL) as usize, upper)
 }
 
-/// For a tree of equal routers with links up: its levels, and the number of links up of each router below the top.
+/// For a tree of equal routers with upward links: its levels, and the number of upward links of each router below the top.
 /// `None` for other graphs.
 pub fn tree_of(graph: &Graph) -> Option<(&Levels, u32)> {
     let levels = graph.structure().levels.as_ref().filter(|levels| levels.count > 1)?;
     levels.tree.as_ref().and_then(Tree::radix).map(|radix| (levels, radix))
 }
 
-/// Records in the packet that it has chosen link up number `up` at a router of level `level`. Byte number `level` of the packet's `target`
-/// stores this choice. The packet's `phase` stores the number of levels with a choice, which are always the lowest levels.
+/// Records in the packet that it has chosen upward link number `up` at a router of level `level`. Byte number `level` of the packet's
+/// `target` stores this choice. The packet's `phase` stores the number of levels with a choice, which are always the lowest levels.
 #[inline(always)]
 pub fn note_choice(packet: &mut Packet, level: u32, up: u32) {
     let below = (1 << (8 * level)) - 1;
@@ -69,12 +69,12 @@ mod tests {
     fn a_link_is_used_if_all_digits_up_to_it_are_below_the_widths() {
         let widths = Widths::equal(2, 3).with(1, 1);
         assert_eq!((widths.of(0), widths.of(1), widths.of(2)), (3, 1, 0));
-        // digits 2, 0: the third link up at a leaf, then the first link up at level 1
+        // digits 2, 0: the third upward link at a leaf, then the first upward link at level 1
         let upper = 2u64 << LEVEL | 0x0002;
         assert!(widths.reach(upper, 0) && widths.reach(upper, 1));
-        // digits 2, 1: the second link up at level 1 is not in use
+        // digits 2, 1: the second upward link at level 1 is not in use
         assert!(widths.reach(upper | 0x0100, 0) && !widths.reach(upper | 0x0100, 1));
-        assert!(!widths.with(0, 2).reach(upper, 1), "nobody comes to a router above the third link up of a leaf");
+        assert!(!widths.with(0, 2).reach(upper, 1), "nobody comes to a router above the third upward link of a leaf");
     }
 
     #[test]

@@ -124,7 +124,7 @@ fn halves_of_a_partitioner_are_balanced_and_improved() {
 fn failures_that_a_network_survives_are_those_of_its_links() {
     let ring = build(r#"{"torus": {"widths": [7], "terminals_per_router": 1}}"#);
     assert!(ring.survived_failures(20, 1).iter().all(|survived| (survived.all_routers, survived.terminals) == (1, 1)));
-    // each leaf has only one link up, so the first failure disconnects the tree
+    // each leaf has only one upward link, so the first failure disconnects the tree
     let tree = build(r#"{"fat_tree": {"k": 2}}"#);
     assert!(tree.survived_failures(20, 1).iter().all(|survived| survived.all_routers == 0));
     let single = build(r#"{"single_router": {"terminals": 4}}"#);

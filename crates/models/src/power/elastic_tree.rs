@@ -1,4 +1,5 @@
-//! Elastic tree: each level of a fat tree uses only the first links up of its routers, as many as the load needs. All other links sleep.
+//! Elastic tree: each level of a fat tree uses only the first upward links of its routers, as many as the load needs. All other links
+//! sleep.
 //!
 //! # Source
 //! B. Heller et al., "ElasticTree: Saving Energy in Data Center Networks", NSDI 2010, Section 3.3: the topology-aware heuristic, which uses
@@ -10,7 +11,7 @@
 //! channel stays below this value with fewer links. `wake` [time]: time that a link needs from off to on. `initial`: links that are on in
 //! cycle 0.
 //! # Guarantees
-//! If a level has width w, each of its routers uses its first w links up. A link is on if a path over links in use leads to it. If all
+//! If a level has width w, each of its routers uses its first w upward links. A link is on if a path over links in use leads to it. If all
 //! levels have width 1, the links that are on form a spanning tree of the leaves, and all routers outside of this tree sleep. At all
 //! widths, all leaves stay connected, over paths with the same number of links as in the full tree. Utilisation is the number of flits of a
 //! channel divided by the number that it can carry, given its bandwidth and the credits of its buffers. If the utilisation of a level is
@@ -24,13 +25,13 @@
 //!
 //! Faults: in the cycle after links or routers fail or return, packets avoid the failed ones, if the links that are on permit it. The
 //! policy chooses other links as replacements. Packets use the replacement links when these are on, and the replaced links go off. At each
-//! choice of a link up, the policy takes the links from which failed links cut off the fewest leaves. Among equal links it takes the first.
-//! The width of the level is the number of chosen links. If these links do not join two leaves that can be joined, the policy uses more
-//! links. Therefore another core above the same routers replaces a core that has failed or has a failed link. If a link of a leaf fails, or
-//! a router between leaves and cores, the tree uses other links up everywhere. As soon as the replacements are on, packets are lost only
-//! between leaves that no up/down path of working links joins. Before the replacements are on, the network discards packets for which no
-//! path is on. Replacements are on at the latest when the change in progress has ended and the time `wake` has passed. Links and routers
-//! that return are used as before the fault.
+//! choice of an upward link, the policy takes the links from which failed links cut off the fewest leaves. Among equal links it takes the
+//! first. The width of the level is the number of chosen links. If these links do not join two leaves that can be joined, the policy uses
+//! more links. Therefore another core above the same routers replaces a core that has failed or has a failed link. All pods use the same
+//! upward links. If a link of a leaf fails, or a router between leaves and cores, all pods therefore use other upward links. As soon as the
+//! replacements are on, packets are lost only between leaves that no up/down path of working links joins. Before the replacements are on,
+//! the network discards packets for which no path is on. Replacements are on at the latest when the change in progress has ended and the
+//! time `wake` has passed. Links and routers that return are used as before the fault.
 //! # Not modelled
 //! The time until utilisations and faults are known to a controller, and until routers receive its orders. Separate widths for each pod:
 //! one busy pod widens its level in all pods. Demands of flows, which would show how a load spreads over fewer links.
@@ -64,7 +65,7 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.elastic_tree";
 const OFF: DrainFirst = DrainFirst::of(&ElasticTree::OFFERS);
 
-/// Each level of a fat tree uses only the first links up of its routers, as many as the load needs. All other links sleep.
+/// Each level of a fat tree uses only the first upward links of its routers, as many as the load needs. All other links sleep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ElasticTree {
@@ -89,7 +90,7 @@ pub struct ElasticTree {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Initial {
-    /// A spanning tree of the leaves: each router that is in use has one link up.
+    /// A spanning tree of the leaves: each router that is in use has one upward link.
     #[default]
     SpanningTree,
     AllOn,
@@ -118,9 +119,9 @@ struct Runtime {
     low: f64,
     high: f64,
     wake: u64,
-    /// Number of links up of a router.
+    /// Number of upward links of a router.
     radix: u32,
-    /// For each level with links up: true if the policy may change its width.
+    /// For each level with upward links: true if the policy may change its width.
     managed: Vec<bool>,
     first: Widths,
     /// For each router: its coordinates in the tree.

@@ -90,32 +90,32 @@ pub struct Levels {
     pub tree: Option<Tree>,
 }
 
-/// A fat tree. All routers of a level have the same number `down` of links down and the same number `up` of links up. The leaves have the
-/// first router ids; each leaf has at most `down[0]` terminals.
+/// A fat tree. All routers of a level have the same number `down` of downward links and the same number `up` of upward links. The leaves
+/// have the first router ids; each leaf has at most `down[0]` terminals.
 ///
-/// The first ports of a router are its links down, and its links up follow. Consider port `down[l]` + u of a router on level l, which leads
-/// up. The port leads to the router on level l + 1 that has u as digit l, and whose other digits are the same. The number of the port at
-/// the upper router is digit l of the lower router. So a router of level l is above all leaves that have the same digits from digit l on.
-/// The number of a leaf consists of its digits. The base of digit l is the number of links down of level l + 1.
+/// The first ports of a router are its downward links, and its upward links follow. Consider port `down[l]` + u of a router on level l,
+/// which leads up. The port leads to the router on level l + 1 that has u as digit l, and whose other digits are the same. The number of
+/// the port at the upper router is digit l of the lower router. So a router of level l is above all leaves that have the same digits from
+/// digit l on. The number of a leaf consists of its digits. The base of digit l is the number of downward links of level l + 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
-    /// For each level, the number of links down of a router; for leaves, the number of ports for terminals.
+    /// For each level, the number of downward links of a router; for leaves, the number of ports for terminals.
     pub down: Vec<u32>,
-    /// For each level except the top, the number of links up of a router.
+    /// For each level except the top, the number of upward links of a router.
     pub up: Vec<u32>,
     /// The digits of each router, the lowest digit first. Digits from index (number of levels - 1) on are 0.
     pub digits: Vec<[u8; 8]>,
 }
 
 impl Tree {
-    /// Number of links up of each router below the top, if this number is also the number of its links down; otherwise `None`.
+    /// Number of upward links of each router below the top, if this number is also the number of its downward links; otherwise `None`.
     pub fn radix(&self) -> Option<u32> {
         let radix = self.down[0];
         let below_top = &self.down[..self.up.len()];
         self.up.iter().chain(below_top).all(|&links| links == radix).then_some(radix)
     }
 
-    /// Number of links down of a top router.
+    /// Number of downward links of a top router.
     pub fn top(&self) -> u32 {
         self.down[self.up.len()]
     }

@@ -93,7 +93,7 @@ impl Graph {
     /// Number of links of a bisection of a tree. Any two halves can exchange one flow per terminal, each over separate links. So no cut has
     /// fewer links than a half has terminals. A cut along subtrees has exactly this number of links.
     ///
-    /// `radix`: number of links up, and also number of links down, of each router. `None` if a leaf has a port without a terminal.
+    /// `radix`: number of upward links, and also number of downward links, of each router. `None` if a leaf has a port without a terminal.
     fn cut_of_tree(&self, radix: u32) -> Option<u64> {
         let leaves = self.terminals() / self.terminals_per_router().filter(|each| *each == radix)?;
         Some(u64::from(radix) * u64::from(leaves / 2))

@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn circulant_refuses_what_it_cannot_pair() {
         let refusal = |h, groups| dragonfly(4, 2, h, groups, Arrangement::Circulant).build("topology").unwrap_err();
-        let odd = "3 global links per router is an odd number, but circulant pairs a link up with a link down on each \
-                   router";
+        let odd = "3 global links per router is an odd number, but circulant needs pairs of links: from group i to \
+                   i + d and to i - d";
         assert_eq!(
             (refusal(3, None).path, refusal(3, None).what),
             ("topology.global_links_per_router".into(), odd.into())

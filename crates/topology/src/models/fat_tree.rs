@@ -7,17 +7,18 @@
 //!
 //! # Parameters
 //! `k` \[ports\]: the tree of pods of the paper, which is `radix: k` with three levels and no oversubscription. Or `radix` \[ports\],
-//! `levels`, `oversubscription` \[links down per link up, by level\], `terminals`. `trunk_width` \[links, by link class\], only together
-//! with `k`.
+//! `levels`, `oversubscription` \[downward links per upward link, by level\], `terminals`. `trunk_width` \[links, by link class\], only
+//! together with `k`.
 //!
 //! # Guarantees
-//! A router below the top has at least radix / (1 + oversubscription) links up. A level is therefore never oversubscribed by more than the
-//! given ratio. The remaining ports of a router are unused. Routers on the top level have only links down. With `terminals`, the tree has
-//! only as many subtrees as the terminals need. All subtrees have the same number of routers, and the numbers of terminals of two leaves
-//! differ by at most one. If the top routers have unused ports, the tree has fewer top routers. Each link to a top router is then a trunk,
-//! so the number of links of a level does not change. Routers are numbered level by level, the leaves first; ports and digits are those of
-//! [`Tree`]. Terminals are numbered from leaf to leaf. With `k`: k pods of k/2 leaves and k/2 routers above them, (k/2)^2 tops, and k^3/4
-//! terminals. Each class has k^3/4 links: "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper end.
+//! A router below the top has at least radix / (1 + oversubscription) upward links. A level is therefore never oversubscribed by more than
+//! the given ratio. The remaining ports of a router are unused. Routers on the top level have only downward links. With `terminals`, the
+//! tree has only as many subtrees as the terminals need. All subtrees have the same number of routers, and the numbers of terminals of two
+//! leaves differ by at most one. If the top routers have unused ports, the tree has fewer top routers. Each link to a top router is then a
+//! trunk, so the number of links of a level does not change. Routers are numbered level by level, the leaves first; ports and digits are
+//! those of [`Tree`]. Terminals are numbered from leaf to leaf. With `k`: k pods of k/2 leaves and k/2 routers above them, (k/2)^2 tops,
+//! and k^3/4 terminals. Each class has k^3/4 links: "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper
+//! end.
 //!
 //! # Not modelled
 //! Subtrees with different numbers of routers; top routers that have more links to some leaves than to others.
@@ -38,14 +39,14 @@ use weft_units::{Refusal, Remark};
 weft_units::codes! {
     NEEDLESS_LEVEL = "fat_tree_needless_level", Warning,
         means: "The terminals of the fat tree fit into fewer levels. The highest levels need routers but have no benefit.",
-        computed: "n levels have room for as many terminals as radix x the product of the links down per router at each level below \
-                   the top. A single leaf has room for as many terminals as it has links down.",
+        computed: "n levels have room for as many terminals as radix x the product of the downward links per router at each level below \
+                   the top. A single leaf has room for as many terminals as it has downward links.",
         helps: "Write fewer `levels`, more terminals or a smaller radix.";
     OTHER_RATIO = "fat_tree_other_ratio", Warning,
         means: "A level of the fat tree has less oversubscription than the scenario states, because the ports of a router cannot be \
                 divided in that ratio.",
-        computed: "A router of r ports has r / (1 + ratio) links up, rounded up; its other ports are links down. The warning appears \
-                   if the links down per link up are more than 10 % below the ratio.",
+        computed: "A router of r ports has r / (1 + ratio) upward links, rounded up; its other ports are downward links. The warning \
+                   appears if the downward links per upward link are more than 10 % below the ratio.",
         helps: "Write a radix that is a multiple of 1 + ratio, or write the ratio of the ports.";
 }
 
@@ -53,7 +54,7 @@ weft_units::codes! {
 const MAX_LEVELS: u32 = 8;
 /// Maximum number of values of a digit in the position of a router.
 const MAX_DIGIT: u32 = 256;
-/// The remark on oversubscription appears if the real ratio of links down to links up is below this share of the given ratio.
+/// The remark on oversubscription appears if the real ratio of downward links to upward links is below this share of the given ratio.
 const SAME_RATIO: f64 = 0.9;
 /// Number of levels of the tree of pods (`k`).
 const OF_PODS: u32 = 3;
@@ -71,8 +72,8 @@ pub struct FatTree {
     /// Number of levels of routers, 2 to 8, with `radix`; default: 3. With two levels, the tree has leaves and spines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<u32>,
-    /// Links down per link up of the routers of each level, the leaves first, with `radix`. If the list is too short, the ratio of the
-    /// other levels is 1.
+    /// Downward links per upward link of the routers of each level, the leaves first, with `radix`. If the list is too short, the ratio of
+    /// the other levels is 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oversubscription: Vec<f64>,
     /// Number of terminals, with `radix`; default: one for each port that can have a terminal.
@@ -83,7 +84,7 @@ pub struct FatTree {
     pub trunk_width: TrunkWidth,
 }
 
-/// The sizes of a tree: numbers of links down and up of a router on each level, and the width of the trunks to the top.
+/// The sizes of a tree: numbers of downward and upward links of a router on each level, and the width of the trunks to the top.
 #[derive(Debug, Clone, PartialEq)]
 struct Plan {
     down: Vec<u32>,
@@ -189,7 +190,7 @@ impl FatTree {
             let what = format!("half of the {k} ports of a router lead up: the number must be even, and at least 2");
             return Err(Refusal::new(format!("{path}.k"), what, format!("write {}", k.saturating_add(1).max(2))));
         }
-        check_size(1, k.into(), &format!("{} links down + {} up", k / 2, k / 2), &format!("{path}.k"))?;
+        check_size(1, k.into(), &format!("{} downward links + {} upward links", k / 2, k / 2), &format!("{path}.k"))?;
         let half = k / 2;
         let terminals = half * half * k;
         Ok(Plan { down: vec![half, half, k], up: vec![half, half], trunk: 1, terminals })
@@ -211,7 +212,7 @@ impl FatTree {
             ));
         }
         if radix < 2 {
-            let what = format!("{radix} ports per router are too few: a router needs links down and links up");
+            let what = format!("{radix} ports per router are too few: a router needs downward and upward links");
             let help = "write the number of ports of a router, such as 64";
             return Err(Refusal::new(format!("{path}.radix"), what, help));
         }
@@ -219,7 +220,7 @@ impl FatTree {
         let split = (0..levels as usize - 1).map(|level| self.split(level, radix, path));
         let (mut down, mut up): (Vec<u32>, Vec<u32>) = split.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         if let Some(extra) = self.oversubscription.get(down.len()) {
-            let what = format!("the ratio is {extra} for level {}, but its routers have no links up", down.len());
+            let what = format!("the ratio is {extra} for level {}, but its routers have no upward links", down.len());
             let at = format!("{path}.oversubscription.{}", down.len());
             return Err(Refusal::new(at, what, format!("write {} numbers, or more levels", down.len())));
         }
@@ -304,7 +305,8 @@ impl FatTree {
             }
             let rounded = (own * 1000.0).ceil() / 1000.0;
             let what = format!(
-                "a router of {radix} ports has {down} links down and {up} up: {rounded} links down per link up, not {ratio}"
+                "a router of {radix} ports has {down} downward and {up} upward links: {rounded} downward links per upward \
+                 link, not {ratio}"
             );
             let help = format!("write a radix that is a multiple of {}, or the ratio {rounded}", 1.0 + ratio);
             let numbers = [
@@ -318,19 +320,20 @@ impl FatTree {
         self.oversubscription.iter().enumerate().map(of_level).filter_map(Result::transpose).collect()
     }
 
-    /// The number of links down and the number of links up of a router on this level. The level is below the top.
+    /// The number of downward links and the number of upward links of a router on this level. The level is below the top.
     fn split(&self, level: usize, radix: u32, path: &str) -> Result<(u32, u32), Refusal> {
         let ratio = self.oversubscription.get(level).copied().unwrap_or(1.0);
         let at = || format!("{path}.oversubscription.{level}");
         if !(ratio.is_finite() && ratio > 0.0) {
-            let what = format!("the ratio of {ratio} links down per link up is not a number above 0");
-            let help = "write 1 for no oversubscription, or 3 for three links down per link up";
+            let what = format!("the ratio of {ratio} downward links per upward link is not a number above 0");
+            let help = "write 1 for no oversubscription, or 3 for three downward links per upward link";
             return Err(Refusal::new(at(), what, help));
         }
         let up = (f64::from(radix) / (1.0 + ratio)).ceil() as u32;
         let down = (f64::from(up) * ratio).floor().min(f64::from(radix - up.min(radix))) as u32;
         if up == 0 || down == 0 {
-            let what = format!("with {ratio} links down per link up, {down} of {radix} ports lead down and {up} up");
+            let what =
+                format!("with {ratio} downward links per upward link, {down} of {radix} ports lead down and {up} up");
             return Err(Refusal::new(at(), what, format!("write 1 to {}", radix.saturating_sub(1).max(1))));
         }
         Ok((down, up))
@@ -362,7 +365,7 @@ impl Plan {
     }
 
     /// The digits of the position of a router on this level, as index and base, the least significant digit first. First come the digits
-    /// that links up choose, in reverse order, and then the digits that links down choose.
+    /// that upward links choose, in reverse order, and then the digits that downward links choose.
     fn places(&self, level: usize) -> impl DoubleEndedIterator<Item = (usize, u32)> {
         let chosen_up = (0..level).rev().map(|place| (place, self.up[place]));
         chosen_up.chain((level..self.up.len()).map(|place| (place, self.down[place + 1])))
@@ -383,7 +386,7 @@ impl Plan {
         self.first(level) + position
     }
 
-    /// The ports of a router: first its links down or its terminals, and then its links up.
+    /// The ports of a router: first its downward links or its terminals, and then its upward links.
     fn ports(&self, level: usize, position: u32) -> Vec<Port> {
         let digits = self.digits(level, position);
         let with = |place: usize, digit: u32| {
@@ -427,7 +430,7 @@ mod tests {
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
         let to = |router, port| Peer::Router { router, port };
         assert_eq!(peers(3), [Peer::Terminal(6), Peer::Terminal(7), to(10, 1), to(11, 1)]);
-        // Aggregation router 1 of pod 1 has links down to edge routers 2 and 3, and links up to the cores of index 1.
+        // Aggregation router 1 of pod 1 has downward links to edge routers 2 and 3, and upward links to the cores of index 1.
         assert_eq!(peers(11), [to(2, 3), to(3, 3), to(18, 1), to(19, 1)]);
         assert_eq!(peers(18), [to(9, 2), to(11, 2), to(13, 2), to(15, 2)]);
     }
@@ -438,7 +441,7 @@ mod tests {
         assert_eq!((refusal(0).path, refusal(0).help), ("topology.k".into(), "write 2".into()));
         assert_eq!(refusal(5).help, "write 6");
         assert!(refusal(u32::MAX).what.contains("the number must be even, and at least 2"));
-        let wide = "257 links down + 257 up gives 514 ports per router; a router has at most 512";
+        let wide = "257 downward links + 257 upward links gives 514 ports per router; a router has at most 512";
         assert_eq!(refusal(514).what, wide);
         let pods = "a router has 258 links to another level; its position is stored in digits of a byte, for 256 links";
         assert_eq!((refusal(258).what.as_str(), refusal(258).help.as_str()), (pods, "write at most 256"));
@@ -465,8 +468,8 @@ mod tests {
 
     #[test]
     fn leaves_and_spines_as_they_are_bought() {
-        // 64 ports at a ratio of 3 to 1 are 48 links down and 16 links up. 512 terminals need 11 leaves. Each leaf has 4 links to each
-        // spine. So 44 of the 64 ports of a spine are used, and the 16 links up of a leaf form trunks of 4 to 4 spines.
+        // 64 ports at a ratio of 3 to 1 are 48 downward links and 16 upward links. 512 terminals need 11 leaves. Each leaf has 4 links to
+        // each spine. So 44 of the 64 ports of a spine are used, and the 16 upward links of a leaf form trunks of 4 to 4 spines.
         let graph = bought(r#"{"radix": 64, "levels": 2, "oversubscription": [3], "terminals": 512}"#).unwrap();
         assert_eq!(counted(&graph), (vec![11, 4], 512, vec![11 * 16]));
         let of_leaf =
@@ -500,11 +503,14 @@ mod tests {
         let remarks = remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [2]}"#);
         let [Remark { code, path, what, help, .. }] = &remarks[..] else { panic!("{remarks:?}") };
         assert_eq!((code.name, path.as_str()), ("fat_tree_other_ratio", "topology.oversubscription.0"));
-        assert_eq!(what, "a router of 13 ports has 8 links down and 5 up: 1.6 links down per link up, not 2");
+        assert_eq!(
+            what,
+            "a router of 13 ports has 8 downward and 5 upward links: 1.6 downward links per upward link, not 2"
+        );
         assert_eq!(help, "write a radix that is a multiple of 3, or the ratio 1.6");
         assert_eq!(remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [1.6]}"#), []);
         assert_eq!(remarks_of(r#"{"radix": 12, "levels": 2, "oversubscription": [2]}"#), []);
-        // no remark, because 22 links up and 42 down are 1.91 to 1, which is close enough
+        // no remark, because 42 downward to 22 upward links are 1.91 to 1, which is close enough
         assert_eq!(remarks_of(r#"{"radix": 64, "levels": 2, "oversubscription": [2]}"#), []);
         // 7 links lead up and 6 down; the proposed ratio 0.858 is rounded up, so it divides the ports in the same way
         let odd = remarks_of(r#"{"radix": 13, "levels": 2, "oversubscription": [1]}"#);
@@ -515,7 +521,7 @@ mod tests {
     #[test]
     fn levels_that_the_terminals_do_not_need_are_reported() {
         let remarks_of = |json: &str| bought(json).unwrap().remarks().to_vec();
-        // a leaf has 32 terminals and 32 links up; 2 terminals need 1 leaf, 32 routers above it, and 32 top routers with trunks of 32
+        // a leaf has 32 terminals and 32 upward links; 2 terminals need 1 leaf, 32 routers above it, and 32 top routers with trunks of 32
         let empty = remarks_of(r#"{"radix": 64, "levels": 3, "terminals": 2}"#);
         let [Remark { code, path, what, help, .. }] = &empty[..] else { panic!("{empty:?}") };
         assert_eq!((code.name, path.as_str()), ("fat_tree_needless_level", "topology.terminals"));

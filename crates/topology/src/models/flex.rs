@@ -116,7 +116,7 @@ impl Flex {
         }
         let (links, sum) = match layers {
             2 => (per_layer, format!("{p} terminals + {per_layer} links to the other layer")),
-            _ => (2 * per_layer, format!("{p} terminals + {per_layer} links up + {per_layer} down")),
+            _ => (2 * per_layer, format!("{p} terminals + {per_layer} upward links + {per_layer} downward links")),
         };
         let routers = u64::from(x) * u64::from(y) * u64::from(layers);
         check_size(routers, u64::from(p) + u64::from(links), &sum, path)?;
@@ -182,7 +182,7 @@ mod tests {
         let graph = build([3, 3], 2, 1).unwrap();
         let peers: Vec<Peer> = graph.ports(0).iter().skip(1).map(|port| port.peer).collect();
         let to = |router, port| Peer::Router { router, port };
-        // router (0, 0, 0) leads to (1, 0, 1), (2, 0, 1), (0, 1, 1) and (0, 2, 1). With two layers, links down use the same ports
+        // router (0, 0, 0) leads to (1, 0, 1), (2, 0, 1), (0, 1, 1) and (0, 2, 1). With two layers, downward links use the same ports
         assert_eq!(peers, [to(10, 1), to(11, 1), to(12, 3), to(15, 3)]);
         assert_eq!(graph.links().count(), 9 * 4);
     }
@@ -197,7 +197,10 @@ mod tests {
         assert_eq!(build([1, 1], 3, 1).unwrap_err().path, "topology.widths");
         assert_eq!(build([3, 3], 3, 0).unwrap_err().path, "topology.terminals_per_router");
         let wide = build([30, 30], 3, 397).unwrap_err().what;
-        assert_eq!(wide, "397 terminals + 58 links up + 58 down gives 513 ports per router; a router has at most 512");
+        assert_eq!(
+            wide,
+            "397 terminals + 58 upward links + 58 downward links gives 513 ports per router; a router has at most 512"
+        );
         assert!(build([30, 30], 2, 397).is_ok());
         // refused: every hop keeps the parity of x + y + layer, so some routers cannot be reached
         for widths in [[2, 1], [1, 2], [2, 2]] {

@@ -31,7 +31,8 @@ impl GlobalPorts {
         Err(Refusal::new(format!("{path}.groups"), what, help))
     }
 
-    /// Checks the `circulant` arrangement, whose links come in pairs, up and down, on two ports of the same router.
+    /// Checks the `circulant` arrangement. Its links come in pairs on two ports of the same router. In group i, one of these ports leads to
+    /// group i + d, and the other port to group i - d.
     pub fn check(&self, arrangement: Arrangement, groups: u32, path: &str) -> Result<(), Refusal> {
         let Self { routers, links, keys: [_, links_key] } = *self;
         if arrangement != Arrangement::Circulant {
@@ -39,8 +40,8 @@ impl GlobalPorts {
         }
         if links % 2 == 1 {
             let what = format!(
-                "{links} global links per router is an odd number, but circulant pairs a link up with a link down on each \
-                 router"
+                "{links} global links per router is an odd number, but circulant needs pairs of links: from group i to \
+                 i + d and to i - d"
             );
             let help = "use an even number, or another arrangement";
             return Err(Refusal::new(format!("{path}.{links_key}"), what, help));

@@ -1,4 +1,4 @@
-//! k-ary n-tree: a fat tree of n levels of equal routers, each with k links down and, below the top, k links up.
+//! k-ary n-tree: a fat tree of n levels of equal routers, each with k downward links and, below the top, k upward links.
 //!
 //! # Source
 //! F. Petrini, M. Vanneschi, "k-ary n-trees: High Performance Networks for Massively Parallel Architectures", IPPS'97;
@@ -33,11 +33,11 @@ use weft_units::Refusal;
 /// Maximum number of levels, because a routing packs the level and n-1 digits into eight bytes.
 const MAX_LEVELS: u32 = 8;
 
-/// Fat tree of n levels of routers with k links down and k links up.
+/// Fat tree of n levels of routers with k downward links and k upward links.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KAryNTree {
-    /// k: number of links down of each router (and up, below the top), 2 to 64.
+    /// k: number of downward links of each router, and of upward links of each router below the top, 2 to 64.
     pub k: u32,
     /// n: number of levels of routers, 1 to 8; the tree has k^n terminals.
     pub n: u32,
@@ -105,11 +105,11 @@ impl KAryNTree {
             return Err(Refusal::new(format!("{path}.n"), what, "write 2 or 3 for most machines"));
         }
         if k < 2 {
-            let what = format!("{k} links down are too few: k^n = {k}^{n} = {k} terminals");
+            let what = format!("{k} downward links are too few: k^n = {k}^{n} = {k} terminals");
             return Err(Refusal::new(format!("{path}.k"), what, "write 2 or more"));
         }
         let (down, up) = (u64::from(k), if n > 1 { u64::from(k) } else { 0 });
-        check_size(1, down + up, &format!("{down} links down + {up} up"), &format!("{path}.k"))?;
+        check_size(1, down + up, &format!("{down} downward links + {up} upward links"), &format!("{path}.k"))?;
         // with two levels or more, k is at most 256 after the checks above, so the number of routers is at most 8 * 2^56
         check_size(u64::from(n) * down.pow(n - 1), down + up, "the sum", path)
     }
@@ -159,11 +159,11 @@ mod tests {
         let refusal = |k, n| new(k, n).build("topology").unwrap_err();
         let levels = "the number of levels is 9, not 1 to 8";
         assert_eq!((refusal(4, 0).path, refusal(4, 9).what), ("topology.n".into(), levels.into()));
-        assert_eq!(refusal(1, 3).what, "1 links down are too few: k^n = 1^3 = 1 terminals");
+        assert_eq!(refusal(1, 3).what, "1 downward links are too few: k^n = 1^3 = 1 terminals");
         assert_eq!(refusal(0, 3).path, "topology.k");
-        let wide = "257 links down + 257 up gives 514 ports per router; a router has at most 512";
+        let wide = "257 downward links + 257 upward links gives 514 ports per router; a router has at most 512";
         assert_eq!((refusal(257, 2).path, refusal(257, 2).what), ("topology.k".into(), wide.into()));
-        // A tree with a single level is one router without links up.
+        // A tree with a single level is one router without upward links.
         assert!(new(128, 1).build("topology").is_ok());
         assert!(refusal(u32::MAX, 8).what.contains("ports per router"));
         // A network of 8 * 64^7 routers is refused because of its computed size, before its memory is allocated.

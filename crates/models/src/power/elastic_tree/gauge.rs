@@ -1,5 +1,5 @@
-//! The agents of the elastic tree. In each block, they count the packets in flight that have chosen each link up. The overseer reads the
-//! counts.
+//! The agents of the elastic tree. In each block, they count the packets in flight that have chosen each upward link. The overseer reads
+//! the counts.
 
 use weft_api::agents::{Agents, Departures, Probes};
 use weft_api::base::kept::Kept;
@@ -11,8 +11,8 @@ use weft_api::state::Packet;
 pub struct Gauge {
     #[kept(fixed)]
     radix: u32,
-    /// Indexed by level and by the links up chosen to this level: number of packets that made these choices in this block. If a packet with
-    /// these choices is delivered or discarded in this block, the count falls, wherever the packet made the choices. The sum over all
+    /// Indexed by level and by the upward links chosen to this level: number of packets that made these choices in this block. If a packet
+    /// with these choices is delivered or discarded in this block, the count falls, wherever the packet made the choices. The sum over all
     /// blocks is the number of packets in flight with these choices.
     #[kept(each)]
     chosen: Vec<Vec<i64>>,
@@ -23,12 +23,12 @@ impl Agents for Gauge {
         Probes { departures: true, routed: true, ..Probes::default() }
     }
 
-    /// Counts a packet that has just chosen a link up, one level above its previous choice.
+    /// Counts a packet that has just chosen an upward link, one level above its previous choice.
     fn routed(&mut self, packet: &Packet) {
         self.count_last(packet, 1);
     }
 
-    /// Moves the count of a packet that has replaced its choice by another link up of the same level.
+    /// Moves the count of a packet that has replaced its choice by another upward link of the same level.
     fn rerouted(&mut self, before: &Packet, now: &Packet) {
         self.count_last(before, -1);
         self.count_last(now, 1);

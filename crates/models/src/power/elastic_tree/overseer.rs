@@ -190,7 +190,7 @@ impl Sizer {
         }
     }
 
-    /// Publishes the links up that packets may choose from now on.
+    /// Publishes the upward links that packets may choose from now on.
     fn publish(&self, network: &mut dyn Network) {
         let from = match &self.change {
             Some(Change::Draining { from }) => Some(from),
@@ -312,7 +312,7 @@ fn gauge(network: &mut dyn Network, block: usize) -> &mut Gauge {
 mod tests {
     use super::*;
 
-    /// Creates an overseer for two levels of 8 links up. `busiest`: utilisation of each level's busiest channel.
+    /// Creates an overseer for two levels of 8 upward links. `busiest`: utilisation of each level's busiest channel.
     fn sizer(widths: [u32; 2], busiest: [f64; 2], managed: [bool; 2]) -> Sizer {
         let first = Widths::equal(2, 0).with(0, widths[0]).with(1, widths[1]);
         let (managed, coords) = (managed.to_vec(), Vec::new());

@@ -1,8 +1,9 @@
-//! Chooses the links up that packets use at given widths: the first ones, or after failures the links that join the most leaves.
+//! Chooses the upward links that packets use at given widths: the first ones, or after failures the links that join the most leaves.
 //!
-//! All pods use the same links up. Therefore a plan is a set of choices. A choice is a sequence of numbers of links up, from a leaf
-//! upwards. The cost of a choice is the number of leaves that its failed links cut off. Each choice continues with its cheapest links up,
-//! as many as the level's width. If only other choices join two leaves, the plan also uses the first of these choices.
+//! All pods use the same upward links. Therefore a plan is a set of choices. A choice is a sequence of numbers of upward links, from a leaf
+//! upwards. The cost of a choice is the number of leaves that its failed links cut off. Each choice continues with its cheapest upward
+//! links, as many as the level's width. If only other choices join two leaves (have working links from both leaves), the plan also uses the
+//! first of these choices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_api::base::kept::Value;
@@ -17,7 +18,7 @@ pub(super) struct Plan {
     pub links: LinksUp,
 }
 
-/// The size of the tree: links up of a router (`radix`), number of levels with links up, and coordinates of the leaves.
+/// The size of the tree: upward links of a router (`radix`), number of levels with upward links, and coordinates of the leaves.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     pub radix: u32,
@@ -25,21 +26,21 @@ pub(super) struct Tree {
     pub leaves: Vec<u64>,
 }
 
-/// The failed links up of each router at a lower end: indices of the links, by the coordinates of the router.
+/// The failed upward links of each router at a lower end: indices of the links, by the coordinates of the router.
 pub(super) type Failed = BTreeMap<u64, Ups>;
 
 /// A set of choices: a bit mask over the indices of choices.
 type Reach = Vec<u64>;
 
 impl Plan {
-    /// A plan that uses the first links up at each router.
+    /// A plan that uses the first upward links at each router.
     pub fn plain(tree: &Tree, widths: Widths) -> Self {
         let mut used = tree.unused();
         tree.fill(&mut used, widths, |_, _| 0);
         Self { widths, links: LinksUp { radix: tree.radix, used, ..LinksUp::default() } }
     }
 
-    /// A plan that uses the best links up if the links `failed` do not work.
+    /// A plan that uses the best upward links if the links `failed` do not work.
     pub fn around(tree: &Tree, widths: Widths, failed: &Failed) -> Self {
         if failed.is_empty() {
             return Self::plain(tree, widths);
@@ -56,14 +57,14 @@ impl Plan {
         Self { widths, links: LinksUp { radix: tree.radix, used, ..LinksUp::default() } }
     }
 
-    /// True if the plan uses the first links up at each router, as many as the widths.
+    /// True if the plan uses the first upward links at each router, as many as the widths.
     pub fn is_plain(&self, tree: &Tree) -> bool {
         self.links.used == Self::plain(tree, self.widths).links.used
     }
 }
 
 impl Tree {
-    /// Number of different choices of links up on the first `levels` levels.
+    /// Number of different choices of upward links on the first `levels` levels.
     fn choices(&self, levels: usize) -> usize {
         (self.radix as usize).pow(levels as u32)
     }
@@ -72,9 +73,9 @@ impl Tree {
         (0..self.levels).map(|level| vec![0; self.choices(level)]).collect()
     }
 
-    /// Continues each used choice that has no used link up: adds its cheapest links up, and the first of equal ones. Adds as many links as
-    /// the width of the level. `cost` returns the cost \[leaves cut off\] of a choice up to a level, from this level and the number of the
-    /// choice.
+    /// Continues each used choice that has no used upward link: adds its cheapest upward links, and the first of equal ones. Adds as many
+    /// links as the width of the level. `cost` returns the cost \[leaves cut off\] of a choice up to a level, from this level and the
+    /// number of the choice.
     fn fill(&self, used: &mut [Vec<Ups>], widths: Widths, cost: impl Fn(usize, usize) -> u64) {
         let mut below = vec![0];
         for (level, used) in used.iter_mut().enumerate() {
@@ -92,7 +93,7 @@ impl Tree {
         }
     }
 
-    /// Marks all links up of a choice up to `level` as used.
+    /// Marks all upward links of a choice up to `level` as used.
     fn add(&self, used: &mut [Vec<Ups>], level: usize, number: usize) {
         for (l, used) in used.iter_mut().enumerate().take(level + 1) {
             let (below, up) = (number % self.choices(l), number / self.choices(l) % self.radix as usize);
@@ -128,7 +129,8 @@ impl Tree {
         costs
     }
 
-    /// Unused choices up to `level` that are needed to join two leaves whose nearest common ancestors are just above `level`.
+    /// Returns the unused choices up to `level` that the plan must add. The function checks each pair of leaves whose nearest common
+    /// ancestors are just above `level`. If no used choice joins the pair, the result has the first choice that joins it, if there is one.
     fn missing(&self, level: usize, used: &[Vec<Ups>], failed: &Failed) -> Vec<usize> {
         let words = self.choices(level + 1).div_ceil(64);
         let mut taken = vec![0; words];

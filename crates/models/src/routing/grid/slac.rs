@@ -9,14 +9,14 @@
 //! number of the destination router, modulo the number of rows that are on. `lowest`: the first row. `newest`: the row that was
 //! switched on last. `random`: a row that each packet draws.
 //! # Guarantees
-//! Assume that stages 1 to S are on. These are the links in rows 1 to S, and the column links with an end in one of these rows. With
-//! these links, any router reaches any other in at most 3 hops. From a row that is on, a packet follows dimension order. From a dark
-//! row, the packet first crosses its column into a row that is on. A packet always uses the value of S that was valid when the packet
-//! became the head of its queue in its source router. The routing has one VC class. A queue that cannot move can therefore fill its
-//! whole buffer, as the policy `slac` expects when it measures buffer occupancy. A column link before another link of a path leads down,
-//! or is the first link of the path. Packets therefore enter row links only from higher rows, and take links up a column last.
-//! Dependencies between channels are acyclic for every S, and also if packets with different S are in the network together. Under
-//! `always_on` the routing takes the same paths as `dimension_order`.
+//! Assume that stages 1 to S are on. These are the links in rows 1 to S, and the column links with an end in one of these rows. With these
+//! links, any router reaches any other in at most 3 hops. From a row that is on, a packet follows dimension order. From a dark row, the
+//! packet first crosses its column into a row that is on. A packet always uses the value of S that was valid when the packet became the
+//! head of its queue in its source router. The routing has one VC class. A queue that cannot move can therefore fill its whole buffer, as
+//! the policy `slac` expects when it measures buffer occupancy. A column link before another link of a path leads down, or is the first
+//! link of the path. Packets therefore enter row links only from higher rows, and take upward links of a column last. Dependencies between
+//! channels are acyclic for every S, and also if packets with different S are in the network together. Under `always_on` the routing takes
+//! the same paths as `dimension_order`.
 //! # Not modelled
 //! The routing does not balance load between the links that are on, because its choice never reads a queue. The TCEP
 //! paper criticises SLaC for this.
@@ -196,7 +196,7 @@ impl Routing for Runtime {
     fn hear(&self, published: &Published) {
         match published {
             Published::Number(stages) => self.stages.store(*stages as u8, Relaxed),
-            Published::LinksUp(_) => unreachable!("a grid has no links up"),
+            Published::LinksUp(_) => unreachable!("a grid has no upward links"),
         }
     }
 
@@ -225,8 +225,8 @@ impl Routing for Runtime {
         Proof::Together(self.every_stage().map(|routing| Box::new(routing) as Box<dyn AnyRouting>).collect())
     }
 
-    /// Returns a rank that rises with each hop. A path takes row links of lower and lower rows, with links down the columns
-    /// between them. Links up a column have the highest ranks.
+    /// Returns a rank that rises with each hop. A path takes row links of lower and lower rows, with downward links of columns between
+    /// them. Upward links of columns have the highest ranks.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let depth = |row: u8| 2 * (u32::from(u8::MAX) - u32::from(row));
         let own = u16::from(Grid::coordinate(at, Y));

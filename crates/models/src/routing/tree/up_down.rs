@@ -18,9 +18,9 @@
 //! # Guarantees
 //! Minimal paths. Number of paths between leaves with nearest common ancestors l levels up: k^l (`random`, `adaptive`), or one per
 //! destination terminal (both `d_mod_k` rules). On a tree with different levels, the number of paths is the product of the numbers of
-//! upward links. The routing has one VC class. A packet that has crossed a link down never goes up again. A link up can therefore
-//! depend only on links up of the next level and on links down. A link down can depend only on links down of the level below. These
-//! dependencies are acyclic.
+//! upward links. The routing has one VC class. A packet that has crossed a downward link never goes up again. An upward link can therefore
+//! depend only on upward links of the next level and on downward links. A downward link can depend only on downward links of the level
+//! below. These dependencies are acyclic.
 //!
 //! Faults: the path down has no alternative hop, so a head that meets a broken link there is discarded. On the path up,
 //! `adaptive` takes another link at the router whose link has failed. `adaptive` does not consider failures further along the
@@ -234,7 +234,7 @@ impl Runtime {
         let first = self.link((at >> LEVEL) as u32, width, packet, seed);
         let turned = (first..first + width).map(|i| links[(i % width) as usize]);
         match self.ascent {
-            Ascent::Adaptive => turned.min_by_key(|&up| weigh(here, at, self.up(at, up), 1, 0)).expect("a link up"),
+            Ascent::Adaptive => turned.min_by_key(|&up| weigh(here, at, self.up(at, up), 1, 0)).expect("a link"),
             Ascent::Random | Ascent::DModK | Ascent::DModKHighFirst => links[first as usize],
         }
     }

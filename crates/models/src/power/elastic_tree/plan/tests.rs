@@ -5,7 +5,7 @@ use rand_pcg::rand_core::Rng;
 use weft_api::links_up::above;
 use weft_traffic::stream;
 
-/// A tree like `fat_tree` with k = 4: 4 pods of 2 leaves, and 2 links up on each of 2 levels.
+/// A tree like `fat_tree` with k = 4: 4 pods of 2 leaves, and 2 upward links on each of 2 levels.
 fn small() -> Tree {
     Tree { radix: 2, levels: 2, leaves: (0..4).flat_map(|pod| [pod << 8, pod << 8 | 1]).collect() }
 }
@@ -16,7 +16,7 @@ fn failed(links: &[(u64, u32)]) -> Failed {
     failed
 }
 
-/// The router of level 1 in pod `pod` to which link up `up` of each leaf leads.
+/// The router of level 1 in pod `pod` to which upward link `up` of each leaf leads.
 fn aggregation(pod: u64, up: u64) -> u64 {
     1 << LEVEL | pod << 8 | up
 }
@@ -55,8 +55,8 @@ fn a_dead_leaf_changes_nothing() {
 
 #[test]
 fn where_no_tree_is_whole_others_join_the_leaves_that_it_does_not() {
-    // Link up 0 of a leaf in pod 2 and link up 1 of a leaf in pod 3 have failed. The leaf in pod 2 is reached over link 1, and the leaf in
-    // pod 3 over link 0
+    // Upward link 0 of a leaf in pod 2 and upward link 1 of a leaf in pod 3 have failed. The leaf in pod 2 is reached over link 1, and the
+    // leaf in pod 3 over link 0
     assert_eq!(used([1, 1], &[(0x0200, 0), (0x0300, 1)]), [vec![3], vec![1, 1]]);
     // the failures separate only the two leaves of pod 2 from each other
     assert_eq!(used([1, 1], &[(0x0200, 0), (0x0201, 1)]), [vec![3], vec![1, 1]]);
@@ -65,7 +65,7 @@ fn where_no_tree_is_whole_others_join_the_leaves_that_it_does_not() {
     assert_eq!(used([1, 1], &cut_off), [vec![1], vec![1, 0]]);
 }
 
-/// True if all links up that a packet may take from one leaf to another are in use and work.
+/// True if all upward links that a packet may take from one leaf to another are in use and work.
 fn joined(links: &LinksUp, from: u64, to: u64) -> bool {
     let mut at = vec![from];
     loop {
