@@ -56,6 +56,7 @@ pub struct Compiler(pub fn(allocator: &dyn Any, how: &dyn Any) -> Box<dyn Any>);
 pub trait UseAllocator {
     type Output;
     fn take(self, allocator: impl Allocator) -> Self::Output;
-    /// Calls the code with an allocator from outside Weft; `compiler` belongs to the type of this allocator.
+    /// Does the work of `take` for an allocator from a crate outside Weft, whose type is hidden. `compiler` is the [`Compiler`] for this
+    /// type.
     fn take_outside(self, allocator: &dyn Any, compiler: Compiler) -> Self::Output;
 }

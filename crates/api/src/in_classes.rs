@@ -85,7 +85,8 @@ impl<const V: usize> HeadRouting<V> for HeadsInClasses<V> {
     }
 }
 
-/// The view of a router that the routing gets for one packet: queues appear in the VC classes of the routing.
+/// The view of a router that the routing gets for one packet. The routing names queues by its own VC classes. The view reads the queues of
+/// the finer VC classes, and converts the hops that it returns to the VC classes of the routing.
 struct OfPacket<'a> {
     here: &'a dyn View,
     refined: &'a Refined,

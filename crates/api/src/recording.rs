@@ -402,7 +402,7 @@ pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
     fn examples() -> Vec<Self>;
 }
 
-/// The interface of all recordings as trait objects: their types are not known here.
+/// The form of [`Recording`] for trait objects. Code that does not know the type of a recording calls it as a `dyn RecordingModel`.
 pub trait RecordingModel: Debug + Send + Sync {
     fn hears_deliveries(&self) -> bool;
     fn hears_paths(&self) -> bool;

@@ -118,8 +118,8 @@ fn trunks_of_two_carry_twice_as_much_and_change_no_latency() {
         }
         done += 1;
     }
-    // these routings need single links: link-state tables have one link for each pair of routers, and heads that choose in transit compare
-    // single links
+    // Three routings refuse trunks. The link-state tables of `pal` have one link for each pair of routers. Under `hyperx_ofar` and
+    // `dragonfly_ofar`, a head compares single links when it chooses its output.
     assert_eq!(refused, ["pal", "hyperx_ofar", "dragonfly_ofar"]);
     assert!(done > 8, "{done} routings");
 }

@@ -67,8 +67,8 @@ fn choices() -> impl Strategy<Value = Choices> {
     )
 }
 
-/// A spec with the VCs that the routing needs and some more (at most 8). The buffers have the space that packets need and some more.
-/// Returns `None` if the network has a single terminal, which cannot send to others.
+/// A spec in which each link has the VCs that the routing needs and up to 3 additional VCs, but at most 8 VCs in total. Buffers have the
+/// space that packets need, and up to 19 flits more. Returns `None` if the network has a single terminal, which cannot send to others.
 fn build((topology_json, which): &(String, prop::sample::Index), c: &Choices) -> Option<Spec> {
     let mut spec = Spec::new(&topology(topology_json), RoutingConfig::examples()[0].config.clone()).ok()?;
     let examples = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());

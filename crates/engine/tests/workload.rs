@@ -263,7 +263,8 @@ fn a_source_with_one_request_at_a_time_sends_one_per_round_trip() {
     phases(&mut spec, 0, 1000);
     let out = run(&spec);
     assert_drained(&out);
-    // the random clock of the source continues in the cycle after a reply. This gives one request every 2 T0 + 1 cycles from cycle 0 on
+    // the source waits for each reply, which arrives 2 T0 cycles after its request. At load 1 the source creates the next request one cycle
+    // later. Therefore it creates requests in cycles 0, 2 T0 + 1, 2 (2 T0 + 1), ...
     assert_eq!(out.jobs[0].offered_flits / 2, 999 / (2 * t0(1) + 1) + 1);
 }
 

@@ -88,7 +88,8 @@ fn saturation(
 }
 
 /// Reasons why two points cannot be compared: the code of each reason, and the words that state it. Each of the two points is described by
-/// its verdict, the runs over which it is the mean, and a flag that is true if it was measured.
+/// its verdict, the runs over which it is the mean, and a flag. The flag is true if the results have a latency, a mean number of links that
+/// are on, and an accepted load above 0.
 #[pyfunction]
 fn obstacles(
     own: (PyRef<'_, Verdict>, Runs<'_>, bool),

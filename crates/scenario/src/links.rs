@@ -234,8 +234,8 @@ impl Scenario {
 
 impl Link {
     /// Takes keys that are not set from `one`, the class of the single links that are added up to this link. The bandwidth is that of
-    /// `links` single links. `one` has already been resolved, because classes are in alphabetical order and the name of this class begins
-    /// with the name of `one`.
+    /// `links` single links. The name of this class is the name of `one` with a suffix, such as `link_x4` for `link`. `one` has already
+    /// been resolved, because Weft resolves classes in alphabetical order.
     fn or_sum(self, one: &Self, links: u32) -> Self {
         let bandwidth = one.bandwidth.map(|bandwidth| bandwidth.times(links));
         let credit_latency = self.credit_latency.or(self.latency);

@@ -62,8 +62,8 @@ pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
     })
 }
 
-/// The warning about a time that is not whole periods. `name`: the name of this time, such as the window. `enough`: a time that consists of
-/// whole periods. `rest`: the end of the message.
+/// The warning about a time that is not whole periods. `name`: the name of this time, such as the window. `enough`: a length of this time
+/// with which the warning would not appear (`enough_cycles` in the warning). `rest`: the end of the message.
 fn of_span(
     path: &str,
     name: &str,

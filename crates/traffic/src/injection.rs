@@ -30,7 +30,8 @@ pub trait InjectionModel {
         Self: Sized;
 }
 
-/// The times at which all sources with the same load create packets.
+/// The gaps between the packets of a source with a certain load. All sources with this load share the distribution of the gaps, and each
+/// source draws its own gaps from it.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "the table is read for every packet, and there are few of them")]
 pub enum Times {
@@ -89,8 +90,8 @@ fn in_range(load: f64, packet_flits: f64, path: &str) -> Result<(), Refusal> {
     Err(Refusal::new(path, what, "write a load above 0 and at most 1, and packets of 1 flit or more"))
 }
 
-/// The times at which all sources with the same load create packets. The sources share this table; each source stores only one word of
-/// state.
+/// An injection process for a certain load. All sources with this load share the process, but each source draws its own times. For these
+/// draws, a source stores its random stream and one word of state.
 #[derive(Debug, Clone)]
 pub struct Process {
     times: Times,

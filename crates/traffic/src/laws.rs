@@ -7,8 +7,8 @@ use rand_pcg::Pcg32;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-/// The machine on which the examples of patterns are tested: 4 x 4 routers with 4 terminals each, or 8 groups of 8 terminals. The machine
-/// has 64 terminals, because 64 = 2^6 = 8^2 = 4^3 is suitable for all patterns.
+/// The machine on which the examples of patterns are tested. It has 64 terminals, because 64 = 2^6 = 8^2 = 4^3 is suitable for all
+/// patterns. Patterns on routers see 4 x 4 routers with 4 terminals each. Patterns on groups see the same terminals as 8 groups of 8.
 pub fn population() -> Population {
     Population {
         terminals: 64,

@@ -41,7 +41,8 @@ const TIME: Kind = Kind {
     example: "10us",
 };
 
-/// The units of times other than cycles. All are decimal multiples of a femtosecond, so every time is exact.
+/// The units in which Weft writes times that are not in cycles: s, ms, us, ns, ps and fs. All are decimal multiples of a femtosecond, so
+/// every time is exact.
 const SECONDS: Kind = Kind { units: TIME.units.split_at(9).0.split_at(3).1, ..TIME };
 
 impl Time {
@@ -311,8 +312,8 @@ const POWER: Kind = Kind {
     example: "0.342W",
 };
 
-/// The units in which Weft writes powers. The larger units, which Weft can also read, are left out. Therefore resolved scenarios of older
-/// versions, which could not read them, stay the same.
+/// The units in which Weft writes powers: all units of `POWER` except MW and kW, which older versions of Weft could not read. Resolved
+/// scenarios therefore have the same text as in older versions, for example 500000W for 0.5MW.
 const WATTS: Kind = Kind { units: POWER.units.split_at(2).1, ..POWER };
 
 impl FromStr for Power {

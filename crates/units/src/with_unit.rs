@@ -42,7 +42,8 @@ impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
         Err(E::custom(self.bare(number, &format!("{number}{}", self.unit))))
     }
 
-    // A negative number or a fraction can be invalid with every unit, so the remedy is the example.
+    // The remedy shows the example of the quantity. The number with a unit could be wrong advice, because a negative number or a fraction
+    // can be invalid with every unit.
     fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
         Err(E::custom(self.bare(number, self.example)))
     }

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# Name of the row for all other keys, if chosen values cannot be distinguished from defaults.
+# Name of the row that `chosen` returns instead of the rows of all other keys, if it cannot find their defaults.
 _OTHERS = "all other keys"
-# Keys without a default that every scenario needs. Below `traffic` there are several such keys, which together define
-# the senders and their load.
+# Sections without a default, which every scenario has; and keys of `traffic` without a default. A scenario has some of
+# these keys of `traffic`, which together define the senders, their destinations and their load.
 _SECTIONS = ("topology", "routing")
 _TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch", "workload")
 # For these keys, the parts that differ from their defaults are also needed. The schema of a program, for example,

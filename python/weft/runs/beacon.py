@@ -1,6 +1,6 @@
 """Writes beacons: a beacon is a file next to the results that shows that a run is alive.
 
-The file names the process that works in the folder, and the progress of its run.
+A beacon contains the host and the id of the process that works in the folder, and the progress of its run.
 """
 
 from __future__ import annotations

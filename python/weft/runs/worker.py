@@ -46,7 +46,7 @@ class Done:
     left : list of str
         Points that other workers are running.
     withdrawn : bool
-        Whether the worker has stopped because the order was withdrawn.
+        Whether the worker has stopped because its order was withdrawn or removed.
     """
 
     host: str = field(default_factory=socket.gethostname)
@@ -56,7 +56,7 @@ class Done:
 
 
 class _WithdrawnError(Exception):
-    """Raised if the order of a worker was withdrawn."""
+    """Raised in a worker when its order is no longer valid, because the order was withdrawn or removed."""
 
 
 def work(
@@ -105,7 +105,7 @@ def work(
 def worker(order: Order, *, jobs: int, job: str | None, done: Done) -> Iterator[Worker]:
     """Yields a worker for an order, while the order is valid.
 
-    If the order is withdrawn, the ``with`` block ends early.
+    If the order is withdrawn or removed, the ``with`` block ends early.
     """
     store = Store(Path(order.root))
     with Beacon(store, job=job, every_seconds=_BEACON_SECONDS) as beacon:

@@ -65,9 +65,10 @@ def rows(results: ResultSet, mechanism: Callable[[Mapping[str, Any]], str]) -> l
 
 
 def frame(rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any] | None = None) -> pl.DataFrame:
-    """Make a frame of rows from `rows`.
+    """Make a frame of rows that the function `rows` returned.
 
-    `more` names further columns with their types. A number that is not finite becomes null.
+    `more` has the names and types of the columns that the frame has in addition to `SCHEMA`. A number that is not
+    finite becomes null.
     """
     floats = pl.col(pl.Float64)
     finite = floats.is_finite()

@@ -1,4 +1,4 @@
-"""Sets the parameters of generated applications that several papers use, with the sources of sizes and gaps.
+"""Sets the sizes and gaps (computing times) of generated applications of several papers, with their sources.
 
 NAMD: STMV has 1,066,628 atoms, DHFR 23,558. A step takes 1.8 us per atom: 362 pairs within 12 angstrom at 0.1 atoms per
 cubic angstrom, and 50 operations for each pair, at an assumed 10 GFLOP/s. Graph500: an edge factor of 16, and an

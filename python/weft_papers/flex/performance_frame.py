@@ -64,13 +64,13 @@ def mechanism(network: str, routing: str) -> str:
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
-    """Make a row for each finished point.
+    """Make a frame with a row for each finished point, with the columns of `frames.SCHEMA` and of `COLUMNS`.
 
-    Unlike in `weft_papers.common.frames`, accepted loads are per active terminal.
+    Accepted loads are per active terminal, unlike those of `weft_papers.common.frames`.
 
-    Further columns: ``network``, ``routing``, ``pattern``, ``period`` (of LBR's snapshots) [cycles], ``path_bound``
-    (highest load that the channels can carry, for routings whose paths do not depend on queues), ``hop_packets``
-    (packets by number of links).
+    `COLUMNS` has ``network``, ``routing``, ``pattern``, ``period`` (of LBR's snapshots) [cycles], and ``hop_packets``
+    (packets by number of links). ``path_bound`` is the highest load that the channels can carry, for routings whose
+    paths do not depend on queues.
     """
     rows = frames.rows(results, lambda scenario: mechanism(*_who(scenario)))
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)

@@ -55,23 +55,25 @@ def adversarial(shift: int) -> str:
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
-    """Make the rows of `weft_papers.common.frames`, with loads in phits/(node cycle) and further columns.
+    """Make a frame with a row for each finished point, with the columns of `frames.SCHEMA` and of `COLUMNS`.
 
-    The further columns are: ``pattern`` (name in the paper), ``then`` (the pattern after the change), ``h``,
-    ``injection`` (injection control), ``rings`` (number of escape rings), ``rule`` (rule for detours), ``trigger`` and
-    ``global_misroutes`` (values of these parameters of the routing `dragonfly_ofar`), ``broken`` (links that fail at a
-    given time), ``down_share`` (share of links that are broken at the same time, if links break at random),
-    ``per_terminal`` [packets of a burst], ``dropped_packets``, ``dropped_share`` (share of the packets that left the
-    network), ``ring_hops`` (hops over wires of a ring, per delivered packet). If a run recorded latencies by time of
-    sending, a row also has ``change_cycle``, and lists over bins of this time: ``sent_cycle`` (middle of the bin),
-    ``sent_packets``, ``sent_latency`` [cycles].
+    Loads are in phits/(node cycle). `COLUMNS` has ``pattern`` (name in the paper), ``then`` (pattern after the change),
+    ``h``, ``injection`` (injection control), ``rings`` (number of escape rings), and ``rule`` (for detours).
+    ``trigger`` and ``global_misroutes`` are values of these parameters of the routing `dragonfly_ofar`. ``broken``
+    counts links that fail at a given time. ``down_share`` is the share of links that are broken at the same time, if
+    links break at random. ``per_terminal`` is the number of packets of a burst. Further columns are
+    ``dropped_packets``, ``dropped_share`` (share of the packets that left the network), and ``ring_hops`` (hops over
+    wires of a ring, per delivered packet).
+
+    If a run recorded latencies by time of sending, a row also has ``change_cycle``, and lists over bins of this time.
+    The lists are ``sent_cycle`` (middle of the bin), ``sent_packets``, and ``sent_latency`` [cycles].
     """
     rows = frames.rows(results, _mechanism)
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
 
 
 def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the further columns of a row, and its loads in phits."""
+    """Return the columns of `COLUMNS` for a row, and its loads in phits."""
     loads = {name: row[name] and PHITS * row[name] for name in _LOADS}
     found = loads | _parameters(results.scenario(point)) | _sent(results, point)
     found |= _dropped(results.summaries[point])

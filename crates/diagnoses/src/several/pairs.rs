@@ -46,14 +46,14 @@ static FAULTS_DIFFER: Obstacle = Obstacle { code: &OTHER_FAULTS, what: words::FA
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     pub point: &'a Facts,
-    /// The finished runs of this side: one run, or one run per seed.
+    /// The finished runs of the point: one run, or one run per seed.
     pub runs: &'a [&'a Facts],
-    /// Whether latency, accepted load and links of this side were measured.
+    /// True if the results of these runs have a latency, a mean number of links that are on, and an accepted load above 0.
     pub is_measured: bool,
 }
 
 impl Side<'_> {
-    /// The reasons why this side cannot be compared with any other, worst first.
+    /// The reasons why the point cannot be compared with any other point, worst first.
     fn flaws(&self) -> Vec<Obstacle> {
         let flaws = self.point.obstacles();
         if flaws.is_empty() && !self.is_measured {

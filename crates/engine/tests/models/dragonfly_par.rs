@@ -58,10 +58,15 @@ fn minimal(routing: &str, load: f64) -> f64 {
 fn at_low_load_it_is_minimal() {
     // under this sensor, flits in flight on a link do not count as congestion
     assert!(minimal(PAR, 0.1) > 0.999);
-    // With used credits, one flit in the 22 cycles of the credit round trip diverts a packet of 3 hops, because 3 > 2. Packets of 3 hops
-    // are 9 of 16, to 64 of the 71 terminals in other groups. A local link carries the flits of 2 terminals to 18 of 71 terminals, and the
-    // flits that arrive over 2 global links from 16 to 2 of 71. The sum is 0.96 flits per unit of load and cycle, so 1 - exp(-22 * 0.0096)
-    // = 19 % of these 51 % are diverted. At the gateway, 2 flits on a global link divert packets of 2 hops: 1.7 % of them, at 64 / 71 flits
-    // per unit of load.
+    // With used credits, each flit on a link counts as queued for the 22 cycles of the credit round trip. The threshold T is 2.
+    //
+    // At the source router, a packet with 3 minimal hops takes a detour if 1 flit counts on its local link, because 3 > T. Of 71
+    // destinations, 64 are in other groups, and 9 of 16 minimal paths to these have 3 hops. Therefore 51 % of all packets have 3 hops. At
+    // load 1, a local link carries 2 * 18 / 71 flits per cycle from the 2 terminals of its router. It carries another 16 * 2 / 71 flits per
+    // cycle from the 2 global links of its router. The sum is 0.96, and 0.0096 at load 0.01. The probability that at least 1 flit counts is
+    // 1 - exp(-22 * 0.0096) = 19 %.
+    //
+    // At the router with the global link, 2 hops remain. The packet takes a detour there if 2 flits count on this link, because 4 > T. At
+    // load 1, the link carries 64 / 71 flits per cycle. At load 0.01, the probability that at least 2 flits count is 1.7 %.
     assert!(minimal(PAR_BY_CREDITS, 0.01) > 1.0 - 0.51 * (0.19 + 0.017));
 }

@@ -12,9 +12,9 @@
 //! Wavefront and maximum-size allocators, and speculation. If VC allocation is a separate stage, it is one iteration of iSLIP with every
 //! switch allocator.
 //! # Validation
-//! `engine/tests/theory.rs`: with iSLIP, throughput has the head-of-line limit of Hluchyj and Karol. `conformance/src/allocator.rs`: no
-//! packet is lost. BookSim2: all rows of `tests/data/golden/booksim.csv`, except two rows for `separable_input_first` and the rows for
-//! information.
+//! `engine/tests/theory.rs` checks that throughput with iSLIP has the head-of-line limit of Hluchyj and Karol.
+//! `conformance/src/allocator.rs` checks that no packet is lost. All rows of `tests/data/golden/booksim.csv` compare this allocator with
+//! BookSim2, except two rows for `separable_input_first` and the rows for information.
 
 use super::output_first::{Pointers, output_first};
 use schemars::JsonSchema;

@@ -13,7 +13,8 @@
 //! Wavefront and maximum-size allocators, and speculation. If VC allocation is a separate stage, it is one iteration of iSLIP with every
 //! switch allocator.
 //! # Validation
-//! `conformance/src/allocator.rs`: no packet is lost. BookSim2: two rows of `tests/data/golden/booksim.csv`.
+//! `conformance/src/allocator.rs` checks that no packet is lost. Two rows of `tests/data/golden/booksim.csv` compare this allocator with
+//! BookSim2.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

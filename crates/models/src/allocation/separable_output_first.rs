@@ -13,7 +13,7 @@
 //! Wavefront and maximum-size allocators, and speculation. If VC allocation is a separate stage, it is one iteration of iSLIP with every
 //! switch allocator.
 //! # Validation
-//! `conformance/src/allocator.rs`: no packet is lost. No comparison with another simulator.
+//! `conformance/src/allocator.rs` checks that no packet is lost. No test compares this allocator with another simulator.
 
 use super::output_first::{Pointers, output_first};
 use schemars::JsonSchema;

@@ -12,8 +12,8 @@
 //! The other parts of the BlueGene/L router. If a routing chooses the output when a head arrives, stage 1 has no choice: the head requests
 //! only that output.
 //! # Validation
-//! `conformance/src/allocator.rs`: no packet is lost; `engine/tests/determinism.rs`: results are the same on any number of threads. No
-//! comparison with another simulator.
+//! `conformance/src/allocator.rs` checks that no packet is lost. `engine/tests/determinism.rs` checks that results are the same on any
+//! number of threads. No test compares this allocator with another simulator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

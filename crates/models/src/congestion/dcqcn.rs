@@ -22,11 +22,12 @@
 //! Priority of notifications over other packets: they wait in the same queues. Pause frames. Notifications that a failed router discards
 //! are not sent again.
 //! # Validation
-//! `conformance/src/congestion.rs`: bounds of rates, conservation of packets, and faults. `engine/tests/congestion.rs`: with 2, 4 and 10
-//! sources, rates are at the fixed point of the fluid model. If every mark causes a notification, the queue for 4 sources is as long as in
-//! the fluid model. The same file tests fair shares of 2, 8 and 32 sources. With one notification in 50 us, the queues of 2, 4 and 10
-//! sources are 26.3, 55.1 and 67.2 KB long. The fluid model predicts 20.2, 41.8 and 122.6 KB. The fluid model ignores that marks within 50
-//! us after a cut have no effect. The rates of 10 sources oscillate. 32 sources together use 94.4 % of the bottleneck.
+//! `conformance/src/congestion.rs` checks the bounds of rates, the conservation of packets, and runs with faults.
+//! `engine/tests/congestion.rs` checks that the rates of 2, 4 and 10 sources are at the fixed point of the fluid model. If every mark
+//! causes a notification, the queue for 4 sources is as long as in the fluid model. The same file tests fair shares of 2, 8 and 32 sources.
+//! With one notification in 50 us, the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB long. The fluid model predicts 20.2, 41.8
+//! and 122.6 KB. The fluid model ignores that marks within 50 us after a cut have no effect. The rates of 10 sources oscillate. 32 sources
+//! together use 94.4 % of the bottleneck.
 
 use super::{check_share, flits, flits_per_cycle};
 use schemars::JsonSchema;

@@ -16,9 +16,9 @@
 //! Marks that depend on the input, and victim masks. Control for each service level. In this model a flow is a pair of terminals. The
 //! lowest index (CCTI_Min). Notifications that a failed router discards are not sent again.
 //! # Validation
-//! `conformance/src/congestion.rs`: bounds of rates, conservation of packets, and faults. `engine/tests/congestion.rs`: fair shares of 32
-//! sources at one bottleneck. 32 sources use 98.7 % of the bottleneck, 8 sources use 83.8 %, and 2 sources use 26.0 %: marks come in
-//! bursts, and each mark adds an entry.
+//! `conformance/src/congestion.rs` checks the bounds of rates, the conservation of packets, and runs with faults.
+//! `engine/tests/congestion.rs` checks that 32 sources at one bottleneck have fair shares. These sources use 98.7 % of the bottleneck, 8
+//! sources use 83.8 %, and 2 sources use 26.0 %. The reason is that marks come in bursts, and each mark adds an entry.
 
 use super::{check_share, flits};
 use schemars::JsonSchema;

@@ -9,7 +9,7 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! `engine/tests/determinism.rs`: every scenario without `congestion_control` uses this model.
+//! `engine/tests/determinism.rs` tests this model, because every scenario without `congestion_control` uses it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

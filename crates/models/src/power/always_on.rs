@@ -9,8 +9,8 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! `engine/tests/conservation.rs`: each channel is in one state, for as many cycles as the window has. `scenario/tests/finished.rs`: the
-//! energies of all accounts add up to the total exactly.
+//! `engine/tests/conservation.rs` checks that each channel is in one state, for as many cycles as the window has.
+//! `scenario/tests/finished.rs` checks that the energies of all accounts add up to the total exactly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

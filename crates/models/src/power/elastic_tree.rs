@@ -36,11 +36,12 @@
 //! The time until utilisations and faults are known to a controller, and until routers receive its orders. Separate widths for each pod:
 //! one busy pod widens its level in all pods. Demands of flows, which would show how a load spreads over fewer links.
 //! # Validation
-//! `engine/tests/elastic_tree.rs`: the spanning tree at minimum power; its links, latency and bound, compared with values by hand; accepted
-//! load compared with `always_on`, also with tiny buffers; no packet lost and no flit on a dark link while the load rises and falls; the
-//! same results in any number of blocks. `engine/tests/tree_faults.rs`: the links that replace failed ones; no packet lost once they are
-//! on; no link left between on and off. `elastic_tree/plan/tests.rs`: for random faults, the plan joins all leaves that can be joined. No
-//! comparison with another simulator, because none has this policy.
+//! `engine/tests/elastic_tree.rs` compares the links that are on at minimum power, and the load that they carry, with values by hand.
+//! Latency without contention is that of all links. Accepted loads are compared with `always_on`, also with tiny buffers. While the load
+//! rises and falls, no packet is lost, and no flit crosses a dark link. Results are the same in any number of blocks.
+//! `engine/tests/tree_faults.rs` checks which links replace failed ones. No packet is lost once the replacements are on, and no link stays
+//! between on and off. `elastic_tree/plan/tests.rs` checks that the plan joins all leaves that can be joined, for random faults. No test
+//! compares this policy with another simulator, because none has this policy.
 
 mod gauge;
 mod overseer;

@@ -32,17 +32,17 @@
 //! (uniform traffic at load 0.2). With the default epochs and R terminals per router, plans take 0.4 (8x8 routers), 1.3, 6 and 14 % of the
 //! time of a simulation.
 //! # Validation
-//! `fewest_links/plan.rs`: sets of links, compared with sums by hand. At ten loads of exactly uniform traffic and a mark of 0.96, sets are
-//! at most 0.06 above the lower bound of TCEP's Fig. 12. A lower mark never gives fewer links.
-//! `engine/src/run/tests/fewest_links_planner.rs`: the measured matrix, and bursts and marks, compared with sums by hand.
-//! `engine/tests/fewest_links.rs`: links, latency and accepted load of a network, compared with TCEP; links in a surge, and after a rise
-//! and a fall of the load; pairs of routers that send more than their link can carry. On every legal topology: conservation of flits,
-//! determinism and checkpoints. No rows of another simulator, because none has this policy. Comparison with TCEP in
-//! `experiments/2018-kim-tcep/README.md`: on 32 routers under uniform traffic, with a mark of 0.92, sets are 0.028 to 0.074 above the bound
-//! (TCEP 0.028 to 0.122). The packet latency is between 2 % lower and 27 % higher than with TCEP. At TCEP's latency, `fewest_links` misses
-//! the goal of 0.06 above the bound. On 8x8 routers at the same mark, `fewest_links` needs at most as many links as TCEP. The exception is
-//! bit reversal above the load that the network accepts. At the same latency `fewest_links` equals TCEP under uniform traffic, is better
-//! under tornado, and worse under bit reversal.
+//! `fewest_links/plan.rs` compares sets of links with sums by hand. At ten loads of exactly uniform traffic and a mark of 0.96, sets are at
+//! most 0.06 above the lower bound of TCEP's Fig. 12. A lower mark never gives fewer links. `engine/src/run/tests/fewest_links_planner.rs`
+//! compares the measured matrix, bursts and marks with sums by hand. `engine/tests/fewest_links.rs` compares the links that are on, and
+//! accepted loads, with those of TCEP. It also checks the links in a surge, and the links after a rise and a fall of the load. Pairs of
+//! routers that send more than their link can carry get through. Conformance tests on every legal topology check conservation of flits,
+//! determinism and checkpoints. No rows of another simulator are compared, because none has this policy.
+//! `experiments/2018-kim-tcep/README.md` compares the policy with TCEP. On 32 routers under uniform traffic, with a mark of 0.92, sets are
+//! 0.028 to 0.074 above the bound (TCEP 0.028 to 0.122). The packet latency is between 2 % lower and 27 % higher than with TCEP. At TCEP's
+//! latency, `fewest_links` misses the goal of 0.06 above the bound. On 8x8 routers at the same mark, `fewest_links` needs at most as many
+//! links as TCEP. The exception is bit reversal above the load that the network accepts. At the same latency `fewest_links` equals TCEP
+//! under uniform traffic, is better under tornado, and worse under bit reversal.
 
 mod ledger;
 mod plan;

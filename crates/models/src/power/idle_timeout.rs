@@ -21,14 +21,14 @@
 //! # Not modelled
 //! Retraining errors. Credits: they travel on a side channel that is always on and whose energy is not counted.
 //! # Validation
-//! - `engine/tests/conservation.rs`: the cycles of every channel add up to the window. Only a channel that is on carries flits. In an idle
-//!   network each channel is in each state for exactly the expected number of cycles.
-//! - `engine/tests/choosing.rs`: sleeping members of a trunk wake when needed.
-//! - `engine/tests/modes.rs`: at 1/12 of the rate, a flit needs twelve times as many cycles.
-//! - `engine/tests/high_low.rs`: the change begins with the flit that the arithmetic predicts. The latency of a single packet over a
-//!   sleeping or slow link equals the closed form.
+//! - `engine/tests/conservation.rs` checks that the cycles of every channel add up to the window. Only a channel that is on carries flits.
+//!   In an idle network each channel is in each state for exactly the expected number of cycles.
+//! - `engine/tests/choosing.rs` checks that sleeping members of a trunk wake when needed.
+//! - `engine/tests/modes.rs` checks that a flit needs twelve times as many cycles at 1/12 of the rate.
+//! - `engine/tests/high_low.rs` checks that the change begins with the flit that the arithmetic predicts. The latency of a single packet
+//!   over a sleeping or slow link equals the closed form.
 //!
-//! No comparison with another simulator, because none has link states.
+//! No test compares this policy with another simulator, because none has link states.
 
 mod switch_at;
 mod watchers;

@@ -18,10 +18,10 @@
 //! # Not modelled
 //! Retraining errors. The side channel: it also carries credits, is always on, and its energy is not counted. Links of terminals.
 //! # Validation
-//! `engine/tests/models/neighbour_sleep.rs`: in an idle network, each link is in each state for the expected number of cycles. A link with
-//! one busy direction stays on. The wait of a packet is as long as derived by hand, to the cycle. No packet is lost for many latencies and
-//! times. `engine/tests/conservation.rs`: the cycles of every channel add up to the window. No comparison with another simulator, because
-//! none has link states.
+//! `engine/tests/models/neighbour_sleep.rs` checks that each link of an idle network is in each state for the expected number of cycles. A
+//! link with one busy direction stays on. The wait of a packet is as long as derived by hand, to the cycle. No packet is lost for many
+//! latencies and times. `engine/tests/conservation.rs` checks that the cycles of every channel add up to the window. No test compares this
+//! policy with another simulator, because none has link states.
 
 use super::sleeps_too_soon;
 use schemars::JsonSchema;

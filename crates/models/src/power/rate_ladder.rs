@@ -18,12 +18,12 @@
 //! # Not modelled
 //! Retraining errors, and messages between the ends of a link about a change.
 //! # Validation
-//! - `engine/tests/speeds.rs`: the network delivers long packets in tiny buffers. At constant loads, each channel reaches the rate that the
-//!   thresholds imply.
-//! - `engine/tests/modes.rs`: tests with other sets of rates.
-//! - `engine/tests/conservation.rs`: the cycles of each channel add up to the window.
-//! - `tests/test_analysis_dvfs.py`: the energy is between two bounds. The lower bound is that of a policy that knows the best rate in
-//!   advance. The upper bound is that of links that are always on.
+//! - `engine/tests/speeds.rs` checks that the network delivers long packets in tiny buffers. At constant loads, each channel reaches the
+//!   rate that the thresholds imply.
+//! - `engine/tests/modes.rs` tests other sets of rates.
+//! - `engine/tests/conservation.rs` checks that the cycles of each channel add up to the window.
+//! - `tests/test_analysis_dvfs.py` checks that the energy is between two bounds. The lower bound is that of a policy that knows the best
+//!   rate in advance. The upper bound is that of links that are always on.
 
 use super::changes::Changes;
 use super::rungs::rungs;

@@ -33,9 +33,9 @@
 //! The time until a request reaches the sequencer, and until its command reaches the routers. The sharing of lasers: the model assumes one
 //! laser for each link.
 //! # Validation
-//! `engine/tests/slac.rs`: links of each stage; states over time compared with the rule; connectivity and latency for every number of
-//! stages; no flit on a dark link; no packet lost while the load rises and falls; the same result in any number of blocks. No comparison
-//! with another simulator, because none has this policy.
+//! `engine/tests/slac.rs` checks the links of each stage, and compares the states over time with the rule. It checks connectivity and
+//! latency for every number of stages. While the load rises and falls, no packet is lost, and no flit crosses a dark link. Results are the
+//! same in any number of blocks. No test compares this policy with another simulator, because none has this policy.
 
 #[doc(hidden)]
 pub mod gauge;

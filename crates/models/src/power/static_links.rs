@@ -12,8 +12,8 @@
 //! # Not modelled
 //! The process that switched the links on or off before the run.
 //! # Validation
-//! `engine/tests/pal.rs`: with least power, the 8x8 butterfly has 112 of 448 links on; latency without contention equals theory; the hops
-//! of every pair are right on random sets; links that are off carry nothing.
+//! `engine/tests/pal.rs` checks the 8x8 butterfly at least power: 112 of 448 links are on, and latency without contention equals theory.
+//! The hops of every pair are right on random sets of links, and links that are off carry nothing.
 
 use crate::power::stars::is_root;
 use schemars::JsonSchema;

@@ -41,10 +41,10 @@
 //! crossbar. The cycle by which a control flit delays flits that already wait for its link. Only flits that arrive later are delayed.
 //! Supply droop, and clock recovery beyond the wake-up delay.
 //! # Validation
-//! `engine/tests/tcep.rs`: least power, and latency at least power; each kind of message at least once on networks of two to four routers;
-//! the same results as always-on if no link is switched; all routers connected in every cycle; no packet lost over random steps of the
-//! load; the same results on any number of blocks. `power/tcep/link_model.rs`: all orders of messages between the two ends of a link.
-//! `power/tcep/partition.rs`: the example of the paper's Fig. 6.
+//! `engine/tests/tcep.rs` checks the number of links that are on at least power, and the latency with these links. On rows of three and
+//! four routers, each kind of message occurs at least once. If no link is switched, results are those of `always_on`. Over random steps of
+//! the load, no packet is lost, and all routers stay connected. Results are the same on any number of blocks. `power/tcep/link_model.rs`
+//! explores all orders of messages between the two ends of a link. `power/tcep/partition.rs` checks the example of the paper's Fig. 6.
 
 mod activation;
 mod agent;

@@ -17,9 +17,10 @@
 //! # Not modelled
 //! Packets that know the timetable and take detours.
 //! # Validation
-//! `engine/tests/models/timetable.rs`: cycles in each state in an idle network, compared cycle by cycle with the rows of a timetable; the
-//! same times under every load of one-flit packets; refusals. `conformance/src/policy.rs`: no packet is lost, the cycles of each channel
-//! add up to the window, and results are the same in 1 and 3 blocks. No comparison with another simulator, because none has link states.
+//! `engine/tests/models/timetable.rs` compares the cycles of an idle network in each state with the rows of a timetable. With packets of
+//! one flit, channels follow every row below saturation, and at least half of the rows at full load. The file also tests refusals.
+//! `conformance/src/policy.rs` checks that no packet is lost, and that the cycles of each channel add up to the window. Results are the
+//! same in 1 and 3 blocks. No test compares this policy with another simulator, because none has link states.
 
 mod span;
 

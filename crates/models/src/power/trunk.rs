@@ -26,12 +26,12 @@
 //! # Not modelled
 //! Retraining errors. Refreshes of sleeping links. The side channel: it also carries credits, is always on, and its energy is not counted.
 //! # Validation
-//! - `power/thresholds/model.rs`: every order of messages between the two ends of a trunk.
-//! - `engine/tests/models/trunk.rs`: minimum energy of an idle network in closed form; at least one member on in every cycle; equal states
-//!   at both ends; no stall in tiny buffers.
-//! - `conformance/src/policy.rs`: no packet is lost, and the cycles of every channel add up to the window.
+//! - `power/thresholds/model.rs` explores every order of messages between the two ends of a trunk.
+//! - `engine/tests/models/trunk.rs` compares the minimum energy of an idle network with its closed form. In every cycle at least one member
+//!   is on, and both ends have equal states. Tiny buffers cause no stall.
+//! - `conformance/src/policy.rs` checks that no packet is lost, and that the cycles of every channel add up to the window.
 //!
-//! No comparison with another simulator, because none has link states.
+//! No test compares this policy with another simulator, because none has link states.
 
 use super::thresholds::end::Deed;
 use super::thresholds::rule::{Asked, Ethernet, Per, Rule};

@@ -19,11 +19,11 @@
 //! earlier mode. During a change to a wider mode, the link therefore counts with the power of the narrow mode, for at most the time `wake`
 //! per change.
 //! # Validation
-//! - `power/thresholds/model.rs`: every order of messages between the two ends of a link.
-//! - `engine/tests/models/width.rs`: the states of an idle link in each cycle; the width that a load needs; refusals.
-//! - `conformance/src/policy.rs`: no packet is lost, and the cycles of every channel add up to the window.
+//! - `power/thresholds/model.rs` explores every order of messages between the two ends of a link.
+//! - `engine/tests/models/width.rs` checks the states of an idle link in each cycle, the width that a load needs, and refusals.
+//! - `conformance/src/policy.rs` checks that no packet is lost, and that the cycles of every channel add up to the window.
 //!
-//! No comparison with another simulator, because none has link states.
+//! No test compares this policy with another simulator, because none has link states.
 
 use super::thresholds::end::Deed;
 use super::thresholds::rule::{Asked, Ethernet, Per, Rule};

@@ -11,7 +11,8 @@
 //! # Not modelled
 //! Hybrid (KNS) networks, for which the scheme was designed. Weft applies the scheme to all networks with dimensions.
 //! # Validation
-//! `conformance/src/queueing.rs`: valid lanes, packets in order, no stall.
+//! `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not
+//! stall.
 
 use super::coordinates::OnGrid;
 use schemars::JsonSchema;

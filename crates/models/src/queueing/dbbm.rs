@@ -10,9 +10,9 @@
 //! # Not modelled
 //! Alternative hash functions of the destination.
 //! # Validation
-//! `engine/tests/queueing.rs`: on a 4-ary tree, the links up follow the digits of the destination from the lowest on. Links above the
-//! leaves therefore carry only destinations with one residue modulo four, as the test computes. `conformance/src/queueing.rs`: valid lanes,
-//! packets in order, no stall.
+//! `engine/tests/queueing.rs` checks that the upward links of a 4-ary tree follow the digits of the destination from the lowest on. Links
+//! above the leaves therefore carry only destinations with one residue modulo four, as the test computes. `conformance/src/queueing.rs`
+//! checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -13,7 +13,8 @@
 //! # Not modelled
 //! The InfiniBand tables with which a subnet manager sets up the scheme.
 //! # Validation
-//! `conformance/src/queueing.rs`: valid lanes, packets in order, no stall.
+//! `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not
+//! stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

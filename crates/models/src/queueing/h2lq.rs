@@ -15,7 +15,8 @@
 //! # Not modelled
 //! A separate level for detours: packets that cross a third group use the standard queues there.
 //! # Validation
-//! `conformance/src/queueing.rs`: valid lanes, packets in order, no stall.
+//! `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not
+//! stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -16,7 +16,8 @@
 //! # Not modelled
 //! The routing algorithm of IODET. The scenario chooses a routing, such as dimension order.
 //! # Validation
-//! `conformance/src/queueing.rs`: valid lanes, packets in order, no stall.
+//! `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not
+//! stall.
 
 use super::coordinates::OnGrid;
 use schemars::JsonSchema;

@@ -12,8 +12,9 @@
 //! # Not modelled
 //! Tables that change during a run.
 //! # Validation
-//! `engine/tests/queueing.rs`: a table with the destinations modulo 4 gives the same results as `dbbm`. `conformance/src/queueing.rs`:
-//! valid lanes, packets in order, no stall.
+//! `engine/tests/queueing.rs` checks that a table with the destinations modulo 4 gives the same results as `dbbm`.
+//! `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not
+//! stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! `conformance/src/queueing.rs`: every other scheme, if it has one queue, gives the same results to the last bit.
+//! `conformance/src/queueing.rs` checks that every other scheme, if it has one queue, gives the same results to the last bit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

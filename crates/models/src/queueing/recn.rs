@@ -20,9 +20,10 @@
 //! congested. Moving packets between queues: a packet that has entered a normal queue stays there. The packet leaves the queue only as fast
 //! as its congested output accepts packets.
 //! # Validation
-//! `kernel/src/parts/set_aside.rs`: a test explores all states of two routers. `engine/tests/recn.rs`: all tokens and queues are returned.
-//! `tests/test_recn.py`: flows that do not use a hot spot behave as with a queue per destination. `conformance/src/queueing.rs`: packets in
-//! order, no stall, the same results in any number of blocks, checkpoints.
+//! A test in `kernel/src/parts/set_aside.rs` explores all states of two routers. `engine/tests/recn.rs` checks that all tokens and queues
+//! are returned. `tests/test_recn.py` checks that flows that do not use a hot spot behave as with a queue per destination.
+//! `conformance/src/queueing.rs` checks that packets of a flow stay in order, and that the network does not stall. Blocks and checkpoints
+//! do not change results.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -15,9 +15,9 @@
 //! returns all its buffer space at once, when its tail has left. In each VC, only one packet at a time requests an output. Space is
 //! reserved for that packet, so it waits only for the link. While this packet waits for the link, the other packets of the VC also wait.
 //! # Validation
-//! `engine/tests/queueing.rs` for VCs, and `engine/tests/ideal_queues.rs` for the ideal map. With a hot spot, flows to other terminals have
-//! the same accepted load as if the sources of the hot spot were throttled. `conformance/src/queueing.rs`: valid lanes, packets in order,
-//! no stall.
+//! `engine/tests/queueing.rs` tests the VCs, and `engine/tests/ideal_queues.rs` tests the ideal map. With a hot spot, flows to other
+//! terminals have the same accepted load as if the sources of the hot spot were throttled. `conformance/src/queueing.rs` checks that lanes
+//! are valid and packets of a flow stay in order. It also checks that the network does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -12,8 +12,8 @@
 //! Routings that choose the output at the router itself. The sender must know the output at the next router. Therefore the routing must
 //! choose its hops in advance.
 //! # Validation
-//! `engine/tests/queueing.rs`: the lanes on the links of a torus and a dragonfly, counted by hand. `conformance/src/queueing.rs`: valid
-//! lanes, packets in order, no stall.
+//! `engine/tests/queueing.rs` compares the lanes on the links of a torus and a dragonfly with counts by hand. `conformance/src/queueing.rs`
+//! checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -13,8 +13,8 @@
 //! # Not modelled
 //! The path of a packet. Only the number of links that it crossed is recorded.
 //! # Validation
-//! `engine/tests/tcep.rs`: the messages in small examples, packet by packet; every link that a packet crosses is counted; the same rows in
-//! any number of blocks.
+//! `engine/tests/tcep.rs` checks the messages in small examples, packet by packet. It also checks that every link that a packet crosses is
+//! counted. The rows are the same in any number of blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -20,8 +20,8 @@
 //! queue. The arrival of single flits: all flits of a packet count as accepted when the last one arrives, as in the results of a job.
 //!
 //! # Validation
-//! `scenario/tests/flows.rs`: the sums over all classes are the totals of the run and of its channels, for any number of blocks.
-//! `tests/test_checkpoints.py`: the table is the same if a run continues from a checkpoint.
+//! `scenario/tests/flows.rs` checks that the sums over all classes are the totals of the run and of its channels, for any number of blocks.
+//! `tests/test_checkpoints.py` checks that the table is the same if a run continues from a checkpoint.
 
 mod classes;
 

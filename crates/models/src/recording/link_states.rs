@@ -13,8 +13,8 @@
 //! # Not modelled
 //! States that a channel enters and leaves within one cycle.
 //! # Validation
-//! `engine/tests/link_states.rs`: spans have no gaps, cover the run, and add up to the cycles per state. With any limit, the record is the
-//! same in any number of blocks.
+//! `engine/tests/link_states.rs` checks that spans have no gaps, cover the run, and add up to the cycles per state. With any limit, the
+//! record is the same in any number of blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

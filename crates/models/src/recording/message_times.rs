@@ -11,8 +11,8 @@
 //! # Not modelled
 //! Messages that have not arrived by the end of the run.
 //! # Validation
-//! `engine/tests/rank_states.rs`: the messages of a ping-pong, exact to the cycle; numbers of rows and bytes and the longest time equal
-//! those of the program; the same rows in any number of blocks and after checkpoints.
+//! `engine/tests/rank_states.rs` checks the messages of a ping-pong to the cycle. The numbers of rows and bytes and the longest time equal
+//! those of the program. The rows are the same in any number of blocks and after checkpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

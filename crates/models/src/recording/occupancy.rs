@@ -16,8 +16,8 @@
 //! Changes between samples. The queues of sources, and the buffers of terminals.
 //!
 //! # Validation
-//! `scenario/tests/flows.rs`: the samples are the same in any number of blocks. No queue exceeds its buffer. Under traffic to one terminal,
-//! the buffers in front of this terminal fill first.
+//! `scenario/tests/flows.rs` checks that the samples are the same in any number of blocks. No queue exceeds its buffer. Under traffic to
+//! one terminal, the buffers in front of this terminal fill first.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -15,8 +15,8 @@
 //! # Not modelled
 //! The boundary between operations that follow each other without a gap: they form one span. The number of the processor that is busy.
 //! # Validation
-//! `engine/tests/rank_states.rs`: a ping-pong and a ring, exact to the cycle; spans have no gaps and add up to the table of ranks; the same
-//! rows in any number of blocks and after checkpoints.
+//! `engine/tests/rank_states.rs` checks the states of a ping-pong and a ring to the cycle. It also checks that spans have no gaps, and add
+//! up to the table of ranks. The rows are the same in any number of blocks and after checkpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -12,8 +12,8 @@
 //! and to wake. The power of a sleeping router: it is set in `power.router_price.asleep`. That price model requires more: a router sleeps
 //! only if the channels that lead to it are also off.
 //! # Validation
-//! `engine/tests/link_states.rs`: the counts equal those from the recorded spans of all links, cycle by cycle, in any number of blocks. In
-//! an idle network, all routers sleep in every cycle of the window under `idle_timeout`, and in none under `always_on`.
+//! `engine/tests/link_states.rs` checks that the counts equal those from the recorded spans of all links, cycle by cycle, in any number of
+//! blocks. In an idle network, all routers sleep in every cycle of the window under `idle_timeout`, and in none under `always_on`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@
 //! # Not modelled
 //! Changes of states within a sample: the states are those at its end.
 //! # Validation
-//! `engine/tests/workload.rs`: the samples add up to the flits of every channel, and every channel is in exactly one state.
+//! `engine/tests/workload.rs` checks that the samples add up to the flits of every channel, and that every channel is in exactly one state.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@
 //! Packets that have not been delivered by the end of the run. Packets without delivery are in no bin. Therefore the latency in the last
 //! bins of a saturated run is too low.
 //! # Validation
-//! `engine/tests/workload.rs`: the bins add up to the sums of the window, and follow changes of the offered load.
+//! `engine/tests/workload.rs` checks that the bins add up to the sums of the window, and follow changes of the offered load.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

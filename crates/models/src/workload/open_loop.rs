@@ -13,9 +13,9 @@
 //! # Not modelled
 //! Source queues of finite length.
 //! # Validation
-//! `conformance/src/workload.rs`: no packet is lost, and the number of blocks has no effect on results. `engine/tests/workload.rs`:
-//! phases, jobs and batches work as specified. `engine/tests/determinism.rs`: the random stream of a terminal does not depend on
-//! other terminals.
+//! `conformance/src/workload.rs` checks that no packet is lost, and that the number of blocks has no effect on results.
+//! `engine/tests/workload.rs` checks that phases, jobs and batches work as specified. `engine/tests/determinism.rs` checks that the random
+//! stream of a terminal does not depend on other terminals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -41,9 +41,9 @@
 //! # Not modelled
 //! Headers of packets, checksums and retransmissions; the interfaces that GOAL files name; contention between messages inside a node.
 //! # Validation
-//! `engine/tests/programs.rs`: times of ping-pong with one and several interfaces and a ring all-reduce. The times are exact to the
-//! cycle, and are compared with the LogGOPS executor. The tests use several blocks, threads and checkpoints, also with nodes whose
-//! terminals are in several blocks. `programs/compute.rs`: mean and variance of jitter.
+//! `engine/tests/programs.rs` checks the times of a ping-pong with one and several interfaces, and of a ring all-reduce. The times are
+//! exact to the cycle, and are compared with the LogGOPS executor. The tests use several blocks, threads and checkpoints, also with nodes
+//! whose terminals are in several blocks. `programs/compute.rs` checks mean and variance of jitter.
 
 mod agenda;
 mod answers;

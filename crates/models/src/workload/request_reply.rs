@@ -23,10 +23,10 @@
 //! Service times that differ between requests. A limit on the replies that wait at a terminal, apart from its buffer. Requests to
 //! which several terminals reply.
 //! # Validation
-//! `engine/tests/workload.rs`: round trips without contention are exact to the cycle, and there is one reply for each request at
-//! any load. `conformance/src/workload.rs`: no packet is lost, and the number of blocks has no effect on results.
-//! `engine/tests/workload.rs`: a terminal never has more outstanding requests than allowed. `engine/tests/classes.rs`: with finite
-//! buffers, packets stall on shared VCs and do not stall on separate VCs.
+//! `engine/tests/workload.rs` checks that round trips without contention are exact to the cycle, and that there is one reply for each
+//! request at any load. A terminal never has more outstanding requests than allowed. `conformance/src/workload.rs` checks that no packet is
+//! lost, and that the number of blocks has no effect on results. `engine/tests/classes.rs` checks that, with finite buffers, packets stall
+//! on shared VCs and do not stall on separate VCs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

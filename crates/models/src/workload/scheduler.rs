@@ -46,11 +46,11 @@
 //! network each rank has a separate node, and the keys `jitter`, `host_latency` and `local_latency` have no effect. Different energies
 //! per flit on different links of a run: a flit costs the mean over all links between routers.
 //! # Validation
-//! `scheduler/queue.rs`: choices are uniform, a node has one program at a time, and orders are correct. `scheduler/order.rs`:
-//! backfilling, compared with values computed by hand. `scheduler/placement.rs`: domains, compared with values computed by hand.
-//! `scheduler/arrivals.rs`: mean and variance of the times between arrivals. `scheduler/alone.rs`: run times. `tests/test_job_queue.py`:
-//! a run of a queue of 1,000 jobs conserves node-seconds. The conformance tests run the scheduler with several blocks, threads and
-//! checkpoints.
+//! `scheduler/queue.rs` checks that choices are uniform, and that a node has one program at a time. It also checks the orders.
+//! `scheduler/order.rs` compares backfilling with values computed by hand, and `scheduler/placement.rs` compares domains.
+//! `scheduler/arrivals.rs` checks mean and variance of the times between arrivals, and `scheduler/alone.rs` checks run times.
+//! `tests/test_job_queue.py` checks that a run of a queue of 1,000 jobs conserves node-seconds. The conformance tests run the scheduler
+//! with several blocks, threads and checkpoints.
 
 mod alone;
 mod answers;

@@ -18,7 +18,8 @@
 //! Real numbers. Numbers of points that are not divisible by the ranks. Overlap of computation and messages.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs`: the block size of the recorded transform, and the bytes of an iteration.
+//! `programs/tests/programs/applications.rs` checks the block size of the recorded transform, and the bytes of an
+//! iteration.
 
 use super::collective::ns;
 use super::grid::{factors, rows_and_columns};

@@ -14,7 +14,7 @@
 //! Warm-up rounds. Checks of the received data.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: the time of a ring all-reduce agrees with its formula.
+//! `programs/tests/programs/generated.rs` checks that the time of a ring all-reduce agrees with its formula.
 
 use super::{Generates, Line, Made, within};
 use crate::amounts::Bytes;

@@ -13,7 +13,7 @@
 //! Messages.
 //!
 //! # Validation
-//! The test in this file: each rank ends at its time.
+//! The test in this file checks that each rank ends at its time.
 
 use super::collective::ns;
 use super::{Generates, Line, Made, within};

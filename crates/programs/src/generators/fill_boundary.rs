@@ -18,7 +18,7 @@
 //! Boxes of different sizes. Several boxes in one message.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs`: bytes of an iteration, computed by hand.
+//! `programs/tests/programs/applications.rs` compares the bytes of an iteration with values computed by hand.
 
 use super::collective::ns;
 use super::grid::{coordinates, factors, rank_at};

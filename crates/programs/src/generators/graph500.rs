@@ -17,7 +17,8 @@
 //! Parts of the graph of different sizes. Direction-optimised search.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: the bit map has 128 KB, and the shares of the levels add up to 1.
+//! `programs/tests/programs/generated.rs` checks that the bit map has 128 KB, and that the shares of the levels add up
+//! to 1.
 
 use super::collective::ns;
 use super::{Generates, Line, Made, not_too_many, within};

@@ -19,7 +19,7 @@
 //! Neighbour search. A new division of the domain among ranks. Constraints.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: messages of a step, counted by hand.
+//! `programs/tests/programs/generated.rs` compares the messages of a step with counts by hand.
 
 use super::collective::ns;
 use super::grid::{coordinates, factors, rank_at};

@@ -16,8 +16,8 @@
 //! Messages between ranks of a divided domain. Differences between the computations of ranks.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs`: the collectives of an iteration. The results were not compared with a
-//! recording.
+//! `programs/tests/programs/applications.rs` checks the collectives of an iteration. The results were not compared with
+//! a recording.
 
 use super::collective::ns;
 use super::{Generates, Line, Made, iterations_within, not_too_many, within};

@@ -19,7 +19,8 @@
 //! Batches that change during a step. Several batches in a pipeline. Speculative decoding.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: sizes and times of a model with 70 billion parameters on 2 accelerators.
+//! `programs/tests/programs/generated.rs` checks the sizes and times of a model with 70 billion parameters on 2
+//! accelerators.
 
 use super::{Generates, Line, Made, not_too_many, within};
 use crate::ai::degrees::{Degrees, Group, check_product};

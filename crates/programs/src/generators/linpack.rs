@@ -18,7 +18,8 @@
 //! Look-ahead. The solution of the triangular system. Recursion inside a panel.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: the number of operations is 2/3 N^3, apart from the terms of the panels.
+//! `programs/tests/programs/generated.rs` checks that the number of operations is 2/3 N^3, apart from the terms of the
+//! panels.
 
 use super::grid::rows_and_columns;
 use super::{Generates, Line, Made, not_too_many, within};

@@ -18,7 +18,7 @@
 //! Fewer active ranks on coarse levels. Set-up. The search directions of conjugate gradients around the cycle.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs`: the sizes of the recorded levels, and the bytes of a cycle.
+//! `programs/tests/programs/applications.rs` checks the sizes of the recorded levels, and the bytes of a cycle.
 
 use super::collective::ns;
 use super::neighbours::{directions, exchange, sent};

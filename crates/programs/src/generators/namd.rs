@@ -18,7 +18,7 @@
 //! Message-driven order of Charm++. Migration of atoms. Load balancing.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: bytes of a step, computed by hand.
+//! `programs/tests/programs/generated.rs` compares the bytes of a step with values computed by hand.
 
 use super::collective::ns;
 use super::grid::{coordinates, factors, rank_at, rows_and_columns};

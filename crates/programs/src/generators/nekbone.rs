@@ -16,7 +16,7 @@
 //! Preconditioners. The start of the program.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs`: bytes of an iteration, computed by hand.
+//! `programs/tests/programs/applications.rs` compares the bytes of an iteration with values computed by hand.
 
 use super::collective::ns;
 use super::neighbours::{directions, exchange, sent};

@@ -19,7 +19,7 @@
 //! the end.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: each update that leaves its rank adds 8 bytes.
+//! `programs/tests/programs/generated.rs` checks that each update that leaves its rank adds 8 bytes.
 
 use super::collective::ns;
 use super::{Generates, Line, Made, not_too_many, within};

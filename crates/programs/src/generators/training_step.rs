@@ -24,8 +24,8 @@
 //! Time to launch kernels. Imbalance of experts. Checkpoints. Reading of data. Tied embeddings.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: bytes and computation time of a step of a model with 70 billion parameters on 64
-//! accelerators.
+//! `programs/tests/programs/generated.rs` checks the bytes and the computation time of a step of a model with 70
+//! billion parameters on 64 accelerators.
 
 mod arithmetic;
 mod memory;

@@ -17,8 +17,9 @@
 //! The reader refuses them as well, because their order is not recorded.
 //!
 //! # Validation
-//! `programs/tests/programs/capture.rs`: records written by tests, and damaged files. `tests/test_traces.py`: the totals of a
-//! recording are correct. `tests/cluster/capture_runs.py`: recordings of MPI programs, compared with the counts of Open MPI.
+//! `programs/tests/programs/capture.rs` checks records written by tests, and damaged files. `tests/test_traces.py`
+//! checks the totals of a recording. `tests/cluster/capture_runs.py` compares recordings of MPI programs with the
+//! counts of Open MPI.
 
 mod convert;
 pub mod stream;

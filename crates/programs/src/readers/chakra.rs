@@ -21,8 +21,8 @@
 //! become computations of the same duration.
 //!
 //! # Validation
-//! `programs/tests/programs/chakra.rs`: nodes, groups, and damaged files. `tests/test_traces.py`: the ring of ASTRA-sim on 8
-//! accelerators. We had no sample file with groups from another project.
+//! `programs/tests/programs/chakra.rs` checks nodes, groups, and damaged files. `tests/test_traces.py` checks the ring
+//! of ASTRA-sim on 8 accelerators. We had no sample file with groups from another project.
 
 mod groups;
 mod messages;

@@ -17,7 +17,7 @@
 //! which DUMPI does not record.
 //!
 //! # Validation
-//! `programs/tests/programs/dumpi.rs`: the records of the reference dump of sst-dumpi, one by one, and damaged files. The tests also
+//! `programs/tests/programs/dumpi.rs` checks the records of the reference dump of sst-dumpi, one by one, and damaged files. The tests also
 //! compare sends with receives in recordings of versions 1.0.0, 1.1.0, 8.1.0 and 13.0.0.
 
 mod calls;

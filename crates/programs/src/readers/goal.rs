@@ -16,8 +16,8 @@
 //! uses only their lower 32 bits, and refuses a file in which two tags have the same lower bits.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: text files of LogGOPSim compared with its binary files, damaged files, and random
-//! text.
+//! `programs/tests/programs/answers.rs` compares text files of LogGOPSim with its binary files.
+//! `programs/tests/programs/damage.rs` checks damaged files and random text.
 
 mod lines;
 

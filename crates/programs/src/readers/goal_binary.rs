@@ -15,8 +15,8 @@
 //! Files that LogGOPSim has overwritten with its option `--save-mem`. The reader refuses them.
 //!
 //! # Validation
-//! `programs/tests/programs.rs`: files of `txt2bin`, damaged files, and equal finish times of a program in memory and
-//! in a file.
+//! `programs/tests/programs/answers.rs` checks files of `txt2bin`, and that a program finishes at the same time in
+//! memory and in a file. `programs/tests/programs/damage.rs` checks damaged files.
 
 mod layout;
 mod on_disk;

@@ -8,18 +8,20 @@
 //! None, because the files have only wall-clock times, in microseconds. Sizes are bytes.
 //!
 //! # Guarantees
-//! The reader reads a file in one pass. Each line must be a call with all its fields. Otherwise the reader refuses the trace, and
-//! the refusal names the line.
+//! The reader reads a file in one pass. Each line must be a call with all its fields. Otherwise the reader refuses the
+//! trace, and the refusal names the line. A program can split a communicator of all ranks (`MPI_Comm_split`). The
+//! reader then computes the members of the new communicators from the colours and keys of all ranks. A later call
+//! contains only the size of its communicator and the place of the rank in it. The trace is refused unless exactly one
+//! communicator from these splits matches.
 //!
 //! # Not modelled
-//! Communicators that are made from split communicators, grids or groups, because the files do not contain their members. The members of a
-//! split of all ranks follow from the colours and keys of all ranks, provided that only one split matches the calls on the communicator.
-//! The reader lists calls on other communicators, and refuses the trace. Completions by `MPI_Test`: the files do not contain whether a
-//! test completed its request. The request then has no completion.
+//! Communicators that are made from split communicators, grids or groups, because the files do not contain their
+//! members. The reader refuses traces with calls on these communicators, and lists the calls. Completions by
+//! `MPI_Test`: the files do not contain whether a test completed its request. The request then has no completion.
 //!
 //! # Validation
-//! `programs/tests/programs/liballprof.rs`: a run of Sweep3D on 4 ranks, in which sends are compared with receives, and
-//! damaged files.
+//! `programs/tests/programs/liballprof.rs` checks calls written by tests, members of splits, and damaged files.
+//! `tests/test_traces.py` reads files written by tests with `weft trace`. No recording of a real program is tested.
 
 use super::trace_files::{Clock, Files, TraceFormat, by_rank, number_of};
 use crate::form::Operation;

@@ -17,8 +17,8 @@
 //! any numbers, and the reader ignores them.
 //!
 //! # Validation
-//! The tests of this file: the fields of a line, and faults with their line numbers. `programs/tests/programs/fuzz.rs`:
-//! damaged files.
+//! The tests of this file check the fields of a line, and faults with their line numbers.
+//! `programs/tests/programs/fuzz.rs` checks damaged files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

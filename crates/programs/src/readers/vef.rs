@@ -20,8 +20,8 @@
 //! does not have.
 //!
 //! # Validation
-//! `programs/tests/programs/vef.rs`: programs that are written and read again, dependencies computed by hand, and damaged files.
-//! The reader was not compared with another tool.
+//! `programs/tests/programs/vef.rs` checks programs that are written and read again, dependencies computed by hand, and
+//! damaged files. The reader was not compared with another tool.
 
 mod rank;
 mod write;

@@ -1,5 +1,5 @@
-//! Tests of the reader of liballprof traces: calls written by tests, and damaged files. `tests/test_traces.py` tests the same reader with
-//! real recordings.
+//! Tests of the reader of liballprof traces: calls written by tests, and damaged files. `tests/test_traces.py` reads such files with
+//! `weft trace`.
 
 use crate::damage::rounds;
 use crate::recorded::Memory;

@@ -4,25 +4,26 @@
 //! None: the usual questions about a network that loses a link.
 //! # Guarantees
 //! The window is divided into bins of equal length. Each bin after the first fault is compared with the bins before this fault. A bin
-//! counts as deviating (off) if it lost packets at faults. A bin is also off if random variation does not explain how high its mean latency
-//! is, or how few flits it delivered. Random variation explains [`LIMIT`] standard deviations of a bin, including the error of the mean.
-//! For bins with few packets, it explains more. A bin without packets is always off, even if the number of flits varies strongly from bin
-//! to bin. In the bin that contains a failure only lost packets are judged, because this bin begins before the failure. Among many bins, a
-//! few are off by chance. A bin that is off without losses therefore counts only directly after the event, or if another bin that is off is
-//! less than [`HOLD`] bins away. Recovery ends with the last bin that counts, but not before the routing has its new tables. The recovery
-//! time is known only if [`HOLD`] good bins follow. A bin whose true value is exactly at the limit is off with probability 1/2. All
-//! [`HOLD`] such bins are good by chance with probability 1/256. The time that is judged after a failure ends with the next failure or
-//! return. The recovery time after a failure therefore describes the network with the broken part. The recovery time after the return of
-//! the part is a separate number.
+//! counts as deviating (off) if it lost more packets at faults than any bin before this fault. A bin is also off if random variation does
+//! not explain how high its mean latency is, or how few flits it delivered. For both quantities, the bins before this fault have a mean and
+//! a standard deviation. Random variation explains a difference from this mean of up to [`LIMIT`] standard deviations, and a little more,
+//! because the mean itself has an error. For bins with few packets, it explains a larger difference in latency. A bin without packets is
+//! always off, even if the number of flits varies strongly from bin to bin. In the bin that contains a failure only lost packets are
+//! judged, because this bin begins before the failure. Among many bins, a few are off by chance. A bin that is off without losses therefore
+//! counts only directly after the event, or less than [`HOLD`] bins from another bin that is off. Recovery ends with the last bin that
+//! counts, but not before the routing has its new tables. The recovery time is known only if [`HOLD`] good bins follow. A bin whose true
+//! value is exactly at the limit is off with probability 1/2. All [`HOLD`] such bins are good by chance with probability 1/256. The time
+//! that is judged after a failure ends with the next failure or return. The recovery time after a failure therefore describes the network
+//! with the broken part. The recovery time after the return of the part is a separate number.
 //!
 //! Each recovery time has an interval. The interval begins at the end of the last bin that is above the limit by [`CERTAIN`] standard
 //! errors of this bin. The interval ends with the first later bin that is below the limit by [`CERTAIN`] standard errors. If a bin has a
 //! few very late packets, it varies more than the bins before the fault, and its standard error shows this. The results of runs with other
 //! seeds differ by about this interval.
 //! # Not modelled
-//! Deviations of less than [`LIMIT`] standard deviations of a bin are not detected. Deviations shorter than two bins are not detected,
-//! unless they begin with the event. A latency shorter than before does not count as a deviation, because after a fault more links can be
-//! on.
+//! Deviations of less than [`LIMIT`] standard deviations of the bins before the fault are not detected. Deviations shorter than two bins
+//! are not detected, unless they begin with the event. A latency shorter than before does not count as a deviation, because after a fault
+//! more links can be on.
 //! # Validation
 //! `tests.rs` checks series of bins written by hand. `scenario/tests/recovery.rs` checks runs in which the time until new tables is known.
 
@@ -32,7 +33,7 @@ use weft_engine::outcome::{Arrived, Ending, FaultOutcome, Outcome, PacketSums};
 use weft_engine::spec::Episode;
 use weft_engine::steady::growth;
 
-/// A bin counts as off if it differs from the bins before the first fault by this number of standard deviations.
+/// A bin counts as off if it differs from the mean of the bins before the first fault by this number of their standard deviations.
 const LIMIT: f64 = 4.0;
 /// Number of standard errors of a bin that define the interval of a recovery time.
 const CERTAIN: f64 = 2.0;

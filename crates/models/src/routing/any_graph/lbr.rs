@@ -3,7 +3,8 @@
 //!
 //! # Source
 //! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022), section on LBR,
-//! eqs. (9) to (16). In eq. (9) we use the injected flits, lambda T, because the queue in the paper is a misprint.
+//! eqs. (9) to (16). In eq. (9) the paper prints q_s T, which is a misprint: q is the length of a queue. We use lambda T, the number of
+//! injected flits, as in eq. (10).
 //! # Parameters
 //! `minimal`: the routing of the minimal path and of both legs of the other paths, as for `valiant_over`. `detours`: number of paths over
 //! an intermediate router, for each pair of routers, in addition to the minimal path. `every`: T, time from one snapshot of the queues to
@@ -27,10 +28,11 @@
 //! The load of the packets that would transport snapshots between routers. Legs that are drawn once per snapshot: if the routing of the
 //! legs draws paths, each packet draws them again.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
-//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `lbr/shares.rs`: on random queues, shares add up to 1 and
-//! none is negative. `lbr/drawn.rs`: the times at which intermediates are drawn. `engine/tests/paths.rs`: the paths, and mean hops compared
-//! with sums. `engine/tests/bounds.rs`: throughput reaches at least half of the bound with detours. No comparison with another simulator.
+//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
+//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
+//! `lbr/shares.rs` checks that shares add up to 1 on random queues, and that none is negative. `lbr/drawn.rs` checks the times at which
+//! intermediates are drawn. `engine/tests/paths.rs` checks the paths, and compares mean hops with sums. `engine/tests/bounds.rs` checks
+//! that throughput reaches at least half of the bound with detours. No test compares this routing with another simulator.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;

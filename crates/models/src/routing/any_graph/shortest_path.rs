@@ -20,10 +20,10 @@
 //! # Not modelled
 //! Choices that depend on congestion; weights of single links; delays of routers in a sum of latencies.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
-//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/paths.rs`: `random` takes all shortest
-//! paths that a search finds. `engine/tests/bounds.rs`: throughput reaches the bounds of rings and butterflies. No comparison with another
-//! simulator.
+//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
+//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
+//! `engine/tests/paths.rs` checks that `random` takes all shortest paths that a search finds. `engine/tests/bounds.rs` checks that
+//! throughput reaches the bounds of rings and butterflies. No test compares this routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, hop_classes};

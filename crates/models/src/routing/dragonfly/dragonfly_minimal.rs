@@ -10,11 +10,12 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
-//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: the single global link between
-//! two groups limits the load. Rows of other simulators: `min` of `tests/data/golden/booksim.csv` (all within their bands) and of
-//! `tests/data/golden/caminos.csv`; `MIN` of `tests/data/golden/fogsim.csv`. In the rows of CAMINOS, uniform traffic is faster in Weft from
-//! load 0.5 on (see `docs/reference/benchmarks.md`).
+//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
+//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
+//! `engine/tests/bounds.rs` checks that the single global link between two groups limits the load. The rows `min` of
+//! `tests/data/golden/booksim.csv` compare this routing with BookSim2, and all are within their bands. It is also compared with CAMINOS
+//! (rows `min` of `tests/data/golden/caminos.csv`) and FOGSim (rows `MIN` of `tests/data/golden/fogsim.csv`). In the rows of CAMINOS,
+//! uniform traffic is faster in Weft from load 0.5 on (see `docs/reference/benchmarks.md`).
 
 use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::routing::on_dragonfly::{Groups, group, in_groups};

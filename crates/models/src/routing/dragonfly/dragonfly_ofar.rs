@@ -32,12 +32,14 @@
 //! # Not modelled
 //! The choice of the output VC with the most credits: in this model, VCs with space take turns. Separate thresholds for single VCs. Trunks.
 //! # Validation
-//! On palm-tree dragonflies with embedded and physical rings: `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no
-//! stall with the smallest buffers), `engine/tests/escape_rings.rs` (some packet always arrives, and the rings become empty),
-//! `engine/tests/theory.rs` (latency without contention is exact to the cycle). Tests in this folder: the hops of all states; the limits of
-//! misroutes; adversarial load above that of minimal routing, and even higher with `occupancy: waiting`; the path around a link that is
-//! off, row by row. `engine/tests/tcep_in_transit.rs`: the routing under the power policy TCEP. `engine/tests/broken.rs`: paths around
-//! broken links. FOGSim: the OFAR rows of `tests/data/golden/fogsim.csv`.
+//! Four tests run on palm-tree dragonflies with embedded and physical rings. `conformance/src/routing.rs` checks that no packet is lost,
+//! and `engine/tests/stall.rs` that the smallest buffers cause no stall. `engine/tests/escape_rings.rs` checks that some packet always
+//! arrives, and that the rings become empty. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle. The
+//! tests in this folder follow packets through all hops of all states, and check the limits of misroutes. They also check the path around a
+//! link that is off, for each state of the link. `engine/tests/models/dragonfly_ofar.rs` checks that the routing accepts a higher
+//! adversarial load than minimal routing, and an even higher load with `occupancy: waiting`. `engine/tests/tcep_in_transit.rs` tests the
+//! routing under the power policy TCEP, and `engine/tests/broken.rs` tests paths around broken links. The OFAR rows of
+//! `tests/data/golden/fogsim.csv` compare the routing with FOGSim.
 
 mod decide;
 mod gated;

@@ -18,12 +18,13 @@
 //! # Not modelled
 //! Detours inside the intermediate group and the destination group, as in OFAR.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
-//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: throughput reaches at least
-//! half of the bound with detours. Tests in this file: the VC classes of every path, including paths with a second decision; minimal paths
-//! at low load; under `group_shift`, a load above the bound of minimal routing and not below that of UGAL-L. FOGSim's PAR has a different
-//! rule. Therefore only its rows with traffic inside a group are compared, which takes minimal paths in both simulators
-//! (`tests/data/golden/fogsim.csv`).
+//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
+//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
+//! `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours. The test in this file checks the VC
+//! classes of every path, including paths with a second decision. `engine/tests/models/dragonfly_par.rs` checks that paths are minimal at
+//! low load. It also checks accepted loads under `group_shift`: they exceed the bound of minimal routing, and reach at least 99 % of the
+//! load of UGAL-L. FOGSim's PAR has a different rule. Therefore only its rows with traffic inside a group are compared, which takes minimal
+//! paths in both simulators (`tests/data/golden/fogsim.csv`).
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;

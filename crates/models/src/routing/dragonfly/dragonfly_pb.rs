@@ -20,10 +20,10 @@
 //! The load of the packets that would transport the bits. With two global links per router and a coefficient of 2 or more, the bit is never
 //! set: q1 > q1 + q2 + margin is never true. `weft check` shows a hint for these values, and for margins that no queue can exceed.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
-//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers), `engine/tests/bounds.rs` (throughput reaches at least
-//! half of the bound with detours). FOGSim: the rows `PB`, `PB125` and `UGAL-L` (as a bit that is never set) of
-//! `tests/data/golden/fogsim.csv`.
+//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
+//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
+//! `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours. The rows `PB`, `PB125` and `UGAL-L` of
+//! `tests/data/golden/fogsim.csv` compare this routing with FOGSim. The rows `UGAL-L` are runs whose bit is never set.
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;

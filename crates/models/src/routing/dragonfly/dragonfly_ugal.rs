@@ -17,11 +17,11 @@
 //! `posted`: the load of the packets that would transport queue lengths. BookSim2's fixed bias of 30 flits and its single VC class on the
 //! way to the intermediate, which can deadlock.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
-//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/paths.rs`: the queues that the routing
-//! compares. `engine/tests/bounds.rs`: throughput reaches at least half of the bound with detours, with local and with global queues. Rows
-//! of other simulators: `ugal` is only for information, because the two simulators compose this routing differently
-//! (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
+//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
+//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
+//! `engine/tests/paths.rs` checks which queues the routing compares. `engine/tests/bounds.rs` checks that throughput reaches at least half
+//! of the bound with detours, with local and with global queues. The rows `ugal` of other simulators are only for information, because the
+//! two simulators compose this routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;

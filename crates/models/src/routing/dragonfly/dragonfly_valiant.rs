@@ -17,11 +17,12 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! On every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle), `conformance/src/routing.rs` (no
-//! packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). `engine/tests/bounds.rs`: throughput reaches the bound
-//! under `group_shift`. Tests in this file: mean hops with and without `early_exit`, compared with the mean over all paths. CAMINOS: the
-//! rows `val` of `tests/data/golden/caminos.csv` (`router`, `early_exit`). FOGSim: the rows `VAL` of `tests/data/golden/fogsim.csv`
-//! (`other_group`).
+//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
+//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
+//! `engine/tests/bounds.rs` checks that throughput reaches the bound under `group_shift`. `engine/tests/models/dragonfly_valiant.rs`
+//! compares the hops that `early_exit` saves with a value computed by hand. The rows `val` of `tests/data/golden/caminos.csv` compare this
+//! routing with CAMINOS (with `router` and `early_exit`). The rows `VAL` of `tests/data/golden/fogsim.csv` compare it with FOGSim (with
+//! `other_group`).
 
 use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::routing::on_dragonfly::{Groups, group, in_groups};

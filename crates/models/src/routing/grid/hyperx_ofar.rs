@@ -36,12 +36,13 @@
 //! The choice of the output VC with the most credits: in this model, VCs with space take turns. Separate thresholds for single VCs. Trunks.
 //! VCs of the ring on single links: they belong to whole link classes, and stay empty on links that are on no ring.
 //! # Validation
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers),
-//! `engine/tests/escape_rings.rs` (some packet always arrives, and the rings become empty), `engine/tests/theory.rs` (latency without
-//! contention is exact to the cycle), `engine/tests/bounds.rs` (throughput reaches at least half of the bound with detours),
-//! `conformance/src/policy.rs` (no packet is lost under policies that switch links). Tests in this folder: the hops of all states; the
-//! limits of detours; under bit complement, a load above that of minimal routing; under uniform traffic, the load of minimal routing. No
-//! comparison with another simulator.
+//! `conformance/src/routing.rs` checks that no packet is lost, and `engine/tests/stall.rs` that the smallest buffers cause no stall.
+//! `engine/tests/escape_rings.rs` checks that some packet always arrives, and that the rings become empty. `engine/tests/theory.rs` checks
+//! that latency without contention is exact to the cycle. `engine/tests/bounds.rs` checks that throughput reaches at least half of the
+//! bound with detours. `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. The tests in this folder
+//! follow packets through all hops of all states, and check the limits of detours. `engine/tests/models/hyperx_ofar.rs` checks that the
+//! routing accepts a higher load than minimal routing under bit complement, and the load of minimal routing under uniform traffic. No test
+//! compares this routing with another simulator.
 
 mod by_links;
 

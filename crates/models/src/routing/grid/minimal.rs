@@ -11,10 +11,10 @@
 //! # Not modelled
 //! A choice of the dimension by congestion.
 //! # Validation
-//! Tests on every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/bounds.rs`: tornado traffic reaches its theoretical bound. Comparison with CAMINOS: the rows
-//! `shortest` of `tests/data/golden/caminos.csv`.
+//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
+//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
+//! `engine/tests/bounds.rs` checks that tornado traffic reaches its theoretical bound. The rows `shortest` of
+//! `tests/data/golden/caminos.csv` compare this routing with CAMINOS.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;

@@ -20,11 +20,11 @@
 //! # Not modelled
 //! Detours over other groups of a dragonfly.
 //! # Validation
-//! The tests of this file check Table I row by row. `engine/tests/pal.rs`: results are equal to those of `ugal_p` to the
-//! last bit while all links are on. With fixed subsets of links on, packets reach every destination in the number of hops
-//! that theory gives. Tests on every legal topology: `engine/tests/theory.rs`, `conformance/src/routing.rs`,
-//! `engine/tests/stall.rs`. No test compares this routing with another simulator, because other simulators have no link
-//! states.
+//! The tests of this file check Table I row by row. `engine/tests/pal.rs` checks that results are equal to those of `ugal_p` to the last
+//! bit while all links are on. It also checks fixed subsets of links that are on: packets reach every destination in the number of hops
+//! that theory gives. Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to
+//! the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no
+//! stall. No test compares this routing with another simulator, because other simulators have no link states.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_dragonfly::{self as groups, Groups};

@@ -21,9 +21,9 @@
 //! The routing does not balance load between the links that are on, because its choice never reads a queue. The TCEP
 //! paper criticises SLaC for this.
 //! # Validation
-//! `engine/tests/slac.rs`: paths, latency without contention and connectivity for every S; the hops of dimension order under
-//! `always_on`; the bounds under tornado and bit reverse. `engine/tests/stall.rs`: no stall with the smallest buffers. No
-//! test compares this routing with another simulator, because none has SLaC.
+//! `engine/tests/slac.rs` checks paths, latency without contention and connectivity for every S. It also checks that packets take the hops
+//! of dimension order under `always_on`, and checks the bounds under tornado and bit reverse. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. No test compares this routing with another simulator, because none has SLaC.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;

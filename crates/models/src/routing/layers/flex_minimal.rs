@@ -31,11 +31,12 @@
 //! # Not modelled
 //! A choice between shortest paths by congestion.
 //! # Validation
-//! Tests on every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers). The tests of
-//! this file: `balanced` lists all hops that begin a shortest path, `printed` lists the hops of algorithm 1, and detours are
-//! those of the paper. `engine/tests/faults.rs`: numbers of lost packets with and without detours. `engine/tests/bounds.rs`:
-//! uniform traffic reaches the bounds of `balanced` and `printed`. No test compares this routing with another simulator.
+//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
+//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall. The
+//! tests of this file check that `balanced` lists all hops that begin a shortest path. They also check that `printed` lists the hops of
+//! algorithm 1, and that detours are those of the paper. `engine/tests/faults.rs` checks the numbers of lost packets with and without
+//! detours. `engine/tests/bounds.rs` checks that uniform traffic reaches the bounds of `balanced` and `printed`. No test compares this
+//! routing with another simulator.
 
 use crate::routing::{
     Accepts, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,

@@ -30,11 +30,11 @@
 //! # Not modelled
 //! Another choice of the upward link while a packet waits. Routers of one level with different numbers of links.
 //! # Validation
-//! Tests on every legal topology: `engine/tests/theory.rs` (latency without contention is exact to the cycle),
-//! `conformance/src/routing.rs` (no packet is lost), `engine/tests/stall.rs` (no stall with the smallest buffers).
-//! `engine/tests/paths.rs`: packets take all shortest paths and no others; D-mod-k follows the digits.
-//! `engine/tests/bounds.rs`: accepted loads of full trees under `bit_complement`, and under the worst patterns for each
-//! order of digits. Comparison with BookSim2: the rows `nca` of `tests/data/golden/booksim.csv` (`random`).
+//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
+//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
+//! `engine/tests/paths.rs` checks that packets take all shortest paths and no others, and that D-mod-k follows the digits.
+//! `engine/tests/bounds.rs` checks the accepted loads of full trees under `bit_complement`, and under the worst patterns for each order of
+//! digits. The rows `nca` of `tests/data/golden/booksim.csv` compare `random` with BookSim2.
 
 use crate::routing::{
     Accepts, Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Outcomes, Proof, Published, Routing,

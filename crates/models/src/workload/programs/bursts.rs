@@ -10,7 +10,7 @@
 use weft_api::base::kept::Value;
 use weft_api::workload::{Counts, NewPacket};
 
-/// Packets of the greatest length that an interface sends without the help of its node.
+/// Packets of the greatest length that a node has lent to an interface. The interface sends them without access to the node.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lent {
     /// Number of remaining packets.

@@ -41,7 +41,7 @@ enum Event {
 pub struct Told<'a> {
     /// Sources that are due earlier than the cycle loop has stored, with their new cycle.
     pub woken: &'a mut Vec<(usize, u64)>,
-    /// For each source: the packets that it sends without the help of its node.
+    /// For each source: the packets that its node has lent to it. The source sends them without access to the node.
     pub lent: &'a mut [Lent],
 }
 

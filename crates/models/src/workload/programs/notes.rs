@@ -66,7 +66,7 @@ pub struct Rail {
     /// The number of this interface among the sources of its block.
     #[kept(fixed)]
     pub source: u32,
-    /// True if the interface sends packets without the help of its node. A checkpoint contains no lent packets.
+    /// True if the node has lent packets to the interface (`bursts.rs`). A checkpoint contains no lent packets.
     #[kept(scratch)]
     pub is_lent: bool,
 }

@@ -26,9 +26,9 @@ pub struct Nodes {
     sources: Vec<Interface>,
     /// For each source: true if its last packet is the last packet of a message.
     ends_message: Vec<bool>,
-    /// For each source: the packets that it sends without its node.
+    /// For each source: the packets that its node has lent to it.
     lent: Vec<Lent>,
-    /// For each source: the message that it receives without its node.
+    /// For each source: the message that it receives without access to its node.
     incoming: Vec<Incoming>,
     /// The nodes that also have interfaces in other blocks, each with the list of its interfaces in this block.
     divided: Vec<(u32, Vec<usize>)>,
@@ -93,8 +93,8 @@ impl Nodes {
     }
 
     /// Records that a data packet of a message has arrived. If all packets have arrived, returns the last cycle of an
-    /// arrival and its packet. Otherwise the source may begin to receive this message without its node. The conditions are
-    /// that it receives no other message in this way, and that all further packets come to this source.
+    /// arrival and its packet. Otherwise the source may begin to receive this message without access to its node. The
+    /// conditions are that it receives no other message in this way, and that all further packets come to this source.
     #[inline(never)]
     fn take(&mut self, source: usize, packet: &Packet, now: u64) -> Option<(u64, (u32, u32))> {
         let (site, number) = (&self.all.site, Part::of(packet.tag).1);

@@ -1,8 +1,8 @@
 //! The fixed decisions of Open MPI: which algorithm a collective uses by default.
 //!
 //! # Source
-//! Open MPI 1.6.5, `coll_tuned_decision_fixed.c`. The limit of scatter, 300 bytes on more than 10 ranks, comes from its
-//! function `scatter_intra_dec_fixed`.
+//! Open MPI 1.6.5, `coll_tuned_decision_fixed.c`. Scatter uses `binomial` below 300 bytes on more than 10 ranks; these
+//! two numbers come from its function `scatter_intra_dec_fixed`.
 //!
 //! # Parameters
 //! `element`: size of an element \[bytes\], because the rule of all-reduce counts elements (default: 8).
@@ -15,8 +15,8 @@
 //! Sums that are not commutative. Tables of later versions. Settings of a user.
 //!
 //! # Validation
-//! The tests of this file check each row of the table on both sides of its limit. `laws/data_flow.rs` checks every
-//! algorithm that the table chooses.
+//! The tests of this file check each row of the table just below and just above the sizes and numbers of ranks at which
+//! it ends. `laws/data_flow.rs` checks every algorithm that the table chooses.
 
 use super::Chooses;
 use crate::amounts::Bytes;
@@ -186,7 +186,8 @@ mod tests {
         serde_json::to_string(&OpenMpi::default().choose(&call)).unwrap()
     }
 
-    /// Checks each row of the table. A row has operation, ranks, bytes, algorithm.
+    /// Checks each row of the table just below and just above the sizes and numbers of ranks at which it begins and ends. `rows` has
+    /// operation, ranks, bytes, algorithm.
     #[test]
     fn each_row_of_the_table_holds_on_both_sides_of_its_limits() {
         use Operation::*;
@@ -194,13 +195,13 @@ mod tests {
             (Broadcast, 64, 2047, r#"{"binomial":{}}"#),
             (Broadcast, 64, 2048, r#"{"split_binary":{"segment":"1KiB"}}"#),
             (Broadcast, 64, 370_727, r#"{"split_binary":{"segment":"1KiB"}}"#),
-            // the limit is 1.6134e-6 * 370,728 + 2.1102 = 2.708 ranks: 2 are below, 3 are above
+            // the row of the table ends at 1.6134e-6 * 370,728 + 2.1102 = 2.708 ranks: 2 are below, 3 are above
             (Broadcast, 2, 370_728, r#"{"chain":{"segment":"128KiB"}}"#),
             (Broadcast, 3, 370_728, r#"{"split_binary":{"segment":"8KiB"}}"#),
             (Broadcast, 12, 370_728, r#"{"split_binary":{"segment":"8KiB"}}"#),
-            // the limit is 3.2118e-6 * 370,728 + 8.7936 = 9.984 ranks: 13 are above
+            // the row of the table ends at 3.2118e-6 * 370,728 + 8.7936 = 9.984 ranks: 13 are above
             (Broadcast, 13, 370_728, r#"{"chain":{"segment":"8KiB"}}"#),
-            // the limits at 10 MB are 18.24, 24.86 and 40.91 ranks
+            // at 10 MB the rows of the table end at 18.24, 24.86 and 40.91 ranks
             (Broadcast, 18, 10_000_000, r#"{"chain":{"segment":"128KiB"}}"#),
             (Broadcast, 24, 10_000_000, r#"{"chain":{"segment":"64KiB"}}"#),
             (Broadcast, 40, 10_000_000, r#"{"chain":{"segment":"16KiB"}}"#),
@@ -209,12 +210,12 @@ mod tests {
             (Reduce, 7, 512, r#"{"binomial":{}}"#),
             (Reduce, 8, 511, r#"{"binomial":{}}"#),
             (Reduce, 7, 20_479, r#"{"binomial":{}}"#),
-            // the limits at 20 KiB are 13.38, 10.53, 2.005 and 1.742 ranks
+            // at 20 KiB the rows of the table begin above 13.38, 10.53, 2.005 and 1.742 ranks
             (Reduce, 14, 20_480, r#"{"binomial":{"segment":"1KiB"}}"#),
             (Reduce, 11, 20_480, r#"{"chain":{"segment":"1KiB"}}"#),
             (Reduce, 10, 20_480, r#"{"binary":{"segment":"32KiB"}}"#),
             (Reduce, 2, 20_480, r#"{"chain":{"segment":"32KiB"}}"#),
-            // the limits at 1 MiB are 0.0033 * 1024 + 1.6761 = 5.055 and 0.0422 * 1024 + 1.1614 = 44.37 ranks
+            // at 1 MiB two rows of the table begin above 0.0033 * 1024 + 1.6761 = 5.055 and 0.0422 * 1024 + 1.1614 = 44.37 ranks
             (Reduce, 6, 1 << 20, r#"{"chain":{"segment":"32KiB"}}"#),
             (Reduce, 5, 1 << 20, r#"{"chain":{"segment":"64KiB"}}"#),
             (AllReduce, 8, 9_999, r#"{"recursive_doubling":{}}"#),
@@ -235,7 +236,7 @@ mod tests {
             (Barrier, 64, 0, r#"{"recursive_doubling":{}}"#),
             (Barrier, 65, 0, r#"{"bruck":{}}"#),
             (ReduceScatter, 12, 12 << 10, r#"{"recursive_halving":{}}"#),
-            // the limit is 0.0012 * 12,289 + 8 = 22.7 ranks
+            // the row of the table begins at 0.0012 * 12,289 + 8 = 22.7 ranks
             (ReduceScatter, 22, (12 << 10) + 1, r#"{"ring":{}}"#),
             (ReduceScatter, 23, (12 << 10) + 1, r#"{"recursive_halving":{}}"#),
             (ReduceScatter, 16, 256 << 10, r#"{"recursive_halving":{}}"#),
