@@ -2,7 +2,7 @@
 //! against the schema.
 
 use crate::diagnostic::{Diagnostic, Span, nearest, suggestion};
-use crate::schema::{self, Schema, View};
+use crate::schema::{self, ANY_ELEMENT, Schema, View};
 use crate::tree::{Entry, Kind, Node};
 use crate::yaml;
 use serde_json::Value;
@@ -309,6 +309,12 @@ fn check_model(
         return Err(Diagnostic::at(&node.span, path, &what, &help, notes));
     };
     let [entry] = entries.as_mut_slice() else {
+        let is_model = |entry: &&Entry| names.contains(&entry.key.as_str());
+        if let (Some(_), Some(stray)) = (entries.iter().find(is_model), entries.iter().find(|entry| !is_model(entry))) {
+            let what = format!("unknown key `{}` next to the model", stray.key);
+            let help = no_model(&stray.key, path, &names);
+            return Err(Diagnostic::at(&stray.key_span, &join(path, &stray.key), &what, &help, notes));
+        }
         let span = entries.get(1).map_or(key_span, |second| &second.key_span);
         let what = format!("{} models are given, but exactly one is needed", entries.len());
         return Err(Diagnostic::at(span, path, &what, &format!("write one of: {}", names.join(", ")), notes));
@@ -317,38 +323,51 @@ fn check_model(
         let what = format!("unknown model `{}`", entry.key);
         let help = match schema.model_meant_by(&entry.key) {
             Some(meant) => format!("write `{meant}`; all models: {}", names.join(", ")),
-            None => schema::section_around(&entry.key, path).map_or_else(
-                || elsewhere(&entry.key, "", "write one of", &names),
-                |section| format!("`{0}` is a key of `{section}`: did you mean `{section}.{0}`?", entry.key),
-            ),
+            None => no_model(&entry.key, path, &names),
         };
         return Err(Diagnostic::at(&entry.key_span, path, &what, &help, notes));
     };
     check(&mut entry.value, &entry.key_span, schema, &join(path, &entry.key))
 }
 
+/// The help line for a key in the place of a model. The line suggests a key of a section around the model, or the models.
+fn no_model(key: &str, path: &str, models: &[&str]) -> String {
+    schema::section_around(key, path).map_or_else(
+        || elsewhere(key, path, "write one of", models),
+        |section| format!("`{key}` is a key of `{section}`: did you mean `{section}.{key}`?"),
+    )
+}
+
 /// The help line of the error for an unknown key in the section at `path`. The line suggests a key of an enclosing section, or the section
 /// that has a key of this name, or the nearest name. The rest of the line lists all keys.
 fn elsewhere(name: &str, path: &str, what: &str, valid: &[&str]) -> String {
     let around = || schema::near(name, path).map(|other| format!("did you mean `{other}`?"));
+    let section = || misplaced(name, &schema::places_around(name, path));
     let here = nearest(name, valid.iter().copied());
-    match here.is_none().then(around).flatten().or_else(|| belongs(name, "")) {
+    match here.is_none().then(|| around().or_else(section)).flatten().or_else(|| misplaced(name, &schema::places(name)))
+    {
         Some(place) => format!("{place} {what}: {}", valid.join(", ")),
         None => suggestion(name, what, valid),
     }
 }
 
-/// The help line with the right section for a key of this name, if `parent` is the wrong section.
+/// The help line with another section that has a key of this name, if the user probably meant that key. `parent`: the section in which the
+/// user wrote it. Keys of list elements are left out, because a list has several of them.
 fn belongs(name: &str, parent: &str) -> Option<String> {
     let places = schema::places(name);
-    let known = places.is_empty() || places.iter().any(|place| place == parent);
-    let all = |each: fn(&str, &str) -> String| {
-        places.iter().take(3).map(|place| each(place, name)).collect::<Vec<_>>().join(" or ")
-    };
-    (!known).then(|| {
-        let (sections, paths) = (all(|place, _| format!("`{place}`")), all(|place, name| format!("`{place}.{name}`")));
-        format!("`{name}` belongs under {sections}: did you mean {paths}?")
-    })
+    let single: Vec<_> =
+        places.iter().filter(|place| !place.split('.').any(|part| part == ANY_ELEMENT)).cloned().collect();
+    if places.contains(&join(parent, name)) { None } else { misplaced(name, &single) }
+}
+
+/// The help line for a key that the user wrote in a wrong section. `places`: the dotted paths that the user can mean.
+fn misplaced(name: &str, places: &[String]) -> Option<String> {
+    let places = &places[..places.len().min(3)];
+    let sections: Option<Vec<_>> = places.iter().map(|place| place.strip_suffix(&format!(".{name}"))).collect();
+    let listed = |paths: &[&str]| paths.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(" or ");
+    let belongs = sections.map(|sections| format!("`{name}` belongs under {}: ", listed(&sections)));
+    let paths: Vec<&str> = places.iter().map(String::as_str).collect();
+    (!paths.is_empty()).then(|| format!("{}did you mean {}?", belongs.unwrap_or_default(), listed(&paths)))
 }
 
 /// The help line if the user wrote a list instead of a model that has this list as a parameter: `{list: [0, 5, 9]}`.

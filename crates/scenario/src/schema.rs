@@ -123,9 +123,12 @@ impl Schema {
     /// The model that a user means by a different word, for a remedy. The schema of a model lists such words in `x-also`.
     pub fn model_meant_by(&self, word: &str) -> Option<&'static str> {
         let choices = self.target().get("oneOf")?.as_array()?;
-        let is_meant =
-            |choice: &&Value| choice["x-also"].as_array().is_some_and(|words| words.iter().any(|w| w == word));
-        choices.iter().find(is_meant).and_then(model).map(|(name, _)| name)
+        choices.iter().find(|choice| lists_also(choice, word)).and_then(model).map(|(name, _)| name)
+    }
+
+    /// True if users write this name by mistake for the key at this position.
+    fn is_also(&self, name: &str) -> bool {
+        lists_also(self.0, name)
     }
 
     /// True if the value can be a mapping or a single value, such as one number for all keys.
@@ -175,15 +178,32 @@ impl Schema {
     }
 }
 
-/// Maximum number of parts of a path that `places` returns. The length is limited because patterns can contain patterns.
+/// Maximum number of sections around a key that `places` returns. The number is limited because patterns can contain patterns.
 const DEEPEST: usize = 4;
 
-/// Dotted paths of the sections and models that have a key of this name. Only the paths with the fewest parts are returned.
+/// Part of a path that represents the index of any list element.
+pub(crate) const ANY_ELEMENT: &str = "N";
+
+/// Dotted paths of all keys with this name. Only the paths with the fewest parts are returned. A key for which users write this name by
+/// mistake also counts; the schema of the key lists such names in `x-also`.
 pub(crate) fn places(name: &str) -> Vec<String> {
+    places_below(Schema::root(), "", name)
+}
+
+/// Dotted paths of the keys that `places` would return, but only in the top section that contains `path`.
+pub(crate) fn places_around(name: &str, path: &str) -> Vec<String> {
+    let top = path.split('.').next().unwrap_or_default();
+    Schema::root().child(top).map(|schema| places_below(schema, top, name)).unwrap_or_default()
+}
+
+fn places_below(schema: Schema, section: &str, name: &str) -> Vec<String> {
     let mut found = Vec::new();
-    collect(Schema::root(), &mut Vec::new(), name, &mut found);
+    collect(schema, &mut Vec::new(), name, &mut found);
     let least = found.iter().map(Vec::len).min();
-    found.into_iter().filter(|place| Some(place.len()) == least).map(|place| place.join(".")).collect()
+    let nearest = found.into_iter().filter(|place| Some(place.len()) == least);
+    nearest
+        .map(|place| if section.is_empty() { place.join(".") } else { format!("{section}.{}", place.join(".")) })
+        .collect()
 }
 
 /// Dotted path of the innermost section that contains `path` and has a key of exactly this name.
@@ -218,15 +238,15 @@ pub(crate) fn near(name: &str, path: &str) -> Option<String> {
 fn collect(schema: Schema, place: &mut Vec<&'static str>, name: &str, found: &mut Vec<Vec<&'static str>>) {
     let below = match schema.view() {
         View::Keys { keys, .. } => {
-            if !place.is_empty() && keys.iter().any(|(key, _)| *key == name) {
-                found.push(place.clone());
-            }
+            let meant = keys.iter().filter(|(key, schema)| *key == name || schema.is_also(name));
+            found.extend(meant.filter(|_| !place.is_empty()).map(|(key, _)| [place.as_slice(), &[*key]].concat()));
             keys
         }
         View::Models(models) => models,
         // among the mappings with any keys, only `links` is searched, in its section `default`
         View::Map(values) if place.last() == Some(&"links") => vec![("default", values)],
-        View::Map(_) | View::Words(_) | View::Items(_) | View::Plain => Vec::new(),
+        View::Items(element) => vec![(ANY_ELEMENT, element)],
+        View::Map(_) | View::Words(_) | View::Plain => Vec::new(),
     };
     if place.len() == DEEPEST {
         return;
@@ -236,6 +256,11 @@ fn collect(schema: Schema, place: &mut Vec<&'static str>, name: &str, found: &mu
         collect(schema, place, name, found);
         place.pop();
     }
+}
+
+/// True if `x-also` of a schema lists this word.
+fn lists_also(schema: &Value, word: &str) -> bool {
+    schema["x-also"].as_array().is_some_and(|words| words.iter().any(|other| other == word))
 }
 
 /// The schema `X` in "X or null", the form in which the schema describes an optional field.

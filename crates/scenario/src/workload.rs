@@ -103,6 +103,7 @@ pub struct JobConfig {
     /// Name of the job in tables.
     pub name: String,
     /// Terminals on which the job runs. Patterns number these terminals from 0 in this order, and do not use routers or groups.
+    #[schemars(extend("x-also" = ["placement"]))]
     pub terminals: Placement,
     /// Traffic pattern: the destinations of the packets of each source.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -526,6 +526,37 @@ fn a_key_at_the_wrong_level_is_refused_with_where_it_belongs() {
     assert!(error.help.contains("did you mean `traffic.load`? the keys of a scenario: "), "{error}");
 }
 
+/// Users write the terminals of a job next to its traffic, or call them its placement.
+#[test]
+fn the_terminals_of_a_job_at_a_wrong_place_are_refused_with_the_right_place() {
+    for (path, places) in [
+        ("traffic.terminals", &["`terminals` belongs under", "`traffic.jobs.N.terminals`"][..]),
+        ("traffic.workload.terminals", &["`traffic.jobs.N.terminals`", "the models of `traffic.workload`: "]),
+        ("traffic.workload.programs.terminals", &["`terminals` belongs under", "`traffic.jobs.N.terminals`"]),
+        ("traffic.placement", &["`traffic.jobs.N.terminals`", "`traffic.workload.scheduler.placement`"]),
+        ("traffic.workload.programs.placement", &["`traffic.jobs.N.terminals`"]),
+        ("placement", &["`traffic.jobs.N.terminals`", "`traffic.workload.scheduler.placement`"]),
+    ] {
+        let error = checked(&[(path, "{range: [0, 3]}")]).expect_err(path);
+        places.iter().for_each(|part| assert!(error.help.contains(part), "{path}: {error}"));
+        assert!(!error.help.contains("topology."), "{path}: {error}");
+    }
+    let in_job = |key: &str| format!("[{{name: a, terminals: rest, workload: {{programs: {{{key}: all}}}}}}]");
+    let error = checked(&[("traffic.jobs", &in_job("terminals"))]).expect_err("in a job");
+    assert!(error.help.contains("did you mean `traffic.jobs.0.terminals`?"), "{error}");
+    // a key next to a model is not a second model
+    let beside = [("traffic.workload", "{terminals: {range: [0, 3]}, open_loop: {}}")];
+    let error = checked(&beside).expect_err("a key next to the model");
+    assert_eq!(
+        (&*error.path, &*error.what),
+        ("traffic.workload.terminals", "unknown key `terminals` next to the model")
+    );
+    assert!(error.help.contains("`traffic.jobs.N.terminals`? write one of: open_loop, "), "{error}");
+    let two = checked(&[("traffic.workload", "{open_loop: {}, programs: {}}")]).expect_err("two models");
+    assert!(two.what.contains("2 models are given"), "{two}");
+    checked(&[("traffic.jobs", "[{name: a, terminals: {range: [0, 3]}}]")]).expect("the right place");
+}
+
 #[test]
 fn an_inherited_key_of_a_job_is_blamed_where_it_is_written() {
     let jobs =
