@@ -61,12 +61,14 @@ impl Target<'_> {
 
     fn unknown(&self, name: &str, schema: &Schema, done: &str) -> Diagnostic {
         let place = if done.is_empty() { "a scenario".to_owned() } else { format!("`{done}`") };
-        let (kind, valid) = match schema.view() {
+        let (kind, valid): (_, Vec<_>) = match schema.view() {
             View::Models(models) => ("models", models.iter().map(|(name, _)| *name).collect()),
             View::Keys { keys, .. } => ("keys", keys.iter().map(|(name, _)| *name).collect()),
-            View::Map(_) | View::Words(_) | View::Items(_) | View::Plain => ("keys", Vec::new()),
+            View::Words(words) => ("words", words),
+            View::Map(_) | View::Items(_) | View::Plain => ("keys", Vec::new()),
         };
-        let help = elsewhere(name, done, &format!("the {kind} of {place}"), &valid);
+        let end = if kind == "words" { about(schema) } else { String::new() };
+        let help = elsewhere(name, done, &format!("the {kind} of {place}"), &valid) + &end;
         self.refuse(&format!("{place} has no `{name}`"), &help)
     }
 
@@ -205,14 +207,31 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
             }
             _ => {
                 let what = format!("expected a word, found {}", node.describe());
-                let help = instead_of_list(node, schema, path)
-                    .unwrap_or_else(|| format!("write one of: {}", words.join(", ")));
+                let help = instead_of_list(node, schema, path).unwrap_or_else(|| word_help(node, schema, &words, path));
                 Err(Diagnostic::at(&node.span, path, &what, &help, &notes))
             }
         },
         View::Items(values) => check_items(node, (schema, &values), path, &notes),
         View::Plain => Ok(()),
     }
+}
+
+/// The help line for a value that is no word. If the value is a mapping, the user expected keys. The line then describes the word, and
+/// names the section that has the first key of the mapping.
+fn word_help(node: &Node, schema: &Schema, words: &[&str], path: &str) -> String {
+    let listed = format!("write one of: {}", words.join(", "));
+    let Kind::Mapping(entries) = &node.kind else { return listed };
+    let of_section = |key: &str| {
+        let section = schema::section_around(key, path)?;
+        Some(format!("`{key}` is a key of `{section}`: did you mean `{section}.{key}`? "))
+    };
+    let near = entries.first().and_then(|entry| of_section(&entry.key)).unwrap_or_default();
+    format!("{near}{listed}{}", about(schema))
+}
+
+/// The description of a key in one line, as the end of a help line.
+fn about(schema: &Schema) -> String {
+    schema.description().map(|about| format!(". {}", about.replace('\n', " "))).unwrap_or_default()
 }
 
 /// Checks a mapping with a fixed set of keys: each key is known, each value is valid, and no required key is missing.

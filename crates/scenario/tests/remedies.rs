@@ -557,6 +557,31 @@ fn the_terminals_of_a_job_at_a_wrong_place_are_refused_with_the_right_place() {
     checked(&[("traffic.jobs", "[{name: a, terminals: {range: [0, 3]}}]")]).expect("the right place");
 }
 
+/// A preset has no keys. The user finds the keys with its values next to it.
+#[test]
+fn a_mapping_in_the_place_of_a_word_is_refused_with_the_keys_that_the_word_sets() {
+    let program = "{programs: {program: {compute: {ranks: 2, time: 1us}}}}";
+    let text = GOOD.replace("pattern: uniform", &format!("workload: {program}")).replace("  load: 0.3\n", "");
+    let checked = |path: &str, value: &str| {
+        let points = expand("bad.yaml", &text, &[(format!("traffic.workload.programs.{path}"), value.to_owned())]);
+        points.map(|points| points.len()).map_err(Box::new)
+    };
+    let presets = "write one of: tcep, torus_on_off, accelerator400g. ";
+    let keys = "the keys `overhead`, `injection_latency`, `local_latency`, `local_bandwidth` and `rail_choice`";
+    let link = "the bandwidth of an interface is that of its link, `links.terminal.bandwidth`";
+    for (path, value) in [("interface", "{bandwidth: 400Gb/s}"), ("interface.bandwidth", "400Gb/s")] {
+        let help = checked(path, value).expect_err("no key").help;
+        for part in [keys, link, "tcep, torus_on_off, accelerator400g"] {
+            assert!(help.to_lowercase().contains(&part.to_lowercase()), "{path}: {help}");
+        }
+    }
+    let help = checked("interface", "{overhead: 1us}").expect_err("no key").help;
+    let section =
+        "`overhead` is a key of `traffic.workload.programs`: did you mean `traffic.workload.programs.overhead`? ";
+    assert!(help.starts_with(&format!("{section}{presets}")), "{help}");
+    assert_eq!(checked("overhead", "1us"), Ok(1));
+}
+
 #[test]
 fn an_inherited_key_of_a_job_is_blamed_where_it_is_written() {
     let jobs =

@@ -107,7 +107,8 @@ pub struct Programs {
     #[serde(default = "eager")]
     pub eager: Bytes,
     /// A preset: the network interfaces of a known system. The preset gives values to the keys `overhead`,
-    /// `injection_latency`, `local_latency`, `local_bandwidth` and `rail_choice` if they are left out. Default: none.
+    /// `injection_latency`, `local_latency`, `local_bandwidth` and `rail_choice` of the program if they are left out. The
+    /// bandwidth of an interface is that of its link, `links.terminal.bandwidth`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<Interface>,
     /// Processor time that each message costs at the sender, and again at the receiver [time]. Default: the value of
