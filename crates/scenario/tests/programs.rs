@@ -65,6 +65,61 @@ fn keys_that_would_have_no_effect_are_refused() {
     }
 }
 
+/// The paths of the warnings of a scenario, each with its text.
+fn warned(text: &str) -> Vec<(String, String)> {
+    let warnings = point(text).warnings.into_iter();
+    warnings.map(|each| (each.path, format!("{}: {}; {}", each.code.name, each.what, each.help))).collect()
+}
+
+#[test]
+fn messages_inside_a_node_that_take_no_time_are_reported() {
+    let of = |keys: &str| warned(&scenario(&format!("      ranks_per_terminal: 3\n{keys}"), ""));
+    let free = of("");
+    assert_eq!((free.len(), &*free[0].0), (1, "traffic.workload.programs.local_latency"), "{free:?}");
+    let parts = [
+        "local_messages_take_no_time: 3 ranks share a node, and messages between them take no time; write",
+        "`local_latency`, such as 500ns, and `local_bandwidth`, such as 900Gb/s",
+        "write `local_latency: 0ns`",
+    ];
+    parts.iter().for_each(|part| assert!(free[0].1.contains(part), "{free:?}"));
+    for remedy in
+        ["local_latency: 500ns", "local_bandwidth: 900Gb/s", "local_latency: 0ns", "interface: accelerator400g"]
+    {
+        assert_eq!(of(&format!("      {remedy}\n")), [], "{remedy}");
+    }
+    assert_eq!(of("      interface: tcep\n").len(), 1, "a preset without a latency inside nodes");
+    assert!(of("      overhead: 1us\n")[0].1.contains("take no time besides `overhead`"));
+    // all 8 ranks are on one node that has room for 9
+    let all = warned(&scenario("      ranks_per_terminal: 9\n", ""));
+    assert!(all[0].1.contains(": 8 ranks share a node"), "{all:?}");
+    let compute = scenario("      ranks_per_terminal: 3\n", "")
+        .replace("{collective: {operation: all_reduce, ranks: 8, bytes: 800B}}", "{compute: {ranks: 8, time: 10us}}");
+    assert_eq!(warned(&compute), [], "there are no messages");
+}
+
+/// The scheduler gives each rank a core if its nodes have several, and a job file can change the number of ranks.
+#[test]
+fn the_scheduler_reports_messages_inside_nodes_for_each_trace() {
+    let scheduled = |keys: &str, cores: &str| {
+        let program = "program: {collective: {operation: all_reduce, ranks: 4, bytes: 2KB}}";
+        let traces = format!(
+            "[{{name: idle, programs: {{program: {{compute: {{ranks: 2, time: 1us}}}}}}}}, {{name: ring, programs: {{{keys}{program}}}}}]"
+        );
+        warned(&format!(
+            "topology: {{single_router: {{terminals: 8}}}}\nrouting: dimension_order\ntraffic: {{workload: {{scheduler: \
+             {{period: 1us, {cores}traces: {traces}}}}}}}\n"
+        ))
+    };
+    let path = "traffic.workload.scheduler.traces.1.programs.local_latency";
+    for (keys, cores, ranks) in [("ranks_per_terminal: 2, ", "", 2), ("", "cores_per_node: 3, ", 3)] {
+        let found = scheduled(keys, cores);
+        assert_eq!((found.len(), &*found[0].0), (1, path), "{found:?}");
+        assert!(found[0].1.contains(&format!("{ranks} ranks share a node")), "{found:?}");
+        assert_eq!(scheduled(&format!("{keys}local_latency: 1us, "), cores), []);
+    }
+    assert_eq!(scheduled("", ""), []);
+}
+
 #[test]
 fn what_does_not_fit_is_refused_with_a_remedy_that_works() {
     let many = scenario("", "").replace("ranks: 8", "ranks: 20");
@@ -74,6 +129,10 @@ fn what_does_not_fit_is_refused_with_a_remedy_that_works() {
         "{text}"
     );
     assert!(text.contains("write `ranks_per_terminal: 3`"), "{text}");
+    let free = "; messages between ranks of a node take no time unless you write `local_latency` or `local_bandwidth`";
+    assert!(text.contains(free), "{text}");
+    let slow = refused(&(many.clone() + "      local_latency: 1us\n"));
+    assert!(slow.contains("write `ranks_per_terminal: 3`") && !slow.contains("take no time"), "{slow}");
     point(&(many + "      ranks_per_terminal: 3\n")).check_network().expect("it fits");
 
     let rails = scenario("      rails: 2\n", "");

@@ -51,6 +51,7 @@ mod bursts;
 mod compute;
 mod counted;
 mod interface;
+mod local;
 mod messages;
 mod node;
 mod notes;
@@ -61,6 +62,7 @@ mod site;
 mod sources;
 
 use compute::{Compute, Jitter};
+use counted::Counted;
 use interface::{Interface, Times};
 pub(super) use messages::NUMBER_BITS;
 use messages::Outbox;
@@ -298,22 +300,25 @@ impl Programs {
             .map_err(|refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal })
     }
 
-    /// Returns the warning about the program, if there is one. `path` is the dotted path of this workload.
-    pub(super) fn remark(&self, path: &str) -> Result<Option<Remark>, Refusal> {
-        match &self.file {
-            Some(file) => short_receives::remark(file, path, || Ok(self.make(path)?.0)),
-            None => Ok(None),
-        }
+    /// Returns the warnings about the program. A node has at most `each` of its ranks. `path` is the dotted path of this workload.
+    pub(super) fn remarks_at(&self, path: &str, each: u32) -> Result<Vec<Remark>, Refusal> {
+        let short = match &self.file {
+            Some(file) => short_receives::remark(file, path, || Ok(self.make(path)?.0))?,
+            None => None,
+        };
+        Ok(short.into_iter().chain(local::remark(self, path, each)?).collect())
+    }
+
+    /// Returns the number of ranks of the program. Refuses invalid keys; `path` is the dotted path of this workload.
+    fn counted(&self, path: &str) -> Result<Counted, Refusal> {
+        let digest = self.file.as_ref().map(InputFile::digest);
+        let key = serde_json::to_string(&(digest, &self.program, &self.collectives)).unwrap_or_default();
+        counted::of(key, || Ok(self.make(path)?.0))
     }
 
     /// Number of terminals that the ranks of the program need. Refuses invalid keys; `path` is the dotted path of this workload.
     pub(super) fn terminals_needed(&self, path: &str) -> Result<u32, Refusal> {
-        let make = || Ok(self.make(path)?.0.len());
-        let ranks = match (&self.file, &self.program) {
-            (None, Some(program)) => counted::ranks(program, &self.collectives, make)?,
-            (Some(_), _) | (None, None) => make()?,
-        };
-        Ok(ranks.div_ceil(self.ranks_per_terminal.max(1)))
+        Ok(self.counted(path)?.ranks.div_ceil(self.ranks_per_node()))
     }
 
     /// Number of interfaces of each node. `planes` is the number of planes of the network.
@@ -378,7 +383,8 @@ impl Programs {
                 None => format!("give the job {enough} terminals, or write a smaller number for `rails`"),
                 Some(_) => {
                     let each = ranks.div_ceil(terminals / rails);
-                    format!("write `ranks_per_terminal: {each}`, or give the job {enough} terminals")
+                    let free = if local::is_free(self) { local::FREE } else { "" };
+                    format!("write `ranks_per_terminal: {each}`, or give the job {enough} terminals{free}")
                 }
             };
             return Err(of.refusal("workload.programs.ranks_per_terminal", what, &help));
@@ -511,7 +517,7 @@ impl WorkloadModel for Programs {
     }
 
     fn remarks(&self, site: &JobSite) -> Result<Vec<Remark>, Refusal> {
-        Ok(self.remark(&format!("{}.workload.programs", site.path))?.into_iter().collect())
+        self.remarks_at(&format!("{}.workload.programs", site.path), self.ranks_per_node())
     }
 
     fn wakes_others(&self) -> bool {

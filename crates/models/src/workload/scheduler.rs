@@ -289,9 +289,14 @@ impl WorkloadModel for Scheduler {
 
     fn remarks(&self, site: &JobSite) -> Result<Vec<Remark>, Refusal> {
         let path = format!("{}.workload.scheduler", site.path);
-        let mut all = answers::remarks(&self.programs(site)?.skipped, &format!("{path}.arrivals.swf.file"));
+        let arrived = self.programs(site)?;
+        let mut all = answers::remarks(&arrived.skipped, &format!("{path}.arrivals.swf.file"));
         for (place, scheduled) in self.traces.iter().enumerate() {
-            all.extend(scheduled.programs.remark(&format!("{path}.traces.{place}.programs"))?);
+            // the arrivals can change the number of ranks of a trace
+            let run = arrived.programs.iter().find(|each| *each.name == *scheduled.name);
+            let programs = run.map_or(&scheduled.programs, |run| &run.programs);
+            let each = self.cores_per_node.unwrap_or(programs.ranks_per_node());
+            all.extend(programs.remarks_at(&format!("{path}.traces.{place}.programs"), each)?);
         }
         Ok(all)
     }

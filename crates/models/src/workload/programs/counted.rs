@@ -1,30 +1,40 @@
-//! A cache of the numbers of ranks of generated programs, by the parameters of the program. The parameters alone determine a
-//! program, so each process generates a program only once. A sweep over sets of the scheduler checks every program of a set at
-//! each of its points, and one program can take a second to generate.
+//! A cache of the numbers of ranks of programs, by the parameters or the file of the program. These alone determine a program, so each
+//! process makes a program only once. A sweep over sets of the scheduler checks every program of a set at each of its points.
+//! One program can take a second to generate.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use weft_programs::collectives::RulesConfig;
-use weft_programs::generators::GeneratorConfig;
+use weft_programs::form::{Kind, Program};
 use weft_units::Refusal;
 
-static RANKS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+/// The properties of a program that the cache stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Counted {
+    pub ranks: u32,
+    /// True if a rank sends messages, or takes part in a collective.
+    pub has_messages: bool,
+}
 
-/// Returns the number of ranks of the program with these parameters. The function calls `make` to generate the program if the
-/// cache does not have it.
-pub(super) fn ranks(
-    program: &GeneratorConfig,
-    collectives: &RulesConfig,
-    make: impl FnOnce() -> Result<u32, Refusal>,
-) -> Result<u32, Refusal> {
-    let Ok(key) = serde_json::to_string(&(program, collectives)) else { return make() };
-    let known = || RANKS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(&ranks) = known().get(&key) {
-        return Ok(ranks);
+impl Counted {
+    fn of(program: &Program) -> Self {
+        let is_message = |kind| matches!(kind, Kind::Send | Kind::Collective(_));
+        let sends = |rank: &weft_programs::form::RankProgram| rank.ops.ops().iter().any(|op| is_message(op.kind()));
+        Self { ranks: program.len(), has_messages: program.ranks.iter().any(sends) }
     }
-    let ranks = make()?;
-    known().insert(key, ranks);
-    Ok(ranks)
+}
+
+static KNOWN: Mutex<BTreeMap<String, Counted>> = Mutex::new(BTreeMap::new());
+
+/// Returns the properties of the program with this key. The function calls `make` to generate or read the program if the cache does
+/// not have it.
+pub(super) fn of(key: String, make: impl FnOnce() -> Result<Program, Refusal>) -> Result<Counted, Refusal> {
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&counted) = known().get(&key) {
+        return Ok(counted);
+    }
+    let counted = Counted::of(&make()?);
+    known().insert(key, counted);
+    Ok(counted)
 }
 
 #[cfg(test)]
@@ -33,14 +43,13 @@ mod tests {
 
     #[test]
     fn a_program_is_made_once_and_one_that_is_refused_each_time() {
-        let program = |ranks: u32| -> GeneratorConfig {
-            serde_json::from_value(serde_json::json!({"compute": {"ranks": ranks, "time": "77ns"}}))
-                .expect("parameters")
-        };
-        let (rules, refusal) = (RulesConfig::default(), || Err(Refusal::new("p", "what", "help")));
-        assert!(ranks(&program(3), &rules, refusal).is_err());
-        assert_eq!(ranks(&program(3), &rules, || Ok(3)), Ok(3));
-        assert_eq!(ranks(&program(3), &rules, || unreachable!("it is known")), Ok(3));
-        assert!(ranks(&program(4), &rules, refusal).is_err());
+        let count = |key: &str, make: &dyn Fn() -> Result<Program, Refusal>| of(format!("test {key}"), make);
+        let refused = || Err(Refusal::new("p", "what", "help"));
+        let program = || Ok(Program::default());
+        let none = Counted { ranks: 0, has_messages: false };
+        assert!(count("3", &refused).is_err());
+        assert_eq!(count("3", &program), Ok(none));
+        assert_eq!(count("3", &|| unreachable!("it is known")), Ok(none));
+        assert!(count("4", &refused).is_err());
     }
 }
