@@ -97,6 +97,25 @@ fn messages_inside_a_node_that_take_no_time_are_reported() {
     assert_eq!(warned(&compute), [], "there are no messages");
 }
 
+#[test]
+fn keys_of_messages_inside_a_node_are_reported_if_no_node_has_two_ranks() {
+    for (keys, path, has) in [
+        ("local_latency: 1us", "local_latency", "local_latency has no effect: every node has one rank"),
+        ("local_bandwidth: 1Gb/s", "local_bandwidth", "local_bandwidth has no effect"),
+        (
+            "local_latency: 1us\n      local_bandwidth: 1Gb/s",
+            "local_latency",
+            "local_latency and local_bandwidth have no",
+        ),
+    ] {
+        let found = warned(&scenario(&format!("      {keys}\n"), ""));
+        assert_eq!((found.len(), &*found[0].0), (1, &*format!("traffic.workload.programs.{path}")), "{found:?}");
+        assert!(found[0].1.contains(has) && found[0].1.contains("write `ranks_per_terminal`, such as 2"), "{found:?}");
+        assert_eq!(warned(&scenario(&format!("      {keys}\n      ranks_per_terminal: 2\n"), "")), []);
+    }
+    assert_eq!(warned(&scenario("      interface: accelerator400g\n", "")), [], "a preset is for any number of ranks");
+}
+
 /// The scheduler gives each rank a core if its nodes have several, and a job file can change the number of ranks.
 #[test]
 fn the_scheduler_reports_messages_inside_nodes_for_each_trace() {
@@ -118,6 +137,7 @@ fn the_scheduler_reports_messages_inside_nodes_for_each_trace() {
         assert_eq!(scheduled(&format!("{keys}local_latency: 1us, "), cores), []);
     }
     assert_eq!(scheduled("", ""), []);
+    assert_eq!(scheduled("local_latency: 1us, ", "").len(), 1, "one rank at each node");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The warning about messages between ranks of one node that take no time.
+//! Warnings about messages between ranks of one node: messages that take no time, and keys that no message uses.
 
 use super::{Programs, is_no_time};
 use weft_units::{Refusal, Remark};
@@ -12,6 +12,12 @@ weft_units::codes! {
                    one node has.",
         helps: "Write `local_latency` and `local_bandwidth`, or an `interface` that sets them. If messages inside a node shall take no \
                 time, write `local_latency: 0ns`.";
+    NO_LOCAL_MESSAGES = "no_local_messages", Warning,
+        means: "`local_latency` or `local_bandwidth` has no effect. Every node has only one rank of the program, so all messages use the \
+                network.",
+        computed: "The keys apply to messages between ranks of one node. `ranks_per_terminal` gives the number of ranks of a node, and its \
+                   default is 1. If programs share nodes, `cores_per_node` can also give this number.",
+        helps: "Leave the key out, or write a larger `ranks_per_terminal`.";
 }
 
 /// The end of a remedy that puts several ranks on a node.
@@ -27,7 +33,10 @@ pub(super) fn is_free(programs: &Programs) -> bool {
 /// Returns the warning about messages inside nodes, if there is one. A node has at most `each` ranks. `path` is the dotted path of the
 /// workload.
 pub(super) fn remark(programs: &Programs, path: &str, each: u32) -> Result<Option<Remark>, Refusal> {
-    if each == 1 || !is_free(programs) {
+    if each == 1 {
+        return Ok(without_effect(programs, path));
+    }
+    if !is_free(programs) {
         return Ok(None);
     }
     let counted = programs.counted(path)?;
@@ -40,4 +49,16 @@ pub(super) fn remark(programs: &Programs, path: &str, each: u32) -> Result<Optio
         let numbers = [("ranks_of_node", f64::from(together))];
         Remark::new(&LOCAL_MESSAGES_TAKE_NO_TIME, format!("{path}.local_latency"), numbers, what, help)
     }))
+}
+
+/// Returns the warning about keys for messages inside nodes, if every node has one rank.
+fn without_effect(programs: &Programs, path: &str) -> Option<Remark> {
+    let keys =
+        [("local_latency", programs.local_latency.is_some()), ("local_bandwidth", programs.local_bandwidth.is_some())];
+    let written: Vec<&str> = keys.iter().filter(|(_, is_written)| *is_written).map(|(key, _)| *key).collect();
+    let first = written.first()?;
+    let (has, listed) = (if written.len() > 1 { "have" } else { "has" }, written.join(" and "));
+    let what = format!("{listed} {has} no effect: every node has one rank, so all messages use the network");
+    let help = format!("leave {listed} out, or write `ranks_per_terminal`, such as 2");
+    Some(Remark::new(&NO_LOCAL_MESSAGES, format!("{path}.{first}"), [], what, help))
 }
