@@ -23,7 +23,7 @@ weft_units::codes! {
     BATCH_BEFORE_WINDOW = "batch_before_window", Warning,
         means: "A batch is sent before the window begins. The window measures few of its packets, or none.",
         computed: "Packets of a terminal x flits of a packet / load, compared with the first cycle of the window.",
-        helps: "Write `measure.stop: complete`, `measure.warmup: 0cycles` or a larger batch.";
+        helps: "Write `measure.stop: complete` without `warmup` and `window`, `measure.warmup: 0cycles` or a larger batch.";
     BATCH_AFTER_WINDOW = "batch_after_window", Warning,
         means: "A batch is not completely sent when the window ends.",
         computed: "Packets of a terminal x flits of a packet / load, compared with the last cycle of the window.",
@@ -180,7 +180,10 @@ fn batch(scenario: &Scenario, spec: &Spec, (j, job): (usize, &Job), frame: &Fram
             "{sends}, but the window starts at {start}{later}, so few packets of the batch are measured, or none"
         );
         let help = match spec.traffic.jobs.iter().all(|job| job.batch.is_some()) {
-            true => "write `measure.stop: complete`, which measures from cycle 0, or a larger batch",
+            true => {
+                "write `measure.stop: complete` without `warmup` and `window`, which measures from cycle 0, or a larger \
+                 batch"
+            }
             false => "write `measure.warmup: 0cycles`, or a larger batch",
         };
         let numbers = [("sent_cycles", sent as f64), ("window_start_cycle", frame.start as f64)];

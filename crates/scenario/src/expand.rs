@@ -323,6 +323,7 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
     link_speed::fill(&mut tree)?;
     let (scenario, inputs) = files.during(|| typed::<Scenario>(&tree));
     let checked = scenario?.assemble().and_then(|(written, mut spec, mut of_file)| {
+        written.measure.check_length(&spec.traffic)?;
         let delay = spec.router.delay;
         let coarse = files.during(|| written.coarse(delay)).0?;
         let (scenario, resolved) = match coarse {

@@ -29,7 +29,7 @@ pub struct Measure {
     /// that switches links, the default is also at least 30 times the time in which the policy takes all its decisions once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_limit: Option<Time>,
-    /// Length of the measured window [time]. Energy and loads are measured in the window.
+    /// Length of the measured window [time]. Energy and loads are measured in the window. With `stop: complete`, leave `window` out.
     pub window: Time,
     /// Condition for the end of the window. Default: the window ends after `window`. If a job runs a program, the default is `complete`
     /// with a longest window of 100000000000cycles.
@@ -262,6 +262,19 @@ impl Measure {
             batches: self.batches,
             stall_limit,
         })
+    }
+
+    /// Refuses a window whose length would have no effect, because the run ends when all batches and programs have ended. Only the scenario
+    /// as the user wrote it is checked: with a grain, the default length is not the same in cycles of the grain.
+    pub(crate) fn check_length(&self, traffic: &TrafficSpec) -> Result<(), Refusal> {
+        let ends = |job: &Job| job.batch.is_some() || job.workload.model().has_own_demand();
+        let is_complete = matches!(self.stop, Some(StopConfig::Complete(_)));
+        if self.window == Self::default().window || !is_complete || !traffic.jobs.iter().all(ends) {
+            return Ok(());
+        }
+        let what = "the window ends when all jobs have ended: `window` would have no effect";
+        let help = "leave `window` out; to limit the length of the window, write `measure.stop: {complete: {max_window: 1ms}}`";
+        Err(Refusal::new("measure.window", what, help))
     }
 
     fn warmup(&self, clock: &Clock) -> Result<(bool, Cycles), Refusal> {

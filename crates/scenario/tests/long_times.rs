@@ -67,8 +67,9 @@ fn points() -> Vec<Point> {
     let mut points: Vec<Point> = timed
         .map(|(family, config)| {
             let set = (family.clone(), config.to_string());
-            // a workload that determines what terminals send accepts neither a pattern nor a load
-            let nothing = ["traffic.pattern", "traffic.load"].map(|key| (key.to_owned(), "null".to_owned()));
+            // a workload that determines what terminals send accepts no pattern, load or length of the window
+            let nothing =
+                ["traffic.pattern", "traffic.load", "measure.window"].map(|key| (key.to_owned(), "null".to_owned()));
             let alone: Vec<_> = nothing.into_iter().chain([set.clone()]).collect();
             // a queueing scheme that sets queues aside needs one VC per queue
             let few = ["2", "4"].map(|vcs| [set.clone(), ("links.default.vcs".to_owned(), vcs.to_owned())]);

@@ -65,6 +65,33 @@ fn keys_that_would_have_no_effect_are_refused() {
     }
 }
 
+/// With a grain, the default length of the window is another number of cycles, which is accepted.
+#[test]
+fn a_window_that_would_have_no_effect_is_refused() {
+    let of_program = scenario("", "");
+    let batch = "topology: {single_router: {terminals: 4}}\nrouting: dimension_order\n\
+                 traffic: {pattern: uniform, batch: {per_terminal: 5}}\n";
+    for (text, measure) in [(&*of_program, "{window: 30us}"), (batch, "{window: 30us, stop: complete}")] {
+        let error = refused(&format!("{text}measure: {measure}\n"));
+        for part in
+            ["error: measure.window: the window ends when all jobs have ended: `window` would", "leave `window` out"]
+        {
+            assert!(error.contains(part), "{error}");
+        }
+        let limit = "measure: {stop: {complete: {max_window: 1ms}}}\n";
+        assert!(error.contains("write `measure.stop: {complete: {max_window: 1ms}}`"), "{error}");
+        point(&format!("{text}{limit}")).check_network().expect("a limit");
+    }
+    point(&format!("{of_program}grain: 16B\n"));
+    // a job without an end has a drain, whose default limit is 10 windows
+    let others = scenario("", "").replace(
+        "  workload:",
+        "  jobs: [{name: ring, terminals: {range: [0, 3]}}, {name: others, terminals: rest, workload: open_loop, \
+         pattern: uniform, load: 0.1}]\n  workload:",
+    );
+    point(&(others.replace("ranks: 8", "ranks: 4") + "measure: {window: 30us}\n"));
+}
+
 /// The paths of the warnings of a scenario, each with its text.
 fn warned(text: &str) -> Vec<(String, String)> {
     let warnings = point(text).warnings.into_iter();
