@@ -1,8 +1,8 @@
 //! Warnings about uncertain results of a run: bursts can hide whether the network carries the load, and values can be unsettled. Weft saves
 //! these warnings with the results.
 
-use crate::periods;
 use crate::warnings::{Warning, long};
+use crate::{periods, unused_links};
 use weft_engine::Spec;
 use weft_engine::outcome::{Doubt, Ending, Outcome, Saturation};
 use weft_engine::spec::Stop;
@@ -29,7 +29,8 @@ weft_units::codes! {
 
 /// Warnings about the uncertainties in the results of a run.
 pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Result<Vec<Warning>, Refusal> {
-    let mut doubts: Vec<Warning> = saturation(spec, outcome).into_iter().collect();
+    let mut doubts: Vec<Warning> = unused_links::warning(spec, outcome).into_iter().collect();
+    doubts.extend(saturation(spec, outcome));
     doubts.extend(periods::measured(spec, outcome)?);
     doubts.extend(from_the_start(spec, outcome)?);
     doubts.extend(latencies(spec, outcome));

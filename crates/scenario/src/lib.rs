@@ -62,6 +62,7 @@ mod silent_terminals;
 mod statistics;
 mod table;
 mod tree;
+mod unused_links;
 mod warnings;
 mod workload;
 mod yaml;

@@ -167,6 +167,30 @@ fn the_scheduler_reports_messages_inside_nodes_for_each_trace() {
     assert_eq!(scheduled("local_latency: 1us, ", "").len(), 1, "one rank at each node");
 }
 
+/// The four ranks are under one leaf of a tree, and no message leaves it. Random terminals are under several leaves.
+#[test]
+fn a_policy_whose_links_carry_nothing_is_reported_after_the_run() {
+    let tree = |jobs: &str| {
+        let text = format!(
+            "topology: {{fat_tree: {{radix: 8, levels: 2}}}}\nrouting: up_down\ntraffic:\n  packet: 16flits\n{jobs}  workload: \
+             {{programs: {{program: {{collective: {{operation: all_to_all, ranks: 4, bytes: 4KB}}}}}}}}\n\
+             power: {{policy: elastic_tree}}\n"
+        );
+        let summary = run(&point(&text)).summary;
+        let warnings = summary["warnings"].as_array().expect("a list").clone();
+        warnings.into_iter().find(|each| each["code"] == "no_managed_link_used")
+    };
+    let found = tree("").expect("a warning");
+    assert_eq!(found["path"], "power.policy");
+    // 8 leaves with 4 links up, each of two channels
+    assert_eq!(found["numbers"]["managed_channels"], 64.0);
+    let what = found["what"].as_str().expect("text");
+    assert!(what.contains("none crossed one of the 64 channels that elastic_tree manages"), "{what}");
+    let help = found["help"].as_str().expect("text");
+    assert!(help.contains("in `traffic.jobs.N.terminals`, such as `{random: {count: 32}}`"), "{help}");
+    assert_eq!(tree("  jobs: [{name: a, terminals: {random: {count: 32}}}]\n"), None);
+}
+
 #[test]
 fn what_does_not_fit_is_refused_with_a_remedy_that_works() {
     let many = scenario("", "").replace("ranks: 8", "ranks: 20");
