@@ -278,6 +278,28 @@ fn refused(spec: &Spec, path: &str, what: &str, help: &str) {
     assert!(refusal.what.contains(what) && refusal.help.contains(help), "{refusal}");
 }
 
+/// The remedy names three properties of a tree. A tree with these properties is accepted.
+#[test]
+fn a_tree_of_unequal_routers_is_refused_with_its_numbers_and_a_remedy_that_works() {
+    let tree = |keys: &str| under(&format!(r#"{{"fat_tree": {{{keys}}}}}"#), UP_DOWN, LEAST);
+    let help =
+        "an even number of ports per router, without oversubscription and with all its terminals, or another policy";
+    for (keys, numbers, mended) in [
+        (r#""radix": 6, "levels": 2, "oversubscription": [2]"#, "level 0 a router has 4 links down and 2 up", "6"),
+        (r#""radix": 6, "oversubscription": [1, 2]"#, "level 1 a router has 4 links down and 2 up", "6"),
+        // a router with an odd number of ports has more links up than down
+        (r#""radix": 7, "levels": 2"#, "level 0 a router has 3 links down and 4 up", "8"),
+        // with half of its terminals left out, this tree has trunks of two links
+        (r#""radix": 8, "levels": 2, "terminals": 16"#, "level 0 a router has 4 links down and 2 up", "8"),
+    ] {
+        refused(&tree(keys), "power.policy.elastic_tree", numbers, help);
+        for levels in ["2", "3"] {
+            check(&tree(&format!(r#""radix": {mended}, "levels": {levels}"#))).unwrap();
+        }
+    }
+    check(&tree(r#""k": 4, "trunk_width": 2"#)).expect("trunks of a tree with equal routers");
+}
+
 #[test]
 fn what_does_not_go_together_is_refused_with_the_choices() {
     let leaf = r#"{"k_ary_n_tree": {"k": 4, "n": 1}}"#;
@@ -290,12 +312,6 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
             help,
         );
     }
-    // with half of its terminals left out, this tree has trunks of two links
-    let small = r#"{"fat_tree": {"radix": 8, "levels": 2, "terminals": 16}}"#;
-    let why = "the same number of upward links, each to a different router";
-    let help = "with all its terminals and without trunks";
-    refused(&under(small, UP_DOWN, LEAST), "power.policy.elastic_tree", why, help);
-    check(&under(r#"{"fat_tree": {"radix": 8, "levels": 2}}"#, UP_DOWN, LEAST)).unwrap();
     let blind = under(TREE, SHORTEST, LEAST);
     refused(
         &blind,

@@ -60,7 +60,7 @@ use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use weft_api::state::{LinkState, Modes};
 use weft_api::switching::DrainFirst;
 use weft_api::widths::{Widths, link_between, tree_of};
-use weft_topology::{Graph, TopologyConfig};
+use weft_topology::{Graph, TopologyConfig, Tree};
 use weft_units::{Cycles, Refusal, Time};
 
 const PATH: &str = "power.policy.elastic_tree";
@@ -172,6 +172,20 @@ impl ElasticTree {
     }
 }
 
+/// Refuses a tree whose routers below the top do not all have the same number of links up and down. `what`: the work of the policy.
+fn unequal(what: &str, tree: &Tree) -> Refusal {
+    let sizes: Vec<_> = tree.down.iter().zip(&tree.up).collect();
+    let other = sizes.iter().position(|&(down, up)| down != up || down != sizes[0].0).unwrap_or(0);
+    let (down, up) = sizes[other];
+    let why = format!(
+        "below the top, all its routers need the same number of links up and down, but on level {other} a router has {down} links down \
+         and {up} up (a trunk is one link)"
+    );
+    let how = "choose a tree with an even number of ports per router, without oversubscription and with all its terminals, or another \
+               policy";
+    Refusal::new(PATH, format!("{what}: {why}"), how)
+}
+
 impl PolicyModel for ElasticTree {
     fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
         Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
@@ -196,10 +210,9 @@ impl PolicyModel for ElasticTree {
         let (first, managed) = self.first_widths(site).ok_or_else(|| {
             let able = TopologyConfig::names_with(|graph| tree_of(graph).is_some());
             let what = "elastic_tree switches the upward links of a fat tree with two or more levels";
-            if site.graph.structure().levels.as_ref().is_some_and(|levels| levels.count > 1 && levels.tree.is_some()) {
-                let why = "all its routers need the same number of upward links, each to a different router";
-                let how = "choose a tree with all its terminals and without trunks, or another policy";
-                return Refusal::new(PATH, format!("{what}: {why}"), how);
+            let levels = site.graph.structure().levels.as_ref().filter(|levels| levels.count > 1);
+            if let Some(tree) = levels.and_then(|levels| levels.tree.as_ref()) {
+                return unequal(what, tree);
             }
             Refusal::new(
                 PATH,
