@@ -415,6 +415,21 @@ fn what_would_be_refused_next_is_not_a_remedy() {
     }
 }
 
+/// Copies of a topology have a property only if the topology has it, so a remedy does not name them.
+#[test]
+fn planes_are_no_remedy_for_the_topology_of_a_plane() {
+    for plane in ["{fat_tree: {k: 4}}", "{k_ary_n_tree: {k: 2, n: 3}}"] {
+        let planes = format!("{{planes: {{count: 2, of: {plane}}}}}");
+        let of = |topology| [("topology", topology), UP_DOWN, ("power.policy", "tcep")];
+        let error = checked(&of(&planes)).expect_err("no subnetworks");
+        assert!(error.help.ends_with("such routers: hyperx, dragonfly, full_mesh"), "{error}");
+        let error = checked(&[("topology", &planes), ("routing", "pal")]).expect_err("no grid");
+        assert!(error.help.ends_with("that suits pal: single_router, hyperx, dragonfly, full_mesh"), "{error}");
+    }
+    let grid = "{planes: {count: 2, of: {hyperx: {widths: [4], terminals_per_router: 2}}}}";
+    checked(&[("topology", grid), ("routing", "pal"), ("power.policy", "tcep")]).expect("planes of such a topology");
+}
+
 #[test]
 fn all_link_classes_are_those_that_can_sleep() {
     let managed =

@@ -16,6 +16,11 @@ pub trait TopologyModel {
     /// Builds the graph. Refuses impossible sizes; the refusal names `path` (the dotted path of this topology in the scenario).
     fn build(&self, path: &str) -> Result<Graph, Refusal>;
 
+    /// The topology of which the network has copies; `None` for all topologies that are not made of another one.
+    fn copied(&self) -> Option<&TopologyConfig> {
+        None
+    }
+
     /// Small configurations for tests, with important differences: ordinary, smallest and unusual sizes. Weft's tests build all examples.
     fn examples() -> Vec<Self>
     where
@@ -47,11 +52,12 @@ impl TopologyConfig {
         self.model().build(path)
     }
 
-    /// Names of the topologies with at least one example for which `has` is true. Messages list these names.
+    /// Names of the topologies with at least one example for which `has` is true. Messages list these names. The list leaves out networks
+    /// that are copies of another topology, because these have a property only if the copied topology has it.
     pub fn names_with(has: impl Fn(&Graph) -> bool) -> Vec<&'static str> {
         // the examples are built only once, because a search over many settings can be refused thousands of times
         static EXAMPLES: LazyLock<Vec<(&'static str, Graph)>> = LazyLock::new(|| {
-            let all = TopologyConfig::examples().into_iter();
+            let all = TopologyConfig::examples().into_iter().filter(|example| example.model().copied().is_none());
             all.filter_map(|example| Some((example.name(), example.build("").ok()?))).collect()
         });
         let mut names: Vec<&str> = Vec::new();

@@ -61,6 +61,10 @@ impl TopologyModel for Planes {
         Ok(plane.in_planes("planes", self.count))
     }
 
+    fn copied(&self) -> Option<&TopologyConfig> {
+        Some(&self.of)
+    }
+
     fn examples() -> Vec<Self> {
         let of = |text: &str| serde_json::from_str(text).expect("planes");
         vec![
