@@ -430,6 +430,22 @@ fn planes_are_no_remedy_for_the_topology_of_a_plane() {
     checked(&[("topology", grid), ("routing", "pal"), ("power.policy", "tcep")]).expect("planes of such a topology");
 }
 
+/// All policies in the help of a refusal are accepted, also in a scenario with faults.
+#[test]
+fn policies_that_can_not_bear_the_faults_are_not_a_remedy() {
+    let fault = ("faults", "[{link: [0, 1], at: 20us}]");
+    let sleeps = ("power.policy", "{neighbour_sleep: {idle: 40cycles, transition: 25cycles}}");
+    for bad in [vec![sleeps, fault], vec![("routing", "pal"), ("power.policy", "slac"), fault]] {
+        let error = checked(&bad).expect_err("refused");
+        assert!(error.help.contains("set power.policy: ") && !error.help.contains("neighbour_sleep"), "{error}");
+        for name in ["always_on", "static", "fewest_links", "tcep", "rate_ladder"] {
+            let accepted = checked(&[bad.clone(), vec![("power.policy", name)]].concat()).is_ok();
+            let named = error.help.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+            assert!(accepted || !named, "{name} after {bad:?}: {error}");
+        }
+    }
+}
+
 #[test]
 fn all_link_classes_are_those_that_can_sleep() {
     let managed =

@@ -62,7 +62,7 @@ fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
 }
 
 /// A policy as a scenario writes it: its name, with the parameters of its example if parameters are required. `None` if the policy does not
-/// work on the network of the spec.
+/// work on the network of the spec, or with its faults.
 fn written(name: &str, spec: &Spec) -> Option<String> {
     let read = |text: &str| serde_json::from_str::<PolicyConfig>(text).ok();
     let (text, config) = match read(&format!("{{\"{name}\": {{}}}}")) {
@@ -76,7 +76,16 @@ fn written(name: &str, spec: &Spec) -> Option<String> {
             (json.replace('"', "").replace(':', ": ").replace(',', ", "), config)
         }
     };
-    with_site(spec, |site| config.model().build(site)).is_ok().then_some(text)
+    let works = with_site(spec, |site| config.model().build(site)).is_ok();
+    (works && (spec.faults.is_empty() || works_with_faults(&config, spec))).then_some(text)
+}
+
+/// Whether [`check_faults`] accepts the spec with this policy.
+fn works_with_faults(policy: &PolicyConfig, spec: &Spec) -> bool {
+    let (offers, known) = (policy.offers(), spec.routing.knowledge_of_links());
+    let reads_subnetworks = offers.links == LinkKnowledge::Subnetworks && known.contains(&offers.links);
+    let avoids = !reads_subnetworks && offers.control_packets.is_empty();
+    (goes_round_faults(offers, &spec.routing.about()) || avoids) && policy.model().check_faults().is_ok()
 }
 
 /// Joins names into a string such as "a, b or c".
