@@ -20,6 +20,7 @@
 //! `programs/tests/programs/damage.rs` checks damaged files and random text.
 
 mod lines;
+mod quantities;
 
 use self::lines::{Reader, Statement, Token};
 use super::Format;

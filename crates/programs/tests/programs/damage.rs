@@ -63,6 +63,37 @@ fn a_wrong_line_is_reported_with_its_number_and_what_was_expected() {
     }
 }
 
+/// A file whose only operation is `operation`.
+fn with(operation: &str) -> String {
+    format!("num_ranks 1\nrank 0 {{\n{operation}\n}}\n")
+}
+
+#[test]
+fn a_number_with_a_unit_is_refused_with_the_number_to_write() {
+    let wrong = [
+        ("calc 5us", "calc 5000", "found `5us`"),
+        ("calc 5 us", "calc 5000", "found `5 us`"),
+        ("calc 1.5us cpu 1", "calc 1500 cpu 1", "found `1.5us`"),
+        ("calc 2.5", "calc 3", "found `2.5`"),
+        ("send 4KiB b to 0", "send 4096b to 0", "found `4KiB`"),
+        ("send 4KiB to 0", "send 4096b to 0", "found `4KiB`"),
+        ("recv 1.5MB from 0", "recv 1500000b from 0", "found `1.5MB`"),
+        ("send 8 to 0", "send 8b to 0", "found `to`"),
+        ("send 8b to 0 tag 1.5", "send 8b to 0 tag 1", "expected a tag, found `1.5`"),
+    ];
+    for (operation, right, what) in wrong {
+        let found = refused(with(operation).as_bytes()).unwrap_or_default();
+        assert!(found.starts_with("file:3: ") && found.contains(what), "{operation}: {found}");
+        // the remedy names the number, or asks for a whole one
+        let number = right.split_whitespace().nth(1).unwrap_or_default();
+        assert!(found.contains(&format!("{number}`")) || found.contains("a whole number"), "{operation}: {found}");
+        assert_eq!(refused(with(right).as_bytes()), None, "{right}");
+    }
+    for right in ["calc 5 cpu 1", "calc 5// five", "send 8bto 0", "send 8 b to 0", "calc 5cpu 1"] {
+        assert_eq!(refused(with(right).as_bytes()), None, "{right}");
+    }
+}
+
 #[test]
 fn comments_blanks_and_windows_line_ends_are_read() {
     let plain = read(b"num_ranks 1\nrank 0 {\na: calc 5\nb: send 1b to 0 tag 2 cpu 1 nic 3\nb irequires a\n}\n");

@@ -1,5 +1,6 @@
 //! Reads the lines and words of a GOAL file in text form.
 
+use super::quantities::Quantity;
 use crate::form::{Op, When};
 use std::collections::BTreeMap;
 use weft_units::Refusal;
@@ -104,7 +105,7 @@ impl<'a> Reader<'a> {
 
     fn operation(&mut self, kind: &[u8]) -> Result<Op, Refusal> {
         let op = match kind {
-            b"calc" => Op::compute(self.number("a time [ns]")?),
+            b"calc" => Op::compute(self.nanoseconds()?),
             b"send" => {
                 let bytes = self.bytes()?;
                 self.keyword(b"to")?;
@@ -143,10 +144,39 @@ impl<'a> Reader<'a> {
         Ok(op)
     }
 
+    /// Reads the time of a `calc`, which has no unit.
+    fn nanoseconds(&mut self) -> Result<u64, Refusal> {
+        let what = "a time [ns]";
+        let (start, time) = self.digits(what)?;
+        let is_plain = matches!(self.text[self.at..], [] | [b'\n' | b'\r' | b'}', ..]);
+        match Quantity::time(&self.text[start..]).filter(|_| !is_plain) {
+            None => Ok(time),
+            Some(Quantity { written, whole }) => {
+                let what = format!("expected {what} without a unit, found `{written}`");
+                let help = format!("write the number of nanoseconds: `calc {}`", whole.unwrap_or(1));
+                Err(self.refusal(&what, &help))
+            }
+        }
+    }
+
+    /// Reads a number of bytes and the letter `b` after it.
     fn bytes(&mut self) -> Result<u64, Refusal> {
-        let bytes = self.number("a number of bytes")?;
-        self.skip_blanks()?;
-        self.expect(b'b')?;
+        let (start, bytes) = self.digits("a number of bytes")?;
+        if self.text.get(self.at) != Some(&b'b') {
+            // the letter `b` means bytes in this format, but bits as the unit of a size
+            let size = Quantity::size(&self.text[start..]).filter(|size| !size.is_in_b());
+            if let Some(Quantity { written, whole }) = size {
+                let what = format!("expected a number of bytes followed by `b`, found `{written}`");
+                let help = format!("write the number of bytes: `{}b`", whole.unwrap_or(1));
+                return Err(self.refusal(&what, &help));
+            }
+            self.skip_blanks()?;
+            if self.text.get(self.at) != Some(&b'b') {
+                let Refusal { what, .. } = self.unexpected("`b`");
+                return Err(self.refusal(&what, &format!("write the letter b after the number of bytes: `{bytes}b`")));
+            }
+        }
+        self.at += 1;
         Ok(bytes)
     }
 
@@ -213,6 +243,15 @@ impl<'a> Reader<'a> {
 
     /// Reads a whole number that fits into `T`.
     fn number<T: TryFrom<u64>>(&mut self, what: &str) -> Result<T, Refusal> {
+        let (start, number) = self.digits(what)?;
+        if self.text.get(self.at) == Some(&b'.') {
+            return Err(Refusal { help: "write a whole number".to_owned(), ..self.unexpected(what) });
+        }
+        T::try_from(number).map_err(|_| self.too_large(start, what))
+    }
+
+    /// Reads digits. Returns the position of the first digit, and the number.
+    fn digits(&mut self, what: &str) -> Result<(usize, u64), Refusal> {
         self.skip_blanks()?;
         let (start, mut number) = (self.at, 0u64);
         while let Some(digit) = self.text.get(self.at).filter(|byte| byte.is_ascii_digit()) {
@@ -220,10 +259,7 @@ impl<'a> Reader<'a> {
             number = next.ok_or_else(|| self.too_large(start, what))?;
             self.at += 1;
         }
-        if start == self.at {
-            return Err(self.unexpected(what));
-        }
-        T::try_from(number).map_err(|_| self.too_large(start, what))
+        if start == self.at { Err(self.unexpected(what)) } else { Ok((start, number)) }
     }
 
     fn too_large(&self, start: usize, what: &str) -> Refusal {
