@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,19 @@ def test_wrong_files_are_refused_with_place_and_remedy(tmp_path: Path, capsys: p
     assert "32 ranks need 32 nodes in this placement, but there are 4" in message
     assert "write a time such as 2500ns" in _refused(capsys, "loggops", DATA / "llamp_blocking.goal", "--L", "5cycles")
     assert not out.exists()
+
+
+@pytest.mark.parametrize(("option", "negative"), [("--L", "-5ns"), ("--G", "-0.5ns"), ("--S", "-5")])
+def test_a_negative_parameter_is_refused_with_a_value_that_works(
+    option: str, negative: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = DATA / "llamp_blocking.goal"
+    for words in ([option, negative], [f"{option}={negative}"]):
+        message = _refused(capsys, "loggops", file, *words)
+        assert f"{option}: {option[2:]} can't be negative, but is {negative}" in message
+        found = re.search(r"write (\w+), or another value of 0 or more", message)
+        assert found is not None
+        assert main(["trace", "loggops", str(file), option, found[1]]) == 0
 
 
 def test_a_program_that_can_not_finish_names_who_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

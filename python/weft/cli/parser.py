@@ -19,10 +19,27 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse the arguments, and refuse an option that this command does not have."""
-        found, rest = super().parse_known_args(args, namespace)
+        words = None if args is None else self._with_negative_values(list(args))
+        found, rest = super().parse_known_args(words, namespace)
         for word in _options(rest):
             self.error(*self._no_option(word))
         return found, rest
+
+    def _with_negative_values(self, words: list[str]) -> list[str]:
+        """Join each option with a negative value that follows, as in ``--L=-5ns``.
+
+        Argparse takes a word such as ``-5ns`` for an option. The joined value reaches the check of the option, whose
+        error names the fault.
+        """
+        joined: list[str] = []
+        for word in words:
+            before = self._option_string_actions.get(joined[-1]) if joined else None
+            takes_one = before is not None and before.nargs is None
+            if takes_one and word[:1] == "-" and word[1:2].isdecimal() and word not in self._option_string_actions:
+                joined[-1] += f"={word}"
+            else:
+                joined.append(word)
+        return joined
 
     def _no_option(self, word: str) -> tuple[str, str]:
         otherwise = f"`{self.prog} --help` lists the options"

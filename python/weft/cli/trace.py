@@ -241,6 +241,9 @@ def _parameters(options: argparse.Namespace) -> str:
     given: dict[str, Any] = {name: getattr(options, name) for name in _DEFAULTS}
     empty = _engine.read_program("empty.goal", _EMPTY)
     for name, value in given.items():
+        if value.startswith("-"):
+            what = f"{name} can't be negative, but is {value}"
+            raise ProgramError.saying(what, f"write {_DEFAULTS[name]}, or another value of 0 or more", f"--{name}")
         try:
             empty.loggops(json.dumps(_DEFAULTS | {name: value}))
         except ProgramError as problem:
