@@ -181,3 +181,34 @@ def test_a_search_knows_leaves_and_spines() -> None:
     cheapest = found.row(0, named=True)
     assert cheapest["topology"] == "fat_tree(radix 32, levels 2, terminals 512)"
     assert (cheapest["routers"], cheapest["bisection_links"], cheapest["bisection_is"]) == (48, 256, EXACT)
+
+
+def _refused(capsys: pytest.CaptureFixture[str], words: str) -> str:
+    assert cli.main(["design", "search", "--terminals", "100", "--radix", "16", *words.split()]) == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("hardware", ["400Gb/s --cables sr", "400Gb/s --cables dr", "200Gb/s --cables acc"])
+def test_a_search_without_prices_names_hardware_that_has_prices(
+    hardware: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = _refused(capsys, f"--catalogue {hardware}")
+    assert "designs are compared by cost, but the catalogue has no price in dollars for: " in message
+    found = re.search(r"or write `(--catalogue [^`]*)`", message)
+    assert found is not None, message
+    limits = ["--terminals", "100", "--radix", "16", "--topologies", "fat_tree"]
+    assert cli.main(["design", "search", *limits, *found[1].split()]) == 0
+
+
+def test_a_search_at_a_speed_without_prices_needs_a_price_list(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hardware = "--catalogue 100Gb/s --cables dac"
+    message = _refused(capsys, hardware)
+    assert "at 100Gb/s the catalogue has no complete prices" in message
+    assert "`weft design prices --list` shows one" in message
+    assert cli.main(["design", "prices", "--list"]) == 0
+    prices = tmp_path / "prices.csv"
+    prices.write_text(capsys.readouterr().out, encoding="utf-8")
+    words = f"--terminals 100 --radix 16 --topologies fat_tree {hardware} --prices {prices}"
+    assert cli.main(["design", "search", *words.split()]) == 0

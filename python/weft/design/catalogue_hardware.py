@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 
 from weft import _engine
 from weft.design.price_list import Line, Prices
+from weft.errors import ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# All kinds of cables in the catalogue.
+CABLES = ("sr", "dr", "fr", "dac", "acc", "aoc")
 # Kinds of cables that are sold with both ends attached. A cable of another kind consists of two modules and a fibre.
 _WHOLE = ("dac", "acc", "aoc")
 
@@ -94,6 +97,21 @@ class Hardware:
             self.name,
             terminal,
         )
+
+    def priced(self) -> Hardware | None:
+        """Hardware of the same speed whose parts all have a price; ``None`` if the catalogue has none.
+
+        The cables between routers stay as they are, if this is possible.
+        """
+        kinds, own = (self.cables, *CABLES), (self.terminal_cables, *CABLES)
+        for cables, terminal_cables in ((first, second) for first in kinds for second in own):
+            try:
+                other = Hardware.of(self.speed, cables, terminal_cables, self.routers)
+            except ScenarioError:  # the catalogue lacks the power of these cables
+                continue
+            if not other.unpriced():
+                return other
+        return None
 
     def unpriced(self) -> list[str]:
         """Names of the parts whose price in US dollars is missing in the catalogue."""

@@ -129,8 +129,7 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
     """
     assumed = assumed or Assumptions()
     if assumed.prices is None:
-        what = f"designs are compared by cost, but the cost is unknown: {assumed.remarks()[-1]}"
-        raise WeftError.saying(what, "name a price list with `--prices FILE`, or cables that have a price")
+        raise _unpriced(assumed)
     prices = assumed.prices
     room = assumed.packaging.terminals_per_rack
     rows, topologies = [], []
@@ -232,6 +231,22 @@ _SCHEMA = {
     "cost_is": pl.String,
     "power_w": pl.Float64,
 }
+
+
+def _unpriced(assumed: Assumptions) -> WeftError:
+    """The error about a search without prices, with hardware of the same speed that has prices."""
+    remedy = "name a price list with `--prices FILE` (`weft design prices --list` shows one)"
+    why = "there is no price list"
+    if assumed.hardware is not None:
+        why = f"the catalogue has no price in dollars for: {', '.join(assumed.hardware.unpriced())}"
+        priced = assumed.hardware.priced()
+        speed = assumed.hardware.speed
+        remedy += (
+            f"; at {speed} the catalogue has no complete prices"
+            if priced is None
+            else f", or write `{priced.as_options()}`"
+        )
+    return WeftError.saying(f"designs are compared by cost, but {why}", remedy)
 
 
 def _row(topology: dict[str, Any], plan: Plan, assumed: Assumptions, prices: Prices) -> tuple[Any, ...]:
