@@ -28,6 +28,13 @@ AT_LIMIT = {"measure.warmup": "auto", "measure.warmup_limit": "13200cycles", "tr
     "links.default.latency": "500cycles",
     "links.default.buffer": "1100flits",
 }
+# At a low load, a packet waits longer for a link to wake than a window of 200 cycles and its drain last.
+SHORT = {
+    "power.policy": {"idle_timeout": {"idle": "5us", "transition": "5us"}},
+    "traffic.load": 0.002,
+    "measure.warmup": "60us",
+    "measure.window": "200cycles",
+}
 # For each code of a diagnosis, the overrides that give a point this diagnosis.
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("no_packet", {"traffic.load": 0.00001, "measure.window": "1000cycles"}),
@@ -43,6 +50,8 @@ CASES: list[tuple[str, dict[str, Any]]] = [
         "bursts_undecided",
         {"traffic.load": 0.4, "traffic.injection": {"on_off": {"peak": 1.0, "mean_on": "1000cycles"}}},
     ),
+    ("not_judged", SHORT),
+    ("window_too_short", SHORT),
     ("latencies_unsettled", AT_LIMIT),
     ("latencies_at_limit", AT_LIMIT),
 ]
@@ -86,6 +95,17 @@ def test_the_numbered_remedies_of_a_warm_up_work_as_auto_does(tmp_path: Path) ->
     (cycles,) = re.findall(r"such as (\d+cycles)", _remedy(flawed, "power_unsettled")[1])
     mended = weft.load(ROW, overrides=SLEEPY | {"measure.warmup": cycles}).run(tmp_path / "mended", watch=False)
     assert not {"power_unsettled", "warmup_of_policy"} & set(_codes(mended))
+
+
+def test_a_window_that_is_too_short_for_sleeping_links_is_not_saturated(tmp_path: Path) -> None:
+    short = weft.load(ROW, overrides=SHORT).run(tmp_path / "short", watch=False)
+    assert short.summaries[0]["saturated"] is None
+    assert "saturated" not in _codes(short)
+    assert "even in a network without queues, because it may wait for links to wake" in str(short.diagnoses[0])
+    settings = _remedy(short, "not_judged")[0]
+    assert list(settings) == ["measure.window"]
+    longer = weft.load(ROW, overrides=SHORT | settings).run(tmp_path / "longer", watch=False)
+    assert longer.summaries[0]["saturated"] is False
 
 
 JOBS = {

@@ -20,6 +20,8 @@ const NOT_COMPLETE: &str = "not_complete";
 pub(crate) const WARMUP: &str = "measure.warmup";
 pub(crate) const LIMIT: &str = "measure.warmup_limit";
 pub(crate) const TOO_SHORT: [&str; 3] = ["measure.window", "traffic.phases", "measure.stop.complete"];
+/// Code of the warning that a window or warm-up has few packets. This warning can have the same key, but is about another flaw.
+pub(crate) const OF_LOAD: &str = "few_packets";
 /// The prefix of the keys in warnings about parameters of a power policy.
 const OF_POLICY: &str = "power.policy.";
 pub(crate) const WITHOUT_REPLIES: &str = "warmup_without_replies";
@@ -149,6 +151,11 @@ impl Facts {
     /// The engine's warning that latencies had not settled when the warm-up reached its limit.
     pub fn at_limit(&self) -> Option<&EngineWarning> {
         self.warnings_of(&[LIMIT]).next()
+    }
+
+    /// The engine's warning about a span that is too short for a verdict, or is not a whole number of periods.
+    pub fn short_span(&self) -> Option<&EngineWarning> {
+        self.warnings_of(&TOO_SHORT).find(|warning| warning.code.as_deref() != Some(OF_LOAD))
     }
 
     /// The engine's warning about a parameter of the power policy. Under the policy with this parameter, a network can collapse at a load

@@ -84,8 +84,9 @@ weft_units::codes! {
         helps: "Write a longer `measure.window` or a higher load. The remedy gives both values, for twice 30 packets: 30 is the minimum.";
     NOT_JUDGED_CODE = "not_judged", Flaw,
         means: "The run is too short to tell whether the network carries the load.",
-        computed: "Bursts, or incomplete periods of a power policy, can explain the missing load as well as saturation can. The warnings \
-                   `bursts_undecided` and `part_of_policy_period` give the numbers.",
+        computed: "Bursts, incomplete periods of a power policy, or the time that packets need without queues can explain the missing \
+                   load as well as saturation can. The warnings `bursts_undecided`, `part_of_policy_period` and `window_too_short` give \
+                   the numbers.",
         helps: "Write a longer `measure.window`. The remedy gives its length.";
     TOO_FEW_PACKETS_CODE = "too_few_packets", Flaw,
         means: "The window measured too few packets for a mean or a percentile.",

@@ -2,7 +2,6 @@
 
 use crate::backlog;
 use crate::facts::{EngineWarning, Facts, Job, Place};
-use crate::flaws::TOO_SHORT;
 use crate::kinds::{self, Kind};
 use crate::numbers::known;
 use crate::verdict::Remedy;
@@ -111,7 +110,7 @@ impl Facts {
     /// The engine's warnings about the point that no note includes, as sentences. If a note includes only a part of a warning, the list has
     /// the rest.
     pub fn unreported(&self) -> Vec<String> {
-        let open = self.has(&kinds::NOT_JUDGED).then(|| self.warnings_of(&TOO_SHORT).next()).flatten();
+        let open = self.has(&kinds::NOT_JUDGED).then(|| self.short_span()).flatten();
         let early = [self.short_warmup(), self.without_replies()];
         let rest = |warning: &EngineWarning| {
             let is = |noted: Option<&EngineWarning>| noted.is_some_and(|noted| std::ptr::eq(noted, warning));
@@ -123,7 +122,7 @@ impl Facts {
 
     /// Why it is unknown whether the network carries the load of the point, with the remedy.
     fn unjudged(&self) -> Option<String> {
-        let why = || self.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
+        let why = || self.short_span().map(words::what_and_help);
         self.has(&kinds::NOT_JUDGED).then(|| why().unwrap_or_else(|| kinds::NOT_JUDGED.words.to_owned()))
     }
 }
@@ -146,7 +145,7 @@ fn partial(facts: &Facts) -> Vec<Note> {
     if std::iter::once(facts).chain(&facts.phases).all(|span| span.whole_periods != Some(false)) {
         return Vec::new();
     }
-    let warned = facts.warnings_of(&TOO_SHORT).next().map(words::what_and_help);
+    let warned = facts.short_span().map(words::what_and_help);
     let why = warned.unwrap_or_else(|| kinds::PART_OF_PERIOD.words.to_owned());
     match facts.unjudged() {
         Some(known) if known == why => Vec::new(),

@@ -2,7 +2,7 @@
 
 use crate::backlog::{Backlog, CHANCE};
 use crate::facts::{EngineWarning, Facts, Job, Place};
-use crate::flaws::{LIMIT, TOO_SHORT, WARMUP, WITHOUT_REPLIES};
+use crate::flaws::{LIMIT, OF_LOAD, WARMUP, WITHOUT_REPLIES};
 use crate::format::rounded_up;
 use crate::kinds::{self, FEWEST_PACKETS, Group, Kind};
 use crate::verdict::Remedy;
@@ -22,8 +22,6 @@ const LONGEST: f64 = (1u64 << 48) as f64;
 const LONGEST_PROGRAM: f64 = 1e11;
 /// The proposed warm-up for a network that was still filling is this number of latencies.
 const SETTLED: f64 = 4.0;
-/// Code of the warning about a window or warm-up for which the remedy also proposes another load.
-const OF_LOAD: &str = "few_packets";
 /// At 95 % of the capacity, a network delivers a backlog in 20 times the mean waiting time. An automatic warm-up must observe more than
 /// twice that time, so this factor is larger.
 const WAITS: f64 = 100.0;
@@ -38,7 +36,7 @@ impl Facts {
             Group::Overloaded => {
                 self.policy_warning().map(|warning| words::policy_or(&warning.path, &warning.help, kind.help))
             }
-            Group::Unjudged | Group::Period => self.warnings_of(&TOO_SHORT).next().map(of_engine),
+            Group::Unjudged | Group::Period => self.short_span().map(of_engine),
             Group::NotComplete => Some(self.to_complete()),
             Group::Few => Some(self.more_packets()),
             Group::Empty if self.is_silent() => Some(self.any_packet()),

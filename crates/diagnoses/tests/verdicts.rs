@@ -158,6 +158,14 @@ fn each_flaw_that_has_not_settled_has_the_remedy_of_its_own() {
 }
 
 #[test]
+fn a_window_without_a_verdict_has_the_remedy_of_the_verdict() {
+    let warning = |code: &str, help: &str| json!({"path": "measure.window", "code": code, "what": "w", "help": help});
+    let warnings = [warning("few_packets", "more packets"), warning("window_too_short", "longer")];
+    let diagnosis = point(json!({"saturated": null, "warnings": warnings})).diagnoses().swap_remove(0);
+    assert_eq!((diagnosis.code.name, diagnosis.remedy.text.as_str()), ("not_judged", "longer"));
+}
+
+#[test]
 fn phases_and_doubts_are_diagnoses_too() {
     let phase = |number: u32, from: u32, saturated: bool| {
         json!({

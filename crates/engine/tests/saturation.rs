@@ -62,6 +62,35 @@ fn a_window_that_is_short_against_the_bursts_says_so_and_a_longer_one_decides() 
     assert_eq!(run(&longer).saturated, Saturation::No);
 }
 
+/// Eight terminals with a load of 0.002, whose links sleep, and need `transition` cycles to wake. A window of 200 cycles.
+fn sleepy(transition: u64, seed: u64) -> Spec {
+    let mut spec = spec(r#"{"hyperx": {"widths": [4], "terminals_per_router": 2}}"#, DOR);
+    policy(&mut spec, &format!(r#"{{"idle_timeout": {{"idle": "5us", "transition": "{transition}ns"}}}}"#));
+    spec.set_load(0.002);
+    spec.seed = seed;
+    phases(&mut spec, 60_000, 200);
+    spec.phases.drain_limit = 2000;
+    spec
+}
+
+#[test]
+fn a_window_shorter_than_the_wait_for_a_link_gets_no_verdict_and_a_longer_one_does() {
+    let mut short = 0;
+    for seed in 1..=5 {
+        let mut spec = sleepy(5000, seed);
+        let verdict = run(&spec).saturated;
+        assert_ne!(verdict, Saturation::Yes, "seed {seed}");
+        let Saturation::Unknown(Doubt::Short { cycles, needed }) = verdict else { continue };
+        // a packet can wait for two transitions at each link
+        assert!(cycles < needed && needed >= 2 * 2 * 5000, "{cycles} of {needed} cycles");
+        short += 1;
+        spec.phases.window = 4 * needed;
+        spec.phases.drain_limit = 40 * needed;
+        assert_eq!(run(&spec).saturated, Saturation::No, "seed {seed}");
+    }
+    assert!(short > 0, "a drain of 2000 cycles is too short for links that need 5000 cycles to wake");
+}
+
 /// A spec of eight routers, each of which sends the bursts of its four terminals over one channel. The channel carries a load of 1/4.
 fn shared(load: f64, seed: u64) -> Spec {
     let mut spec = spec(r#"{"hyperx": {"widths": [8], "terminals_per_router": 4}}"#, DOR);

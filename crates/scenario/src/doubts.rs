@@ -4,7 +4,7 @@
 use crate::warnings::{Warning, long};
 use crate::{periods, unused_links};
 use weft_engine::Spec;
-use weft_engine::outcome::{Doubt, Ending, Outcome, Saturation};
+use weft_engine::outcome::{Doubt, Outcome, Saturation};
 use weft_engine::spec::Stop;
 use weft_units::{Cycles, MAX_CYCLES, Refusal};
 
@@ -16,6 +16,14 @@ weft_units::codes! {
                    which is 3 % plus chance. It also appears if chance is above 20 %. A span that is longer by the \
                    factor (chance / 2 %)^2, or (chance / 20 %)^2, decides.",
         helps: "Write a longer `measure.window` or phase. The remedy states the length.";
+    WINDOW_TOO_SHORT = "window_too_short", Warning,
+        means: "The window, a phase in it, or the drain after it is shorter than the time that packets need in a \
+                network without queues. It is unknown whether the network carries the load.",
+        computed: "The point would count as saturated. But its judged span is shorter than the longest wait for a \
+                   sleeping link or begins before the first packets arrive, or its drain is shorter than the needed \
+                   time. The needed time is twice the latency of a mean path without queues plus the longest waits \
+                   for the links of this path.",
+        helps: "Write a longer `measure.window` or phase. The remedy states a length of 4 times the needed time.";
     MEASURED_FROM_START = "measured_from_start", Warning,
         means: "A window that ends with the last batch begins in cycle 0, when the links are still in the initial \
                 state of the policy.",
@@ -42,6 +50,9 @@ pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Result<Vec<Warning>, Refusal
 fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let doubt = match outcome.saturated {
         Saturation::Unknown(Doubt::Bursts(doubt)) => doubt,
+        Saturation::Unknown(Doubt::Short { cycles, needed }) => {
+            return Some(too_short(spec, outcome, [cycles, needed]));
+        }
         // the file `periods` warns about these cases
         Saturation::Unknown(Doubt::PartOfPeriod { .. }) | Saturation::No | Saturation::Yes => return None,
     };
@@ -85,6 +96,44 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
         ("longer_times", doubt.longer()),
     ];
     Some(Warning::new(&BURSTS_UNDECIDED, path, numbers, what, help))
+}
+
+/// A window or phase of this many times the needed time gets a verdict, because only its second half is judged.
+const JUDGED: Cycles = 4;
+/// The default of `measure.drain_limit`, in lengths of the window.
+const DRAIN: Cycles = 10;
+
+/// The warning about a span or drain that is shorter than the time that packets need in a network without queues.
+fn too_short(spec: &Spec, outcome: &Outcome, [cycles, needed]: [Cycles; 2]) -> Warning {
+    let phase = outcome.phases.iter().find(|phase| phase.saturated == Some(outcome.saturated));
+    let enough = needed.saturating_mul(JUDGED);
+    let (path, span) = match phase {
+        Some(phase) => ("traffic.phases", format!("the second half of the phase that begins in cycle {}", phase.start)),
+        None if cycles == spec.phases.drain_limit => {
+            ("measure.window", "the time for the drain after the window".to_owned())
+        }
+        None => ("measure.window", "the second half of the window".to_owned()),
+    };
+    let what = format!(
+        "{span} lasts {}, but a packet may need {} even in a network without queues{}, so it is unknown whether the \
+         network carries the load",
+        long(cycles, spec),
+        long(needed, spec),
+        if spec.managed.contains(&true) { ", because it may wait for links to wake" } else { "" }
+    );
+    // a drain limit that the scenario sets does not grow with the window
+    let is_set = spec.phases.drain_limit != spec.phases.window.saturating_mul(DRAIN);
+    let drain = match is_set && spec.phases.drain_limit < enough {
+        true => format!(" and `measure.drain_limit: {enough}cycles`"),
+        false => String::new(),
+    };
+    let help = match phase {
+        Some(_) => format!("make this phase last for {enough}cycles or more{drain}"),
+        None => format!("write `measure.window: {enough}cycles`{drain} or more"),
+    };
+    let numbers =
+        [("judged_cycles", cycles as f64), ("needed_cycles", needed as f64), ("enough_cycles", enough as f64)];
+    Warning::new(&WINDOW_TOO_SHORT, path, numbers, what, help)
 }
 
 /// Minimum length of a run that is measured from its first cycle, in decision periods of the policy. In one period the policy takes all its
@@ -131,26 +180,27 @@ fn latencies(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
         return None;
     }
     let at = long(outcome.warmup, spec);
-    let what = match outcome.ending {
-        Ending::Saturated => format!(
+    let is_over = outcome.saturated == Saturation::Yes;
+    let what = match is_over {
+        true => format!(
             "the latencies had not settled when the warm-up ended at its limit, after {at}: the point is saturated, \
              and latencies grow without limit at a load that the network can't carry"
         ),
-        Ending::Drained | Ending::NotComplete | Ending::Stalled(_) | Ending::Interrupted => format!(
+        false => format!(
             "the latencies had not settled when the warm-up ended at its limit, after {at}: means over 500 cycles \
              still changed by more than their scatter"
         ),
     };
     let longer = spec.phases.warmup.saturating_mul(4);
-    let help = match outcome.ending {
-        Ending::Saturated => "use only the accepted load of this point, or write a lower load".to_owned(),
-        Ending::Drained | Ending::NotComplete | Ending::Stalled(_) | Ending::Interrupted => {
+    let help = match is_over {
+        true => "use only the accepted load of this point, or write a lower load".to_owned(),
+        false => {
             format!("write a longer limit, such as `measure.warmup_limit: {longer}cycles`")
         }
     };
     let numbers = [("warmup_cycles", outcome.warmup as f64)];
     let mut warning = Warning::new(&LATENCIES_AT_LIMIT, "measure.warmup_limit", numbers, what, help);
-    if outcome.ending != Ending::Saturated {
+    if !is_over {
         warning.numbers.insert("longer_limit_cycles".into(), longer as f64);
     }
     Some(warning)

@@ -99,6 +99,8 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// Version of the result model. The version increases when the meaning or the numbers of results change. The hash of a point contains the
 /// version, so results of another version are never reused.
 ///
+/// Version 30: `saturated` is null if the window or the drain is shorter than the time that packets need in a network without queues.
+///
 /// Version 29: the recovery after a failure counts packets that were lost in the same time bin as the failure. Under the collective table
 /// `nccl` the segments of a tree or a chain have the chunk sizes of NCCL's protocols. In earlier versions each segment had 1 MiB.
 ///
@@ -156,4 +158,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// faults. `history_window` counts the flits that have left on the link, instead of the flits that have crossed the switch. Numbers of runs
 /// with that sensor change. Version 4 adds keys to version 3 (times, bits, references of energy, mean powers, states of links over time)
 /// and does not change numbers.
-pub const RESULT_MODEL_VERSION: u32 = 29;
+pub const RESULT_MODEL_VERSION: u32 = 30;

@@ -29,6 +29,11 @@ impl Transit {
         Self { hops, cycles }
     }
 
+    /// Cycles from its injection to its delivery in an idle network.
+    pub(crate) fn without_queues(&self) -> f64 {
+        self.cycles
+    }
+
     /// Cycles from its injection to its delivery under load.
     pub(crate) fn with_queues(&self) -> f64 {
         self.cycles * QUEUES

@@ -85,7 +85,10 @@ impl Simulation {
         let known = |cycle: u64| if landed(cycle).is_some() { cycle } else { span.from };
         let is_whole = |from: &u64| period.is_none_or(|period| (span.to - from).is_multiple_of(period));
         let saturated = match (span.judged_from(period).map(known).filter(is_whole), period) {
-            (Some(from), _) => self.judge(spec, span.start, span.to - from, (carried(from), carried(span.to))),
+            (Some(from), _) => {
+                let verdict = self.judge(spec, span.start, span.to - from, (carried(from), carried(span.to)));
+                verdict.map(|verdict| verdict.of_span(spec, from, span.to - from))
+            }
             (None, Some(period)) => self.unjudged(spec, span.start, span.to - span.from, period),
             (None, None) => None,
         };

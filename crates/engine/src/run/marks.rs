@@ -98,7 +98,8 @@ impl Simulation {
         let (judged, lasted) = (marks.judged(self.now), self.now - marks.start);
         let verdict = match (judged, marks.period) {
             (Some(Judged { cycles, from, to }), _) => {
-                self.judge(spec, 0, cycles, (from, to.unwrap_or_else(|| self.carried())))
+                let verdict = self.judge(spec, 0, cycles, (from, to.unwrap_or_else(|| self.carried())));
+                verdict.map(|verdict| verdict.of_span(spec, self.now.saturating_sub(cycles), cycles))
             }
             (None, Some(period)) => self.unjudged(spec, 0, lasted, period),
             (None, None) => None,

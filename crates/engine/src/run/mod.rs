@@ -10,6 +10,7 @@ pub mod measure;
 pub mod outcome;
 pub mod report;
 mod rest;
+mod short_spans;
 pub mod stall;
 pub mod steady;
 pub mod warmup;

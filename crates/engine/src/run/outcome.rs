@@ -89,6 +89,9 @@ pub enum Doubt {
     Bursts(Bursts),
     /// The policy repeats its actions after `period` cycles, and the span of `cycles` contains no whole period.
     PartOfPeriod { cycles: u64, period: u64 },
+    /// The judged span or the drain of `cycles` cycles is shorter than the time that packets may need in a network without queues
+    /// [`needed` cycles].
+    Short { cycles: u64, needed: u64 },
 }
 
 /// Numbers about bursts that prevent a verdict on saturation.
