@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import weft
+from weft import _engine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,6 +107,55 @@ def test_a_window_that_is_too_short_for_sleeping_links_is_not_saturated(tmp_path
     assert list(settings) == ["measure.window"]
     longer = weft.load(ROW, overrides=SHORT | settings).run(tmp_path / "longer", watch=False)
     assert longer.summaries[0]["saturated"] is False
+
+
+CODES = {code["code"]: code for code in _engine.codes()}
+PROGRAM = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 2}}
+routing: minimal
+traffic:
+  packet: 16flits
+  workload: {programs: {program: {collective: {operation: all_reduce, ranks: 8, bytes: 64KiB, repeat: 1}}}}
+"""
+PERIODIC = {
+    "timetable": {
+        "off": [{"classes": ["dim0"], "from": "1us", "until": "2us"}],
+        "period": "5us",
+        "transition": "100ns",
+    }
+}
+
+
+def _repeated(times: int) -> dict[str, Any]:
+    collective = {"operation": "all_reduce", "ranks": 8, "bytes": "64KiB", "repeat": times}
+    return {"traffic.workload.programs.program": {"collective": collective}}
+
+
+def test_a_longer_program_settles_the_power_states(tmp_path: Path) -> None:
+    """A program refuses a warm-up, so the remedy and the page of the code name a longer program."""
+    policy = {"power.policy": {"idle_timeout": {"idle": "2us", "transition": "2us"}}}
+    with pytest.raises(weft.ScenarioError, match="write 0cycles, or leave the warm-up out"):
+        weft.load(PROGRAM, overrides=policy | {"measure.warmup": "10us"})
+    flawed = weft.load(PROGRAM, overrides=policy).run(tmp_path / "flawed", watch=False)
+    _, text = _remedy(flawed, "power_unsettled")
+    found = re.fullmatch(r"write a program that runs at least (\d+) times as long", text)
+    assert found is not None, text
+    longer = weft.load(PROGRAM, overrides=policy | _repeated(int(found[1]))).run(tmp_path / "longer", watch=False)
+    assert "power_unsettled" not in _codes(longer)
+    assert "write a longer program or larger batches" in CODES["power_unsettled"]["helps"]
+
+
+def test_a_program_of_a_part_of_a_period_has_no_remedy_that_programs_refuse(tmp_path: Path) -> None:
+    """Without `measure.stop`, a program ends the window too, so only a longer program helps."""
+    policy = {"power.policy": PERIODIC}
+    flawed = weft.load(PROGRAM, overrides=policy).run(tmp_path / "flawed", watch=False)
+    _, text = _remedy(flawed, "part_of_period")
+    found = re.match(r"write a program that lasts (\d+) cycles \(.*\) or longer", text)
+    assert found is not None, text
+    assert "measure.stop" not in text
+    times = 2 + int(found[1]) // int(flawed.summaries[0]["window_cycles"])
+    longer = weft.load(PROGRAM, overrides=policy | _repeated(times)).run(tmp_path / "longer", watch=False)
+    assert "part_of_period" not in _codes(longer)
 
 
 JOBS = {

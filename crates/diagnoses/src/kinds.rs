@@ -105,8 +105,10 @@ weft_units::codes! {
     POWER_UNSETTLED_CODE = "power_unsettled", Flaw,
         means: "The power states of the links had not settled when the window began.",
         computed: "The automatic warm-up reached its limit before the states repeated, or a fixed warm-up is shorter than the policy \
-                   needs (warning `warmup_of_policy`).",
-        helps: "Write `measure.warmup: auto`, or the longer limit that the remedy gives.";
+                   needs (warning `warmup_of_policy`). Programs and batches with `stop: complete` have no warm-up: the code appears if \
+                   they end too soon for the policy (warning `measured_from_start`).",
+        helps: "Write `measure.warmup: auto`, or the longer limit that the remedy gives. For programs and batches, which are measured from \
+                cycle 0, write a longer program or larger batches. The remedy gives the factor.";
     FILLING_CODE = "filling", Flaw,
         means: "The window began before the first packets had arrived, so the network was still filling. In the first part of the window it \
                 accepted no flits. The accepted load is too low, and the energy per bit is too high.",
@@ -151,7 +153,8 @@ weft_units::codes! {
         means: "The length of the window, or of a phase, is not a whole number of periods of the power policy. The numbers depend on the \
                 part of the period that was measured.",
         computed: "The length modulo the period is above 1 % of the length (warning `part_of_policy_period`).",
-        helps: "Write a `measure.window` that is a multiple of the period.";
+        helps: "Write a `measure.window` that is a multiple of the period. If programs or batches end the window, let them last for 100 \
+                periods or longer.";
 }
 
 const fn kind(code: &'static Code, group: Group, words: &'static str, help: &'static str) -> Kind {
@@ -203,8 +206,12 @@ pub static TOO_FEW_PACKETS: Kind =
     kind(&TOO_FEW_PACKETS_CODE, Group::Few, "with fewer than 30 packets", "write a longer `measure.window`");
 pub static AT_PATH_BOUND: Kind =
     too_much(&AT_PATH_BOUND_CODE, Group::Unsettled, "not settled (the load is at or above the limit of the paths)");
-pub static POWER_UNSETTLED: Kind =
-    kind(&POWER_UNSETTLED_CODE, Group::Unsettled, "not settled (power states)", "write `measure.warmup: auto`");
+pub static POWER_UNSETTLED: Kind = kind(
+    &POWER_UNSETTLED_CODE,
+    Group::Unsettled,
+    "not settled (power states)",
+    "write `measure.warmup: auto`, or if a program or a batch ends the run, a longer program or a larger batch",
+);
 pub static FILLING: Kind = kind(
     &FILLING_CODE,
     Group::Unsettled,
@@ -248,7 +255,7 @@ pub static PART_OF_PERIOD: Kind = kind(
     &PART_OF_PERIOD_CODE,
     Group::Period,
     "measured over a part of a period of the policy",
-    "write a `measure.window` that is a multiple of the period",
+    "write a `measure.window` that is a multiple of the period, or programs or batches that last 100 periods",
 );
 
 /// All flaws, the worst first.

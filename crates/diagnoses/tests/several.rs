@@ -150,4 +150,8 @@ fn pairs_that_cannot_be_compared_have_a_diagnosis_unless_a_point_has_it() {
     let start = "write a fixed `measure.warmup` for all points, such as `7000cycles`, and faults";
     assert!(faults.starts_with(start), "{faults}");
     assert_eq!(of("saturated"), None);
+    // programs are measured from cycle 0, so no warm-up makes their windows equal
+    let program = point(json!({"solution_seconds": 1.0, "dropped_packets": 1}));
+    let faults = pairs::not_compared("other_faults", 1, 1, &[&run, &program]).expect("of pairs").remedy.text;
+    assert!(faults.starts_with("compare these points without `faults` and `fault_model`"), "{faults}");
 }

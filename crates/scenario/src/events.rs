@@ -14,7 +14,7 @@ weft_units::codes! {
         means: "A phase of the load, a fault or a scheduled time of a policy begins after the window, so it is not \
                 measured.",
         computed: "It begins in or after the last cycle in which the window can end. The usual cause is a wrong unit.",
-        helps: "Write an earlier time or a longer `measure.window`.";
+        helps: "Write an earlier time or a longer window. The remedy names the key of the longest window.";
     BEFORE_WINDOW = "before_window", Warning,
         means: "A phase of the load, a fault or a scheduled time of a policy ends before the window, so it is not \
                 measured.",
@@ -27,7 +27,16 @@ weft_units::codes! {
     BATCH_AFTER_WINDOW = "batch_after_window", Warning,
         means: "A batch is not completely sent when the window ends.",
         computed: "Packets of a terminal x flits of a packet / load, compared with the last cycle of the window.",
-        helps: "Write a smaller batch or a longer window.";
+        helps: "Write a smaller batch or a longer window. The remedy names the key of the longest window.";
+}
+
+/// The key that gives the longest possible window.
+pub(crate) fn window_key(spec: &Spec) -> &'static str {
+    match spec.phases.stop {
+        Stop::Window => "measure.window",
+        Stop::Confidence { .. } => "measure.stop.confidence.max_window",
+        Stop::Complete => "measure.stop.complete.max_window",
+    }
 }
 
 /// The first cycle after the latest possible measured window.
@@ -101,7 +110,8 @@ pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
                 long(over, spec),
                 long(end, spec)
             );
-            Err(Refusal::new(path, what, format!("write less than {end}cycles, or a longer measure.window")))
+            let key = window_key(spec);
+            Err(Refusal::new(path, what, format!("write less than {end}cycles, or a longer {key}")))
         }
     }
 }
@@ -117,7 +127,7 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>,
                 long(frame.end, spec)
             );
             let numbers = [("at_cycle", at as f64), ("window_end_cycle", frame.end as f64)];
-            let help = format!("write less than {}cycles, or a longer measure.window", frame.end);
+            let help = format!("write less than {}cycles, or a longer {}", frame.end, window_key(spec));
             Warning::new(&AFTER_WINDOW, path, numbers, what, help)
         });
     let mut warnings: Vec<Warning> = late.collect();
@@ -190,8 +200,7 @@ fn batch(scenario: &Scenario, spec: &Spec, (j, job): (usize, &Job), frame: &Fram
         return Some(Warning::new(&BATCH_BEFORE_WINDOW, path, numbers, what, help));
     }
     (sent > frame.end).then(|| {
-        let key =
-            if spec.phases.stop == Stop::Complete { "measure.stop.complete.max_window" } else { "measure.window" };
+        let key = window_key(spec);
         let what = format!("{sends}, but the window ends at {} at the latest", long(frame.end, spec));
         let numbers = [("sent_cycles", sent as f64), ("window_end_cycle", frame.end as f64)];
         Warning::new(&BATCH_AFTER_WINDOW, path, numbers, what, format!("write a smaller batch, or a longer {key}"))

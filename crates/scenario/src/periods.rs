@@ -14,7 +14,7 @@ weft_units::codes! {
                 and loads depend on the measured part of a period.",
         computed: "The remainder of the span divided by the period of the policy may be 1 % of the span. A span \
                    shorter than a period is never whole; then it is unknown whether the network carries its load.",
-        helps: "Write a `measure.window` that is a multiple of the period, or batches that last 100 periods.";
+        helps: "Write a `measure.window` that is a multiple of the period, or a longer program or batch: 100 periods or more.";
 }
 
 /// A time counts as whole periods if the remainder is at most 1 / `PARTS` of the time.
@@ -119,9 +119,12 @@ pub(crate) fn measured(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>
     let Some(period) = spec.schedule()?.period.filter(|_| spec.phases.stop == Stop::Complete) else { return Ok(None) };
     Ok((!is_whole(outcome.window, period)).then(|| {
         let enough = period.saturating_mul(PARTS);
+        // without `measure.stop`, a program ends the window too
+        let own = spec.traffic.jobs.iter().any(|job| job.workload.model().has_own_demand());
+        let (longer, otherwise) =
+            if own { ("a program that lasts", "") } else { ("batches that last", ", or leave `measure.stop` out") };
         let help = format!(
-            "write batches that last {} or longer, so that a part of a period hardly matters, or leave `measure.stop` \
-             out",
+            "write {longer} {} or longer, so that a part of a period hardly matters{otherwise}",
             long(enough, spec)
         );
         of_span("measure.stop.complete", "a window", [outcome.window, period, enough], spec, "", help)

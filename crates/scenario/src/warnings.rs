@@ -21,7 +21,7 @@ weft_units::codes! {
         means: "`fault_model.random` is written, but no fault occurs in the whole run.",
         computed: "The mean number of faults is parts x run / mean time to a fault. The seed of this run gave no \
                    fault.",
-        helps: "Write a shorter `mtbf`, a longer `measure.window`, or another seed.";
+        helps: "Write a shorter `mtbf`, a longer window, or another seed.";
     WARMUP_OF_POLICY = "warmup_of_policy", Warning,
         means: "The fixed warm-up is too short for the power policy. The window measures a network whose links still change.",
         computed: "`measure.warmup` is not longer than the time in which the policy makes each of its decisions once. \
@@ -140,7 +140,7 @@ fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, 
             let mttr = mttr.map_or_else(String::new, |mttr| format!(" and `mttr: {mttr}cycles`"));
             format!("write `mtbf: {mtbf}cycles`{mttr} or less, which gives {} faults on average", few(expected))
         }
-        None => "write a longer measure.window".to_owned(),
+        None => format!("write a longer {}", events::window_key(spec)),
     };
     let numbers = [("run_cycles", events::window_end(spec) as f64), ("expected_faults", expected)];
     Ok(Some(Warning::new(&NO_RANDOM_FAULT, "fault_model.random.mtbf", numbers, what, help)))
@@ -334,10 +334,6 @@ fn few_packets(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refu
             long(length, spec)
         );
         let enough = (length as f64 * FEWEST_PACKETS / packets).ceil() * 2.0;
-        let key = match phases.stop {
-            Stop::Confidence { .. } => "measure.stop.confidence.max_window",
-            Stop::Window | Stop::Complete => "measure.window",
-        };
         let numbers = [("packets", packets), ("window_cycles", length as f64), ("enough_cycles", enough)];
         let help = match can_last(scenario, enough) {
             true => format!("write {enough}cycles or more, or a higher load"),
@@ -347,7 +343,7 @@ fn few_packets(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refu
                 (2.0 * FEWEST_PACKETS / packets).ceil()
             ),
         };
-        Warning::new(&FEW_PACKETS, key, numbers, what, help)
+        Warning::new(&FEW_PACKETS, events::window_key(spec), numbers, what, help)
     }))
 }
 

@@ -206,6 +206,11 @@ fn batches_beside_the_window_are_reported() {
     // 5,000 packets take 50,000 cycles, but the window ends in cycle 30,000
     check(&[batch(5000)], "traffic.batch", &["50000 cycles (50us)", "30000 cycles (30us)", "a longer measure.window"]);
     assert_eq!(warned(&[batch(5000), ("measure.window", "41us")]), []);
+    // the longest window of a run that ends with its batches has a key of its own
+    let complete = |cycles| ("measure.stop", if cycles == 1 { "{complete: {max_window: 1us}}" } else { "complete" });
+    let all = [batch(5000), complete(1)];
+    check(&all, "traffic.batch", &["50000 cycles (50us)", "a longer measure.stop.complete.max_window"]);
+    assert_eq!(warned(&[batch(5000), complete(0)]), []);
     let jobs = "[{name: a, terminals: {range: [0, 3]}}, {name: b, terminals: {rest: {}}, batch: {per_job: 4}}]";
     check(&[("traffic.jobs", jobs), ("measure.warmup", "auto")], "traffic.jobs.1.batch", &["job `b`", "or later"]);
 }

@@ -23,7 +23,7 @@ weft_units::codes! {
         means: "The windows of two points cover different cycles, so different faults are active in them.",
         computed: "`warmup_cycles` or `window_cycles` differ, and a link or router fails in one of the points.",
         helps: "Write a fixed `measure.warmup` for all points, and faults that begin after the warm-up. Then all windows have the same \
-                faults.";
+                faults. Compare programs and batches, which are measured from cycle 0 to their end, without faults.";
 }
 
 /// A reason why two points cannot be compared.

@@ -80,6 +80,9 @@ pub(super) fn fixed_warmup(span: Span) -> String {
     format!("write a fixed `measure.warmup` for all points, such as `{span}`")
 }
 
+pub(super) const WITHOUT_FAULTS: &str = "compare these points without `faults` and `fault_model`: programs and batches end in different \
+                                         cycles, and are measured from cycle 0";
+
 pub(super) fn common_warmup(fixed: &str) -> String {
     format!("{fixed}, and faults that begin after the warm-up: all windows then have the same faults")
 }
