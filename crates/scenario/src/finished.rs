@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::outcome::{
-    Cause, ClassOutcome, Ending, JobOutcome, Outcome, Progress, Queue, SetAside, Stall, Waiting,
+    Cause, ChannelCount, ClassOutcome, Ending, JobOutcome, Outcome, Progress, Queue, SetAside, Stall, Waiting,
 };
 use weft_engine::recording::{Column, RecordingConfig, Table};
 use weft_engine::spec::Job;
@@ -49,7 +49,7 @@ impl Finished {
     /// Applies prices to the outcome of a run, and computes the summary.
     pub fn new(point: &Point, spec: &Spec, outcome: &Outcome) -> Result<Self, Refusal> {
         let classes: Vec<Arc<str>> = spec.graph.class_names().iter().map(|name| name.as_str().into()).collect();
-        let row = |count: &weft_engine::outcome::ChannelCount| {
+        let row = |count: &ChannelCount| {
             let link_class = classes.get(usize::from(count.class)).cloned().unwrap_or_else(|| "?".into());
             Ok(Channel {
                 energy: Energy::of(count, &spec.prices[usize::from(count.class)], &spec.modes)?,
@@ -349,14 +349,21 @@ fn completed(job: &JobOutcome) -> Option<u64> {
     }
 }
 
-/// Fairness of injection during the window: Jain's index, and the smallest and the largest load of a terminal. Only terminals that should
-/// send are counted.
+/// Fairness of injection during the window: Jain's index, and the smallest and the largest load of a terminal. Only terminals that can send
+/// are counted: those with a load, and those from which a program sent flits. A program leaves the other terminals of its job idle.
 fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
-    let mut sends = vec![false; spec.graph.terminals() as usize];
+    let terminals = spec.graph.terminals() as usize;
+    let (mut has_load, mut has_program) = (vec![false; terminals], vec![false; terminals]);
     for job in &spec.traffic.jobs {
-        job.terminals.iter().enumerate().for_each(|(rank, &t)| sends[t as usize] |= job.sends(rank));
+        let can_send = if job.workload.model().has_own_demand() { &mut has_program } else { &mut has_load };
+        job.terminals.iter().enumerate().for_each(|(rank, &t)| can_send[t as usize] |= job.sends(rank));
     }
-    let sources = outcome.channels.iter().filter(|c| c.from.is_none() && sends[c.from_port as usize]);
+    let sent = |channel: &ChannelCount| channel.flits.iter().any(|&flits| flits > 0);
+    let can_send = |channel: &&ChannelCount| {
+        let terminal = channel.from_port as usize;
+        has_load[terminal] || has_program[terminal] && sent(channel)
+    };
+    let sources = outcome.channels.iter().filter(|channel| channel.from.is_none()).filter(can_send);
     let flits: Vec<u64> = sources.map(|c| c.flits.iter().sum()).collect();
     let load = |flits: Option<&u64>| flits.filter(|_| outcome.window > 0).map(|f| *f as f64 / outcome.window as f64);
     object(json!({

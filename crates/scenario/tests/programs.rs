@@ -49,6 +49,15 @@ fn a_program_needs_no_pattern_and_no_load_and_is_measured_whole() {
 }
 
 #[test]
+fn terminals_without_a_rank_are_no_unfair_sources() {
+    // 4 ranks of a ring send the same bytes from 4 of 8 terminals
+    let text = scenario("", "").replace("ranks: 8", "ranks: 4");
+    let summary = run(&point(&text)).summary;
+    assert_eq!(summary["source_fairness_jain"], 1.0);
+    assert_eq!(summary["source_load_min"], summary["source_load_max"]);
+}
+
+#[test]
 fn keys_that_would_have_no_effect_are_refused() {
     for (key, line) in [
         ("pattern", "  pattern: uniform\n"),
