@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.results import job_table, of_jobs, soundness
+from weft.results import quantities as q
 from weft.text.si import si
 
 if TYPE_CHECKING:
@@ -34,10 +35,10 @@ def are_some(results: ResultSet) -> bool:
 
 
 def lines(results: ResultSet) -> list[str]:
-    """Lines with a row per point and job: run time, messages, flow completion times, and energy of the network."""
+    """Lines with a row per point and job: run time, messages, flow completion times, and energy."""
     text = (
         "programs: run time; exposed: mean time in which a rank does not compute; messages and their bytes; "
-        "flow: times from the start of a message to its arrival; energy of the network up to the end of the run; "
+        f"flow: times from the start of a message to its arrival; energy: {q.ALL_PARTS} up to the end of the run; "
         "-: the program did not end"
     )
     signs = {sign for summary in results.summaries for sign in of_jobs.signs(summary)}

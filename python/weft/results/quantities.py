@@ -116,13 +116,16 @@ def _billed(links: str, column: str, label: str, unit: str) -> Billed:
     return Billed(links, quantity("", ""), quantity("always_on_", ", always on"), quantity("ideal_", ", ideal"))
 
 
+# Names of the parts that a column of energy or power includes. Routers count if they have a price.
+ALL_PARTS, BETWEEN_ROUTERS = "all links and routers", "links between routers"
+
 POWERS = (
-    _billed("whole network", "power_{}mean_w", "Mean power", "W"),
-    _billed("links between routers", "power_network_{}mean_w", "Mean power", "W"),
+    _billed(ALL_PARTS, "power_{}mean_w", "Mean power", "W"),
+    _billed(BETWEEN_ROUTERS, "power_network_{}mean_w", "Mean power", "W"),
 )
 ENERGIES = (
-    _billed("whole network", "energy_{}per_bit_pj", ENERGY.label, ENERGY.unit),
-    _billed("links between routers", "energy_network_{}per_bit_pj", ENERGY.label, ENERGY.unit),
+    _billed(ALL_PARTS, "energy_{}per_bit_pj", ENERGY.label, ENERGY.unit),
+    _billed(BETWEEN_ROUTERS, "energy_network_{}per_bit_pj", ENERGY.label, ENERGY.unit),
 )
 
 # Values of `ENDING` that tables and plots treat differently; `weft._engine.ENDINGS` has all values.
