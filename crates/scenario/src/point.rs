@@ -8,7 +8,7 @@ use crate::explain::two_classes;
 use crate::finished::{Finished, named_load};
 use crate::tree::Node;
 use crate::warnings::Warning;
-use crate::{RESULT_MODEL_VERSION, grain, hints, marking, modes, yaml};
+use crate::{RESULT_MODEL_VERSION, default_prices, grain, hints, marking, modes, yaml};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -105,7 +105,9 @@ impl Point {
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
-        let hints = grain::reworded(self.as_written(), hints::of(&spec, &implied));
+        let mut hints = hints::of(&spec, &implied);
+        hints.extend(default_prices::hint(&self.scenario, &spec));
+        let hints = grain::reworded(self.as_written(), hints);
         let links = spec.graph.links_by_class();
         let classes = spec.graph.class_names().iter().zip(implied.vc_classes);
         let named = &spec.faults[..self.scenario.faults.len()];

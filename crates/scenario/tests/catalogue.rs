@@ -110,8 +110,30 @@ fn a_resolved_scenario_reads_back_as_the_same_point() {
     assert_eq!(first.hash, again.hash);
     assert_eq!(
         point(&[("power.catalogue", "null")]).run(Execution::new(1, 0), &()).expect("runs").summary["prices_from"],
-        "links of the TCEP paper (ISCA 2018), routers free"
+        "links of the TCEP paper (ISCA 2018) for 48 Gb/s, but links carry 400 Gb/s: set `power.prices` or `power.catalogue`, routers free"
     );
+}
+
+#[test]
+fn default_prices_of_a_far_rate_are_reported_and_other_prices_end_the_hint() {
+    let hinted = |sets: &[(&str, &str)]| {
+        let implied = point(sets).imply().unwrap_or_else(|error| panic!("{error}"));
+        let hints = implied["hints"].as_array().expect("hints").clone();
+        hints.into_iter().find(|hint| hint["code"] == "default_prices_of_other_rate")
+    };
+    let default = ("power.catalogue", "null");
+    let hint = hinted(&[default]).expect("400 Gb/s are more than 8 times 48 Gb/s");
+    assert_eq!((&hint["path"], &hint["numbers"]["link_gbps"]), (&json!("power.prices"), &json!(400.0)));
+    assert!(
+        hint["what"].as_str().is_some_and(|what| what.contains("links carry 400 Gb/s, but have the default prices"))
+    );
+    // the remedies: a catalogue, or prices of the scenario
+    assert_eq!(hinted(&[]), None);
+    assert_eq!(hinted(&[default, ("power.prices", "{on: {static: 1W, per_bit: 0pJ/bit}}")]), None);
+    // a flit of 96 bits per ns is twice the rate of the source, which is not yet far
+    assert_eq!(hinted(&[default, ("flit", "96b")]), None);
+    assert!(hinted(&[default, ("flit", "97b")]).is_some());
+    assert!(hinted(&[default, ("flit", "23b")]).is_some());
 }
 
 #[test]
