@@ -8,7 +8,7 @@ use crate::fault_model::FaultModel;
 use crate::groups;
 use crate::links::check_delays;
 use crate::prices::Per;
-use crate::warnings::Warning;
+use crate::warning::Warning;
 use crate::{events, modes, name, replies};
 use std::sync::Arc;
 use weft_engine::Spec;

@@ -16,7 +16,7 @@ use crate::default_prices::Far;
 use crate::diagnostic::Diagnostic;
 use crate::figures::{figures, raw};
 use crate::prices::{Price, Prices, RouterPrice, named};
-use crate::warnings::Warning;
+use crate::warning::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

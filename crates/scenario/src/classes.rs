@@ -4,7 +4,7 @@ use crate::assemble::Clock;
 use crate::config::Scenario;
 use crate::diagnostic::suggestion;
 use crate::name;
-use crate::warnings::Warning;
+use crate::warning::Warning;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

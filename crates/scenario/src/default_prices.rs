@@ -2,7 +2,7 @@
 
 use crate::config::Scenario;
 use crate::prices::Prices;
-use crate::warnings::Warning;
+use crate::warning::Warning;
 use weft_engine::Spec;
 
 weft_units::codes! {

@@ -1,7 +1,7 @@
 //! Warnings about uncertain results of a run: bursts can hide whether the network carries the load, and values can be unsettled. Weft saves
 //! these warnings with the results.
 
-use crate::warnings::{Warning, long};
+use crate::warning::{Warning, long};
 use crate::{periods, unused_links};
 use weft_engine::Spec;
 use weft_engine::outcome::{Doubt, Outcome, Saturation};

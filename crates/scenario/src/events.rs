@@ -3,7 +3,8 @@
 //! cause is a wrong unit (us instead of ms).
 
 use crate::config::Scenario;
-use crate::warnings::{Warning, long, named, place};
+use crate::warning::{Warning, long};
+use crate::warnings::{named, place};
 use weft_engine::Spec;
 use weft_engine::spec::{Job, Stop};
 use weft_engine::workload::WorkloadConfig;

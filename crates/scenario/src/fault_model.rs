@@ -3,7 +3,7 @@
 use crate::assemble::Clock;
 use crate::events;
 use crate::fault_share::FaultShare;
-use crate::warnings::long;
+use crate::warning::long;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_engine::Spec;

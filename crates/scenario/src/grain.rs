@@ -11,7 +11,7 @@
 use crate::assemble::Clock;
 use crate::config::{Link, Scenario};
 use crate::schema::Schema;
-use crate::warnings::{Warning, long};
+use crate::warning::{Warning, long};
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_programs::amounts::Bytes;

@@ -1,6 +1,6 @@
 //! Hints that `weft check` prints about settings that limit the load of the network, or have no effect in it.
 
-use crate::warnings::{Warning, long};
+use crate::warning::{Warning, long};
 use weft_engine::spec::Job;
 use weft_engine::{Implied, Spec};
 

@@ -64,6 +64,7 @@ mod statistics;
 mod table;
 mod tree;
 mod unused_links;
+mod warning;
 mod warnings;
 mod workload;
 mod yaml;
@@ -93,7 +94,7 @@ pub use programs::make_program;
 pub use recordings::{Recordings, recordings};
 pub use routers::RouterSet;
 pub use schema::{examples, models, schema};
-pub use warnings::Warning;
+pub use warning::Warning;
 pub use weft_units::file::convert_with;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 

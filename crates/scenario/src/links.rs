@@ -4,7 +4,7 @@ use crate::assemble::Clock;
 use crate::config::{FlowControl, Link, Scenario};
 use crate::diagnostic::suggestion;
 use crate::packet::PacketConfig;
-use crate::warnings::Warning;
+use crate::warning::Warning;
 use std::collections::BTreeMap;
 use weft_engine::Spec;
 use weft_engine::spec::{LinkClass, Rate, RouterSpec};

@@ -1,7 +1,7 @@
 //! Compares the queue length at which congestion control marks packets with the memory in which packets can wait. `weft check` prints both,
 //! and warns if packets are marked late or never.
 
-use crate::warnings::Warning;
+use crate::warning::Warning;
 use serde_json::{Map, Value, json};
 use weft_engine::{Marking, Spec};
 use weft_units::Refusal;

@@ -2,7 +2,7 @@
 //! its energy, latency and loads depend on which part this is.
 
 use crate::events::window_end;
-use crate::warnings::{Warning, long};
+use crate::warning::{Warning, long};
 use weft_engine::Spec;
 use weft_engine::outcome::Outcome;
 use weft_engine::spec::Stop;

@@ -7,7 +7,7 @@ use crate::expand::explain;
 use crate::explain::two_classes;
 use crate::finished::{Finished, named_load};
 use crate::tree::Node;
-use crate::warnings::Warning;
+use crate::warning::Warning;
 use crate::{RESULT_MODEL_VERSION, default_prices, grain, hints, marking, modes, yaml};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};

@@ -1,7 +1,8 @@
 //! Checks for replies that a workload delays (turnaround): the drain must be longer than this delay, and the warm-up should be.
 
 use crate::config::Scenario;
-use crate::warnings::{Warning, later, long};
+use crate::warning::{Warning, long};
+use crate::warnings::later;
 use weft_engine::Spec;
 use weft_engine::spec::{Job, Stop};
 use weft_units::{Cycles, MAX_CYCLES, Refusal};

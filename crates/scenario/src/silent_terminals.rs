@@ -1,7 +1,8 @@
 //! Warns about terminals that send nothing because the pattern of their job gives them no destination.
 
 use crate::config::Scenario;
-use crate::warnings::{Warning, named, place};
+use crate::warning::Warning;
+use crate::warnings::{named, place};
 use weft_engine::Spec;
 use weft_engine::spec::Job;
 

@@ -1,6 +1,6 @@
 //! The warning about a run in which no packet crossed a link that the power policy manages.
 
-use crate::warnings::Warning;
+use crate::warning::Warning;
 use weft_engine::Spec;
 use weft_engine::outcome::{ChannelCount, Outcome};
 

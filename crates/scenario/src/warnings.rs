@@ -5,16 +5,14 @@ use crate::assemble::Clock;
 use crate::config::Scenario;
 use crate::fault_model::Enough;
 use crate::measure::StopConfig;
+use crate::warning::{Warning, long};
 use crate::{catalogue, classes, events, marking, periods, replies, silent_terminals};
-use serde::Serialize;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use weft_diagnoses::kinds::FEWEST_PACKETS;
 use weft_engine::Spec;
 use weft_engine::power::{LinkState, leave_links_on};
 use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_topology::Peer;
-use weft_units::{Code, Cycles, Refusal, Remark, Severity, Time, fj_f64, fj_text};
+use weft_units::{Cycles, Refusal, Remark, Time, fj_f64, fj_text};
 
 weft_units::codes! {
     NO_RANDOM_FAULT = "no_random_fault", Warning,
@@ -55,39 +53,6 @@ weft_units::codes! {
         means: "A job sends nothing in the window. There are no latencies, and the energy is that of an idle network.",
         computed: "The load of the job is 0 at all its terminals, in all phases within the window.",
         helps: "Give some terminals a load above 0, unless you want to measure an idle network.";
-}
-
-/// A warning about a point that can run: the key (dotted path), the problem with its arithmetic, and the remedy.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Warning {
-    /// Code of the warning, which never changes. Programs identify a warning by this code, and read its numbers.
-    pub code: &'static Code,
-    pub severity: Severity,
-    pub path: String,
-    /// The numbers in the sentences `what` and `help`, so that programs need not parse the sentences. Each name ends with the unit.
-    pub numbers: BTreeMap<Cow<'static, str>, f64>,
-    pub what: String,
-    pub help: String,
-}
-
-impl Warning {
-    pub(crate) fn new<const N: usize>(
-        code: &'static Code,
-        path: impl Into<String>,
-        numbers: [(&'static str, f64); N],
-        what: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Self {
-        let numbers = numbers.into_iter().map(|(name, value)| (name.into(), value)).collect();
-        Self { code, severity: code.severity, path: path.into(), numbers, what: what.into(), help: help.into() }
-    }
-}
-
-impl From<Remark> for Warning {
-    fn from(Remark { code, path, numbers, what, help }: Remark) -> Self {
-        let numbers = numbers.into_iter().map(|(name, value)| (name.into(), value)).collect();
-        Self { numbers, ..Self::new(code, path, [], what, help) }
-    }
 }
 
 /// The warnings of a resolved scenario.
@@ -149,12 +114,6 @@ fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, 
 /// Writes a mean number of events with two decimals, or with two significant digits if it is below 0.01.
 fn few(mean: f64) -> String {
     if mean >= 0.01 { format!("{mean:.2}") } else { format!("{mean:.1e}") }
-}
-
-/// Writes a number of cycles, followed by the time that they take.
-pub(crate) fn long(cycles: Cycles, spec: &Spec) -> String {
-    let time = Time::Femtoseconds(u128::from(cycles).saturating_mul(spec.cycle_fs));
-    format!("{cycles} {} ({time})", if cycles == 1 { "cycle" } else { "cycles" })
 }
 
 /// The path at which the user wrote a key of job number `j`: in the job if it sets the key, otherwise in `traffic`.
