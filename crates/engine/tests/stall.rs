@@ -168,7 +168,7 @@ fn a_ring_that_keeps_a_bubble_does_not_stall_where_one_that_does_not_stalls() {
 
 // ---- accepted routings never stall ----------------------------------------------------------------------------------
 
-/// Runs 4,000 cycles (100,000 in `make test-all`) at full load, with the smallest permitted numbers of VCs and sizes of buffers.
+/// Runs 3,000 cycles (100,000 in `make test-all`) at full load, with the smallest permitted numbers of VCs and sizes of buffers.
 fn check_never_stalls(mut spec: Spec, flits: u32, flow_control: FlowControl, hold_switch: bool) {
     let what = format!("{:?} on {:?}, {flits} flits", spec.routing, spec.graph.topology_name());
     packets(&mut spec, flits, flow_control, 1);
@@ -179,7 +179,7 @@ fn check_never_stalls(mut spec: Spec, flits: u32, flow_control: FlowControl, hol
         (link.latency, link.credit_latency) = (1, 1);
     }
     spec.set_load(1.0);
-    let cycles = if rounds(1) > 1 { 100_000 } else { 4000 };
+    let cycles = if rounds(1) > 1 { 100_000 } else { 3000 };
     phases(&mut spec, 1000, cycles - 1000);
     spec.phases.stall_limit = 1000;
     // no part of the network is stuck either, because `run` searches for packets that can never move if a run is saturated

