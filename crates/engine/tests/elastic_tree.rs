@@ -285,12 +285,16 @@ fn a_tree_of_unequal_routers_is_refused_with_its_numbers_and_a_remedy_that_works
     let help =
         "an even number of ports per router, without oversubscription and with all its terminals, or another policy";
     for (keys, numbers, mended) in [
-        (r#""radix": 6, "levels": 2, "oversubscription": [2]"#, "level 0 a router has 4 links down and 2 up", "6"),
-        (r#""radix": 6, "oversubscription": [1, 2]"#, "level 1 a router has 4 links down and 2 up", "6"),
-        // a router with an odd number of ports has more links up than down
-        (r#""radix": 7, "levels": 2"#, "level 0 a router has 3 links down and 4 up", "8"),
+        (
+            r#""radix": 6, "levels": 2, "oversubscription": [2]"#,
+            "level 0 a router has 4 downward and 2 upward links",
+            "6",
+        ),
+        (r#""radix": 6, "oversubscription": [1, 2]"#, "level 1 a router has 4 downward and 2 upward links", "6"),
+        // a router with an odd number of ports has more upward than downward links
+        (r#""radix": 7, "levels": 2"#, "level 0 a router has 3 downward and 4 upward links", "8"),
         // with half of its terminals left out, this tree has trunks of two links
-        (r#""radix": 8, "levels": 2, "terminals": 16"#, "level 0 a router has 4 links down and 2 up", "8"),
+        (r#""radix": 8, "levels": 2, "terminals": 16"#, "level 0 a router has 4 downward and 2 upward links", "8"),
     ] {
         refused(&tree(keys), "power.policy.elastic_tree", numbers, help);
         for levels in ["2", "3"] {

@@ -172,14 +172,14 @@ impl ElasticTree {
     }
 }
 
-/// Refuses a tree whose routers below the top do not all have the same number of links up and down. `what`: the work of the policy.
+/// Refuses a tree whose routers below the top do not all have the same number of upward and downward links. `what`: the work of the policy.
 fn unequal(what: &str, tree: &Tree) -> Refusal {
     let sizes: Vec<_> = tree.down.iter().zip(&tree.up).collect();
     let other = sizes.iter().position(|&(down, up)| down != up || down != sizes[0].0).unwrap_or(0);
     let (down, up) = sizes[other];
     let why = format!(
-        "below the top, all its routers need the same number of links up and down, but on level {other} a router has {down} links down \
-         and {up} up (a trunk is one link)"
+        "below the top, all its routers need the same number of upward and downward links, but on level {other} a router has {down} \
+         downward and {up} upward links (a trunk is one link)"
     );
     let how = "choose a tree with an even number of ports per router, without oversubscription and with all its terminals, or another \
                policy";
