@@ -80,15 +80,57 @@ fn a_window_shorter_than_the_wait_for_a_link_gets_no_verdict_and_a_longer_one_do
         let mut spec = sleepy(5000, seed);
         let verdict = run(&spec).saturated;
         assert_ne!(verdict, Saturation::Yes, "seed {seed}");
-        let Saturation::Unknown(Doubt::Short { cycles, needed }) = verdict else { continue };
+        let Saturation::Unknown(Doubt::Short(found)) = verdict else { continue };
         // a packet can wait for two transitions at each link
-        assert!(cycles < needed && needed >= 2 * 2 * 5000, "{cycles} of {needed} cycles");
+        assert!(found.cycles < found.needed && found.needed >= 2 * 2 * 5000, "{found:?}");
+        assert!(found.waits_for_links, "{found:?}");
         short += 1;
-        spec.phases.window = 4 * needed;
-        spec.phases.drain_limit = 40 * needed;
+        spec.phases.window = 4 * found.needed;
+        spec.phases.drain_limit = 40 * found.needed;
         assert_eq!(run(&spec).saturated, Saturation::No, "seed {seed}");
     }
     assert!(short > 0, "a drain of 2000 cycles is too short for links that need 5000 cycles to wake");
+}
+
+#[test]
+fn an_overloaded_network_is_saturated_although_its_other_links_sleep_and_need_long_to_wake() {
+    let mut spec = sleepy(6000, 1);
+    pattern(&mut spec, TORNADO);
+    spec.set_load(1.0);
+    phases(&mut spec, 20_000, 20_000);
+    spec.phases.drain_limit = 200_000;
+    // two terminals send over one channel; the other channels have slept since the warm-up, so no packet waits for them
+    let out = run(&spec);
+    assert!(spec.policy.longest_wait(spec.cycle_fs).unwrap() > spec.phases.window / 2);
+    assert_eq!(out.saturated, Saturation::Yes);
+}
+
+#[test]
+fn a_long_drain_that_fails_decides_where_the_window_is_too_short() {
+    let mut spec = sleepy(2000, 1);
+    policy(&mut spec, r#"{"idle_timeout": {"idle": "100ns", "transition": "2000ns"}}"#);
+    pattern(&mut spec, r#"{"hot_spot": {"targets": [0], "share": 1.0}}"#);
+    spec.set_load(1.0);
+    phases(&mut spec, 0, 4000);
+    // seven terminals send to one: their packets would arrive in some 28,000 cycles
+    spec.phases.drain_limit = 12_000;
+    assert_eq!(run(&spec).saturated, Saturation::Yes);
+    spec.phases.drain_limit = 4000;
+    let Saturation::Unknown(Doubt::Short(found)) = run(&spec).saturated else { panic!("{:?}", run(&spec).saturated) };
+    assert!(found.waits_for_links && found.needed > 4000, "{found:?}");
+}
+
+#[test]
+fn a_window_that_ends_before_the_first_packets_arrive_gets_no_verdict() {
+    let mut spec = spec(r#"{"hyperx": {"widths": [4], "terminals_per_router": 2}}"#, DOR);
+    spec.links[1..].iter_mut().for_each(|link| (link.latency, link.credit_latency, link.buffer) = (200, 200, 500));
+    spec.set_load(0.3);
+    phases(&mut spec, 0, 300);
+    let verdict = run(&spec).saturated;
+    let Saturation::Unknown(Doubt::Short(found)) = verdict else { panic!("{verdict:?}") };
+    assert!(!found.is_drain && !found.waits_for_links && found.cycles < found.needed, "{found:?}");
+    phases(&mut spec, 0, 4 * found.needed);
+    assert_eq!(run(&spec).saturated, Saturation::No);
 }
 
 /// A spec of eight routers, each of which sends the bursts of its four terminals over one channel. The channel carries a load of 1/4.

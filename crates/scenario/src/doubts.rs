@@ -1,10 +1,11 @@
 //! Warnings about uncertain results of a run: bursts can hide whether the network carries the load, and values can be unsettled. Weft saves
 //! these warnings with the results.
 
+use crate::measure::DRAIN_WINDOWS;
 use crate::warning::{Warning, long};
 use crate::{periods, unused_links};
 use weft_engine::Spec;
-use weft_engine::outcome::{Doubt, Outcome, Saturation};
+use weft_engine::outcome::{Doubt, Outcome, Saturation, Short};
 use weft_engine::spec::Stop;
 use weft_units::{Cycles, MAX_CYCLES, Refusal};
 
@@ -19,11 +20,12 @@ weft_units::codes! {
     WINDOW_TOO_SHORT = "window_too_short", Warning,
         means: "The window, a phase in it, or the drain after it is shorter than the time that packets need in a \
                 network without queues. It is unknown whether the network carries the load.",
-        computed: "The point would count as saturated. But its judged span is shorter than the longest wait for a \
+        computed: "The point would count as saturated. But its judged span is shorter than the longest wait for one \
                    sleeping link or begins before the first packets arrive, or its drain is shorter than the needed \
                    time. The needed time is twice the latency of a mean path without queues plus the longest waits \
-                   for the links of this path.",
-        helps: "Write a longer `measure.window` or phase. The remedy states a length of 4 times the needed time.";
+                   for the links of this path. Waits count only if a link was asleep or waking in the window.",
+        helps: "Write a longer `measure.window` or phase, or larger batches. The remedy states a length of 4 times the \
+                needed time.";
     MEASURED_FROM_START = "measured_from_start", Warning,
         means: "A window that ends with the last batch begins in cycle 0, when the links are still in the initial \
                 state of the policy.",
@@ -50,9 +52,7 @@ pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Result<Vec<Warning>, Refusal
 fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let doubt = match outcome.saturated {
         Saturation::Unknown(Doubt::Bursts(doubt)) => doubt,
-        Saturation::Unknown(Doubt::Short { cycles, needed }) => {
-            return Some(too_short(spec, outcome, [cycles, needed]));
-        }
+        Saturation::Unknown(Doubt::Short(short)) => return Some(too_short(spec, outcome, &short)),
         // the file `periods` warns about these cases
         Saturation::Unknown(Doubt::PartOfPeriod { .. }) | Saturation::No | Saturation::Yes => return None,
     };
@@ -100,18 +100,16 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
 
 /// A window or phase of this many times the needed time gets a verdict, because only its second half is judged.
 const JUDGED: Cycles = 4;
-/// The default of `measure.drain_limit`, in lengths of the window.
-const DRAIN: Cycles = 10;
 
 /// The warning about a span or drain that is shorter than the time that packets need in a network without queues.
-fn too_short(spec: &Spec, outcome: &Outcome, [cycles, needed]: [Cycles; 2]) -> Warning {
+fn too_short(spec: &Spec, outcome: &Outcome, short: &Short) -> Warning {
+    let &Short { cycles, needed, .. } = short;
     let phase = outcome.phases.iter().find(|phase| phase.saturated == Some(outcome.saturated));
-    let enough = needed.saturating_mul(JUDGED);
+    let ends_with_jobs = spec.phases.stop == Stop::Complete;
     let (path, span) = match phase {
         Some(phase) => ("traffic.phases", format!("the second half of the phase that begins in cycle {}", phase.start)),
-        None if cycles == spec.phases.drain_limit => {
-            ("measure.window", "the time for the drain after the window".to_owned())
-        }
+        None if short.is_drain => ("measure.window", "the time for the drain after the window".to_owned()),
+        None if ends_with_jobs => ("measure.stop.complete", "the second half of the window".to_owned()),
         None => ("measure.window", "the second half of the window".to_owned()),
     };
     let what = format!(
@@ -119,16 +117,23 @@ fn too_short(spec: &Spec, outcome: &Outcome, [cycles, needed]: [Cycles; 2]) -> W
          network carries the load",
         long(cycles, spec),
         long(needed, spec),
-        if spec.managed.contains(&true) { ", because it may wait for links to wake" } else { "" }
+        if short.waits_for_links { ", because it may wait for links to wake" } else { "" }
     );
+    let enough = needed.saturating_mul(JUDGED);
     // a drain limit that the scenario sets does not grow with the window
-    let is_set = spec.phases.drain_limit != spec.phases.window.saturating_mul(DRAIN);
+    let is_set = spec.phases.drain_limit != spec.phases.window.saturating_mul(DRAIN_WINDOWS.into());
     let drain = match is_set && spec.phases.drain_limit < enough {
         true => format!(" and `measure.drain_limit: {enough}cycles`"),
         false => String::new(),
     };
     let help = match phase {
+        _ if enough > MAX_CYCLES => {
+            "shorten the times in which links wake: no possible window is long enough".to_owned()
+        }
         Some(_) => format!("make this phase last for {enough}cycles or more{drain}"),
+        None if ends_with_jobs => {
+            format!("write larger batches, so that the window lasts {enough}cycles or more{drain}")
+        }
         None => format!("write `measure.window: {enough}cycles`{drain} or more"),
     };
     let numbers =

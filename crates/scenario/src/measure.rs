@@ -191,6 +191,9 @@ const MAX_GROWN: u64 = 100_000;
 /// The default warm-up if the warm-up cannot end by itself.
 const USUAL_WARMUP: Cycles = 10_000;
 
+/// The default of `measure.drain_limit`, in lengths of the window.
+pub(crate) const DRAIN_WINDOWS: u32 = 10;
+
 impl Measure {
     /// Fills in the defaults that depend on other keys, and on the decision period of a policy that switches links. `steady`: true if a
     /// warm-up can end by itself. `own_demand`: true if a job runs until its workload has ended.
@@ -214,7 +217,7 @@ impl Measure {
         if let Some(StopConfig::Confidence(confidence)) = &mut self.stop {
             confidence.max_window.get_or_insert(times(self.window, 10));
         }
-        self.drain_limit.get_or_insert(times(self.window, 10));
+        self.drain_limit.get_or_insert(times(self.window, DRAIN_WINDOWS));
     }
 
     /// The phases of a run in cycles, after `resolve` has filled in the defaults.

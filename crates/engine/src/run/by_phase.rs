@@ -5,6 +5,7 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::{Job, Spec};
 use crate::run::judge::loads;
 use crate::run::outcome::{ChannelCount, Measured, PhaseOutcome};
+use crate::run::short_spans::has_transitions;
 use weft_api::state::{Account, ChannelEnd};
 
 impl Simulation {
@@ -70,24 +71,25 @@ impl Simulation {
         let asleep = |cycle: u64| known(cycle).map_or(&[][..], |reading| &reading.asleep);
         let (before, after) = (accounts(span.from), accounts(span.to));
         let slept = asleep(span.to).iter().enumerate();
-        let class = |(place, account): (usize, &Account)| {
+        let of_phase = |(place, account): (usize, &Account)| {
             let mut account = account.clone();
             before.get(place).into_iter().for_each(|before| account.remove(before));
-            of_class(place, account, spec.modes.count())
+            account
         };
+        let of_phase: Vec<Account> = after.iter().enumerate().map(of_phase).collect();
         let packets = packets.expect("a span of every phase");
         let phases: Vec<(&Job, &[f64])> = spec.traffic.jobs.iter().map(|job| (job, loads(job, span.start))).collect();
         let (flits, terminals) = phases.iter().fold((0.0, 0), |(flits, terminals), (_, loads)| {
             (flits + loads.iter().sum::<f64>(), terminals + loads.len())
         });
-        let period = self.net.times.policy_repeats;
+        let (period, modes) = (self.net.times.policy_repeats, spec.modes.count());
         // there may be no reading at the end of the last phase, because the end is not always known in advance
         let known = |cycle: u64| if landed(cycle).is_some() { cycle } else { span.from };
         let is_whole = |from: &u64| period.is_none_or(|period| (span.to - from).is_multiple_of(period));
         let saturated = match (span.judged_from(period).map(known).filter(is_whole), period) {
             (Some(from), _) => {
                 let verdict = self.judge(spec, span.start, span.to - from, (carried(from), carried(span.to)));
-                verdict.map(|verdict| verdict.of_span(spec, from, span.to - from))
+                verdict.map(|verdict| verdict.of_span(spec, from, span.to - from, || has_transitions(of_phase.iter())))
             }
             (None, Some(period)) => self.unjudged(spec, span.start, span.to - span.from, period),
             (None, None) => None,
@@ -102,7 +104,7 @@ impl Simulation {
             saturated,
             packets,
             waiting_packets: 0,
-            classes: after.iter().enumerate().map(class).collect(),
+            classes: of_phase.into_iter().enumerate().map(|(place, sums)| of_class(place, sums, modes)).collect(),
             asleep: slept.map(|(b, cycles)| cycles - asleep(span.from).get(b).unwrap_or(&0)).collect(),
         }
     }

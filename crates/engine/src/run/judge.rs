@@ -15,7 +15,7 @@
 //! A policy with periodic actions makes packets wait in one part of each period and lets them pass in another part. Therefore the verdict
 //! uses only whole periods. A span without a whole period gets no verdict.
 //!
-//! A span that is shorter than the time that packets need without queues is never saturated (`run/short_spans.rs`).
+//! A span that is too short for packets to arrive, or for sleeping links to wake, gets no verdict (`run/short_spans.rs`).
 //!
 //! Jobs without a rate (batches) are not judged here. For these jobs the only test is the drain. Terminals that wait for replies offer only
 //! as many flits as the network accepts.

@@ -99,7 +99,9 @@ impl Simulation {
         let verdict = match (judged, marks.period) {
             (Some(Judged { cycles, from, to }), _) => {
                 let verdict = self.judge(spec, 0, cycles, (from, to.unwrap_or_else(|| self.carried())));
-                verdict.map(|verdict| verdict.of_span(spec, self.now.saturating_sub(cycles), cycles))
+                verdict.map(|verdict| {
+                    verdict.of_span(spec, self.now.saturating_sub(cycles), cycles, || self.has_transitions())
+                })
             }
             (None, Some(period)) => self.unjudged(spec, 0, lasted, period),
             (None, None) => None,

@@ -141,7 +141,7 @@ impl Simulation {
         let in_doubt = |phase: &PhaseOutcome| phase.saturated.filter(|saturation| saturation.known().is_none());
         let saturated = match &ending {
             Ending::Drained | Ending::NotComplete => phases.iter().find_map(in_doubt).unwrap_or(judged),
-            Ending::Saturated => judged.undrained(spec),
+            Ending::Saturated => judged.undrained(spec, self.has_transitions()),
             Ending::Stalled(_) | Ending::Interrupted => Saturation::No,
         };
         if let Stop::Confidence { share, .. } = spec.phases.stop {
@@ -406,12 +406,13 @@ impl Simulation {
         }
         if self.net.jobs.iter().all(|job| job.workload.is_steady()) {
             let verdict = if self.falls_behind(middle) { Saturation::Yes } else { Saturation::No };
-            return verdict.of_span(spec, middle.cycle, self.now.saturating_sub(middle.cycle));
+            return verdict
+                .of_span(spec, middle.cycle, self.now.saturating_sub(middle.cycle), || self.has_transitions());
         }
         let end = (self.now + self.net.times.landing).min(self.blocks[0].observers().tally.window.1);
         let cycles = end.saturating_sub(middle.cycle + self.net.times.landing);
         let verdict = self.judge(spec, 0, cycles, (middle.carried, self.carried())).unwrap_or(Saturation::No);
-        verdict.of_span(spec, middle.cycle, cycles)
+        verdict.of_span(spec, middle.cycle, cycles, || self.has_transitions())
     }
 
     /// Whether the network accepted too little of a steady load since the middle of the window, beyond random variation. The offered load

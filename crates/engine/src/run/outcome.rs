@@ -88,10 +88,24 @@ pub enum Doubt {
     /// The judged span is too short, because arrivals come in bursts.
     Bursts(Bursts),
     /// The policy repeats its actions after `period` cycles, and the span of `cycles` contains no whole period.
-    PartOfPeriod { cycles: u64, period: u64 },
-    /// The judged span or the drain of `cycles` cycles is shorter than the time that packets may need in a network without queues
-    /// [`needed` cycles].
-    Short { cycles: u64, needed: u64 },
+    PartOfPeriod {
+        cycles: u64,
+        period: u64,
+    },
+    Short(Short),
+}
+
+/// A span or a drain that is shorter than the time that packets may need in a network without queues.
+#[derive(Debug, Clone, Copy, PartialEq, Value)]
+pub struct Short {
+    /// Whether the drain after the window is too short, and not the judged span.
+    pub is_drain: bool,
+    /// Length of the span or of the drain [cycles].
+    pub cycles: u64,
+    /// The time that packets may need [cycles].
+    pub needed: u64,
+    /// Whether packets may have waited for links to wake.
+    pub waits_for_links: bool,
 }
 
 /// Numbers about bursts that prevent a verdict on saturation.
