@@ -596,7 +596,9 @@ def test_a_dimension_of_one_position_has_no_panel(tmp_path: Path) -> None:
 
 def test_what_a_log_axis_can_not_show_has_no_panel(tmp_path: Path) -> None:
     drawing = drawn("energy", weft.load(PLAIN).run(tmp_path / "alone"))
-    assert [axes.get_title(loc="left") for axes in drawing.axes] == ["all links and routers"], "there are none between routers"
+    assert [axes.get_title(loc="left") for axes in drawing.axes] == ["all links and routers"], (
+        "there are none between routers"
+    )
 
 
 def test_the_legend_of_percentiles_says_if_they_are_means(recorded: Results) -> None:

@@ -121,8 +121,8 @@ def rate_scaled(
         A row per point, with its coordinates and these columns:
 
         - ``baseline``: hash of the point, which is the reference of the energy at lower rates.
-        - ``energy_network_j``, ``energy_network_scaled_j``: energy of the links between routers, without terminal links,
-          in the run and at the lowest rates [J].
+        - ``energy_network_j``, ``energy_network_scaled_j``: energy of the links between routers, without terminal
+          links, in the run and at the lowest rates [J].
         - ``energy_per_flit_pj``, ``energy_scaled_per_flit_pj``: these two energies of the links between routers per
           delivered flit [pJ/flit]; null if no flit was delivered.
         - ``normalised_energy``: scaled energy divided by the energy in the run.
