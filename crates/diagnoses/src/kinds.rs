@@ -92,8 +92,8 @@ weft_units::codes! {
         means: "The window measured too few packets for a mean or a percentile.",
         computed: "0 < packets < 30. With fewer packets, the standard error of a mean is above 18 % (1 / sqrt(30)) of the standard \
                    deviation.",
-        helps: "Write a longer `measure.window`. The remedy gives a length for 60 packets, twice the minimum, so that chance does not \
-                leave too few again.";
+        helps: "Write a longer `measure.window`, or larger batches if they end the run. The remedy gives a length or a factor for 60 \
+                packets, twice the minimum, so that chance does not leave too few again.";
     AT_PATH_BOUND_CODE = "at_path_bound", Flaw,
         means: "The load is at or above the limit that the paths of the routing can carry. Queues grow for as long as the run lasts.",
         computed: "share >= 1 - sqrt(v / (r x cycles)). Here share is `path_bound_share`, the mean load of the fullest channel. v is the \
@@ -202,8 +202,12 @@ pub static NOT_JUDGED: Kind = kind(
     "not judged (the run is too short to tell whether the network is saturated)",
     "write a longer `measure.window`",
 );
-pub static TOO_FEW_PACKETS: Kind =
-    kind(&TOO_FEW_PACKETS_CODE, Group::Few, "with fewer than 30 packets", "write a longer `measure.window`");
+pub static TOO_FEW_PACKETS: Kind = kind(
+    &TOO_FEW_PACKETS_CODE,
+    Group::Few,
+    "with fewer than 30 packets",
+    "write a longer `measure.window`, or larger batches",
+);
 pub static AT_PATH_BOUND: Kind =
     too_much(&AT_PATH_BOUND_CODE, Group::Unsettled, "not settled (the load is at or above the limit of the paths)");
 pub static POWER_UNSETTLED: Kind = kind(

@@ -177,7 +177,7 @@ fn short_window(facts: &Facts) -> Vec<Note> {
     if flaws.iter().any(|kind| kind.is(&kinds::TOO_FEW_PACKETS)) {
         let text = match is_over {
             true => words::few_delivered(flaws[0].words, packets, window, &words::loads(facts)),
-            false => words::few_packets(packets, window),
+            false => words::few_packets(packets, window, facts.has_sent_all()),
         };
         return vec![of(&kinds::TOO_FEW_PACKETS, text)];
     }

@@ -279,15 +279,25 @@ impl Facts {
         words::longer_phase(self.place.as_ref().map_or(0.0, |place| place.phase), enough)
     }
 
-    /// The remedy of a longer window, with twice the packets that a mean needs. The factor of two allows for random
+    /// The remedy of a longer window, or of larger batches, with twice the packets that a mean needs. The factor of two allows for random
     /// variation.
     fn more_packets(&self) -> Remedy {
         let times = (2.0 * FEWEST_PACKETS / self.packets.unwrap_or(1.0)).ceil();
+        if self.has_sent_all() {
+            return words::larger_batches(times);
+        }
         match self.window_cycles.filter(|&window| window > 0.0 && !self.is_phase()) {
             Some(window) if times * window > LONGEST => words::higher_loads(times),
             Some(window) => words::window(self.span(times * window)),
             None => words::longer_times(times, self.is_phase()),
         }
+    }
+
+    /// Whether a longer window would have no effect or no more packets: batches and programs end the window, or all jobs are batches, and
+    /// they are complete.
+    pub(crate) fn has_sent_all(&self) -> bool {
+        let are_batches = !self.jobs.is_empty() && self.jobs.iter().all(|job| job.batch_packets.is_some());
+        self.ends_with_its_work() || are_batches && self.completion_cycles.is_some()
     }
 
     /// The remedy of a longest window that is long enough for all batches and programs to complete.

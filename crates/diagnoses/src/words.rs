@@ -137,6 +137,10 @@ pub(crate) fn window(enough: Span) -> Remedy {
     Remedy::new(format!("write {} or more", setting(WINDOW, enough))).with(WINDOW, enough.to_string())
 }
 
+pub(crate) fn larger_batches(times: f64) -> Remedy {
+    Remedy::new(format!("write larger batches, or a longer program, with {times} times as many packets or more"))
+}
+
 pub(crate) fn longer_times(times: f64, is_phase: bool) -> Remedy {
     let span = if is_phase { "this phase" } else { "the window" };
     Remedy::new(format!("measure {span} for {times} times as long or more"))
@@ -241,9 +245,10 @@ pub(crate) fn few_delivered(words: &str, packets: f64, window: Option<f64>, load
     )
 }
 
-pub(crate) fn few_packets(packets: f64, window: Option<f64>) -> String {
+pub(crate) fn few_packets(packets: f64, window: Option<f64>, has_sent_all: bool) -> String {
     let (count, of) = (counted(packets, "packet"), of_window(window));
-    format!("{count} in the window{of}: too few for a mean or a percentile; write a longer measure.window")
+    let more = if has_sent_all { "larger batches or a longer program" } else { "a longer measure.window" };
+    format!("{count} in the window{of}: too few for a mean or a percentile; write {more}")
 }
 
 pub(crate) fn window_below_latency(window: f64, latency: f64) -> String {

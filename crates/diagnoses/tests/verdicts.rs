@@ -210,6 +210,33 @@ fn words_name_the_fewest_packets() {
 }
 
 #[test]
+fn few_packets_of_batches_need_larger_batches() {
+    // 60 packets, twice the minimum, are 6 times the 10 packets of the point
+    let remedy = |change: Value| {
+        let mut few = json!({"packets": 10, "warmup_cycles": 0});
+        few.as_object_mut().expect("an object").extend(change.as_object().expect("an object").clone());
+        let found = point(few).diagnoses().swap_remove(0);
+        assert_eq!(found.code.name, "too_few_packets");
+        let is_larger = found.remedy.text.contains("batches");
+        let more = if is_larger { "write larger batches or a longer program" } else { "write a longer measure.window" };
+        assert!(found.what.ends_with(more), "{}", found.what);
+        (found.remedy.text.clone(), found.remedy.settings.len())
+    };
+    let longer = ("write `measure.window: 6000cycles` or more".to_owned(), 1);
+    let larger = ("write larger batches, or a longer program, with 6 times as many packets or more".to_owned(), 0);
+    let batch = json!({"job": "batch", "batch_packets": 10, "batch_delivered_packets": 10});
+    let load = json!({"job": "load"});
+    assert_eq!(remedy(json!({"jobs": [load]})), longer);
+    // the batch ends the window, alone or next to a load
+    assert_eq!(remedy(json!({"jobs": [batch], "completion_cycles": 990})), larger);
+    assert_eq!(remedy(json!({"jobs": [batch, load], "completion_cycles": 990})), larger);
+    // a batch that is done long before the end of a fixed window sends nothing more
+    assert_eq!(remedy(json!({"jobs": [batch], "completion_cycles": 200})), larger);
+    let text = remedy(json!({"jobs": [batch, load], "completion_cycles": 200})).0;
+    assert_eq!(text, longer.0, "the load sends more packets in a longer window");
+}
+
+#[test]
 fn the_limit_that_the_engine_proposes_is_read_from_its_numbers() {
     let limit_of = |warning: Value| {
         let at_limit = json!({"warmup_settled": false, "warmup_cycles": 300_000, "warnings": [warning]});
