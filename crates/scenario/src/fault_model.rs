@@ -163,7 +163,8 @@ impl RandomFaults {
             long(from, spec),
             long(end, spec)
         );
-        Err(Refusal::new(path, what, format!("write less than {end}cycles, or a longer measure.window")))
+        let help = format!("write less than {end}cycles, or a longer {}", events::window_key(spec));
+        Err(Refusal::new(path, what, help))
     }
 
     /// Number and kind of the parts that can fail at random, as text, and the mean number of faults in the run.

@@ -147,6 +147,13 @@ fn random_faults_that_make_no_sense_are_refused_with_their_arithmetic() {
         let text = expand("faults.yaml", &random(keys), &[]).expect_err("bad").text;
         assert!(text.contains(what) && text.contains(help), "{text}");
     }
+    // a batch ends the window, which lasts 99 us at most
+    let late = random("random: {of: links, from: 200us, mtbf: 500us, mttr: 20us}");
+    let batch = late
+        .replace("measure: {warmup: 1us, window: 99us}", "measure: {stop: {complete: {max_window: 99us}}}")
+        .replace("load: 0.1", "batch: {per_terminal: 5}");
+    let text = expand("faults.yaml", &batch, &[]).expect_err("bad").text;
+    assert!(text.contains("write less than 49500cycles, or a longer measure.stop.complete.max_window"), "{text}");
     // the remedy works
     assert!(expand("faults.yaml", &random("random: {of: links, mtbf: 300cycles, mttr: 2ns}"), &[]).is_ok());
 }
