@@ -312,7 +312,7 @@ impl Programs {
     /// Returns the number of ranks of the program. Refuses invalid keys; `path` is the dotted path of this workload.
     fn counted(&self, path: &str) -> Result<Counted, Refusal> {
         let digest = self.file.as_ref().map(InputFile::digest);
-        let key = serde_json::to_string(&(digest, &self.program, &self.collectives)).unwrap_or_default();
+        let key = serde_json::to_string(&(digest, &self.program, &self.collectives)).ok();
         counted::of(key, || Ok(self.make(path)?.0))
     }
 

@@ -26,8 +26,9 @@ impl Counted {
 static KNOWN: Mutex<BTreeMap<String, Counted>> = Mutex::new(BTreeMap::new());
 
 /// Returns the properties of the program with this key. The function calls `make` to generate or read the program if the cache does
-/// not have it.
-pub(super) fn of(key: String, make: impl FnOnce() -> Result<Program, Refusal>) -> Result<Counted, Refusal> {
+/// not have it. A program without a key is not cached.
+pub(super) fn of(key: Option<String>, make: impl FnOnce() -> Result<Program, Refusal>) -> Result<Counted, Refusal> {
+    let Some(key) = key else { return Ok(Counted::of(&make()?)) };
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(&counted) = known().get(&key) {
         return Ok(counted);
@@ -43,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_program_is_made_once_and_one_that_is_refused_each_time() {
-        let count = |key: &str, make: &dyn Fn() -> Result<Program, Refusal>| of(format!("test {key}"), make);
+        let count = |key: &str, make: &dyn Fn() -> Result<Program, Refusal>| of(Some(format!("test {key}")), make);
         let refused = || Err(Refusal::new("p", "what", "help"));
         let program = || Ok(Program::default());
         let none = Counted { ranks: 0, has_messages: false };
@@ -51,5 +52,8 @@ mod tests {
         assert_eq!(count("3", &program), Ok(none));
         assert_eq!(count("3", &|| unreachable!("it is known")), Ok(none));
         assert!(count("4", &refused).is_err());
+        // programs without a key don't share an entry
+        assert_eq!(of(None, program), Ok(none));
+        assert!(of(None, refused).is_err());
     }
 }
