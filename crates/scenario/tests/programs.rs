@@ -152,6 +152,26 @@ fn keys_of_messages_inside_a_node_are_reported_if_no_node_has_two_ranks() {
     assert_eq!(warned(&scenario("      interface: accelerator400g\n", "")), [], "a preset is for any number of ranks");
 }
 
+/// A message of a rank to itself does not use the network, so it takes the latency inside a node.
+#[test]
+fn the_latency_inside_a_node_is_of_messages_to_the_same_rank_too() {
+    let with = |latency: &str, to: u32| {
+        let text = format!(
+            "topology: {{single_router: {{terminals: 2}}}}\nrouting: dimension_order\nflit: 1B\ntraffic:\n  packet: 16flits\n  \
+             workload: {{programs: {{file: own.goal, local_latency: {latency}}}}}\n"
+        );
+        let receive = ["recv 64b from 0\n}\nrank 1 {", "}\nrank 1 {\nrecv 64b from 0"][to as usize];
+        let goal = format!("num_ranks 2\nrank 0 {{\nsend 64b to {to}\n{receive}\n}}\n");
+        let attached = vec![("own.goal".to_owned(), goal.into_bytes())];
+        weft_scenario::expand_with("own.yaml", &text, &[], attached).unwrap_or_else(|text| panic!("{text}")).remove(0)
+    };
+    let time = |latency: &str| run(&with(latency, 0)).summary["jobs"][0]["run_time_cycles"].as_f64().expect("a time");
+    assert_eq!(time("3us") - time("1us"), 2000.0);
+    assert_eq!(with("1us", 0).warnings.len(), 0);
+    let other = with("1us", 1).warnings;
+    assert_eq!((other.len(), other[0].code.name), (1, "no_local_messages"));
+}
+
 /// The scheduler gives each rank a core if its nodes have several, and a job file can change the number of ranks.
 #[test]
 fn the_scheduler_reports_messages_inside_nodes_for_each_trace() {

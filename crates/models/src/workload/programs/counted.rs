@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use weft_programs::form::{Kind, Program};
+use weft_programs::form::{Kind, Op, Program, RankProgram};
 use weft_units::Refusal;
 
 /// The properties of a program that the cache stores.
@@ -13,13 +13,20 @@ pub(super) struct Counted {
     pub ranks: u32,
     /// True if a rank sends messages, or takes part in a collective.
     pub has_messages: bool,
+    /// True if a rank sends messages to itself.
+    pub sends_to_itself: bool,
 }
 
 impl Counted {
     fn of(program: &Program) -> Self {
         let is_message = |kind| matches!(kind, Kind::Send | Kind::Collective(_));
-        let sends = |rank: &weft_programs::form::RankProgram| rank.ops.ops().iter().any(|op| is_message(op.kind()));
-        Self { ranks: program.len(), has_messages: program.ranks.iter().any(sends) }
+        let has_messages = program.ranks.iter().flat_map(|rank| rank.ops.ops()).any(|op| is_message(op.kind()));
+        let sends_to = |number: u32, rank: &RankProgram| {
+            let is_own = |op: &Op| op.peer().is_some_and(|peer| rank.rank_of(op.comm(), peer) == number);
+            rank.ops.ops().iter().any(|op| op.kind() == Kind::Send && is_own(op))
+        };
+        let sends_to_itself = (0..).zip(&program.ranks).any(|(number, rank)| sends_to(number, rank));
+        Self { ranks: program.len(), has_messages, sends_to_itself }
     }
 }
 
@@ -47,7 +54,7 @@ mod tests {
         let count = |key: &str, make: &dyn Fn() -> Result<Program, Refusal>| of(Some(format!("test {key}")), make);
         let refused = || Err(Refusal::new("p", "what", "help"));
         let program = || Ok(Program::default());
-        let none = Counted { ranks: 0, has_messages: false };
+        let none = Counted { ranks: 0, has_messages: false, sends_to_itself: false };
         assert!(count("3", &refused).is_err());
         assert_eq!(count("3", &program), Ok(none));
         assert_eq!(count("3", &|| unreachable!("it is known")), Ok(none));

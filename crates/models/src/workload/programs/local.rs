@@ -13,9 +13,9 @@ weft_units::codes! {
         helps: "Write `local_latency` and `local_bandwidth`, or an `interface` that sets them. If messages inside a node shall take no \
                 time, write `local_latency: 0ns`.";
     NO_LOCAL_MESSAGES = "no_local_messages", Warning,
-        means: "`local_latency` or `local_bandwidth` has no effect. Every node has only one rank of the program, so all messages use the \
-                network.",
-        computed: "The keys apply to messages between ranks of one node. `ranks_per_terminal` gives the number of ranks of a node, and its \
+        means: "`local_latency` or `local_bandwidth` has no effect. Every node has only one rank of the program, and no rank sends messages \
+                to itself, so all messages use the network.",
+        computed: "The keys apply to messages inside a node. `ranks_per_terminal` gives the number of ranks of a node, and its \
                    default is 1. If programs share nodes, `cores_per_node` can also give this number.",
         helps: "Leave the key out, or write a larger `ranks_per_terminal`.";
 }
@@ -34,7 +34,7 @@ pub(super) fn is_free(programs: &Programs) -> bool {
 /// workload.
 pub(super) fn remark(programs: &Programs, path: &str, each: u32) -> Result<Option<Remark>, Refusal> {
     if each == 1 {
-        return Ok(without_effect(programs, path));
+        return without_effect(programs, path);
     }
     if !is_free(programs) {
         return Ok(None);
@@ -52,13 +52,16 @@ pub(super) fn remark(programs: &Programs, path: &str, each: u32) -> Result<Optio
 }
 
 /// Returns the warning about keys for messages inside nodes, if every node has one rank.
-fn without_effect(programs: &Programs, path: &str) -> Option<Remark> {
+fn without_effect(programs: &Programs, path: &str) -> Result<Option<Remark>, Refusal> {
     let keys =
         [("local_latency", programs.local_latency.is_some()), ("local_bandwidth", programs.local_bandwidth.is_some())];
     let written: Vec<&str> = keys.iter().filter(|(_, is_written)| *is_written).map(|(key, _)| *key).collect();
-    let first = written.first()?;
+    let Some(first) = written.first() else { return Ok(None) };
+    if programs.counted(path)?.sends_to_itself {
+        return Ok(None);
+    }
     let (has, listed) = (if written.len() > 1 { "have" } else { "has" }, written.join(" and "));
     let what = format!("{listed} {has} no effect: every node has one rank, so all messages use the network");
     let help = format!("leave {listed} out, or write `ranks_per_terminal`, such as 2");
-    Some(Remark::new(&NO_LOCAL_MESSAGES, format!("{path}.{first}"), [], what, help))
+    Ok(Some(Remark::new(&NO_LOCAL_MESSAGES, format!("{path}.{first}"), [], what, help)))
 }
