@@ -194,6 +194,11 @@ fn the_scheduler_reports_messages_inside_nodes_for_each_trace() {
     }
     assert_eq!(scheduled("", ""), []);
     assert_eq!(scheduled("local_latency: 1us, ", "").len(), 1, "one rank at each node");
+    // the second run of the trace has more ranks than the first: 3 fit on a node
+    let list = "arrivals: {list: [{trace: idle, at: 0ns}, {trace: ring, at: 1us, ranks: 2}, {trace: ring, at: 2us, ranks: 4}]}, ";
+    let found = scheduled("", &format!("cores_per_node: 3, {list}"));
+    assert_eq!((found.len(), &*found[0].0), (1, path), "{found:?}");
+    assert!(found[0].1.contains("3 ranks share a node"), "{found:?}");
 }
 
 /// The four ranks are under one leaf of a tree, and no message leaves it. Random terminals are under several leaves.

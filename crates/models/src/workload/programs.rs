@@ -316,6 +316,11 @@ impl Programs {
         counted::of(key, || Ok(self.make(path)?.0))
     }
 
+    /// Largest number of ranks of the program at a node that has at most `each` of them. `path` is the dotted path of this workload.
+    pub(super) fn ranks_together(&self, path: &str, each: u32) -> Result<u32, Refusal> {
+        Ok(self.counted(path)?.ranks.min(each))
+    }
+
     /// Number of terminals that the ranks of the program need. Refuses invalid keys; `path` is the dotted path of this workload.
     pub(super) fn terminals_needed(&self, path: &str) -> Result<u32, Refusal> {
         Ok(self.counted(path)?.ranks.div_ceil(self.ranks_per_node()))

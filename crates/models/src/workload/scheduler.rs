@@ -292,11 +292,15 @@ impl WorkloadModel for Scheduler {
         let arrived = self.programs(site)?;
         let mut all = answers::remarks(&arrived.skipped, &format!("{path}.arrivals.swf.file"));
         for (place, scheduled) in self.traces.iter().enumerate() {
-            // the arrivals can change the number of ranks of a trace
-            let run = arrived.programs.iter().find(|each| *each.name == *scheduled.name);
-            let programs = run.map_or(&scheduled.programs, |run| &run.programs);
-            let each = self.cores_per_node.unwrap_or(programs.ranks_per_node());
-            all.extend(programs.remarks_at(&format!("{path}.traces.{place}.programs"), each)?);
+            let path = format!("{path}.traces.{place}.programs");
+            let each = |programs: &Programs| self.cores_per_node.unwrap_or(programs.ranks_per_node());
+            // the arrivals can change the number of ranks of a trace: the run with the most ranks at a node counts
+            let mut most = (0, &scheduled.programs);
+            for run in arrived.programs.iter().filter(|run| *run.name == *scheduled.name) {
+                let together = run.programs.ranks_together(&path, each(&run.programs))?;
+                most = if together > most.0 { (together, &run.programs) } else { most };
+            }
+            all.extend(most.1.remarks_at(&path, each(most.1))?);
         }
         Ok(all)
     }
