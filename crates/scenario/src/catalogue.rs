@@ -12,7 +12,7 @@
 //! saves nothing.
 
 use crate::config::{PowerConfig, Scenario};
-use crate::default_prices::Far;
+use crate::default_prices::OtherRate;
 use crate::diagnostic::Diagnostic;
 use crate::figures::{figures, raw};
 use crate::prices::{Price, Prices, RouterPrice, named};
@@ -218,14 +218,14 @@ impl PowerConfig {
         Err(Refusal::new("power.policy", what, help))
     }
 
-    /// A text that states the source of the prices. `far`: a rate of links that is far from that of the source of the default prices.
-    pub(crate) fn prices_from(&self, far: Option<&Far>) -> String {
+    /// A text that states the source of the prices. `other`: a rate of links that is far from that of the source of the default prices.
+    pub(crate) fn prices_from(&self, other: Option<&OtherRate>) -> String {
         let is_default =
             self.prices == Prices::default() && self.class_prices.is_empty() && self.router_price.is_none();
         match &self.catalogue {
             Some(catalogue) => catalogue.to_string(),
             None if is_default => {
-                let remark = far.map(Far::remark).unwrap_or_default();
+                let remark = other.map(OtherRate::remark).unwrap_or_default();
                 format!("links of the TCEP paper (ISCA 2018){remark}, routers free")
             }
             None => "prices of the scenario".to_owned(),

@@ -22,12 +22,12 @@ const FAR: f64 = 2.0;
 
 /// A link class with default prices and a rate that is far from that of the source of these prices.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Far {
+pub(crate) struct OtherRate {
     class: String,
     gbps: f64,
 }
 
-impl Far {
+impl OtherRate {
     /// The link class whose rate differs most from that of the source. `None` if the scenario has prices of its own, or if no rate is far
     /// from that of the source.
     pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Option<Self> {
@@ -39,7 +39,7 @@ impl Far {
         let rates = spec.graph.links_by_class().into_iter().zip(&spec.links);
         let default = rates.filter(|((class, links), _)| *links > 0 && !power.class_prices.contains_key(class));
         let all = default.map(|((class, _), link)| Self { class, gbps: link.rate.per_cycle() * bits_per_ns });
-        all.filter(|far| far.ratio() > FAR).max_by(|a, b| a.ratio().total_cmp(&b.ratio()))
+        all.filter(|other| other.ratio() > FAR).max_by(|a, b| a.ratio().total_cmp(&b.ratio()))
     }
 
     /// Ratio of the larger to the smaller of the two rates.
@@ -61,15 +61,15 @@ impl Far {
     }
 }
 
-/// Hints that links of a far rate have the default prices.
+/// Hints that links of another rate have the default prices.
 pub(crate) fn hint(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
-    let far = Far::of(scenario, spec)?;
+    let other = OtherRate::of(scenario, spec)?;
     let what = format!(
         "`{}` links carry {} Gb/s, but have the default prices, which are those of links of {SOURCE_GBPS} Gb/s",
-        far.class,
-        far.rounded()
+        other.class,
+        other.rounded()
     );
     let help = "write `power.catalogue` for prices of real hardware, or your own `power.prices`";
-    let numbers = [("link_gbps", far.gbps), ("source_gbps", SOURCE_GBPS)];
+    let numbers = [("link_gbps", other.gbps), ("source_gbps", SOURCE_GBPS)];
     Some(Warning::new(&DEFAULT_PRICES_OF_OTHER_RATE, "power.prices", numbers, what, help))
 }

@@ -5,7 +5,7 @@ use crate::bill::{energies, link_classes, router_sleep};
 use crate::by_phase::phases;
 use crate::channels::{Channel, Channels};
 use crate::config::Scenario;
-use crate::default_prices::Far;
+use crate::default_prices::OtherRate;
 use crate::doubts;
 use crate::energy::Energy;
 use crate::grain;
@@ -177,7 +177,7 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
         "routing": point.scenario.routing.name(),
         "pattern": point.scenario.traffic.pattern.as_ref().map(weft_traffic::PatternConfig::name),
         "policy": point.scenario.power.policy.name(),
-        "prices_from": point.scenario.power.prices_from(Far::of(&point.scenario, spec).as_ref()),
+        "prices_from": point.scenario.power.prices_from(OtherRate::of(&point.scenario, spec).as_ref()),
         "links_stay_on": point.scenario.power.policy.stays_on(),
         "load": named_load(&point.scenario, spec).filter(|_| !at_full_speed(&point.scenario, spec)),
         "packet_flits": number(point.scenario.traffic.packet.mean()),
