@@ -226,7 +226,7 @@ impl PowerConfig {
             Some(catalogue) => catalogue.to_string(),
             None if is_default => {
                 let remark = other.map(OtherRate::remark).unwrap_or_default();
-                format!("links of the TCEP paper (ISCA 2018){remark}, routers free")
+                format!("links of the TCEP paper (ISCA 2018), routers free{remark}")
             }
             None => "prices of the scenario".to_owned(),
         }

@@ -55,7 +55,7 @@ impl OtherRate {
     /// The addition to the name of the source of the prices.
     pub(crate) fn remark(&self) -> String {
         format!(
-            " for {SOURCE_GBPS} Gb/s, but links carry {} Gb/s: set `power.prices` or `power.catalogue`",
+            " (prices for links of {SOURCE_GBPS} Gb/s, but links carry {} Gb/s: set `power.prices` or `power.catalogue`)",
             self.rounded()
         )
     }
