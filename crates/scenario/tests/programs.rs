@@ -216,7 +216,7 @@ fn a_policy_whose_links_carry_nothing_is_reported_after_the_run() {
     };
     let found = tree("").expect("a warning");
     assert_eq!(found["path"], "power.policy");
-    // 8 leaves with 4 links up, each of two channels
+    // 8 leaves with 4 upward links, each of two channels
     assert_eq!(found["numbers"]["managed_channels"], 64.0);
     let what = found["what"].as_str().expect("text");
     assert!(what.contains("none crossed one of the 64 channels that elastic_tree manages"), "{what}");
