@@ -351,18 +351,21 @@ fn completed(job: &JobOutcome) -> Option<u64> {
 }
 
 /// Fairness of injection during the window: Jain's index, and the smallest and the largest load of a terminal. Only terminals that can send
-/// are counted: those with a load, and those from which a program sent flits. A program leaves the other terminals of its job idle.
+/// are counted: those with a load, and those of a program. A program that has ended sent nothing from its idle terminals, so these are not
+/// counted. A program that has not ended may still have messages at each terminal of its job.
 fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let terminals = spec.graph.terminals() as usize;
-    let (mut has_load, mut has_program) = (vec![false; terminals], vec![false; terminals]);
-    for job in &spec.traffic.jobs {
-        let can_send = if job.workload.model().has_own_demand() { &mut has_program } else { &mut has_load };
+    let (mut may_wait, mut ended) = (vec![false; terminals], vec![false; terminals]);
+    for (job, outcome) in spec.traffic.jobs.iter().zip(&outcome.jobs) {
+        // the window of a program begins with the program
+        let has_ended = job.workload.model().has_own_demand() && matches!(outcome.progress, Progress::Ended(_));
+        let can_send = if has_ended { &mut ended } else { &mut may_wait };
         job.terminals.iter().enumerate().for_each(|(rank, &t)| can_send[t as usize] |= job.sends(rank));
     }
     let sent = |channel: &ChannelCount| channel.flits.iter().any(|&flits| flits > 0);
     let can_send = |channel: &&ChannelCount| {
         let terminal = channel.from_port as usize;
-        has_load[terminal] || has_program[terminal] && sent(channel)
+        may_wait[terminal] || ended[terminal] && sent(channel)
     };
     let sources = outcome.channels.iter().filter(|channel| channel.from.is_none()).filter(can_send);
     let flits: Vec<u64> = sources.map(|c| c.flits.iter().sum()).collect();

@@ -102,7 +102,7 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// version, so results of another version are never reused.
 ///
 /// Version 30: `saturated` is null if the window or the drain is shorter than the time that packets need in a network without queues.
-/// `source_fairness_jain`, `source_load_min` and `source_load_max` leave out terminals from which a program sends nothing.
+/// `source_fairness_jain`, `source_load_min` and `source_load_max` leave out terminals from which a program that has ended sent nothing.
 ///
 /// Version 29: the recovery after a failure counts packets that were lost in the same time bin as the failure. Under the collective table
 /// `nccl` the segments of a tree or a chain have the chunk sizes of NCCL's protocols. In earlier versions each segment had 1 MiB.

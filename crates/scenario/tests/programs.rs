@@ -55,6 +55,10 @@ fn terminals_without_a_rank_are_no_unfair_sources() {
     let summary = run(&point(&text)).summary;
     assert_eq!(summary["source_fairness_jain"], 1.0);
     assert_eq!(summary["source_load_min"], summary["source_load_max"]);
+    // until the program ends, messages may wait at all 8 terminals: (4 x)^2 / (8 * 4 x^2) = 0.5 for 4 equal loads x
+    let cut = run(&point(&(text + "measure: {stop: {complete: {max_window: 64cycles}}}\n"))).summary;
+    assert_eq!(cut["ending"], "not_complete");
+    assert_eq!((&cut["source_fairness_jain"], &cut["source_load_min"]), (&0.5.into(), &0.0.into()));
 }
 
 #[test]
