@@ -293,8 +293,7 @@ impl Facts {
         }
     }
 
-    /// Whether a longer window would have no effect or no more packets: batches and programs end the window, or all jobs are batches, and
-    /// they are complete.
+    /// Whether a longer window would give no more packets: batches and programs end the window, or all jobs are complete batches.
     pub(crate) fn has_sent_all(&self) -> bool {
         let are_batches = !self.jobs.is_empty() && self.jobs.iter().all(|job| job.batch_packets.is_some());
         self.ends_with_its_work() || are_batches && self.completion_cycles.is_some()

@@ -297,7 +297,7 @@ fn most_per_cycle(spec: &Spec) -> Option<u128> {
     let of_routers = spec.router_price.unwrap_or_default();
     let standing = of_routers.static_yj_per_cycle.max(of_routers.asleep_yj_per_cycle.unwrap_or(0));
     let routers = standing.checked_mul(spec.graph.routers().into())?;
-    // all channels of a class that start at a router use the same, and all others, too
+    // channels of one class that start at a router use the same energy, and so do channels of one class that start at a terminal
     let mut channels = vec![[0u128; 2]; spec.links.len()];
     for ends in channel_ends(&spec.graph) {
         channels[usize::from(ends.class)][usize::from(ends.from.is_some())] += 1;

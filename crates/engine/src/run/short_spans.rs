@@ -4,8 +4,9 @@
 //! In a shorter span the network can accept less than the offered load, and in a shorter drain packets can be missing, although no queue
 //! grows. For such a span the verdict "saturated" would be wrong, so the span gets no verdict.
 //!
-//! The time for sleeping links counts only if a link was going off or waking. A judged span needs the wait for one link, and begins after
-//! the first packets have arrived, or lasts as long as packets need on a long path. A drain needs the time of a long path.
+//! The time for sleeping links counts only if a link was going off or waking. A judged span must be as long as
+//! the wait for one link. If it begins before the first packets arrive, it must be as long as packets need on a long path. A drain must
+//! always be as long as that.
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::Spec;

@@ -99,7 +99,7 @@ pub(super) fn rounds() -> u64 {
     std::env::var("WEFT_TEST_ROUNDS").map_or(1, |text| text.parse().expect("WEFT_TEST_ROUNDS is a number"))
 }
 
-/// One element of `all`, so that a test spreads the elements over its cases. `what`: the description of the case. In `make test-all` each
+/// Selects an element of `all`, so that a test spreads the elements over its cases. `what`: the description of the case. In `make test-all` each
 /// case uses all elements.
 pub(super) fn some_of<T: Copy>(all: &[T], what: &str) -> Vec<T> {
     match rounds() {

@@ -1,6 +1,6 @@
 //! A cache of the numbers of ranks of programs, by the parameters or the file of the program. These alone determine a program, so each
 //! process makes a program only once. A sweep over sets of the scheduler checks every program of a set at each of its points.
-//! One program can take a second to generate.
+//! The generation of a program can take a second.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
