@@ -215,11 +215,13 @@ fn few_packets_of_batches_need_larger_batches() {
     let remedy = |change: Value| {
         let mut few = json!({"packets": 10, "warmup_cycles": 0});
         few.as_object_mut().expect("an object").extend(change.as_object().expect("an object").clone());
-        let found = point(few).diagnoses().swap_remove(0);
+        let facts = point(few);
+        let found = facts.diagnoses().swap_remove(0);
         assert_eq!(found.code.name, "too_few_packets");
+        let note = &facts.notes("short_window", 0.0).expect("a topic")[0].what;
         let is_larger = found.remedy.text.contains("batches");
         let more = if is_larger { "write larger batches or a longer program" } else { "write a longer measure.window" };
-        assert!(found.what.ends_with(more), "{}", found.what);
+        assert!(note.ends_with(more), "{note}");
         (found.remedy.text.clone(), found.remedy.settings.len())
     };
     let longer = ("write `measure.window: 6000cycles` or more".to_owned(), 1);
