@@ -276,7 +276,9 @@ impl Measure {
             return Ok(());
         }
         let what = "the window ends when all jobs have ended: `window` would have no effect";
-        let help = "leave `window` out; to limit the length of the window, write `measure.stop: {complete: {max_window: 1ms}}`";
+        let help = "leave `window` out; to limit the length of the window, write `measure.stop: {complete: {max_window: 1ms}}`; if another \
+                    point of a sweep needs the window, write the sweep as `zip`, and zip it with `measure: [{}, {window: 30us}]`, an entry \
+                    for each point";
         Err(Refusal::new("measure.window", what, help))
     }
 

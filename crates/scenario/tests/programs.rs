@@ -105,6 +105,22 @@ fn a_window_that_would_have_no_effect_is_refused() {
     point(&(others.replace("ranks: 8", "ranks: 4") + "measure: {window: 30us}\n"));
 }
 
+/// A sweep of a program and an open load needs the window for the load only.
+#[test]
+fn a_sweep_of_programs_and_loads_gives_the_window_to_the_loads() {
+    let traffic = "[{workload: {programs: {program: {collective: {operation: all_reduce, ranks: 4, bytes: 800B}}}}}, \
+                   {pattern: uniform, load: 0.1}]";
+    let top = "topology: {single_router: {terminals: 4}}\nrouting: dimension_order\n";
+    let expanded = |text: &str| weft_scenario::expand("both.yaml", text, &[]);
+    let error = expanded(&format!("{top}measure: {{window: 30us}}\nsweep: {{traffic: {traffic}}}\n")).expect_err("bad");
+    assert!(error.text.contains("zip it with `measure: [{}, {window: 30us}]`"), "{}", error.text);
+    let points = expanded(&format!("{top}zip: {{traffic: {traffic}, measure: [{{}}, {{window: 30us}}]}}\n"))
+        .expect("the remedy");
+    let stops: Vec<_> = points.iter().map(|point| point.spec().expect("a spec").phases).collect();
+    assert_eq!(stops[0].stop, Stop::Complete);
+    assert_eq!((stops[1].stop, stops[1].window), (Stop::Window, 30_000));
+}
+
 /// The paths of the warnings of a scenario, each with its text.
 fn warned(text: &str) -> Vec<(String, String)> {
     let warnings = point(text).warnings.into_iter();
