@@ -110,7 +110,8 @@ fn a_resolved_scenario_reads_back_as_the_same_point() {
     assert_eq!(first.hash, again.hash);
     assert_eq!(
         point(&[("power.catalogue", "null")]).run(Execution::new(1, 0), &()).expect("runs").summary["prices_from"],
-        "links of the TCEP paper (ISCA 2018), routers free (prices for links of 48 Gb/s, but links carry 400 Gb/s: set `power.prices` or `power.catalogue`)"
+        "links of the TCEP paper (ISCA 2018), routers free (prices for links of 48 Gb/s, but links carry \
+         400 Gb/s: set `power.prices` or `power.catalogue`)"
     );
 }
 

@@ -13,8 +13,8 @@ weft_units::codes! {
         helps: "Write `local_latency` and `local_bandwidth`, or an `interface` that sets them. If messages inside a node shall take no \
                 time, write `local_latency: 0ns`.";
     NO_LOCAL_MESSAGES = "no_local_messages", Warning,
-        means: "`local_latency` or `local_bandwidth` has no effect. Every node has only one rank of the program, and no rank sends messages \
-                to itself, so all messages use the network.",
+        means: "`local_latency` or `local_bandwidth` has no effect. Every node has only one rank of the program, and no rank sends \
+                messages to itself, so all messages use the network.",
         computed: "The keys apply to messages inside a node. `ranks_per_terminal` gives the number of ranks of a node, and its \
                    default is 1. If programs share nodes, `cores_per_node` can also give this number.",
         helps: "Leave the key out, or write a larger `ranks_per_terminal`.";
