@@ -27,8 +27,9 @@ pub(crate) fn warning(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let is_late = hops > 0 && !outcome.channels.iter().any(|channel| between(channel) && carried(channel));
     // the flits of channels include control packets, so hops of packets decide if there are some
     let is_used = if control > 0 { hops > 0 } else { is_late || managed.iter().any(|channel| carried(channel)) };
-    let has_ended = matches!(outcome.ending, Ending::Drained | Ending::NotComplete | Ending::Saturated);
-    if !spec.switches_links() || managed.is_empty() || is_used || outcome.sums.packets == 0 || !has_ended {
+    // packets that have not arrived may wait for these links
+    let all_arrived = outcome.ending == Ending::Drained;
+    if !spec.switches_links() || managed.is_empty() || is_used || outcome.sums.packets == 0 || !all_arrived {
         return None;
     }
     let names = spec.graph.class_names();
