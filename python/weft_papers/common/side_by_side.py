@@ -87,8 +87,8 @@ def run(
     show : callable or None
         The calling thread calls this function with the current `Standing` at short intervals.
     on_end : callable or None
-        The calling thread calls this function once for each sweep without an error, at its end. Other sweeps run
-        meanwhile. The calling thread does not call `show` before `on_end` returns. If `on_end` raises an error, the
+        The calling thread calls this function once for each sweep without an error, at its end. Meanwhile the other
+        sweeps go on. The calling thread does not call `show` before `on_end` returns. If `on_end` raises an error, the
         running points stop.
 
     Raises

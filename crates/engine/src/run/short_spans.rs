@@ -45,8 +45,8 @@ impl Needed {
     }
 }
 
-/// The longest time for which a packet waits for one link that is off. 0 if links wake only at times that the policy states: a policy that
-/// repeats its actions is judged over whole periods (`run/judge.rs`).
+/// The longest wait of a packet for one link that is off. The result is 0 if the policy states the times at which links wake. A policy that
+/// repeats its actions is judged over whole periods instead (`run/judge.rs`).
 fn wait_for_link(spec: &Spec) -> u64 {
     let has_times = spec.schedule().is_ok_and(|schedule| schedule.period.is_some() || !schedule.once.is_empty());
     if has_times { 0 } else { spec.policy.longest_wait(spec.cycle_fs).unwrap_or(0) }
