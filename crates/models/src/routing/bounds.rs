@@ -12,7 +12,8 @@ const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
 pub(crate) const NEXT_GROUP: &str = r#"{"group_shift": {"shift": 1}}"#;
 pub(crate) const NEXT_ROUTER: &str = r#"{"router_shift": {"shift": 1}}"#;
 
-/// Networks of several kinds with short paths, for routings that join two paths: both together need at most 6 VC classes.
+/// Networks of several kinds, for routings whose paths have two legs. Paths in these networks are short: the two legs together need at most
+/// 6 VC classes.
 pub(crate) const SHORT_PATHS: [&str; 6] = [
     FULL_MESH,
     r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#,
@@ -29,18 +30,19 @@ pub(crate) trait SharedBounds: Sized {
     /// direction carries the load of 3 routers.
     fn bound_by_tornado_on_a_ring(self) -> Self;
 
-    /// On minimal paths, the 4 terminals of a router share one link in each dimension.
+    /// On minimal paths, the packets of the 4 terminals of a router share one link in each dimension.
     fn bound_by_tornado_on_a_grid(self) -> Self;
 
     /// On minimal paths, the 4 terminals of a router share the link to the next router.
     fn bound_by_one_neighbor(self) -> Self;
 
-    /// m <= 1 flits take the link to the neighbor, and d flits take detours. The other 4 links of a router carry the first and second hops
-    /// of detours: 2 d <= 4. Therefore 4 terminals send at most m + d <= 3 flits.
+    /// In each cycle, the 4 terminals of a router send m <= 1 flits on the link to the neighbor, and d flits on detours of two hops. On
+    /// average, the other 4 links out of a router carry the d first hops of its own detours and d second hops of other detours: 2 d <= 4.
+    /// Therefore the 4 terminals send at most m + d <= 3 flits per cycle.
     fn bound_with_detours_around_one_neighbor(self) -> Self;
 
-    /// A group of 8 terminals has 8 global links. Minimal packets (m <= 1) take one link, and detours (d) take two: m + 2 d <= 8. Therefore
-    /// m + d <= 4.5.
+    /// A group of 8 terminals has 8 global links, one of them to the next group. In each cycle, the group sends m <= 1 flits on the minimal
+    /// path over this link, and d flits on detours over two global links: m + 2 d <= 8. Therefore m + d <= 4.5.
     fn bound_with_detours_to_the_next_group(self) -> Self;
 }
 

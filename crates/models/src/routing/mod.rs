@@ -1,11 +1,12 @@
-//! The registry of routings: each routing is one file in the folder of the networks that it routes, and one line here.
+//! The registry of routings. Each routing is one file, in the folder of the kind of networks that it routes, and one line of the
+//! registry below.
 //!
 //! Several routings share code:
 //! - [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a destination.
-//! - [`on_links`] finds paths around links of lines that are off.
+//! - [`on_links`] finds paths around links that are off, inside a line of a HyperX (all routers along one dimension).
 //! - [`weighted`] computes shortest paths with link weights.
-//! - [`best`] compares candidates by their credits.
-//! - [`in_transit`] is for routings that leave their minimal path at any router and escape into rings.
+//! - [`best`] finds the candidate output with the most credits.
+//! - [`in_transit`] is for routings whose packets can leave the minimal path at any router, and can escape into rings.
 //! - [`two_legs`] joins two paths of a routing at an intermediate router.
 //! - [`bounds`] has bounds on the accepted load, for the examples of routings.
 
@@ -104,7 +105,8 @@ impl RoutingConfig {
         self.model().rebuilds_any()
     }
 
-    /// Builds the routing for this graph, or for a plane of it. Refuses a graph that the routing cannot route.
+    /// Builds the routing for this graph. If the graph consists of identical planes without common channels, builds it for one
+    /// plane. Refuses a graph that the routing cannot route.
     pub fn build(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         if !self.fits(graph) {
             return Err(wrong_graph(self.name(), self.declares(), graph));
@@ -113,10 +115,12 @@ impl RoutingConfig {
     }
 }
 
-/// Largest bias. With it, congestion times hops plus bias fits into 32 bits.
+/// Largest bias toward the minimal path that a scenario may set [flits]. Up to this bias, the cost of a path (congestion times
+/// hops plus bias) fits into 32 bits.
 const MAX_THRESHOLD: i32 = 1 << 30;
 
-/// Converts the bias of a scenario to the unit of the sensors; refuses one that is too large.
+/// Converts the key `threshold` of a scenario (the bias) to the integer type in which sensors count flits. Refuses a bias that
+/// is too large.
 fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
     i32::try_from(flits.0).ok().filter(|&flits| flits <= MAX_THRESHOLD).ok_or_else(|| {
         let what = format!("{} flits are more than any queue can hold", flits.0);
@@ -124,18 +128,19 @@ fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
     })
 }
 
-/// Returns the same number of VC classes for all links between routers.
+/// Returns `classes` as the number of VC classes for every class of links between routers. Terminal links (link class 0) have 1.
 fn same_classes(graph: &Graph, classes: u8) -> Classes {
     let mut all = vec![classes; graph.class_names().len()];
     all[0] = 1;
     all
 }
 
-/// Largest number of VCs of a link, and therefore of VC classes.
+/// Largest number of VCs on a link. A link cannot have more VC classes than this.
 const MAX_CLASSES: u8 = 16;
 
-/// Returns the number of VC classes for paths on which the class of a hop is its index. Refuses paths with more links than a
-/// link can have VC classes; `path` is the scenario key that the refusal names.
+/// Returns the number of VC classes for a routing whose hop number `i` uses VC class `i`; `longest` is the length of its longest
+/// path [links]. Refuses paths with more links than a link can have VC classes; `path` is the scenario key that the refusal
+/// names.
 fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8, Refusal> {
     match u8::try_from(longest).ok().filter(|&longest| longest <= MAX_CLASSES) {
         Some(longest) => Ok(longest.max(1)),

@@ -6,14 +6,15 @@ use weft_api::routing::Classes;
 use weft_api::state::Packet;
 use weft_topology::{Arrangement, Graph};
 
-/// Coordinates of a router: group << 16 | index in the group.
+/// The groups of a dragonfly. The coordinates of a router are `group << 16 | index in the group`.
 #[derive(Debug, Clone)]
 pub struct Groups {
     pub groups: u32,
     pub per_group: u32,
     first_local: u16,
     arrangement: Arrangement,
-    /// For each global port number k of a group: the router (its index in the group) and the output port.
+    /// The global ports of a group, numbered k = 0, 1, ... in the same way in every group. For each k: the router (its index in the
+    /// group) and the output port.
     gateway: Vec<(u16, u16)>,
     pub links_per_pair: u32,
     /// Number of link classes of the network.
@@ -57,8 +58,8 @@ impl Groups {
         })
     }
 
-    /// Returns the number of VC classes per link class: `local` on links in a group, `global` on links between groups. Links of
-    /// other classes, such as escape rings, get the one class that every link has. Packets do not use this class there.
+    /// Returns the number of VC classes per link class: `local` on links in a group, `global` on links between groups. Links of other
+    /// classes, such as those of escape rings, get one class, the minimum of every link. Packets do not use this class there.
     pub fn vc_classes(&self, local: u8, global: u8) -> Classes {
         let mut classes = vec![1; self.link_classes];
         (classes[self.local_class], classes[self.global_class]) = (local, global);
@@ -113,8 +114,9 @@ impl Groups {
         wired.saturating_sub(index(at) * per_router).min(per_router) as u16
     }
 
-    /// Returns the rank of a hop, if the VC class of a hop is the number of global links that the packet has crossed. Ranks
-    /// rise in this order: local links of class 0, global links of class 0, local links of class 1, and so on.
+    /// Returns the rank of a hop ([`Proof::Rises`](super::Proof::Rises)). It is valid for routings in which the VC class of a hop is
+    /// the number of global links that the packet has crossed. Ranks rise in this order: local links of class 0, global links of
+    /// class 0, local links of class 1, and so on.
     pub fn rank(&self, hop: Hop) -> u32 {
         2 * u32::from(hop.class) + u32::from(!self.is_local(hop.port))
     }

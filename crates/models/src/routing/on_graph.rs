@@ -56,15 +56,15 @@ pub(super) fn hop_classes(graph: &Graph, longest: u32, name: &str) -> Result<Cla
 /// Largest allowed size [bytes] of a table with an entry for every router and destination.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
-/// A graph in which routers are identified by their numbers, with a table of distances: one byte per destination and router.
-/// Copies share the data.
+/// The distances from every router to every router with terminals, in a table with one byte per pair. Methods take routers by
+/// their numbers. Clones share the tables.
 #[derive(Debug, Clone)]
 pub struct Distances {
     pub wiring: Wiring,
-    /// Distances [links]. The index is (row of the destination) * routers + router.
+    /// Distances [links]. The index is (row of the destination) * (number of routers) + (number of the router).
     links: Arc<[u8]>,
-    /// For the same indices: the ports that begin a shortest path, one bit for each port. Empty if the ports are computed from the
-    /// distances instead.
+    /// With the same indices as `links`: a mask of the ports that begin a shortest path, one bit per port. Empty if the ports are
+    /// computed from the distances instead.
     first_ports: Arc<[u64]>,
     /// Number of links on the longest shortest path between routers with terminals.
     pub longest: u8,
@@ -73,7 +73,7 @@ pub struct Distances {
 /// Largest size [bytes] of a table of first ports. The limit is low because routers read the table at random positions.
 const MAX_FIRST_PORTS: u64 = 1 << 24;
 
-/// The neighbour at each port of each router, and a row number in the tables for every router with terminals.
+/// The neighbour at each port of each router. Also the row that each router with terminals has in tables of destinations.
 #[derive(Debug, Clone)]
 pub struct Wiring {
     /// For each router, the index in `peers` of its first port. The last entry is the number of all ports.
@@ -146,7 +146,8 @@ impl Wiring {
         self.rows[dest as usize].unwrap_or(0) as usize * self.rows.len() + router as usize
     }
 
-    /// Refuses a table that is too large. The table has `bytes` bytes for each router and destination.
+    /// Returns the number of entries of a table with one entry per router and destination. An entry has `bytes` bytes. Refuses a
+    /// table of more than [`MAX_BYTES`].
     pub fn check_size(&self, bytes: u64, name: &str) -> Result<usize, Refusal> {
         let (rows, routers) = (u64::from(self.destinations), u64::from(self.routers()));
         let total = rows * routers * bytes;
@@ -226,8 +227,8 @@ impl Distances {
         self.wiring.peers(at).iter().zip(0u16..).filter(move |(peer, _)| nearer(peer)).map(|(_, port)| port)
     }
 
-    /// Calls `draw(count)` with the number of ports that begin a shortest path to `dest` (not `at` itself), and returns the port
-    /// of the drawn number. `None` if no path leads to `dest` any more.
+    /// Draws one of the ports of `at` that begin a shortest path to `dest`, which must not be `at`. `draw` gets the number of
+    /// these ports and returns the index of one of them. The result is `None` if failures have left no path to `dest`.
     #[inline(always)]
     pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u16> {
         let Some(&first) = self.first_ports.get(self.wiring.place(at, dest)) else {
@@ -239,8 +240,8 @@ impl Distances {
         (rest != 0).then(|| rest.trailing_zeros() as u16)
     }
 
-    /// Calls `turns` with every turn of shortest paths from routers with terminals to `dest`. The arguments are a router, its
-    /// output port, and the output ports of the next router.
+    /// Calls `turns` with every turn of shortest paths from routers with terminals to `dest`. A turn is a router, an output port
+    /// of it, and all output ports that a packet may take at the next router.
     pub fn turns_to(&self, dest: u32, mut turns: impl FnMut(u32, u16, &Ports)) {
         let routers = self.wiring.routers();
         let mut at_distance: Vec<Vec<u32>> = vec![Vec::new(); 256];
@@ -265,8 +266,8 @@ impl Distances {
     }
 }
 
-/// Breadth-first search from up to 64 routers at once: each of these routers has one bit. If a router is too far from one
-/// of these routers, returns the latter as the error.
+/// Breadth-first search from up to 64 `sources` at once, in which each source has one bit of a mask. Writes the distances into
+/// `rows`, one row per source. If a router is more than 255 links away from a source, the error is this source.
 fn search(wiring: &Wiring, sources: &[u32], rows: &mut [u8]) -> Result<(), u32> {
     let routers = wiring.routers();
     let mut seen = vec![0u64; routers as usize];

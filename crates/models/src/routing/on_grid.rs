@@ -16,12 +16,12 @@ pub enum Dateline {
     /// A packet uses class 0 until it crosses the wrap link, and class 1 on the wrap link and after it.
     #[default]
     Crossing,
-    /// A packet gets its class when it enters the dimension, and keeps the class. This choice at entry balances the load of the two
-    /// classes better.
+    /// A packet gets its class when it enters the dimension, and keeps the class. This rule balances the load of the two classes
+    /// better than `crossing`.
     Entry,
     /// All VCs form one class, and each ring keeps a bubble. A packet that enters a ring needs room for two packets, and a packet
-    /// that continues in its ring needs room for one. The rule needs virtual cut-through, and buffers for two packets. Packets and
-    /// replies must have one length.
+    /// that continues in its ring needs room for one. The rule needs virtual cut-through, and buffers for two packets. All
+    /// packets, including replies, must have the same length.
     Bubble,
     /// All packets use one class. Channels then depend on each other in a cycle, which Weft refuses unless the scenario
     /// allows it.
@@ -41,8 +41,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Returns the grid of a graph; `None` if the graph is not a grid, or if its lines have several kinds. A single
-    /// router is a grid without dimensions.
+    /// Returns the grid of a graph; `None` if the graph is not a grid, or if its lines are not all of one kind. A single router is
+    /// a grid without dimensions.
     pub fn of(graph: &Graph) -> Option<Self> {
         let grid = graph.structure().grid.as_ref()?;
         let (dimensions, line) = (&grid.dimensions, grid.uniform()?);
@@ -101,8 +101,8 @@ impl Grid {
         self.ports[d] + u16::from(!up)
     }
 
-    /// Returns whether a minimal path from coordinate `own` to coordinate `to` leads up, and whether one leads down. If `to`
-    /// is half way round a ring, both directions are minimal.
+    /// Returns two values for dimension `d`: whether a minimal path from coordinate `own` to coordinate `to` leads up (to higher
+    /// coordinates), and whether one leads down. If `to` is half way round a ring, both directions are minimal.
     #[inline(always)]
     pub fn ways(&self, own: u8, to: u8, d: usize) -> (bool, bool) {
         if self.line != Line::Ring {
@@ -141,9 +141,10 @@ impl Grid {
             .sum()
     }
 
-    /// Returns the next hop in dimension order to `to` (not `at` itself). `d` is the first dimension in which they differ. The
-    /// VC class is 0 by default. It is 1 after the dateline of a ring, or for a hop into a ring that keeps a bubble. If the
-    /// destination is half way round a ring, the packet draws its direction as it enters the dimension.
+    /// Returns the next hop in dimension order from `at` to `to`, which must not be `at`. `d` is the first dimension in which the
+    /// two routers differ. The VC class is 0, except in rings: there `dateline` determines which hops use class 1. With
+    /// [`Dateline::Bubble`] these are the hops that enter a ring. If the destination is half way round a ring, a hash of the
+    /// packet decides its direction.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
         let entering = packet.dim != d as u8 + 1;
@@ -170,8 +171,8 @@ impl Grid {
         Hop { port: self.port_along(d, up), class: packet.lane }
     }
 
-    /// The dimensions with rings of an even number of routers. There a packet can reach the router half way round in
-    /// both directions.
+    /// The dimensions whose rings have an even number of routers. In such a ring, both directions to the router half way round are
+    /// equally short.
     pub fn tied_dimensions(&self) -> Vec<u64> {
         let tied = |&d: &u64| self.line == Line::Ring && self.widths[d as usize].is_multiple_of(2);
         (0..u64::from(self.dims)).filter(tied).collect()
@@ -187,14 +188,14 @@ impl Grid {
         2 * u32::from(Self::coordinate(a, d).abs_diff(Self::coordinate(b, d))) == u32::from(self.widths[d])
     }
 
-    /// Returns the VC classes on which packets enter rings, if the rings keep a bubble. `links` is the number of link classes
-    /// (0: links to terminals).
+    /// Returns the VC classes on which packets enter rings, if the rings keep a bubble. `links` is the number of link classes;
+    /// class 0 contains the links to terminals.
     pub fn ring_entries(&self, dateline: Dateline, links: usize) -> Vec<RingEntry> {
         let rings = if self.line == Line::Ring && dateline == Dateline::Bubble { links } else { 0 };
         (1..rings as u8).map(|link| RingEntry { link, enter: 1, move_on: 0, vcs: None }).collect()
     }
 
-    /// Number of VC classes that one phase in dimension order needs.
+    /// Number of VC classes that a path in dimension order needs, or each leg if a path has two legs in dimension order.
     pub fn classes(&self, dateline: Dateline) -> u8 {
         if self.line == Line::Ring && dateline != Dateline::None { 2 } else { 1 }
     }

@@ -1,9 +1,9 @@
-//! The lines of a HyperX (all routers along one dimension) under a power policy that publishes their link states
-//! (`Subnetworks`).
+//! The lines of a HyperX (all routers along one dimension) under a power policy that publishes the states of their links
+//! ([`LinkKnowledge::Subnetworks`]).
 //!
-//! If the direct link of a packet in a line is dark, the packet goes over a third router of the line with active links to
-//! both ends. If the second link of this detour has gone dark meanwhile, the packet goes over the hub, whose links to all
-//! members of the line are on.
+//! The routers of a line are its members. If the direct link between two members is dark, a packet goes over a third member
+//! that has active links to both. If the second link of this detour has gone dark meanwhile, the packet goes from the third
+//! member over the hub. The links of the hub to all members of the line are on.
 
 use super::on_grid::Grid;
 use super::{LinkKnowledge, View};
@@ -13,8 +13,8 @@ use weft_api::state::LinkState;
 use weft_api::subnetworks::Subnets;
 use weft_topology::Graph;
 
-/// The lines of a grid. While `weft check` computes paths under a policy, `first` has the policy that decides which
-/// links are on.
+/// The lines of a grid. While `weft check` computes paths under a power policy, `first` holds this policy, which decides
+/// which links are on in cycle 0. For each link class, `first` also holds whether the policy manages its links.
 #[derive(Debug, Clone)]
 pub struct Lines {
     nets: Subnets,
@@ -27,15 +27,16 @@ impl Lines {
         Some(Self { nets: Subnets::of(graph)?, first: None })
     }
 
-    /// Returns the members over which a packet can go from member `own` to member `to` of line `d`, as a bit mask.
+    /// Returns the third members over which a packet can go from member `own` to member `to` of line `d` in two hops, as a
+    /// bit mask.
     #[inline(always)]
     pub fn ways<Q: View + ?Sized>(&self, here: &Q, d: usize, own: u8, to: u8) -> u64 {
         here.table().between(&self.nets, d, own, to)
     }
 
-    /// Returns the member over which a packet at an intermediate router goes to member `to`, if the direct link is dark. This
-    /// member is the hub if possible, and otherwise another member with active links to both routers. `None` if no member has
-    /// links to both.
+    /// Returns the member over which a packet continues to member `to`, if the packet is already on a detour and the direct
+    /// link is dark. This member is the hub or the next hub if possible, and otherwise the lowest member with active links to
+    /// both `own` and `to`. `None` if no member has links to both.
     pub fn over_hub<Q: View + ?Sized>(&self, here: &Q, d: usize, own: u8, to: u8) -> Option<u8> {
         let (ways, table) = (self.ways(here, d, own, to), here.table());
         let known = [table.hub(d), table.next_hub(d)].into_iter().find(|&hub| ways >> hub & 1 != 0);
@@ -68,13 +69,13 @@ impl Lines {
         self.first.is_some()
     }
 
-    /// Assumes from now on that the links that are on in cycle 0 under this policy are on, and no others.
+    /// From now on, assumes that only those links are on that this policy has on in cycle 0.
     pub fn assume_first(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
         self.first = Some((policy.clone(), managed.to_vec()));
     }
 
-    /// Assumes from now on that all links are on. Returns true if the policy switches all links on when the network is full,
-    /// and if a policy was assumed before.
+    /// From now on, assumes that all links are on. Returns true if a policy was assumed before and this policy switches all
+    /// links on when the network is full.
     pub fn assume_all(&mut self) -> bool {
         self.first.take().is_some_and(|(policy, _)| policy.fills_up())
     }
@@ -89,7 +90,7 @@ pub fn nth(mut bits: u64, k: u32) -> u8 {
     bits.trailing_zeros() as u8
 }
 
-/// Functions for tests of routings that use the link states of lines. They follow packets.
+/// Functions that follow packets, for the tests of routings that use the link states of lines.
 #[cfg(test)]
 pub(super) mod walks {
     use crate::routing::{LinkKnowledge, Routing, RoutingModel};
@@ -132,8 +133,8 @@ pub(super) mod walks {
             let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };
             longest(&graph, &routing, &coords, from, &packet)
         };
-        // the longest path from (3, 2) to (1, 1): over a third router and the hub in the line of 4, and over the hub in
-        // the line of 3
+        // the longest path from (3, 2) to (1, 1) has 3 hops in the line of 4 routers, over a third router and the hub, and 2
+        // hops in the line of 3 routers, over the hub
         assert_eq!(of_pair(11, 5), 3 + 2);
         for (from, to) in (0..12u32).flat_map(|from| (0..12u32).map(move |to| (from, to))) {
             let apart = u32::from(from % 4 != to % 4) + u32::from(from / 4 != to / 4);

@@ -6,10 +6,10 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The paths over an intermediate router, for a routing such as Valiant. Functions take routers by their numbers. Packets in
-/// phase 0 go to the intermediate, which is `Packet::target`. Packets in phase 1 go to their destination, which is then their
-/// target. The VC classes of the second leg are above those of the first leg. A packet without an intermediate is in phase 1 from
-/// the beginning.
+/// The paths over an intermediate router, for a routing such as Valiant. Methods take routers by their numbers. Packets in phase 0
+/// go to the intermediate. Packets in phase 1 go to their destination. In both phases, `Packet::target` is the router at which the
+/// leg ends. The VC classes of the second leg are above those of the first leg. A packet without an intermediate is in phase 1
+/// from the beginning.
 #[derive(Debug, Clone)]
 pub struct TwoLegs {
     leg: Arc<dyn AnyRouting>,
@@ -36,9 +36,9 @@ impl TwoLegs {
         Ok(Self { coords: leg.coordinates(graph).into(), leg, classes, second: second.into(), most_of_first, mids })
     }
 
-    /// Computes the paths through the network without its failed parts. The first VC class of the second leg does not change,
-    /// because packets are in flight. If a first leg has become longer, its second leg begins with a higher class
-    /// ([`turn`](Self::turn)).
+    /// Computes the paths through the network without its failed parts. The first VC class of the second leg stays as it is,
+    /// because packets in flight already use the VC classes. If a first leg has become longer, its second leg begins with a higher
+    /// class ([`turn`](Self::turn)).
     pub fn rebuilt(&self, left: &Graph) -> Result<Self, Refusal> {
         let leg = self.leg.rebuild(left)?;
         let (classes, _) = classes_of_both(left, &leg.needs().classes);
@@ -164,8 +164,8 @@ impl TwoLegs {
         }
     }
 
-    /// Returns the proof that paths cannot deadlock. The legs are checked separately only under two conditions: the packet and its
-    /// draws determine every hop, and every router can be the end of a leg.
+    /// Returns the proof that paths cannot deadlock. The dependency check follows the two legs separately ([`Proof::TwoLegs`])
+    /// only under two conditions. The packet and its random choices determine every hop, and every router can be the end of a leg.
     pub fn proof(&self) -> Proof<'_> {
         match self.leg.proof() {
             Proof::Rises { link_first: false, .. } => Proof::rises(),
@@ -199,7 +199,7 @@ pub fn build_leg(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> R
     Err(Refusal::new(path, what, format!("write one of the routings that can: {}", legs_for(graph).join(", "))))
 }
 
-/// Moves the refusal of a leg's routing to `path`, where the scenario has this routing.
+/// Changes the place that a refusal of the leg's routing names. The new place is below `path`, the scenario key of this routing.
 fn nested(refusal: Refusal, path: &str) -> Refusal {
     let within = refusal.path.strip_prefix("routing.").map_or(String::new(), |rest| format!(".{rest}"));
     Refusal { path: format!("{path}{within}"), ..refusal }
@@ -211,15 +211,16 @@ fn legs_for(graph: &Graph) -> Vec<&'static str> {
     RoutingConfig::declared().filter(|(_, about)| fits(about)).map(|(name, _)| name).collect()
 }
 
-/// The fault and the remedy, if links would need more VC classes than they can have.
+/// Refuses VC classes if a link would need more of them than it can have. The error contains the fault and the remedy.
 fn refuse_too_many(classes: &Classes) -> Result<(), (String, String)> {
     let Some(&most) = classes.iter().max().filter(|&&most| most > MAX_CLASSES) else { return Ok(()) };
     let what = format!("two legs need {most} VC classes, but a link has at most {MAX_CLASSES} VCs");
     Err((what, "choose a routing with fewer VC classes for the legs, such as one made for this topology".to_owned()))
 }
 
-/// For each link class: the number of VC classes if both legs need `of_leg`. For each port number: the first VC class of the
-/// second leg. If links of different classes have the same port number, all links get the largest number of classes.
+/// Returns two lists. The first has, for each link class, the number of VC classes if each leg needs `of_leg`. The second has, for
+/// each port number, the first VC class of the second leg. If a port number belongs to links whose legs need different numbers of
+/// VC classes, all links get twice the largest number.
 fn classes_of_both(graph: &Graph, of_leg: &Classes) -> (Classes, Vec<u8>) {
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router).iter().zip(0usize..));
     let mut second: Vec<Option<u8>> = vec![None; graph.radix() as usize];

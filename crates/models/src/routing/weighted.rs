@@ -125,8 +125,8 @@ impl Paths {
         }
     }
 
-    /// Calls `draw(count)` with the number of ports that begin a shortest path to `dest` (not `at` itself), and returns the port of
-    /// the drawn number. `None` if no path leads to `dest` any more.
+    /// Draws one of the ports of `at` that begin a shortest path to `dest`, which must not be `at`. `draw` gets the number of these
+    /// ports and returns the index of one of them. The result is `None` if failures have left no path to `dest`.
     #[inline(always)]
     pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u16> {
         match self {
