@@ -1,42 +1,41 @@
-//! FleX minimal: shortest paths through layers that are joined crosswise, with detours around failed links. The VC class of a hop is its
-//! index in the path.
+//! FleX minimal: shortest paths on a FleX network (layers of routers in a ring), with detours around failed links. The VC class of a hop is
+//! its index in the path.
 //!
 //! # Source
 //! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022): algorithm
 //! 1 with one correction. The loop of the algorithm runs while the packet is not at its destination. The paper prints "while it
 //! is", which we take as an error.
 //! # Parameters
-//! `paths`: rule that chooses among the shortest paths. With `balanced` a packet takes a random hop among all hops that begin a
-//! shortest path, with equal probability. With `printed` a packet takes the paths of algorithm 1. These paths lead over the layer
-//! below if source and destination are in one layer. They cross y before x, and only x if x and y are both equal at the two ends.
-//! `detours` \[links\]: number of links beyond the longest shortest path that a packet may cross because links have failed
-//! (default: 0). If the link between two neighbours has failed, the paper proposes paths of two links (section III-C1). They are
-//! one link longer than the failed link.
+//! `paths`: rule that chooses among the shortest paths. With `balanced` a packet takes a random hop among all hops that begin a shortest
+//! path, with equal probability. With `printed` a packet takes the paths of algorithm 1. These paths lead over the layer below if source
+//! and destination are in one layer. They cross y before x. If source and destination have the same x and the same y, both hops are along
+//! x. `detours` \[links\]: number of links beyond the longest shortest path that a packet may cross because links have failed (default: 0).
+//! If the link between two neighbours has failed, the paper proposes paths of two links (section III-C1). They are one link longer than the
+//! failed link.
 //! # Guarantees
-//! Minimal paths. The number of VC classes is the number of links on the longest shortest path, plus one for each of the
-//! `detours`. The class rises with each hop, so dependencies between channels are acyclic, with and without faults. With two or
-//! three layers, `balanced` makes all shortest paths equally likely. With more layers, only the hops at each router are equally
-//! likely. `printed` needs three layers of at least 3 x 3 routers. The following bounds are loads [flits per terminal and cycle]
-//! of uniform traffic, with packets to oneself, on 6 x 6 x 3 routers of 10 terminals. The bound under `printed` is 27 / 31 =
-//! 0.871. The bound under `balanced` is 108 / 97 = 1.113, which is more than a terminal sends. No tables. Under faults, a head at
-//! a broken link takes another hop at once. Its choice depends only on the links of its own router. The head tries hops on all
-//! shortest paths first (also under `printed`). After these, the head tries the hops with the fewest remaining links. Among equal
-//! hops it begins with a random one. The head can take a hop if a VC class is left for each remaining link. In networks of three
-//! layers with widths of at least 3, the next best hops cost one link more. A packet is delivered if it meets at most `detours`
-//! broken links, and if another possible hop has a working link each time. Therefore `detours: 1` loses no packet if one link
-//! fails. Without detours, packets that meet a failed link on their last hop are lost. The number of extra links is two in
-//! networks of two layers, or of four or more, with widths of at least 4. There a detour between neighbours needs `detours: 2`. A
-//! packet does not return to the router at which it last met a broken link, if it has another hop. Packets do not know broken
-//! links in advance, so a packet may meet a second one.
+//! Minimal paths. The number of VC classes is the number of links on the longest shortest path, plus one for each of the `detours`. The
+//! class rises with each hop, so dependencies between channels are acyclic, with and without faults. With two or three layers, `balanced`
+//! makes all shortest paths equally likely. With more layers, only the hops at each router are equally likely. `printed` needs three layers
+//! of at least 3 x 3 routers. The following bounds are loads [flits per terminal and cycle] of uniform traffic, in which terminals also
+//! send to themselves, on 6 x 6 x 3 routers of 10 terminals. The bound under `printed` is 27 / 31 = 0.871. The bound under `balanced` is
+//! 108 / 97 = 1.113, which is more than a terminal can send. The routing needs no tables. Under faults, a head at a broken link takes
+//! another hop at once. Its choice depends only on the links of its own router. The head first tries the hops on all shortest paths (also
+//! under `printed`), and then the other hops, those with the fewest remaining links first. Among hops with equally many remaining links it
+//! begins with a random one. The head can take a hop if a VC class is left for each remaining link. In networks of three layers with widths
+//! of at least 3, the next best hops cost one link more. A packet is delivered if it meets at most `detours` broken links, and if each time
+//! the link of another possible hop works. Therefore `detours: 1` loses no packet if one link fails. Without detours, packets that meet a
+//! failed link on their last hop are lost. In networks of two layers, or of four or more layers, with widths of at least 4, the next best
+//! hops cost two links more. There a detour between neighbours needs `detours: 2`. A packet does not return to the router at which it last
+//! met a broken link, if it has another hop. Packets do not know broken links in advance, so a packet may meet a second one.
 //! # Not modelled
 //! A choice between shortest paths by congestion.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall. The
-//! tests of this file check that `balanced` lists all hops that begin a shortest path. They also check that `printed` lists the hops of
-//! algorithm 1, and that detours are those of the paper. `engine/tests/faults.rs` checks the numbers of lost packets with and without
-//! detours. `engine/tests/bounds.rs` checks that uniform traffic reaches the bounds of `balanced` and `printed`. No test compares this
-//! routing with another simulator.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. The tests of this file check that `balanced` lists all hops that begin a shortest path. They also check
+//! that `printed` lists the hops of algorithm 1, and that detours are those of the paper. `engine/tests/faults.rs` checks the numbers of
+//! lost packets with and without detours. `engine/tests/bounds.rs` checks that uniform traffic reaches the bounds of `balanced` and
+//! `printed`. No test compares this routing with another simulator.
 
 use crate::routing::{
     Accepts, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,
@@ -50,8 +49,8 @@ use weft_api::state::Packet;
 use weft_topology::{CrossedLayers, Crossing, Graph, Offset};
 use weft_units::Refusal;
 
-/// Shortest paths through layers that are joined crosswise, with detours around failed links. The VC class of a hop is its
-/// index in the path.
+/// Shortest paths on a FleX network (layers of routers in a ring), with detours around failed links. The VC class of a hop is its index in
+/// the path.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlexMinimal {
@@ -151,16 +150,16 @@ impl RoutingModel for FlexMinimal {
         const SMALL: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 8}}"#;
         const UNIFORM: &str = r#"{"uniform": {"include_self": true}}"#;
         vec![
-            // Every router sends 8 / 27 flits per cycle to each router. The counts below are the hops of one router up along x,
-            // by the position of the destination, in units of 8 / 27 flits. Destinations in the same layer: 2 to the 2 routers
-            // along x (a path has 2 hops, one of them up), and 2 to the 4 routers that differ in x and y (a quarter of 2 hops
-            // each). Destinations in the layer above: 2 to the 2 routers along x. Destinations in the layer below: 1 to the
-            // router in the same position (half of 2 hops), and 4 to the 4 routers that differ in x and y (half of 2 hops each).
-            // In total 11 hops share 2 channels.
+            // At a load of 1, every router sends 8 / 27 flits per cycle to each router. The counts below are the hops up along x that the
+            // packets of one router make, in units of 8 / 27 flits per cycle, by the position of the destination. Destinations in the same
+            // layer: 2 to the 2 routers along x (a path has 2 hops, one of them up), and 2 to the 4 routers that differ in x and y (a
+            // quarter of 2 hops each). Destinations in the layer above: 2 to the 2 routers along x. Destinations in the layer below: 1 to
+            // the router in the same position (half of 2 hops), and 4 to the 4 routers that differ in x and y (half of 2 hops each). In
+            // total 11 hops share the 2 channels up along x of a router.
             Example::of("{}").bound(SMALL, UNIFORM, Accepts::UpTo(27.0 / (8.0 * 5.5))),
-            // As in the example above: 2 to the 2 routers along x in the same layer, and 2 in the layer above. In the same layer
-            // all 4 to the 4 routers that differ in x and y, because packets to these go down along y first. In the layer below:
-            // 2 to the router in the same position, because these packets go along x, and 4 as above. In total 14.
+            // As in the example above: 2 to the 2 routers along x in the same layer, and 2 to those in the layer above. To the 4 routers of
+            // the same layer that differ in x and y: 4 (not 2), because all packets to these go down along y first and then up along x. In
+            // the layer below: 2 to the router in the same position, because these packets go along x, and 4 as above. In total 14.
             Example::of(r#"{"paths": "printed"}"#).only_on(&[SMALL]).bound(
                 SMALL,
                 UNIFORM,
@@ -316,10 +315,10 @@ impl Routing for Runtime {
         AroundFaults::ChoosesAgain
     }
 
-    /// Lists the hops for a packet whose output is broken: all hops from which the remaining path is short enough. The hops
-    /// with the shortest remaining path come first; equally good hops are in order of their number, beginning with a random
-    /// one. The hop back to the router at which the packet met an earlier broken link comes last. Each listed hop makes the
-    /// packet avoid a return to this router.
+    /// Lists the hops for a packet whose output is broken: all hops after which a VC class is left for each link of the remaining path. The
+    /// hops with the shortest remaining path come first. Hops with equally long remaining paths follow each other in the order of their
+    /// numbers, beginning with a random one. The hop back to the router at which the packet met an earlier broken link comes last. After
+    /// each listed hop, the packet avoids a return to the router at `at`.
     fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
@@ -443,8 +442,8 @@ mod tests {
 
     #[test]
     fn detours_between_neighbours_are_those_of_the_paper() {
-        // 5 x 4 x 3 routers: number = x + 5 y + 20 z. A detour has two hops over the third layer, to any x except the x of both
-        // ends. Their number is Nx - 2.
+        // 5 x 4 x 3 routers: number = x + 5 y + 20 z. A detour has two hops over the third layer, to any x except the x of the two ends.
+        // Therefore there are Nx - 2 detours.
         let graph = graph("[5, 4]", 3);
         let routing = FlexMinimal { detours: 1, ..FlexMinimal::default() }.build(&graph).unwrap();
         assert_eq!(routing.needs().classes[1..], [3, 3]);
@@ -458,8 +457,7 @@ mod tests {
             far_ends(&graph, from, &steps)
         };
         let over = |x| router([x, 2, 2]);
-        // a packet on its second hop tries the link itself, then the detours; the hop after the detour uses the last
-        // class
+        // a packet on its second hop (lane 1) tries the direct link first, then the detours; the second hop of a detour uses the last class
         let mut expected = vec![to, over(0), over(2), over(3)];
         let mut found = around(1, 0);
         assert_eq!(found[0], to);
@@ -469,10 +467,10 @@ mod tests {
         // a random draw decides with which detour each packet begins
         let second: Vec<u32> = (0..100).map(|seq| around(1, seq)[1]).collect();
         assert!([0, 2, 3].into_iter().all(|x| second.contains(&over(x))));
-        // a packet on its first hop has two more links left; no router is further than that from any of its 2 (5 + 4 - 2)
-        // neighbours
+        // a packet on its first hop (lane 0) may cross two more links after it; no router is further than two links from any of the 2 (5 +
+        // 4 - 2) neighbours
         assert_eq!(around(0, 0).len(), 14);
-        // a packet on the last class can only take the link itself
+        // a packet on the last class can only take the direct link
         assert_eq!(around(2, 0), [to]);
     }
 

@@ -6,35 +6,36 @@
 //! `adaptive`) on `fattree`. D-mod-k: E. Zahavi et al., "Optimized InfiniBand fat-tree routing for shift all-to-all
 //! communication patterns", Concurrency and Computation 22(2), 2010.
 //! # Parameters
-//! `ascent`: rule that chooses the upward link at each level. With `random` all upward links are drawn when the packet is created.
-//! BookSim draws one at each hop, which gives the same distribution. With `d_mod_k`, the upward link at stage s is digit s, base k,
-//! of the destination terminal; digit 0 is the lowest. With `d_mod_k_high_first`, digit 0 is the highest. On a tree with different
-//! levels, the digits are those of the terminal's position; digit s is taken modulo the number of upward links. With `adaptive`,
-//! the head of a VC takes the upward link with the least congestion; the comparison begins at a random link. `sensor`: the measure
-//! of congestion (`adaptive` only). Under a policy that switches links level by level, each router chooses the upward link for the
-//! head of a VC. The rule is the same, but only for the links that the policy uses at this level: `random` draws one of them, and a
-//! digit is taken modulo their number. If links have failed under such a policy, the router chooses among the upward links from
-//! which working links lead to the destination.
+//! `ascent`: rule that chooses the upward link at each level. With `random` all upward links of a path are drawn when the packet is
+//! created. BookSim draws one at each hop, which gives the same distribution. With `d_mod_k`, the upward link at stage s is digit s, base
+//! k, of the destination terminal; digit 0 is the lowest. With `d_mod_k_high_first`, digit 0 is the highest. On a tree whose levels have
+//! different numbers of links, the digits are those of the terminal's position; digit s is taken modulo the number of upward links. With
+//! `adaptive`, the head of a VC takes the upward link with the least congestion; the comparison begins at a random link. `sensor`: the
+//! measure of congestion (`adaptive` only). Under a policy that switches links level by level, each router chooses the upward link for the
+//! head of a VC. The rule then applies only to the upward links that the policy uses at this level: `random` draws one of these links, and
+//! a digit is taken modulo their number. If links have failed under such a policy, the router chooses among the upward links from which
+//! working links lead to the destination.
 //! # Guarantees
 //! Minimal paths. Number of paths between leaves with nearest common ancestors l levels up: k^l (`random`, `adaptive`), or one per
-//! destination terminal (both `d_mod_k` rules). On a tree with different levels, the number of paths is the product of the numbers of
-//! upward links. The routing has one VC class. A packet that has crossed a downward link never goes up again. An upward link can therefore
-//! depend only on upward links of the next level and on downward links. A downward link can depend only on downward links of the level
-//! below. These dependencies are acyclic.
+//! destination terminal (both `d_mod_k` rules). On a tree whose levels have different numbers of links, k^l is replaced by the product of
+//! the numbers of upward links of these l levels. The routing has one VC class. A packet that has crossed a downward link never goes up
+//! again. An upward link can therefore depend only on upward links of the next level and on downward links. A downward link can depend
+//! only on downward links of the level below. These dependencies are acyclic.
 //!
-//! Faults: the path down has no alternative hop, so a head that meets a broken link there is discarded. On the path up,
-//! `adaptive` takes another link at the router whose link has failed. `adaptive` does not consider failures further along the
-//! path. The other rules fix their paths in advance, and discard the packet. If a policy switches links level by level, all rules
-//! avoid upward links without a working path to the destination. The rules avoid such links as soon as the policy has been
-//! notified of the fault. After this notification, packets are lost only if they had already chosen their path, or have no path.
+//! Faults: on the path down there is no alternative hop, so a packet whose head meets a broken link there is discarded. On the path up,
+//! `adaptive` takes another link at the router whose link has failed. `adaptive` does not consider failures further along the path. The
+//! other rules choose the whole path in advance, so the packet is discarded. If a policy switches links level by level, all rules avoid
+//! upward links without a working path to the destination. The rules avoid such links as soon as the policy has been notified of the
+//! fault. After this notification, a packet is lost only if it had already chosen its path, or if no working path leads to its
+//! destination.
 //! # Not modelled
-//! Another choice of the upward link while a packet waits. Routers of one level with different numbers of links.
+//! A new choice of the upward link while a head waits for it. Routers of one level with different numbers of links.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/paths.rs` checks that packets take all shortest paths and no others, and that D-mod-k follows the digits.
-//! `engine/tests/bounds.rs` checks the accepted loads of full trees under `bit_complement`, and under the worst patterns for each order of
-//! digits. The rows `nca` of `tests/data/golden/booksim.csv` compare `random` with BookSim2.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/paths.rs` checks that packets take all shortest paths and no others, and that D-mod-k
+//! follows the digits. `engine/tests/bounds.rs` checks the accepted loads of full trees under `bit_complement`, and under the worst
+//! patterns for each order of digits. The rows `nca` of `tests/data/golden/booksim.csv` compare `random` with BookSim2.
 
 use crate::routing::{
     Accepts, Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Outcomes, Proof, Published, Routing,
@@ -63,8 +64,8 @@ pub struct UpDown {
     pub sensor: Sensor,
 }
 
-/// All upward links are minimal, so flits in flight in the count of a sensor cause no detour. A sensor that counts flits in
-/// flight spreads packets over the links.
+/// The default sensor counts flits in flight as congestion. On a tree this count causes no detours, because all upward links are minimal.
+/// It spreads packets over the links.
 fn credits() -> Sensor {
     Sensor::UsedCredits
 }
@@ -82,11 +83,11 @@ pub enum Ascent {
     /// A random link, drawn for each packet.
     #[default]
     Random,
-    /// The link is a digit of the destination terminal, the lowest digit first. Packets to neighbouring terminals take
-    /// different links.
+    /// The upward link at level s is digit s of the number of the destination terminal, counted from the lowest digit. Packets to
+    /// neighbouring terminals take different links.
     DModK,
-    /// The link is a digit of the destination terminal, the highest digit first. Packets to neighbouring terminals
-    /// share links.
+    /// The upward link at level s is digit s of the number of the destination terminal, counted from the highest digit. Packets to
+    /// neighbouring terminals share links.
     DModKHighFirst,
     /// The least congested link in the cycle in which the packet becomes the head of its VC.
     Adaptive,
@@ -225,8 +226,8 @@ impl Runtime {
             .map_or(self.up[level as usize], |in_use| Widths(in_use.widths.load(Relaxed)).of(level as usize))
     }
 
-    /// Does the work of `at_head` after faults: chooses an upward link. The rule is the same, but only among the upward links that
-    /// lead to the destination.
+    /// Chooses the upward link for `at_head` after faults. The rule of the scenario then applies only to the upward links from which
+    /// working links lead to the destination.
     #[cold]
     fn among_whole<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> u32 {
         let links = self.links_up(at, packet);
@@ -239,7 +240,7 @@ impl Runtime {
         }
     }
 
-    /// The upward links that the packet may take at this router, with any rule.
+    /// The upward links that the packet may take at this router, before the rule of the scenario selects one of them.
     fn links_up(&self, at: u64, packet: &Packet) -> Vec<u32> {
         match (self.width((at >> LEVEL) as u32), &self.in_use) {
             (0, Some(in_use)) => numbers_of(in_use.links().choices(at, packet.dest)).collect(),
@@ -280,13 +281,13 @@ impl Runtime {
     /// can take. Packets between all pairs of leaves over all ancestors would be k^(3n-3) packets. This selection has only
     /// (n-1) k^(n+1) packets in a k-ary n-tree.
     ///
-    /// A turn at router R leads from one channel to the next. It leads from up to up, from up to down, or from down to down. Let
-    /// router A above the leaves have C children, and let each of these have G children. For each child c, and each step s from 0
-    /// up to the greater of C - 1 and G (not included), one packet goes over A. The packet's source is below grandchild j = s mod G
-    /// of c, and its destination is below grandchild j of c' = c + 1 + s mod (C - 1), modulo C; c' is never c. These packets visit
-    /// every pair of different children of A, and so take every turn from up to down at A. For each c, and for each c', the index j
-    /// takes the number of every grandchild. The packets therefore take every turn from j up at c to A, and from A down at c' to j.
-    /// Packets do not turn round at a router with one child.
+    /// A turn at router R leads from one channel to the next. It leads from up to up, from up to down, or from down to down. Let router A
+    /// above the leaves have C children, and let each child have G children of its own. For each child c of A, and for each s with 0 <= s
+    /// < max(C - 1, G), one packet goes over A. The packet's source is below child number j = s mod G of c. Its destination is below child
+    /// number j of another child c' of A, with c' = (c + 1 + s mod (C - 1)) mod C. These packets visit every pair of different children of
+    /// A, and so take every turn from up to down at A. For a fixed c, j takes all values from 0 to G - 1, and the same is true for a fixed
+    /// c'. Therefore the packets take every turn at c from a child up to A, and every turn at c' from A down to a child. If A has only one
+    /// child, no packet turns round at A.
     pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
         let ancestors = self.coords.iter().filter(|&&at| at >> LEVEL > 0);
         ancestors.flat_map(move |&at| {
