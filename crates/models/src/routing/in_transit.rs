@@ -5,9 +5,9 @@
 //! Each routing of this kind defines its minimal hops, its detours, and the number of detours that a packet can take.
 //! `InTransit` provides the rest: triggers and thresholds, escape rings, and injection control.
 //!
-//! `InTransit` writes the fields `dim` and `lane` of a packet. `dim` is 0 at the source, 1 outside rings, and 2 or more in a
-//! direction of a ring. The field `lane` is the number of times that the packet has left a ring. The field `phase` is for
-//! the routing itself.
+//! `InTransit` writes the fields `dim` and `lane` of a packet. `dim` is 0 at the source, 1 outside rings, and 2 + d in a ring,
+//! where d is the index of the packet's direction among the directions of all rings. The field `lane` is the number of times
+//! that the packet has left a ring. The field `phase` is for the routing itself.
 
 mod keys;
 mod rings;
@@ -50,8 +50,8 @@ pub struct InTransit {
 }
 
 impl InTransit {
-    /// `routing` is the name under which the scenario has these keys. `single` returns the only embedded ring; its
-    /// argument is the path of the key that requests the ring.
+    /// `routing` is the name of the routing whose keys these are. `single` returns the only embedded ring; its argument is the
+    /// path of the key that requests the ring.
     pub fn of(
         keys: Keys,
         routing: &str,
@@ -94,8 +94,8 @@ impl InTransit {
     }
 
     /// Returns the largest possible number of hops of a packet. `outside` is the largest number of links in one stay outside of
-    /// rings. The number of stays outside is one more than the number of allowed departures from a ring. The packet has as many
-    /// stays inside rings as outside.
+    /// rings. The number of stays outside is at most one more than the number of allowed departures from a ring, and so is the
+    /// number of stays in rings.
     pub fn most_hops(&self, outside: u32) -> u32 {
         (self.keys.ring.exits + 1) * (outside + self.rings.longest_stay())
     }
@@ -116,8 +116,8 @@ impl InTransit {
         }
     }
 
-    /// Returns the minimal hop, and a note if the head would request the same hop in later steps of this cycle. Called
-    /// if the hop has room and the head has no reason to look for a detour.
+    /// Returns the minimal hop. Also leaves a note for the cycle loop if the head would request the same hop in later steps of
+    /// this cycle. Called if the hop has room and the head has no reason to look for a detour.
     #[inline(always)]
     pub fn takes_minimal<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> Hop {
         // until some packet takes an output, its grants and its room do not get worse (a link that TCEP is about to switch off
@@ -149,7 +149,7 @@ impl InTransit {
         }
     }
 
-    /// Returns the highest occupancy that the first output of a detour can have, if the minimal output has the occupancy
+    /// Returns the highest occupancy that the first output of a detour may have, if the minimal output has the occupancy
     /// `full`. `None` if `full` is below the threshold for detours.
     #[inline(always)]
     pub fn most_occupancy(&self, full: f64) -> Option<f64> {
@@ -186,9 +186,10 @@ impl InTransit {
         }
     }
 
-    /// Returns the escape hop of a stuck packet: along its ring, otherwise into an open ring, otherwise into any ring. If the
-    /// shorter direction round the ring begins with a broken link, the packet takes the longer one. `None` for a packet at its
-    /// source if packets are not allowed to enter a ring there.
+    /// Returns the escape hop of a stuck packet. A packet in a ring continues in this ring. Another packet enters a ring whose
+    /// first hop is open; if there is none, it requests a random ring. If the shorter direction round the ring begins with a
+    /// broken link, the packet takes the longer one. `None` for a packet at its source if packets are not allowed to enter a
+    /// ring there.
     pub fn escape<Q: View + ?Sized>(
         &self,
         (router, to): (usize, usize),

@@ -10,12 +10,13 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/bounds.rs` checks that the single global link between two groups limits the load. The rows `min` of
-//! `tests/data/golden/booksim.csv` compare this routing with BookSim2, and all are within their bands. It is also compared with CAMINOS
-//! (rows `min` of `tests/data/golden/caminos.csv`) and FOGSim (rows `MIN` of `tests/data/golden/fogsim.csv`). In the rows of CAMINOS,
-//! uniform traffic is faster in Weft from load 0.5 on (see `docs/reference/benchmarks.md`).
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that the single global link between two groups limits the load. The
+//! rows `min` of `tests/data/golden/booksim.csv` compare this routing with BookSim2, and all agree within the tolerances that the rows
+//! state. It is also compared with CAMINOS (rows `min` of `tests/data/golden/caminos.csv`) and FOGSim (rows `MIN` of
+//! `tests/data/golden/fogsim.csv`). In the rows of CAMINOS with uniform traffic and loads from 0.5 on, the latency is lower in Weft than
+//! in CAMINOS (see `docs/reference/benchmarks.md`).
 
 use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::routing::on_dragonfly::{Groups, group, in_groups};

@@ -3,43 +3,46 @@
 //!
 //! # Source
 //! M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow Control
-//! in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V. `granted_or_full` and `unavailable` are interpretations of its
-//! section IV-B. The trigger `granted` and the two directions of the ring are those of the authors' simulator FOGSim, first version. The
-//! rule of the ring is also that of FOGSim: a head enters the ring only if the minimal VC has no space, and never from a source. Bubble: C.
-//! Carrion et al., HiPC 1997. If a power policy switches off links of groups, packets take detours around them. The rule of these detours
-//! is that of Kim et al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes. `occupancy: waiting` is ours. `waiting` avoids
-//! the following effect. Flits in flight on a long global link count as used credits, so the link looks fuller than a short minimal link.
-//! Sources then take no detours although global links are idle ("phantom congestion"). The remedy, a time window, is that of J. Won et al.,
-//! HPCA 2015. The rule that a broken minimal link counts as occupied is also ours.
+//! in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V. The triggers `granted_or_full` and `unavailable` are
+//! interpretations of section IV-B of this paper. The trigger `granted` and the two directions of the ring are those of the authors'
+//! simulator FOGSim, first version. The rule of the ring is also that of FOGSim: a head enters the ring only if the minimal VC has no
+//! space, and never from a source. Bubble: C. Carrion et al., HiPC 1997. If a power policy switches off links of groups, packets take
+//! detours around them. The rule of these detours is that of Kim et al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes.
+//! `occupancy: waiting` is ours. It avoids an effect of `credits`: flits in flight on a long global link count as used credits, so the link
+//! looks fuller than a short minimal link. Sources then take no detours although global links are idle ("phantom congestion"). As J. Won et
+//! al., HPCA 2015, propose, `waiting` subtracts the flits that the link has taken during a time window. The rule that a broken minimal link
+//! counts as occupied is also ours.
 //! # Parameters
-//! `local_misrouting`: if packets take local detours (without them: OFAR-L). `trigger`. `least_occupancy`: Th_min \[share of a buffer\].
-//! `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]).
-//! `occupancy`: the quantity that both thresholds compare. The quantity is the `credits` in use, as in the paper, or the number of flits
-//! that are `waiting`. `global_misrouting`. `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`).
-//! `injection` (`bubble` \[packets\], `escape_occupancy` \[share of a buffer\]): FOGSim's congestion control, by the base network or by the
-//! escape network.
+//! `local_misrouting`: whether packets take local detours (without them: OFAR-L). `trigger`: condition under which a head looks for a
+//! detour. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the
+//! minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that both thresholds compare. The quantity is the `credits`
+//! in use, as in the paper, or the number of flits that are `waiting`. `global_misrouting`: the global links that a detour may take.
+//! `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble` \[packets\],
+//! `escape_occupancy` \[share of a buffer\]): FOGSim's congestion control, which keeps packets at their source by the free space of the
+//! base network (`bubble`) or of the escape ring (`escape_occupancy`).
 //! # Guarantees
 //! A packet takes at most one global misroute (detour over a global link), and one local misroute in each group. Before its first escape to
-//! the ring, it makes at most 8 hops outside the ring (l l g l l g l l; l: local, g: global). After each of at most `exits` departures from
-//! the ring, it makes at most the same number of hops. After its last departure, a packet that enters the ring again stays in it until its
-//! destination router. Every run checks the resulting limit of hops (`most_hops`). All packets may use all VCs outside the ring. Every
-//! packet between routers may escape to the ring. A ring always has a bubble (free space for a packet). A power policy can report which
-//! links of a group are on (`gated.rs`). If the direct link of a head is then off, the head goes over a router with active links to both
-//! ends. The detour over this router counts as the packet's local misroute in this group. If the second of these links has gone off
-//! meanwhile, the packet continues over the hub, once. After the hop over the hub, only the ring is left to the packet. A packet that goes
-//! around links that are off crosses at most 11 links outside the ring (l l l g l l l g l l l). Local misroutes use only links that are on.
-//! All links of a ring must be on: Weft refuses a policy that switches links of an embedded ring.
+//! the ring, it makes at most 8 hops outside the ring (l l g l l g l l; l: local, g: global). A packet may leave the ring at most `exits`
+//! times, and after each departure it makes at most 8 further hops outside the ring. If a packet enters the ring again after its last
+//! permitted departure, it stays in the ring until its destination router. Every run checks the resulting limit of hops (`most_hops`). All
+//! packets may use all VCs outside the ring. Every packet between routers may escape to the ring. A ring always has a bubble (free space
+//! for a packet). A power policy can report which links of a group are on (`dragonfly_ofar/gated.rs`). If the direct link of a head is then
+//! off, the head goes over a router with active links to both ends. The detour over this router counts as the packet's local misroute in
+//! this group. If the second of these links has gone off meanwhile, the packet continues over the hub of the group (the router that has
+//! active links to all others), once. If the link from the hub is also off, the packet can only enter the ring. A packet that goes around
+//! links that are off crosses at most 11 links outside the ring (l l l g l l l g l l l). Local misroutes use only links that are on. All
+//! links of a ring must be on: Weft refuses a policy that switches links of an embedded ring.
 //! # Not modelled
 //! The choice of the output VC with the most credits: in this model, VCs with space take turns. Separate thresholds for single VCs. Trunks.
 //! # Validation
 //! Four tests run on palm-tree dragonflies with embedded and physical rings. `conformance/src/routing.rs` checks that no packet is lost,
 //! and `engine/tests/stall.rs` that the smallest buffers cause no stall. `engine/tests/escape_rings.rs` checks that some packet always
 //! arrives, and that the rings become empty. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle. The
-//! tests in this folder follow packets through all hops of all states, and check the limits of misroutes. They also check the path around a
-//! link that is off, for each state of the link. `engine/tests/models/dragonfly_ofar.rs` checks that the routing accepts a higher
-//! adversarial load than minimal routing, and an even higher load with `occupancy: waiting`. `engine/tests/tcep_in_transit.rs` tests the
-//! routing under the power policy TCEP, and `engine/tests/broken.rs` tests paths around broken links. The OFAR rows of
-//! `tests/data/golden/fogsim.csv` compare the routing with FOGSim.
+//! tests in the folder `dragonfly_ofar` follow packets through every possible hop from every state, and check the limits of misroutes. They
+//! also check the path around a link that is off, for each state of the link. `engine/tests/models/dragonfly_ofar.rs` checks that the
+//! routing accepts a higher adversarial load than minimal routing, and an even higher load with `occupancy: waiting`.
+//! `engine/tests/tcep_in_transit.rs` tests the routing under the power policy TCEP, and `engine/tests/broken.rs` tests paths around broken
+//! links. The OFAR rows of `tests/data/golden/fogsim.csv` compare the routing with FOGSim.
 
 mod decide;
 mod gated;
@@ -99,9 +102,9 @@ pub enum GlobalMisrouting {
     /// router of the group (as in the paper).
     #[default]
     Mixed,
-    /// At its source router, a packet may take a global link of this router. After a local link, it may not take a global detour. Therefore
-    /// a packet that has crossed a local link in its source group stays on its minimal path. Under this rule, no packet misroutes locally
-    /// with `local_misrouting: false`.
+    /// At its source router, a packet may take a global link of this router. After a local link, it must not take a global detour.
+    /// Therefore a packet that has crossed a local link in its source group stays on its minimal path. Under this rule, no packet misroutes
+    /// locally with `local_misrouting: false`.
     SourceRouter,
     /// A global link of the router that holds the packet.
     CurrentRouter,

@@ -3,28 +3,29 @@
 //!
 //! # Source
 //! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (progressive adaptive routing). The
-//! rule of each decision is that of UGAL-L: the minimal path if q_min H_min <= q_nm H_nm + T, with the remaining hops of the two paths. VC
-//! classes along a path (l: local link, g: global link): l0 (l1) g0 l2 g1 l3 (group), l0 (l1) g0 l2 l3 g1 l4 (router).
+//! rule of each decision is that of UGAL-L: the minimal path if q_min H_min <= q_nm H_nm + T, with the numbers H of remaining hops of the
+//! two paths. VC classes along a path (l1: class 1 of a local link, g1: class 1 of a global link): l0 (l1) g0 l2 g1 l3 if the intermediate
+//! is a group, and l0 (l1) g0 l2 l3 g1 l4 if it is a router. Packets use l1 only if they begin a detour after a minimal local hop.
 //! # Parameters
-//! `intermediate`: end of the first phase of a detour, as in `dragonfly_valiant`. `threshold`: T [flits]. `sensor`: definition of the queue
+//! `intermediate`: end of the first leg of a detour, as in `dragonfly_valiant`. `threshold`: T [flits]. `sensor`: definition of the queue
 //! q. The second decision of a packet compares a global link with local links. If global links are longer than local links, `used_credits`
 //! counts flits in flight on them as a queue. Packets then take detours even at low load. Therefore the default is `history_window`.
 //! # Guarantees
-//! At most two local hops come before the first global hop. With `router` and an intermediate in the source group, it is at most three. A
-//! packet that has begun a detour never returns to the minimal path. VC classes rise along the path in the order given above. Therefore
-//! dependencies have no cycle. A packet that begins a detour after a minimal local hop uses l1 for its next local hop. A minimal packet
-//! uses l0 g0 l2. Local links have 4 VC classes (5 with `router`), and global links have 2. Traffic inside a group takes detours only with
-//! the intermediate `other_group_for_all`.
+//! At most two local hops come before the first global hop. With `router` and an intermediate in the source group, there are at most
+//! three. A packet that has begun a detour never returns to the minimal path. Every path uses the VC classes in the order given under
+//! Source. Therefore the dependencies between channels have no cycle. A packet that begins a detour after a minimal local hop uses l1 for
+//! its next local hop. A packet on the minimal path uses l0 g0 l2. Local links have 4 VC classes (5 with `router`), and global links have
+//! 2. Traffic inside a group takes detours only with the intermediate `other_group_for_all`.
 //! # Not modelled
 //! Detours inside the intermediate group and the destination group, as in OFAR.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours. The test in this file checks the VC
-//! classes of every path, including paths with a second decision. `engine/tests/models/dragonfly_par.rs` checks that paths are minimal at
-//! low load. It also checks accepted loads under `group_shift`: they exceed the bound of minimal routing, and reach at least 99 % of the
-//! load of UGAL-L. FOGSim's PAR has a different rule. Therefore only its rows with traffic inside a group are compared, which takes minimal
-//! paths in both simulators (`tests/data/golden/fogsim.csv`).
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours. The
+//! test in this file checks the VC classes of every path, including paths with a second decision. `engine/tests/models/dragonfly_par.rs`
+//! checks that paths are minimal at low load. It also checks accepted loads under `group_shift`: they exceed the bound of minimal routing,
+//! and reach at least 99 % of the load of UGAL-L. FOGSim's PAR decides by a different rule. Therefore only FOGSim's rows with traffic
+//! inside a group are compared. This traffic takes minimal paths in both simulators (`tests/data/golden/fogsim.csv`).
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;
@@ -43,7 +44,7 @@ use weft_units::{Flits, Refusal};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyPar {
-    /// The router at which the first phase of a detour ends.
+    /// The router at which the first leg of a detour ends.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
     /// Bias toward the minimal path.
@@ -70,8 +71,7 @@ pub struct Runtime {
     valiant: dragonfly_valiant::Runtime,
     threshold: i32,
     sensor: Sensor,
-    /// True if the intermediate is a router. With routers as intermediates, there is one more VC class of local links, between the two
-    /// phases.
+    /// True if the intermediate is a router. Local links then have one more VC class, for the first local hop of the second leg.
     to_router: bool,
 }
 
@@ -108,8 +108,8 @@ impl Runtime {
         packet.flags & DETOUR == 0 && self.valiant.has_choice(at, packet.dest)
     }
 
-    /// The next hop of a packet that has chosen its path. `Packet::dim` is 0 before the first hop. After the first hop, the VC classes of
-    /// local links are one higher.
+    /// The next hop of a packet that has chosen its path. `Packet::dim` is 0 before the first hop. For hops after the first one, the VC
+    /// class on local links is one higher than in Valiant.
     #[inline(always)]
     fn go(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         let hop = self.valiant.next(at, packet, seed)?;
@@ -183,7 +183,8 @@ impl Routing for Runtime {
         Proof::rises()
     }
 
-    /// The position of a hop's VC class in the order l0 l1 g0 l2 g1 l3, or in l0 l1 g0 l2 l3 g1 l4.
+    /// The position of a hop's VC class in the order l0 l1 g0 l2 g1 l3 (the intermediate is a group), or in l0 l1 g0 l2 l3 g1 l4 (a
+    /// router).
     fn rank(&self, _at: u64, hop: Hop) -> u32 {
         const LOCAL: [[u32; 5]; 2] = [[0, 1, 3, 5, 5], [0, 1, 3, 4, 6]];
         const GLOBAL: [[u32; 2]; 2] = [[2, 4], [2, 5]];
@@ -210,7 +211,8 @@ mod tests {
     use std::collections::BTreeSet;
     use weft_api::coordinates::of_all;
     use weft_topology::{Peer, TopologyConfig};
-    /// Dragonflies with a = 4, p = 2, h = 2: 9 groups with one link between every two groups, and 4 groups with two links.
+    /// Dragonflies with 4 routers per group, and 2 terminals and 2 global links per router. The first has 9 groups with one link between
+    /// any two groups, the second has 4 groups with two links.
     const NETWORKS: [&str; 2] = [
         r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
         r#"{"dragonfly": {"groups": 4, "routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
@@ -242,7 +244,8 @@ mod tests {
         }
     }
 
-    /// The sequences of ranks of all paths from the routers of group 0. Packets may draw every link between groups.
+    /// The sequences of ranks of all paths from the routers of group 0. The paths cover every link between two groups that a packet may
+    /// draw.
     fn ladders(topology: &str, intermediate: dragonfly_valiant::Intermediate) -> BTreeSet<Vec<u32>> {
         let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
         let par = DragonflyPar { intermediate, threshold: Flits(2), sensor: Sensor::HistoryWindow };

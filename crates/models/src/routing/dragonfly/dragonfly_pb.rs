@@ -1,6 +1,6 @@
 //! Dragonfly PB (piggybacking): the source router chooses between the minimal path and a path over a random intermediate. The source router
-//! compares the queues of the first hops of the two paths. The source router also uses a bit that other routers of its group post: the bit
-//! is set if the global link of the minimal path is saturated.
+//! compares the queues of the first hops of the two paths. The routers of a group also post one bit for each of their global links, which
+//! is set if the link is saturated. The source router reads the bit of the global link on the minimal path.
 //!
 //! # Source
 //! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (piggyback routing); rules and
@@ -12,18 +12,21 @@
 //! and summand of the rule for the bit (see Source). `every`, `delay` \[time\]: time between two posts of the bits, and time until all
 //! routers of the group know them.
 //! # Guarantees
-//! VC classes are those of Valiant, whose dependencies have no cycle. A minimal packet uses l0 g0 l1 (l: local link, g: global link).
-//! Traffic inside a group takes detours only with the intermediate `other_group_for_all`. With `class_credits`, q is the number of credits
-//! in use on the VCs of the packet's next VC class. FOGSim's PB corresponds to `class_credits` with T = 0. On long links, FOGSim's PB
-//! leaves minimal paths even if they are idle. Therefore our defaults are `history_window` and 2 flits.
+//! VC classes are those of Valiant, under which the dependencies between channels have no cycle. A packet on the minimal path uses l0 g0 l1
+//! (l1: class 1 of a local link, g0: class 0 of a global link). Traffic inside a group takes detours only with the intermediate
+//! `other_group_for_all`. With `class_credits`, q is the number of credits in use on the VCs of the packet's next VC class. FOGSim's PB
+//! corresponds to `class_credits` with T = 0. On long links, FOGSim's PB leaves minimal paths even if they are idle. Therefore our defaults
+//! are `history_window` and 2 flits.
 //! # Not modelled
 //! The load of the packets that would transport the bits. With two global links per router and a coefficient of 2 or more, the bit is never
-//! set: q1 > q1 + q2 + margin is never true. `weft check` shows a hint for these values, and for margins that no queue can exceed.
+//! set: with a coefficient of 2 the rule is q1 > 2 (q1 + q2) / 2 + margin, which is never true. `weft check` shows a hint for these values,
+//! and for margins that no queue can exceed.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours. The rows `PB`, `PB125` and `UGAL-L` of
-//! `tests/data/golden/fogsim.csv` compare this routing with FOGSim. The rows `UGAL-L` are runs whose bit is never set.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours. The
+//! rows `PB`, `PB125` and `UGAL-L` of `tests/data/golden/fogsim.csv` compare this routing with FOGSim. In the runs of the rows `UGAL-L`, no
+//! bit is ever set.
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;
@@ -51,7 +54,7 @@ weft_units::codes! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyPb {
-    /// The router at which the first phase of a detour ends.
+    /// The router at which the first leg of a detour ends.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
     /// Definition of the queue of an output.
@@ -112,7 +115,7 @@ pub struct Runtime {
     valiant: dragonfly_valiant::Runtime,
     config: DragonflyPb,
     threshold: i32,
-    /// The number of the first global port of a router, and the number of global ports.
+    /// The first global port of a router, and the number of ports from the first global port to the last.
     global: (u16, u16),
 }
 
@@ -166,8 +169,8 @@ impl Runtime {
         Cost { at, port: hop.port, hops: self.valiant.hops(at, packet, mid, seed), bias }
     }
 
-    /// The cost of a path like `cost`, for decisions that list the first hops of all paths. If two paths have equal cost, the minimal path
-    /// wins.
+    /// The cost of a path for the lists of `steps` and `first_steps`. It equals `cost`, but the bias of a detour is at least 1, so that the
+    /// minimal path wins if both paths cost the same.
     fn listed(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let cost = self.cost(at, hop, packet, mid, seed);
         Cost { bias: if mid.is_some() { cost.bias.max(1) } else { 0 }, ..cost }

@@ -7,21 +7,23 @@
 //! # Parameters
 //! `intermediate`: as for Valiant. `threshold`: T [flits]. `sensor`: definition of the queue q. `queues`: the output whose queue is
 //! compared. `local` (UGAL-L): the first output of the path. `global` (UGAL-G): the first global channel of the path, in any router of the
-//! source group. `posted`: the same channel, with the value that its router has posted. Every router posts the queues of its global
-//! channels once in the time `every`. The other routers know them after the time `delay`.
+//! source group. `posted`: the same channel, with the queue that its router has posted. Every router posts the queues of its global
+//! channels at intervals of `every`, and the other routers of its group know a post after the time `delay`.
 //! # Guarantees
-//! VC classes are those of Valiant, whose dependencies have no cycle. A minimal packet uses l0 g0 l1 (l: local link, g: global link).
-//! Traffic inside a group takes detours only with the intermediate `other_group_for_all`.
+//! VC classes are those of Valiant, under which the dependencies between channels have no cycle. A packet on the minimal path uses l0 g0 l1
+//! (l1: class 1 of a local link, g0: class 0 of a global link). Traffic inside a group takes detours only with the intermediate
+//! `other_group_for_all`.
 //! # Not modelled
 //! With `global`: the time that a queue length needs to travel through the group. The router reads it at once, as an oracle would. With
-//! `posted`: the load of the packets that would transport queue lengths. BookSim2's fixed bias of 30 flits and its single VC class on the
-//! way to the intermediate, which can deadlock.
+//! `posted`: the load of the packets that would carry the posts. BookSim2's fixed bias of 30 flits and its single VC class on the way to
+//! the intermediate, which can deadlock.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/paths.rs` checks which queues the routing compares. `engine/tests/bounds.rs` checks that throughput reaches at least half
-//! of the bound with detours, with local and with global queues. The rows `ugal` of other simulators are only for information, because the
-//! two simulators compose this routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/paths.rs` checks which queues the routing compares. `engine/tests/bounds.rs` checks that
+//! throughput reaches at least half of the bound with detours, with local and with global queues. The rows `ugal` of other simulators are
+//! only for information, because these simulators define this routing differently from Weft (`tests/data/golden/booksim.csv`,
+//! `tests/data/golden/caminos.csv`).
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;
@@ -40,7 +42,7 @@ use weft_units::{Flits, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyUgal {
-    /// The router at which the first phase of a detour ends.
+    /// The router at which the first leg of a detour ends.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
     /// Bias toward the minimal path.
@@ -103,7 +105,7 @@ pub struct Runtime {
     /// For each router: the index of its first port among the ports of all routers. Routers of a group can have different numbers of ports,
     /// because links of escape rings can form trunks.
     first_ports: Vec<u32>,
-    /// The number of the first global port of a router, and the number of global ports.
+    /// The first global port of a router, and the number of ports from the first global port to the last.
     global: (u16, u16),
 }
 

@@ -1,28 +1,29 @@
 //! Dragonfly Valiant: packets take a minimal path to a random group (or router), and then a minimal path to the destination.
 //!
 //! # Source
-//! Kim et al., ISCA 2008. VC classes along a path (l: local link, g: global link): l0 g0 l1 g1 l2 (group), l0 g0 l1 l2 g1 l3 (router, as in
-//! CAMINOS). `other_group` is Valiant in FOGSim's later versions, and `other_group_for_all` is Valiant in its first version.
+//! Kim et al., ISCA 2008. VC classes along a path (l1: class 1 of a local link, g1: class 1 of a global link): l0 g0 l1 g1 l2 if the
+//! intermediate is a group, and l0 g0 l1 l2 g1 l3 if it is a router, as in CAMINOS. `other_group` is Valiant in FOGSim's later versions,
+//! and `other_group_for_all` is Valiant in its first version.
 //! # Parameters
-//! `intermediate`: the place at which the first phase of a path ends. With `group`, it is the first router that the packet reaches in a
+//! `intermediate`: the place at which the first leg of a path ends. With `group`, it is the first router that the packet reaches in a
 //! random group. The group is neither the source group nor the destination group. With `group`, traffic inside a group takes minimal paths.
 //! With `other_group`, the random group is any group except the source group. A packet that draws the destination group takes the minimal
 //! path. With `other_group_for_all`, this rule also applies to traffic inside a group, and to traffic from a router to itself. With
-//! `router`, the first phase ends at a random router of the whole network. The random router can be in the source group or destination
-//! group, and it can be the source or the destination itself. `early_exit`: if a packet is delivered when it reaches its destination router
+//! `router`, the first leg ends at a random router of the whole network. The random router can be in the source group or destination group,
+//! and it can be the source or the destination itself. `early_exit`: whether a packet is delivered when it reaches its destination router
 //! on the way to the intermediate, as in CAMINOS. Otherwise the packet continues to the intermediate and returns.
 //! # Guarantees
-//! The VC class rises along the path. Therefore dependencies have no cycle. Local links have 3 VC classes (4 with `router`), and global
-//! links have 2.
+//! Every path uses the VC classes in the order given under Source, which never leads back to an earlier class. Therefore the dependencies
+//! between channels have no cycle. Local links have 3 VC classes (4 with `router`), and global links have 2.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/bounds.rs` checks that throughput reaches the bound under `group_shift`. `engine/tests/models/dragonfly_valiant.rs`
-//! compares the hops that `early_exit` saves with a value computed by hand. The rows `val` of `tests/data/golden/caminos.csv` compare this
-//! routing with CAMINOS (with `router` and `early_exit`). The rows `VAL` of `tests/data/golden/fogsim.csv` compare it with FOGSim (with
-//! `other_group`).
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the bound under `group_shift`.
+//! `engine/tests/models/dragonfly_valiant.rs` compares the hops that `early_exit` saves with a value computed by hand. The rows `val` of
+//! `tests/data/golden/caminos.csv` compare this routing with CAMINOS (with `router` and `early_exit`). The rows `VAL` of
+//! `tests/data/golden/fogsim.csv` compare it with FOGSim (with `other_group`).
 
 use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::routing::on_dragonfly::{Groups, group, in_groups};
@@ -39,7 +40,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyValiant {
-    /// The place at which the first phase of a path ends.
+    /// The place at which the first leg of a path ends.
     #[serde(default)]
     pub intermediate: Intermediate,
     /// Whether a packet is delivered when it reaches its destination router on the way to the intermediate. With `false`, the packet
@@ -49,7 +50,7 @@ pub struct DragonflyValiant {
     pub early_exit: bool,
 }
 
-/// The place at which the first phase of a path ends.
+/// The place at which the first leg of a path ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Intermediate {
@@ -88,18 +89,18 @@ impl RoutingModel for DragonflyValiant {
     fn examples() -> Vec<Example<Self>> {
         vec![
             Example::of("{}")
-                // The 8 terminals of group i send to group i + 1, over 7 other groups. A global link i -> j, j != i + 1, carries 8 / 7 of a
-                // terminal's load from group i, and 8 / 7 from group j - 1. A local link carries at most 2 terminals * 2 / 7 to a gateway,
-                // and 8 / 7 between gateways (to i and to i + 1). From a gateway it carries at most 2 global links * 8 / 7 / 4. Therefore a
-                // local link does not carry more than a global link. At higher loads, the mean of a window can stay below the bound: at
-                // 0.569 it was 0.442 in one window.
+                // The 8 terminals of group i send to group i + 1, over 7 other groups. In units of a terminal's load, a global link i -> j,
+                // j != i + 1, carries 8 / 7 from group i, and 8 / 7 from group j - 1 to its destination group j. A local link carries at
+                // most 2 terminals * 2 / 7 to a gateway (a router with a global link), and 8 / 7 from the gateway to group i to the gateway
+                // to group i + 1. From a gateway to a destination router it carries at most 2 global links * 8 / 7 / 4. Therefore a local
+                // link does not carry more than a global link. The bound is only a lower limit, because the accepted load of a window can
+                // exceed it: at an offered load of 0.569 it was 0.442 in one window.
                 .bound(DRAGONFLY, NEXT_GROUP, Accepts::AtLeast(7.0 / 16.0)),
             Example::of(r#"{"intermediate": "router"}"#),
             Example::of(r#"{"intermediate": "router", "early_exit": true}"#),
             Example::of(r#"{"intermediate": "other_group"}"#),
-            // Every packet goes to one of 8 groups and returns. Each of the 8 global links of a group carries the load of 1 of its 8
-            // terminals. The global link also carries the same load of another group, on the way back. A local link carries half of this
-            // load.
+            // Every packet goes to one of the 8 other groups and returns. Each of the 8 global links of a group carries the load of 1 of
+            // its 8 terminals, and also the same load of another group, on the way back. A local link carries half of this sum.
             Example::of(r#"{"intermediate": "other_group_for_all"}"#).bound(
                 DRAGONFLY,
                 NEXT_ROUTER,
@@ -158,8 +159,8 @@ impl Runtime {
         }
     }
 
-    /// Number of hops from router `at` to router `dest` over the intermediate `mid`. If the intermediate is a group, the second phase
-    /// begins at the router where the packet enters the group.
+    /// Number of hops from router `at` to router `dest` over the intermediate `mid`. If the intermediate is a group, the second leg begins
+    /// at the router where the packet enters the group.
     pub(super) fn distance_over(&self, at: u64, mid: u64, dest: u64, packet: &Packet, seed: u64) -> u32 {
         match self.intermediate {
             Intermediate::Group | Intermediate::OtherGroup | Intermediate::OtherGroupForAll => {
@@ -178,7 +179,7 @@ impl Runtime {
         packet.flags |= DETOUR;
     }
 
-    /// Begins the second phase of the packet. The VC classes of the second phase are above those of the first phase.
+    /// Begins the second leg of the packet's path (phase 1). The VC classes of the second leg are above those of the first leg.
     #[inline(always)]
     pub(super) fn second_phase(&self, packet: &mut Packet) {
         packet.phase = 1;
@@ -186,7 +187,7 @@ impl Runtime {
         packet.target = packet.dest;
     }
 
-    /// Begins the only phase of a packet that takes the minimal path.
+    /// Lets the packet take the minimal path, which has only one leg (phase 2).
     #[inline(always)]
     pub(super) fn minimal(&self, packet: &mut Packet) {
         packet.phase = 2;
@@ -194,8 +195,8 @@ impl Runtime {
     }
 }
 
-/// Functions for the routings that compare the minimal path with a path over an intermediate (UGAL, PB, PAR). `go`: returns the next hop of
-/// a packet that has chosen its path. `mid`: the intermediate of a detour; `None` for the minimal path.
+/// Functions for the routings that compare the minimal path with a path over an intermediate (UGAL, PB, PAR). Their argument `go` returns
+/// the next hop of a packet that has chosen its path. `mid` is the intermediate of a detour; `None` for the minimal path.
 impl Runtime {
     /// Number of hops from router `at` to the packet's destination.
     #[inline(always)]
@@ -206,7 +207,8 @@ impl Runtime {
         }
     }
 
-    /// Chooses the minimal path, unless a path over `mid` was drawn and its `value` is lower.
+    /// Chooses the minimal path, unless a path over `mid` was drawn and its `value` (the cost of the path) is lower. Returns the first hop
+    /// of the chosen path.
     #[inline(always)]
     pub(super) fn take_better(
         &self,
@@ -229,7 +231,7 @@ impl Runtime {
         minimal
     }
 
-    /// The first hop of the minimal path. `both_ways` lists it first.
+    /// The first hop of the minimal path, as a `Step`. `both_ways` lists this step first.
     pub(super) fn minimal_way(
         &self,
         packet: &Packet,
@@ -315,8 +317,8 @@ impl Routing for Runtime {
         Proof::TwoLegs { by_line: false, minimal_phase: Some(2) }
     }
 
-    /// A rank of hops that rises along every path, as proof that dependencies have no cycle. The ranks of the local link to an intermediate
-    /// router and of the local link away from it are consecutive.
+    /// A rank of hops that rises along every path, which proves that dependencies between channels have no cycle. If the intermediate is a
+    /// router, the local hop to the intermediate and the local hop away from it have different, consecutive ranks (2 and 3).
     fn rank(&self, _at: u64, hop: Hop) -> u32 {
         const LOCAL: [u32; 4] = [0, 2, 3, 5];
         const GLOBAL: [u32; 2] = [1, 4];

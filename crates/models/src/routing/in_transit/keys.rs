@@ -73,15 +73,15 @@ impl Default for MostOccupancy {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RingConfig {
-    /// Kind of ring. Default: physical if the topology has such rings, otherwise embedded.
+    /// Kind of ring. Default: physical if the topology has physical rings, otherwise embedded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<RingKind>,
     /// Number of embedded rings that have no link in common; at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 32))]
     pub rings: u32,
-    /// Number of directions in which packets can travel round each ring, 1 or 2. With two directions, packets take the
-    /// shorter one.
+    /// Number of directions in which packets can travel round each ring, 1 or 2. With two directions, a packet takes the direction
+    /// with the shorter path.
     #[serde(default = "two")]
     #[schemars(range(min = 1, max = 2))]
     pub directions: u32,
@@ -142,8 +142,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Refuses thresholds and counts that are out of range. `routing` is the name under which the scenario has these
-    /// keys.
+    /// Refuses thresholds and counts that are out of range. `routing` is the name of the routing whose keys these are.
     pub fn check(&self, routing: &str) -> Result<(), Refusal> {
         let at = |key: &str| format!("routing.{routing}.{key}");
         let share = |value: f64, key: &str| match (0.0..=1.0).contains(&value) {

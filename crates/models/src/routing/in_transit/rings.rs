@@ -122,7 +122,7 @@ impl Rings {
     }
 
     /// Returns the largest number of hops of a packet in a ring, which it leaves at the latest at its destination router. (With two
-    /// directions this number is half as large, unless a link is broken.)
+    /// directions, a stay has at most half as many hops, unless a link is broken.)
     pub fn longest_stay(&self) -> u32 {
         self.places[0].len() as u32 - 1
     }

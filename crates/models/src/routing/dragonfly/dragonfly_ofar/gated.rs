@@ -1,9 +1,9 @@
 //! Handles local links that are off, if a power policy reports which links of a group are active.
 //!
 //! If its direct link is off, a head goes over another router of the group that has active links to both ends (TCEP, Section IV-E). If the
-//! second of these links has gone off meanwhile, the head continues over the hub, once. After the hop over the hub, only the ring is left.
-//! Therefore the length of every path has a limit, whatever the policy does. If the direct link is a shadow link and no path around it has
-//! space, the packet reactivates it.
+//! second of these links has gone off meanwhile, the head continues over the hub of the group, once. If the link from the hub is also off,
+//! the packet can only enter the ring. Therefore the length of every path has a limit, whatever the policy does. If the direct link is a
+//! shadow link and no path around it has space, the packet reactivates it.
 
 use super::decide::Kind;
 use super::{DragonflyOfar, LOCAL_DONE, MUST_GLOBAL, Runtime};
@@ -27,12 +27,12 @@ pub(super) struct FirstLinks {
     managed: bool,
 }
 
-/// The direct local hop of a packet, and the indices of the two routers that it joins among the members of the group.
+/// The direct local hop of a packet. `own` and `to` are the indices in the group of the two routers that the hop joins.
 #[derive(Debug, Clone, Copy)]
 struct Direct {
     hop: Hop,
     own: u8,
-    /// Number of the member at which the packet leaves the group or is delivered.
+    /// The router at which the packet leaves the group or is delivered.
     to: u8,
 }
 
@@ -60,7 +60,7 @@ impl Runtime {
         members.map(move |c| Hop { port: self.nets.port_to(0, own, c), class: 0 })
     }
 
-    /// Mask of the routers over which a packet may go instead of its direct link.
+    /// Mask of the routers of the group over which a packet may go instead of over its direct link.
     fn ways<Q: View + ?Sized>(&self, here: &Q, packet: &Packet, Direct { own, to, .. }: Direct) -> u64 {
         if packet.phase & TWICE_DONE != 0 {
             return 0;
@@ -189,14 +189,15 @@ impl Runtime {
         }
     }
 
-    // ---- before and beside a run -----------------------------------------------------------------------------------------
+    // ---- before a run and for explanations -------------------------------------------------------------------------------
 
     pub(super) fn assume(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
         let managed = managed[usize::from(self.nets.classes[0])];
         self.first = self.goes_by_links.then(|| FirstLinks { policy: policy.clone(), managed });
     }
 
-    /// From now on, assumes that all links of groups are on. Returns true if the policy turns on all links when the network is full.
+    /// From now on, assumes that all links of groups are on. Returns true if a policy was assumed before and this policy switches all links
+    /// on when the network is full.
     pub(super) fn assume_all(&mut self) -> bool {
         self.first.take().is_some_and(|first| first.policy.fills_up())
     }

@@ -1,4 +1,4 @@
-//! Tests of the paths around a link that is off, row by row, and of the length of the longest path.
+//! Tests of the paths around a link that is not on, for each state of the link, and of the length of the longest path.
 
 use super::super::{GLOBAL_DONE, LEFT_GROUP};
 use super::*;
@@ -20,8 +20,8 @@ fn of(parameters: &str) -> (Graph, Runtime) {
     (graph, routing)
 }
 
-/// The view of router 1 of a group in which router 0 is the hub. `states`, `room`, `open`: for the links to routers 0, 2 and 3, their
-/// states, and true if they have space, and if they are open.
+/// The view of router 1 of a group in which router 0 is the hub. The arrays describe the links to routers 0, 2 and 3: the state of the
+/// link, whether the buffer at its far end has space, and whether the output is open.
 struct Router {
     states: [LinkState; 3],
     room: [bool; 3],
