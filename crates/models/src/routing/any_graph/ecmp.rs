@@ -17,11 +17,11 @@
 //! # Not modelled
 //! Flows other than from terminal to terminal, and unequal weights.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/paths.rs` checks that each flow takes one of the shortest paths, and that the flows of a leaf use all upward links.
-//! `engine/tests/bounds.rs` checks that throughput reaches the bounds of a ring and a full mesh. No test compares this routing with another
-//! simulator.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/paths.rs` checks that each flow takes one of the shortest paths, and that the flows of a
+//! leaf use all upward links. `engine/tests/bounds.rs` checks that throughput reaches the bounds of a ring and a full mesh. No test
+//! compares this routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Distances, hop_classes};

@@ -22,11 +22,11 @@
 //! # Not modelled
 //! Several paths between two routers; choices that depend on congestion; new tables after a fault (packets on old paths could block them).
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/deadlock_free.rs` checks that 200 random graphs have no cycle in at most 8 layers; they include rings, trees, stars and
-//! wide-area networks. A test in this file checks the layers of tori. `engine/tests/bounds.rs` checks that throughput reaches the bounds of
-//! a full mesh and a butterfly. No test compares this routing with another simulator.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/deadlock_free.rs` checks that 200 random graphs have no cycle in at most 8 layers; they
+//! include rings, trees, stars and wide-area networks. A test in this file checks the layers of tori. `engine/tests/bounds.rs` checks that
+//! throughput reaches the bounds of a full mesh and a butterfly. No test compares this routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Wiring};

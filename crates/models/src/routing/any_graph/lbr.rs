@@ -28,11 +28,12 @@
 //! The load of the packets that would transport snapshots between routers. Legs that are drawn once per snapshot: if the routing of the
 //! legs draws paths, each packet draws them again.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `lbr/shares.rs` checks that shares add up to 1 on random queues, and that none is negative. `lbr/drawn.rs` checks the times at which
-//! intermediates are drawn. `engine/tests/paths.rs` checks the paths, and compares mean hops with sums. `engine/tests/bounds.rs` checks
-//! that throughput reaches at least half of the bound with detours. No test compares this routing with another simulator.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `lbr/shares.rs` checks that shares add up to 1 on random queues, and that none is negative.
+//! `lbr/drawn.rs` checks the times at which intermediates are drawn. `engine/tests/paths.rs` checks the paths, and compares mean hops with
+//! sums. `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours. No test compares this routing
+//! with another simulator.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;

@@ -20,10 +20,11 @@
 //! # Not modelled
 //! Choices that depend on congestion; weights of single links; delays of routers in a sum of latencies.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/paths.rs` checks that `random` takes all shortest paths that a search finds. `engine/tests/bounds.rs` checks that
-//! throughput reaches the bounds of rings and butterflies. No test compares this routing with another simulator.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/paths.rs` checks that `random` takes all shortest paths that a search finds.
+//! `engine/tests/bounds.rs` checks that throughput reaches the bounds of rings and butterflies. No test compares this routing with another
+//! simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, hop_classes};

@@ -18,10 +18,11 @@
 //! # Not modelled
 //! Next hops that depend on the terminal or the source. A choice among parallel links: packets take the link on the lowest port.
 //! # Validation
-//! Three tests run on every legal topology, with tables of dimension order. `engine/tests/theory.rs` checks that latency without contention
-//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
-//! buffers cause no stall. `engine/tests/refused.rs` checks that holes, loops and deadlocks are refused. `engine/tests/bounds.rs` checks
-//! that throughput reaches the bound of dimension order. No test compares this routing with another simulator.
+//! Three tests run on networks of every topology that this routing can route, with tables of dimension order. `engine/tests/theory.rs`
+//! checks that latency without contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost.
+//! `engine/tests/stall.rs` checks that the smallest buffers cause no stall. `engine/tests/refused.rs` checks that holes, loops and
+//! deadlocks are refused. `engine/tests/bounds.rs` checks that throughput reaches the bound of dimension order. No test compares this
+//! routing with another simulator.
 
 use crate::routing::on_graph::{self, Wiring};
 use crate::routing::{

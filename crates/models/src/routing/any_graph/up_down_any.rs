@@ -20,11 +20,11 @@
 //! A root of the user's choice; choices that depend on congestion; new tables after a fault. Load balancing: links near the root carry more
 //! than others.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/deadlock_free.rs` checks that dependencies have no cycle on 200 random graphs, which include rings, trees, stars and
-//! wide-area networks. `engine/tests/bounds.rs` checks that throughput reaches the bound of a full mesh. No test compares this routing with
-//! another simulator.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/deadlock_free.rs` checks that dependencies have no cycle on 200 random graphs, which
+//! include rings, trees, stars and wide-area networks. `engine/tests/bounds.rs` checks that throughput reaches the bound of a full mesh. No
+//! test compares this routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, Wiring};

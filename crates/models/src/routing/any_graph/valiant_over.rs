@@ -12,10 +12,11 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/bounds.rs` checks that throughput reaches the bound of two uniform legs. `engine/tests/paths.rs` checks that packets take
-//! the paths of `valiant` on grids whose lines are complete graphs. No test compares this routing with another simulator.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the bound of two uniform legs.
+//! `engine/tests/paths.rs` checks that packets take the paths of `valiant` on grids whose lines are complete graphs. No test compares this
+//! routing with another simulator.
 
 use super::shortest_path::ShortestPath;
 use crate::routing::bounds::{DRAGONFLY, FLEX, SHORT_PATHS};

@@ -16,12 +16,13 @@
 //! A fixed rule for ties: if both directions around a ring are equally long, every packet draws its direction. Fairness with `bubble`:
 //! packets in a ring have priority over packets that enter it, which wait as long as the ring is full.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/bounds.rs` checks that throughput reaches the bounds under tornado traffic. `engine/tests/stall.rs` checks that a ring
-//! without a dateline is refused, and stalls if the refusal is overridden. With `bubble`, the ring does not stall with buffers for two
-//! packets. `engine/src/network/bubbles/tests.rs` checks that each ring has its bubble in every cycle. The rows `dim_order`, `dest_tag` and
-//! `ran_min` of `tests/data/golden/booksim.csv` compare this routing with BookSim2. No test compares `bubble` with another simulator.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the bounds under tornado traffic.
+//! `engine/tests/stall.rs` checks that a ring without a dateline is refused, and stalls if the refusal is overridden. With `bubble`, the
+//! ring does not stall with buffers for two packets. `engine/src/network/bubbles/tests.rs` checks that each ring has its bubble in every
+//! cycle. The rows `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv` compare this routing with BookSim2. No test
+//! compares `bubble` with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 pub use crate::routing::on_grid::Dateline;

@@ -11,10 +11,10 @@
 //! # Not modelled
 //! A choice of the dimension by congestion.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/bounds.rs` checks that tornado traffic reaches its theoretical bound. The rows `shortest` of
-//! `tests/data/golden/caminos.csv` compare this routing with CAMINOS.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that
+//! the smallest buffers cause no stall. `engine/tests/bounds.rs` checks that tornado traffic reaches its theoretical bound. The rows
+//! `shortest` of `tests/data/golden/caminos.csv` compare this routing with CAMINOS.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;

@@ -23,12 +23,12 @@
 //! The routing does not read the credits of routers further along the path. Wormhole flow control of packets of several
 //! flits is refused in `assemble`.
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/choosing.rs` checks that packets choose evenly between equal outputs, and that a trunk carries as much as its links
-//! together. `engine/tests/bounds.rs` checks that tornado traffic reaches its bound, and that cuts of the network limit uniform traffic.
-//! `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. No test compares this routing with another
-//! simulator.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/choosing.rs` checks that packets choose evenly between equal outputs, and that a trunk
+//! carries as much as its links together. `engine/tests/bounds.rs` checks that tornado traffic reaches its bound, and that cuts of the
+//! network limit uniform traffic. `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. No test
+//! compares this routing with another simulator.
 
 mod by_links;
 

@@ -19,10 +19,11 @@
 //! # Not modelled
 //! DimWAR, which crosses dimensions in order on two VC classes (`ugal_p` is similar).
 //! # Validation
-//! Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle.
-//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
-//! `engine/tests/paths.rs` checks that the paths of `omniwar` are all paths that the classes allow, and no others. `engine/tests/bounds.rs`
-//! checks that accepted loads are at least half of the bound for detours. No test compares this routing with another simulator.
+//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
+//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
+//! smallest buffers cause no stall. `engine/tests/paths.rs` checks that the paths of `omniwar` are all paths that the classes allow, and no
+//! others. `engine/tests/bounds.rs` checks that accepted loads are at least half of the bound for detours. No test compares this routing
+//! with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;

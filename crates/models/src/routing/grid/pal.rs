@@ -22,9 +22,10 @@
 //! # Validation
 //! The tests of this file check Table I row by row. `engine/tests/pal.rs` checks that results are equal to those of `ugal_p` to the last
 //! bit while all links are on. It also checks fixed subsets of links that are on: packets reach every destination in the number of hops
-//! that theory gives. Three tests run on every legal topology. `engine/tests/theory.rs` checks that latency without contention is exact to
-//! the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no
-//! stall. No test compares this routing with another simulator, because other simulators have no link states.
+//! that theory gives. Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that
+//! latency without contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs`
+//! checks that the smallest buffers cause no stall. No test compares this routing with another simulator, because other simulators have no
+//! link states.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_dragonfly::{self as groups, Groups};
