@@ -9,15 +9,16 @@
 //! # Guarantees
 //! There are two kinds of candidates: the minimal hop in every unaligned dimension, and a hop to one random router in every unaligned
 //! dimension in which the packet has not taken a detour. The candidate with the lowest q * (remaining hops) wins. For a detour, T is added.
-//! Among equal minimal hops, a hash decides. A packet makes at most two hops in each dimension. The VC class of a packet is its hop index.
-//! The class rises with each hop. Therefore dependencies have no cycle, and there is one class for each hop.
+//! Among equal minimal hops, a hash decides. A packet makes at most two hops in each dimension. The VC class of a hop is its index in the
+//! path. The class rises with each hop. Therefore the dependencies between channels have no cycle, and the routing needs one class for each
+//! hop of the longest path.
 //!
 //! If a power policy switches links of lines (TCEP, Section IV-E), a minimal hop is a candidate only if the direct link is on. (A line is a
-//! set of routers that differ in one coordinate.) A detour then leads over a router that is drawn from those with active links to both
-//! ends. A detour has no bias if the direct link is off. If the direct link is a shadow link and the detour has no credit, the packet
-//! reactivates the link. A packet finishes its detour before it crosses another dimension. If the second link of the detour has gone off
-//! meanwhile, the packet goes over the hub. Therefore a dimension of 3 or more routers needs 3 VC classes. If the hub moves meanwhile, the
-//! packet can take further hops in its last VC class.
+//! set of routers that differ in one coordinate.) A detour then leads over a router of the line that is drawn from those with active links
+//! to both ends. A detour has no bias if the direct link is off. If the direct link is a shadow link and the detour has no credit, the
+//! packet reactivates the link. A packet finishes its detour before it crosses another dimension. If the second link of the detour has gone
+//! off meanwhile, the packet goes over the hub of the line (the router with active links to all others). Therefore a dimension of 3 or more
+//! routers needs 3 VC classes. If another router becomes the hub meanwhile, the packet can take further hops, all in the last VC class.
 //! # Not modelled
 //! The escape layer, which the paper also permits instead of VC classes by hop.
 //! # Validation
@@ -68,7 +69,8 @@ fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// In the state of a packet, `dim` is a mask of the dimensions in which it has taken a detour. `lane` is the number of its hops.
+/// In a packet, `dim` is a mask of the dimensions in which the packet has taken a detour, and `lane` is the number of hops that it has
+/// made.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,

@@ -1,12 +1,12 @@
 //! Dimension order: packets cross dimension 0 first, and finish each dimension before the next one.
 //!
 //! # Source
-//! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` chooses VC classes as BookSim2 does statically on a torus. `bubble` is
-//! bubble flow control: Carrion et al., HiPC 1997; Puente et al., "The Adaptive Bubble Router", JPDC 61(9), 2001.
+//! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` chooses a VC class once per dimension, as BookSim2 does on a torus.
+//! `bubble` is bubble flow control: Carrion et al., HiPC 1997; Puente et al., "The Adaptive Bubble Router", JPDC 61(9), 2001.
 //! # Parameters
 //! `dateline`: rule that keeps the rings of a torus free of deadlock. `crossing` and `entry` use two VC classes. With `bubble`, a packet
-//! may enter a ring only if the next buffer has space for two packets. A packet in the ring needs space for one. With `none`, rings can
-//! deadlock.
+//! may enter a ring only if the next buffer has space for two packets. A packet that is already in the ring needs space for one packet.
+//! With `none`, rings can deadlock.
 //! # Guarantees
 //! Paths are minimal. Packets with the same source, destination and VC stay in order. The routing has one VC class, or two on a torus with
 //! a dateline. With `bubble`, all packets may use all VCs of a link, and one VC is enough. Each direction of each ring always has space for
@@ -19,10 +19,10 @@
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
 //! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the bounds under tornado traffic.
-//! `engine/tests/stall.rs` checks that a ring without a dateline is refused, and stalls if the refusal is overridden. With `bubble`, the
-//! ring does not stall with buffers for two packets. `engine/src/network/bubbles/tests.rs` checks that each ring has its bubble in every
-//! cycle. The rows `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv` compare this routing with BookSim2. No test
-//! compares `bubble` with another simulator.
+//! `engine/tests/stall.rs` checks that a ring without a dateline is refused, and stalls if the refusal is overridden. It also checks that
+//! with `bubble` the ring does not stall, even if buffers have space for only two packets. `engine/src/network/bubbles/tests.rs` checks
+//! that each ring has its bubble in every cycle. The rows `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv` compare
+//! this routing with BookSim2. No test compares `bubble` with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 pub use crate::routing::on_grid::Dateline;

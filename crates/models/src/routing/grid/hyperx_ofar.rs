@@ -7,14 +7,15 @@
 //! Routing, and Packaging of Efficient Large-Scale Networks", SC'09 (DAL). Bubble: C. Carrion et al., HiPC 1997. No paper has combined
 //! these mechanisms: this combination is our choice.
 //! # Parameters
-//! `trigger`. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the
-//! minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that both thresholds compare. The quantity is the `credits`
-//! in use, or the number of flits that are `waiting`. `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`,
-//! `from_sources`). `injection` (`bubble` \[packets\], `escape_occupancy` \[share of a buffer\]).
+//! `trigger`: condition under which a head looks for another output than its preferred one. `least_occupancy`: Th_min \[share of a
+//! buffer\]. `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]).
+//! `occupancy`: the quantity that both thresholds compare. The quantity is the `credits` in use, or the number of flits that are `waiting`.
+//! `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble` \[packets\],
+//! `escape_occupancy` \[share of a buffer\]): rule that keeps packets at their source while their router is congested.
 //! # Guarantees
 //! At each router, a hash selects one of the unaligned dimensions (those in which the packet is not at its destination's coordinate). The
 //! packet prefers this dimension. If its output there is occupied (`trigger`) or has no space, the packet takes an open minimal hop in
-//! another dimension. If no such hop is open, and the preferred output is occupied with at least Th_min, the packet takes a detour. A
+//! another dimension. If no such hop is open, and the occupancy of the preferred output is at least Th_min, the packet takes a detour. A
 //! detour is a hop to another router of an unaligned dimension in which the packet has not yet made a detour. The detour is drawn from the
 //! outputs that are open and whose occupancy is at most Th_non-min. If no minimal output has space, the packet enters the ring or continues
 //! in it. A packet enters the ring from its source only with `from_sources`. A packet takes at most one detour in each dimension.
@@ -23,26 +24,26 @@
 //! all VCs outside the ring, in any order. Every packet between routers may escape to the ring. A ring always has a bubble (free space for
 //! a packet).
 //!
-//! If a policy switches links of lines, minimal hops and detours use only links that are on (`by_links.rs`). (A line is a set of routers
-//! that differ in one coordinate.) If all direct links are off, a head takes a detour without a trigger, over a router with active links to
-//! both ends. The escape is then not the ring. Packets escape over the hub of each line, in the order of dimensions, in two separate VC
-//! classes. Therefore `ring` has no effect, and `escape_occupancy` refers to this escape. Paths have at most 3 links in each dimension,
-//! unless the hub moves.
+//! If a policy switches links of lines, minimal hops and detours use only links that are on (`hyperx_ofar/by_links.rs`). (A line is a set
+//! of routers that differ in one coordinate.) If all direct links are off, a head takes a detour without a trigger, over a router with
+//! active links to both ends. Under such a policy, packets do not escape into a ring. They escape over the hub of each line (the router
+//! with active links to all others), in the order of dimensions, in two separate VC classes. Therefore `ring` has no effect, and
+//! `escape_occupancy` refers to the VCs of these escape hops. Paths have at most 3 links in each dimension, unless the hub moves.
 //!
 //! Detours begin only when buffers on minimal paths are full. If minimal paths alone cannot carry the load, the latency is at least the
-//! time to empty a buffer on a minimal path. At loads above those of minimal paths, `dal` and `ugal_p` have a lower latency, because they
-//! compare queues.
+//! time to empty a buffer on a minimal path. At loads that minimal paths cannot carry, `dal` and `ugal_p` have a lower latency, because
+//! they compare queues.
 //! # Not modelled
 //! The choice of the output VC with the most credits: in this model, VCs with space take turns. Separate thresholds for single VCs. Trunks.
-//! VCs of the ring on single links: they belong to whole link classes, and stay empty on links that are on no ring.
+//! Ring VCs on only the links of the ring: all links of a link class have them, and they stay empty on links outside the ring.
 //! # Validation
 //! `conformance/src/routing.rs` checks that no packet is lost, and `engine/tests/stall.rs` that the smallest buffers cause no stall.
 //! `engine/tests/escape_rings.rs` checks that some packet always arrives, and that the rings become empty. `engine/tests/theory.rs` checks
 //! that latency without contention is exact to the cycle. `engine/tests/bounds.rs` checks that throughput reaches at least half of the
-//! bound with detours. `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. The tests in this folder
-//! follow packets through all hops of all states, and check the limits of detours. `engine/tests/models/hyperx_ofar.rs` checks that the
-//! routing accepts a higher load than minimal routing under bit complement, and the load of minimal routing under uniform traffic. No test
-//! compares this routing with another simulator.
+//! bound with detours. `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. The tests in the folder
+//! `hyperx_ofar` follow packets through every possible hop from every state, and check the limits of detours.
+//! `engine/tests/models/hyperx_ofar.rs` checks that the routing accepts a higher load than minimal routing under bit complement, and the
+//! load of minimal routing under uniform traffic. No test compares this routing with another simulator.
 
 mod by_links;
 
@@ -92,8 +93,8 @@ fn unavailable() -> Trigger {
 }
 
 /// Without injection control, the accepted load collapses beyond saturation, as the paper reports for few VCs. Measured under bit
-/// complement on 4x4 routers with 4 terminals and 4 VCs of 16 flits: the network accepts 0.09 of 0.9. With the values 0 or 0.5 for `most`,
-/// it accepts 0.47.
+/// complement at an offered load of 0.9, on 4x4 routers with 4 terminals and 4 VCs of 16 flits: without injection control the network
+/// accepts a load of 0.09. With `escape_occupancy` it accepts 0.47, both with 0 and with 0.5 for `most`.
 fn quarter_of_the_escape() -> Injection {
     Injection::EscapeOccupancy { most: 0.25 }
 }
@@ -102,7 +103,7 @@ fn quarter_of_the_escape() -> Injection {
 #[derive(Debug, Clone)]
 pub struct Runtime {
     grid: Grid,
-    /// For each dimension: difference between the numbers of two routers that are neighbours in it.
+    /// For each dimension: difference between the numbers of two routers whose coordinates there differ by 1.
     strides: [u32; 8],
     in_transit: InTransit,
     /// The VC classes if packets escape over hubs.
@@ -147,8 +148,8 @@ impl RoutingModel for HyperXOfar {
 
     fn examples() -> Vec<Example<Self>> {
         // In each dimension, all packets of a router go to the complement of its coordinate. One of the router's 3 links in the dimension
-        // leads to this complement. At load 1, the 16 routers with 4 terminals each send 4 x 16 flits per cycle. m <= 16 of these flits
-        // take a direct link, and d flits take two of the 3 x 16 links of this dimension. Therefore m + 2 d <= 48, and m + d <= 32.
+        // leads to this complement. At load 1, the 16 routers with 4 terminals each send 4 x 16 flits per cycle in total. m <= 16 of these
+        // flits take a direct link, and d flits take two of the 3 x 16 links of this dimension. Therefore m + 2 d <= 48, and m + d <= 32.
         const COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
         let detours = Accepts::WithDetours(32.0 / 64.0);
         let example = |parameters: &str| Example::of(parameters).only_on(&[CUBE, SQUARE]);
@@ -373,8 +374,9 @@ impl Routing for Runtime {
         true
     }
 
-    /// The limit is the sum of two parts. In each stay outside of rings, a packet makes one hop per dimension to the destination's
-    /// coordinate. In total, it makes one detour per dimension. There is no limit if a hub can move.
+    /// The limit is the sum of two parts. The first part is the limit of [`InTransit::most_hops`] if each stay outside of rings has one hop
+    /// per dimension. The second part is one more hop for each dimension in which a detour is possible, because a packet makes only one
+    /// detour per dimension in total. There is no limit if a hub can move.
     fn most_hops(&self) -> Option<u32> {
         if self.lines.are_there() {
             return None;

@@ -1,7 +1,7 @@
 //! Minimal routing on a HyperX in a random order of dimensions. The VC class of a hop is its index in the path.
 //!
 //! # Source
-//! The algorithm is "Shortest" of the simulator CAMINOS on a Hamming graph, with one VC step per hop. The routing is oblivious:
+//! The algorithm is "Shortest" of the simulator CAMINOS on a Hamming graph, with the next VC at each hop. The routing is oblivious:
 //! each packet draws the order of dimensions at random, and the routing does not read queues.
 //! # Parameters
 //! None.

@@ -20,8 +20,8 @@
 //! reactivates a shadow link. The escape path crosses dimensions in order, leads over the hub of each line, and needs one more VC class.
 //! Under such a policy paths can be longer than minimal paths: at most 3 links in each dimension, as long as the hub does not move.
 //! # Not modelled
-//! The routing does not read the credits of routers further along the path. Wormhole flow control of packets of several
-//! flits is refused in `assemble`.
+//! The routing does not read the credits of routers further along the path. Weft refuses this routing with wormhole flow control if packets
+//! have several flits.
 //! # Validation
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
@@ -66,14 +66,14 @@ fn yes() -> bool {
 pub struct Runtime {
     classes: Classes,
     grid: Grid,
-    /// Number of the adaptive VC class. Lower classes belong to the escape path.
+    /// Index of the adaptive VC class. Lower classes belong to the escape path.
     adaptive: u8,
     leave_escape: bool,
     /// Table of minimal ports, by [dimension][own coordinate][destination coordinate]: one bit for each port that
     /// begins a minimal path.
     ways: Vec<u128>,
-    /// For each dimension: the index in `ways` at which the dimension starts, and the number of coordinates. Empty if a
-    /// router has more ports than the mask of ports has bits.
+    /// For each dimension: the index in `ways` at which the dimension starts, and the width of the dimension [routers]. Empty if a router
+    /// has more ports than the mask of ports has bits.
     ways_of: Vec<(u32, u32)>,
     lines: SwitchedLines,
 }
@@ -135,7 +135,8 @@ impl Runtime {
         differences.flat_map(ports).map(move |port| Hop { port, class })
     }
 
-    /// True if the packet's last hop was on an escape VC and the packet must stay on escape VCs. `lane` stores this.
+    /// True if the packet's last hop was on an escape VC and the packet must therefore stay on escape VCs. `Packet::lane` records the kind
+    /// of the last hop.
     #[inline(always)]
     fn must_stay(&self, packet: &Packet) -> bool {
         !self.leave_escape && packet.lane == ON_ESCAPE

@@ -9,13 +9,13 @@
 //! `deroutes` M \[hops\]: number of detours. `threshold` T \[flits\]: bias toward minimal hops. `sensor`: the measure
 //! of the queue q of an output.
 //! # Guarantees
-//! The routing has N + M VC classes, where N is the number of dimensions with two or more routers. The VC class of a hop is its
-//! index in the path. The class rises with each hop, so dependencies between channels are acyclic. At each router the candidates
-//! are the minimal hop of every unaligned dimension, and the hops to all other routers of unaligned dimensions. A detour is a
-//! candidate if the VC classes above its class are enough for one hop in each unaligned dimension. Directly after a detour, another
-//! detour in the same dimension is not a candidate. The candidate with the least q * (remaining hops) wins, plus T for a detour. A minimal
-//! hop wins against a detour of equal cost, and a hash decides between other equal candidates. A packet that has fewer than N
-//! minimal hops may make more than M detours. No path has more than N + M links.
+//! The routing has N + M VC classes, where N is the number of dimensions with two or more routers. The VC class of a hop is its index in
+//! the path. The class rises with each hop, so dependencies between channels are acyclic. At each router the candidates are the minimal hop
+//! of every unaligned dimension, and the hops to all other routers of unaligned dimensions. A detour is a candidate if the VC classes above
+//! its class are enough for one hop in each unaligned dimension. Directly after a detour, another detour in the same dimension is not a
+//! candidate. The candidate with the least cost wins. The cost is q * (remaining hops), plus T for a detour. A minimal hop wins against a
+//! detour of equal cost, and a hash decides between other equal candidates. A packet that has fewer than N minimal hops may make more than
+//! M detours. No path has more than N + M links.
 //! # Not modelled
 //! DimWAR, which crosses dimensions in order on two VC classes (`ugal_p` is similar).
 //! # Validation
@@ -73,7 +73,7 @@ fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// In a packet, `lane` is the number of the packet's hops. `dim` is 1 plus the dimension of the last hop if that hop was a
+/// In a packet, `lane` is the number of hops that the packet has made. `dim` is 1 plus the dimension of the last hop if that hop was a
 /// detour, and otherwise 0.
 #[derive(Debug, Clone)]
 pub struct Runtime {

@@ -2,16 +2,16 @@
 //! router.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, Section IV-E, Table I. In each subnetwork (a dimension of a HyperX, a group of a dragonfly) a
-//! packet goes directly, or over one other router. The packet draws the intermediate router from the routers with active links to
-//! both ends. If the direct link is active, the packet takes it if q_m <= 2 q_n + T. If the direct link is a shadow link, the
-//! packet takes the detour while the detour has a credit. Otherwise the packet reactivates the shadow link. If the direct link is
-//! inactive or waking, the packet takes the detour. From the intermediate router the packet takes the direct link, even if that
-//! is a shadow link. If this direct link has gone off meanwhile, the packet goes over the hub. For faults that cut the links of
-//! the hub, see `faults.rs`. Under a policy that never switches a link off, a head at a broken link takes another of the listed
-//! hops, with a working link.
+//! Kim et al., "TCEP", ISCA 2018, Section IV-E, Table I. In each subnetwork (a dimension of a HyperX, a group of a dragonfly) a packet
+//! goes directly, or over one other router. The packet draws the intermediate router from the routers with active links to both ends. If
+//! the direct link is active, the packet takes it if q_m <= 2 q_n + T, where q_m is its queue, and q_n is the queue of the first hop of
+//! the detour. If the direct link is a shadow link, the packet takes the detour while the detour has a credit. Otherwise the packet
+//! reactivates the shadow link. If the direct link is inactive or waking, the packet takes the detour. From the intermediate router the
+//! packet takes the direct link, even if that is a shadow link. If this direct link has gone off meanwhile, the packet goes over the hub.
+//! For faults that cut the links of the hub, see `engine/src/network/faults.rs`. Under a policy that never switches a link off, a head at
+//! a broken link takes another hop of `steps` whose link works.
 //! # Parameters
-//! threshold T \[flits\]. `sensor`: the measure of the queue q of an output.
+//! `threshold`: the bias T toward the direct link \[flits\]. `sensor`: the measure of the queue q of an output.
 //! # Guarantees
 //! A packet uses two VC classes in each subnetwork that it crosses: class 0 toward an intermediate, and class 1 to its destination
 //! in the subnetwork. After a class-0 hop into the hub a packet takes only class-1 hops, so classes rise. If all links are active,
@@ -183,8 +183,8 @@ impl Runtime {
         }
     }
 
-    /// Returns the hop over the hub. The hub has links to all members. If a fault has cut one of these links, the hop goes over the
-    /// next hub, otherwise over a lower member, otherwise over any member with links to both ends. The choice of lower members keeps
+    /// Returns the hop over the hub. The hub has links to all members. If a fault has cut one of these links, the hop goes over the next
+    /// hub, otherwise over a lower member, otherwise over any member with links to both ends. The preference for lower members keeps the
     /// hops of class 0 in a fixed order. If no member has links to both ends, the function returns the direct hop, which the packet cannot
     /// take now.
     #[inline(never)]
@@ -244,8 +244,8 @@ impl Routing for Runtime {
         hop
     }
 
-    /// Lists all hops that are possible in some link state: the direct hop and every detour. At an intermediate router the list
-    /// also has the hop to hub 0.
+    /// Lists all hops that are possible in some state of the links. At the first router of a leg, these are the direct hop and every
+    /// detour. At an intermediate router, these are the direct hop and the hop to the hub, which is assumed to be member 0.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
@@ -279,8 +279,8 @@ impl Routing for Runtime {
         Proof::rises()
     }
 
-    /// Returns a rank that rises with each hop of a packet. Ranks follow the legs, and in each leg: class 0, class 0
-    /// into hub 0, class 1.
+    /// Returns a rank that rises with each hop of a packet. Each leg has higher ranks than the leg before it. In a leg, ranks rise in this
+    /// order: hops of class 0, hops of class 0 into the hub (member 0), hops of class 1.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let Some((d, to)) = self.nets.behind(hop.port, |d| self.nets.member(at, d)) else {
             return 3; // between groups: after the classes of the first leg
@@ -310,7 +310,8 @@ impl Routing for Runtime {
         self.begins = Some((policy.clone(), managed.to_vec()));
     }
 
-    /// Assumes that all links are on. Under a policy that switches links, all links are on when the network is full.
+    /// From now on, assumes that all links are on. Returns true if a policy was assumed before and this policy switches all links on when
+    /// the network is full.
     fn assume_all_links(&mut self) -> bool {
         self.begins.take().is_some_and(|(policy, _)| policy.fills_up())
     }
@@ -327,7 +328,7 @@ fn go_round(packet: &mut Packet, hop: Hop) -> Hop {
     hop
 }
 
-/// Returns member number `k` among the members that are not an end of the leg.
+/// Returns the member with index `k` among the members that are not an end of the leg.
 #[inline(always)]
 fn any_other(leg: Leg, k: u8) -> u8 {
     let c = k + u8::from(k >= leg.own.min(leg.to));

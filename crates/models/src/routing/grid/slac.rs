@@ -12,11 +12,11 @@
 //! Assume that stages 1 to S are on. These are the links in rows 1 to S, and the column links with an end in one of these rows. With these
 //! links, any router reaches any other in at most 3 hops. From a row that is on, a packet follows dimension order. From a dark row, the
 //! packet first crosses its column into a row that is on. A packet always uses the value of S that was valid when the packet became the
-//! head of its queue in its source router. The routing has one VC class. A queue that cannot move can therefore fill its whole buffer, as
-//! the policy `slac` expects when it measures buffer occupancy. A column link before another link of a path leads down, or is the first
-//! link of the path. Packets therefore enter row links only from higher rows, and take upward links of a column last. Dependencies between
-//! channels are acyclic for every S, and also if packets with different S are in the network together. Under `always_on` the routing takes
-//! the same paths as `dimension_order`.
+//! head of its queue in its source router. The routing has only one VC class, so packets that cannot move can fill the whole buffer of an
+//! input. The policy `slac`, which measures buffer occupancy, relies on this. A column link that is not the last link of its path is the
+//! first link, and leads down. Packets therefore come to a row link only from a higher row or from a terminal, and take upward links of a
+//! column last. Dependencies between channels are acyclic for every S, and also if packets with different values of S are in the network
+//! at the same time. Under `always_on` the routing takes the same paths as `dimension_order`.
 //! # Not modelled
 //! The routing does not balance load between the links that are on, because its choice never reads a queue. The TCEP
 //! paper criticises SLaC for this.
@@ -39,7 +39,7 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Dimension numbers: x is the position in a row, y the position in a column.
+/// Indices of the dimensions: x is the position in a row, y the position in a column.
 const X: usize = 0;
 const Y: usize = 1;
 
@@ -132,8 +132,8 @@ impl Runtime {
         }
     }
 
-    /// Returns the hop along the column into `row`, and marks the packet as on a detour if `row` is not the destination row.
-    /// Unless the destination is in that row, the path is one hop longer than a minimal path.
+    /// Returns the hop along the column into `row`, and marks the packet as on a detour if `row` is not the destination row. The path of a
+    /// packet on a detour is one or two hops longer than a minimal path.
     #[inline(always)]
     fn down(&self, at: u64, row: u8, packet: &mut Packet) -> Hop {
         if row != Grid::coordinate(packet.dest, Y) {
@@ -225,8 +225,8 @@ impl Routing for Runtime {
         Proof::Together(self.every_stage().map(|routing| Box::new(routing) as Box<dyn AnyRouting>).collect())
     }
 
-    /// Returns a rank that rises with each hop. A path takes row links of lower and lower rows, with downward links of columns between
-    /// them. Upward links of columns have the highest ranks.
+    /// Returns a rank that rises with each hop. Ranks rise from the highest row to the lowest. For each row, the downward column links
+    /// into the row come first, and then the links of the row. Upward column links have the highest rank.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let depth = |row: u8| 2 * (u32::from(u8::MAX) - u32::from(row));
         let own = u16::from(Grid::coordinate(at, Y));

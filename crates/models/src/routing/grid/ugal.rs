@@ -5,11 +5,11 @@
 //! Singh, PhD thesis, Stanford 2005. The rule is that of BookSim2's `ugal_flatfly`: the packet takes the minimal path if
 //! q_min H_min <= q_nm H_nm + T.
 //! # Parameters
-//! threshold T [flits]. `sensor`: the measure of the queue q of an output. `intermediate`: the set of routers from
-//! which a packet draws its intermediate router.
+//! `threshold`: the bias T toward the minimal path [flits]. `sensor`: the measure of the queue q of an output. `intermediate`: the set of
+//! routers from which a packet draws its intermediate router.
 //! # Guarantees
-//! Paths have two phases with separate VC classes. Packets on minimal paths use the classes of the second phase. If the drawn
-//! intermediate is the source router, the packet takes the minimal path.
+//! A path over an intermediate has two legs with separate VC classes. Packets on minimal paths use the classes of the second leg. If the
+//! drawn intermediate is the source router, the packet takes the minimal path.
 //! # Not modelled
 //! Global knowledge (UGAL-G).
 //! # Validation

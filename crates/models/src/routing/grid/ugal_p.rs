@@ -1,16 +1,16 @@
 //! UGAL_p: UGAL with a separate decision in each dimension of a HyperX, in a fixed order of dimensions.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, the baseline routing. In each dimension a packet takes the minimal hop if
-//! q_m <= 2 q_n + T.
+//! Kim et al., "TCEP", ISCA 2018, the baseline routing. In each dimension a packet takes the minimal hop if q_m <= 2 q_n + T. Here q_m is
+//! the queue of the minimal hop, and q_n is the queue of the first hop of the detour.
 //! # Parameters
-//! threshold T [flits]. `sensor`: the measure of the queue q of an output.
+//! `threshold`: the bias T toward the minimal hop [flits]. `sensor`: the measure of the queue q of an output.
 //! # Guarantees
-//! A packet makes at most one detour per dimension. The routing has two VC classes (0: hop to the intermediate, 1: hop to the
-//! destination of the dimension). Dependencies are acyclic, because class 0 comes before class 1 in a dimension and packets cross
+//! A packet makes at most one detour per dimension. The routing has two VC classes (0: hop to the intermediate, 1: hop to the destination
+//! of the dimension). Dependencies between channels are acyclic, because packets use class 0 before class 1 in a dimension, and cross
 //! dimensions in order.
 //! # Not modelled
-//! Link states (PAL).
+//! Link states, which the routing `pal` uses.
 //! # Validation
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the

@@ -5,15 +5,16 @@
 //! # Parameters
 //! None.
 //! # Guarantees
-//! A path has two phases with separate VC classes: one class per phase, or two on a torus. Each phase loads the
-//! channels like uniform traffic, whatever the traffic pattern is.
+//! A path has two legs with separate VC classes: one class per leg, or two on a torus. Each leg loads the channels like uniform traffic,
+//! whatever the traffic pattern is.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check that the routing saturates at the bound
-//! of two uniform legs under tornado, bit complement and uniform traffic. No test compares this routing with another simulator.
+//! smallest buffers cause no stall. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check the load at which the routing saturates
+//! under tornado, bit complement and uniform traffic. Two legs of uniform traffic determine this load. No test compares this routing
+//! with another simulator.
 
 use crate::routing::on_grid::{Dateline, Grid};
 use crate::routing::{
@@ -56,8 +57,8 @@ impl RoutingModel for Valiant {
         const BIT_COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
         vec![
             Example::of("{}")
-                // each leg is uniform over 16 routers: 4 terminals * 4 / 16 = 1 flit per channel and leg if terminals
-                // send at load 1
+                // each leg ends at one of 16 routers with equal probability, and a channel leads to 4 of them: at load 1, it carries 4
+                // terminals * 4 / 16 = 1 flit per cycle for each leg
                 .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 2.0))
                 .bound(HYPERX, BIT_COMPLEMENT, Accepts::UpTo(1.0 / 2.0)),
         ]

@@ -1,4 +1,4 @@
-//! Tests of the hops of packets under OFAR, and of accepted loads under adversarial traffic.
+//! Tests of dragonfly OFAR: the hops of packets, the length of paths, and refusals.
 
 use super::*;
 use crate::routing::in_transit::is_in_ring;

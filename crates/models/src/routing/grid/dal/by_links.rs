@@ -172,8 +172,8 @@ mod tests {
         let mut routing = serde_json::from_str::<Dal>("{}").unwrap().build(&graph).unwrap();
         assert_eq!(routing.needs().classes[1..], [2 + 2 + 1; 3]);
         routing.go_by(LinkKnowledge::Subnetworks);
-        // three hops in a line: to a third router, to the hub, and from the hub to the destination. On a path of three hops in a line, a
-        // packet can return to the hub. A line of two routers has no third router, and needs one hop.
+        // three hops in a line: to a third router, to the hub, and from the hub to the destination. A packet that starts at the hub can
+        // return to it in these three hops. A line of two routers has no third router, and needs one hop.
         let classes = 3 + 3 + 1;
         assert_eq!(routing.needs().classes[1..], [classes as u8; 3]);
         let coords = of_all(&graph);

@@ -148,8 +148,8 @@ impl Runtime {
         }
     }
 
-    /// Lists every hop that a packet may take at `at` (not its destination router): minimal hops, detours, and the escape. Member 0 is
-    /// taken as the hub of each line.
+    /// Lists every hop that a packet may take at `at` (not its destination router): minimal hops, detours, and the escape. The list
+    /// assumes that member 0 is the hub of each line.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let left = self.grid.differences(at, packet.dest).count() as u32;
         let to = |d: usize| Grid::coordinate(packet.dest, d);

@@ -1,4 +1,4 @@
-//! Tests of HyperX OFAR: the hops of packets, and accepted loads.
+//! Tests of HyperX OFAR: the hops of packets, the length of paths, and refusals.
 
 use super::*;
 use crate::routing::in_transit::tests::longest_way;

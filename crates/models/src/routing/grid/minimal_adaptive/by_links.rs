@@ -127,7 +127,7 @@ impl Runtime {
     }
 
     /// Lists every hop that a packet may take at `at` (not its destination router): minimal hops, other adaptive hops, and then the
-    /// escape hop. Member 0 is taken as the hub of each line.
+    /// escape hop. The list assumes that member 0 is the hub of each line.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let step = |hop: Hop, hops: u32| {
             let (d, c) = lines.behind(at, hop.port).expect("a port to a member of a line");

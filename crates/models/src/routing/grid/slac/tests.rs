@@ -77,7 +77,7 @@ impl View for NoQueues {
 /// A hop: the next router, and the class of the link.
 type Step = (u32, u8);
 
-/// Returns the hops of a packet whose first decision is made by `head`.
+/// Returns the hops of a packet whose first hop is chosen by `at_head`, and the packet as it is at its destination.
 fn walk(graph: &Graph, routing: &Runtime, from: u32, to: u32, seq: u32) -> (Vec<Step>, Packet) {
     let coords = coordinates(graph);
     let dest = coords[to as usize];
@@ -192,8 +192,8 @@ fn hops_of_the_8x8_network_with_each_number_of_stages() {
     let sums: Vec<usize> = with_every_stage(&graph, Via::ByDestination).iter().map(sum).collect();
     // with all 8 stages: in each of the two dimensions, 7 / 8 of the pairs have different coordinates
     assert_eq!(sums[7], 2 * 64 * 56);
-    // S of the 8 rows are on. Between dark rows a packet needs one more hop in a column and two more in a row. It needs one
-    // more if both coordinates differ
+    // S of the 8 rows are on. Between two routers in dark rows, a packet makes one hop more if they are in the same column, two
+    // hops more if they are in the same row, and one hop more if both coordinates differ.
     for (stages, hops) in (1..).zip(sums) {
         let dark = 8 - stages;
         let others = dark * dark - dark;
