@@ -8,9 +8,10 @@ use weft_api::switch_step::SwitchStep;
 /// The condition under which the round-robin pointers of arbiters move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pointers {
-    /// Pointers move past each grant of an output, and past each grant that an input accepts.
+    /// The pointer of an output moves past each input that the output grants. The pointer of an input moves past each output that the
+    /// input accepts.
     PastAll,
-    /// Pointers move past a grant that is accepted in the first iteration.
+    /// The pointers of both ends of a grant move past it, if it is accepted in the first iteration.
     PastAccepted,
     /// The pointers never move.
     Stay,

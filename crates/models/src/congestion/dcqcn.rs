@@ -9,15 +9,15 @@
 //! `mark_share` at `mark_to`, and is 1 above `mark_to`. `notify_every` \[time\]: shortest time between two notifications of a receiver to
 //! the source of a flow. `gain`: g, the gain of the estimate alpha. `alpha_timer` \[time\]: time without a notification after which alpha
 //! shrinks by the factor 1 - g. `rise_timer` \[time\], `rise_bytes` \[bytes\]: the rate of a flow recovers by one step each time this time
-//! has passed, and each time this amount was sent. `fast_recovery`: F, the number of steps of fast recovery. Before step F of either
-//! counter, the target rate of a flow does not change. `increase` \[bandwidth\]: the amount by which the target rate rises with each step
-//! from F on. `hyper_increase` \[bandwidth\]: replaces `increase` when both counters have reached F. This amount is added once for each
-//! step of the slower counter above F - 1. Default: the target rate continues to rise by `increase`. `least_rate` \[bandwidth\]: lowest
-//! rate of a flow.
+//! has passed, and each time this amount was sent. `fast_recovery`: F, the number of steps of fast recovery. The steps by time and by bytes
+//! are counted separately. Until one of these two counters reaches F, the target rate of a flow does not change. `increase` \[bandwidth\]:
+//! the amount by which the target rate rises with each step from F on. `hyper_increase` \[bandwidth\]: replaces `increase` when both
+//! counters have reached F. This amount is added once for each step of the slower counter above F - 1. Default: the target rate continues
+//! to rise by `increase`. `least_rate` \[bandwidth\]: lowest rate of a flow.
 //! # Guarantees
-//! A rate cut uses the value of alpha before its update. A flow has no rate limit again when its rate is within a thousandth of the line
-//! rate. For a flow without a rate limit, the next notification starts with alpha = 1. The gap after a packet depends on the rate of its
-//! flow when the packet began.
+//! A rate cut uses the value that alpha had before the notification. A flow loses its rate limit when its rate is within a thousandth of
+//! the line rate. For a flow without a rate limit, the next notification starts with alpha = 1. The gap after a packet depends on the rate
+//! of its flow when the packet began.
 //! # Not modelled
 //! Priority of notifications over other packets: they wait in the same queues. Pause frames. Notifications that a failed router discards
 //! are not sent again.
@@ -54,11 +54,11 @@ pub struct Dcqcn {
     pub gain: f64,
     /// Time without a notification after which the estimate alpha shrinks.
     pub alpha_timer: Time,
-    /// Time between two recovery steps of a flow.
+    /// Time between two recovery steps that the timer causes in a flow.
     pub rise_timer: Time,
-    /// Amount of data that a flow sends between two recovery steps.
+    /// Amount of data that a flow sends between two recovery steps that the byte counter causes.
     pub rise_bytes: Bits,
-    /// Number F: before F recovery steps the target rate stays as it is.
+    /// Number F of recovery steps: until the timer or the byte counter has caused F steps, the target rate stays as it is.
     pub fast_recovery: u32,
     /// Increase of the target rate, when one of the two counters (timer, bytes) has reached F recovery steps.
     pub increase: Bandwidth,

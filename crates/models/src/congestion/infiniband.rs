@@ -13,12 +13,13 @@
 //! A flow at entry i sends at 1 / (1 + i / 2^shift) of the line rate. Every marked packet causes a notification. N equal flows at one
 //! bottleneck need entry (N - 1) 2^shift of the table. Therefore the last entry limits N.
 //! # Not modelled
-//! Marks that depend on the input, and victim masks. Control for each service level. In this model a flow is a pair of terminals. The
-//! lowest index (CCTI_Min). Notifications that a failed router discards are not sent again.
+//! Marks that depend on the input, and victim masks. Control for each service level. In this model a flow is a pair of terminals. A lowest
+//! index above 0 (CCTI_Min). Notifications that a failed router discards are not sent again.
 //! # Validation
 //! `conformance/src/congestion.rs` checks the bounds of rates, the conservation of packets, and runs with faults.
 //! `engine/tests/congestion.rs` checks that 32 sources at one bottleneck have fair shares. These sources use 98.7 % of the bottleneck, 8
-//! sources use 83.8 %, and 2 sources use 26.0 %. The reason is that marks come in bursts, and each mark adds an entry.
+//! sources use 83.8 %, and 2 sources use 26.0 %. Fewer sources use less of the bottleneck, because marks come in bursts, and each mark
+//! raises the index of a flow.
 
 use super::{check_share, flits};
 use schemars::JsonSchema;
