@@ -6,16 +6,16 @@
 //! `classes`: rule by which the VC class changes along the path (`hop_index`, `one`).
 //! # Guarantees
 //! Paths are minimal. All packets of a flow take the same path. The choice of the path depends on the seed. With `hop_index`, the number of
-//! VC classes is the length of the longest of all shortest paths \[links\]. VC classes by hop index have no cycle of dependencies on any
-//! graph. With `one`, all packets use one VC class. Weft then tests the dependencies of the network: trees pass, rings do not. The table
-//! has one byte (the distance) for each pair of a router and a destination router, at most 1 GiB. If routers have up to 64 ports, the table
-//! also has one bit for each port that begins a shortest path. If these eight bytes per pair need more than 16 MiB, the table does not have
-//! them. Faults: the first tables take account of every link and router that is broken from the start. After a later fault, all routers
-//! know the shortest paths of the remaining network after the time `fault_model.rebuild_delay`. Before the routers know these paths, heads
-//! at a broken link wait. Packets to routers that have no path any more are discarded. With `hop_index`, a packet is also discarded if its
-//! path becomes longer than the number of VC classes.
+//! VC classes is the length of the longest of all shortest paths \[links\]. With VC classes by hop index, the dependencies between channels
+//! have no cycle on any graph. With `one`, all packets use one VC class. Weft then checks the dependencies of the given network: trees pass
+//! this check, rings do not. The table has one byte (the distance) for each pair of a router and a destination router, at most 1 GiB. If
+//! routers have up to 64 ports, a second table has eight bytes per pair: a mask of the ports that begin a shortest path. The second table
+//! is omitted if it would need more than 16 MiB. Faults: the first tables take account of every link and router that is broken from the
+//! start. After a later fault, all routers know the shortest paths of the remaining network after the time `fault_model.rebuild_delay`.
+//! Before the routers know these paths, heads at a broken link wait. Packets to routers that have no path any more are discarded. With
+//! `hop_index`, a packet is also discarded if its path becomes longer than the number of VC classes.
 //! # Not modelled
-//! Flows other than from terminal to terminal, and unequal weights.
+//! Flows other than all packets from one terminal to another, and unequal weights of the next hops.
 //! # Validation
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
@@ -101,7 +101,7 @@ impl Routing for Runtime {
         }
         let class = packet.lane;
         packet.lane += u8::from(self.rule == ClassRule::HopIndex);
-        // the hash differs between routers: with the same hash everywhere, some links would never be used
+        // the hash also depends on the router: if all routers used the same hash of a flow, some links would never be used
         let flow = hash(seed, packet.src, packet.dst, 0xec << 32 | at);
         let port = self.distances.pick(at as u32, packet.dest as u32, |count| below(flow, count))?;
         Some(Hop { port, class })

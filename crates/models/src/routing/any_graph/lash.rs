@@ -8,25 +8,27 @@
 //! `weight`: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their `cost` by link class.
 //! `layers`: largest number of layers, 1 to 16.
 //! # Guarantees
-//! All packets between two routers take the same shortest path. If several paths are equally short, a router takes the one whose first link
-//! has the fewest paths to the destinations before. Paths are put into layers, the longest paths first. Each path goes into the first layer
-//! in which it closes no cycle of dependencies. After that, paths move from the fullest layers to emptier layers, if they close no cycle
-//! there. A packet stays in its layer. Therefore dependencies have no cycle. The number of VC classes is the number of layers that contain
-//! paths. Weft refuses a network that needs more than `layers` layers. Large tori need many layers: 5 for 10x10 routers and 7 for 16x16
-//! routers. 24x24 routers need more than 8 layers. The table has at most six bytes for each pair of a router and a destination router, and
-//! in total at most 1 GiB. Faults: a path has no alternative hop. Therefore a head that meets a broken link is discarded. Saturation loads
-//! were measured to within 0.03, under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link. With LASH, a ring of 16 routers
-//! carries 0.40 in 2 layers. With `shortest_path` it carries 0.45 in 8 classes. With LASH, a random graph of 32 routers with 4 links each
-//! carries 0.81 in 3 layers. With `shortest_path` it carries 0.97 in 4 classes. One path per pair of routers therefore balances the load
-//! less well.
+//! All packets between two routers take the same shortest path. Weft chooses the paths to one destination after the other. If several paths
+//! are equally short, a router takes the one whose first link is on the fewest paths that were chosen for earlier destinations. Paths are
+//! put into layers, the longest paths first. Each path goes into the first layer in which it closes no cycle of dependencies. After that,
+//! paths move from the fullest layers to emptier layers, if they close no cycle there. A packet stays in its layer. Therefore the
+//! dependencies between channels have no cycle. The number of VC classes is the number of layers that contain paths. Weft refuses a network
+//! that needs more than `layers` layers. Large tori need many layers: 5 for 10x10 routers and 7 for 16x16 routers. 24x24 routers need more
+//! than 8 layers. The table has at most six bytes for each pair of a router and a destination router, and in total at most 1 GiB. Faults: a
+//! path has no alternative hop. Therefore a head that meets a broken link is discarded. Saturation loads were measured to within 0.03,
+//! under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link. A ring of 16 routers saturates at 0.40 with LASH (2 layers),
+//! and at 0.45 with `shortest_path` (8 VC classes). A random graph of 32 routers with 4 links each saturates at 0.81 with LASH (3 layers),
+//! and at 0.97 with `shortest_path` (4 VC classes). LASH balances the load less well than `shortest_path`, because it has only one path per
+//! pair of routers.
 //! # Not modelled
 //! Several paths between two routers; choices that depend on congestion; new tables after a fault (packets on old paths could block them).
 //! # Validation
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/deadlock_free.rs` checks that 200 random graphs have no cycle in at most 8 layers; they
-//! include rings, trees, stars and wide-area networks. A test in this file checks the layers of tori. `engine/tests/bounds.rs` checks that
-//! throughput reaches the bounds of a full mesh and a butterfly. No test compares this routing with another simulator.
+//! smallest buffers cause no stall. `engine/tests/deadlock_free.rs` checks that dependencies have no cycle on 200 random graphs with at
+//! most 8 layers. The graphs include rings, trees, stars and wide-area networks. A test in this file checks the layers of tori.
+//! `engine/tests/bounds.rs` checks that throughput reaches the bounds of a full mesh and a butterfly. No test compares this routing with
+//! another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Wiring};
@@ -119,8 +121,8 @@ impl Lash {
     }
 }
 
-/// Chooses a shortest path for every router and destination. Returns the ports. Of the ports that begin a shortest path, each router takes
-/// the one with the fewest paths to the destinations before.
+/// Chooses a shortest path for every router and destination, and returns the port with which it begins. Of all ports that begin a shortest
+/// path, a router takes the one that is on the fewest paths to earlier destinations.
 fn spread(paths: &Paths) -> Vec<u16> {
     let wiring = paths.wiring();
     let routers = wiring.routers();

@@ -8,22 +8,23 @@
 //! # Parameters
 //! `minimal`: the routing of the minimal path and of both legs of the other paths, as for `valiant_over`. `detours`: number of paths over
 //! an intermediate router, for each pair of routers, in addition to the minimal path. `every`: T, time from one snapshot of the queues to
-//! the next. `delay`: time after which routers know a snapshot (at once in the paper, at least 1 cycle here). `prefer_min_on_tie`: take the
-//! minimal path if all queues are equal, as in an empty network. (In the equations, all paths then have equal shares.) `sensor`: definition
-//! of the queue of an output. `candidates`: the paths among which a packet chooses. With `fixed`, these paths are the same for all packets
-//! between two routers in the whole run (`draw`: number of the random draw). With `per_snapshot`, each source router draws other
-//! intermediates after every snapshot. The paper does the same: its sources determine their paths in every interval T. With `per_packet`,
-//! each packet draws its candidate paths.
+//! the next. `delay`: time after which routers know a snapshot (at once in the paper, at least 1 cycle here). `prefer_min_on_tie`: whether
+//! packets take the minimal path if all queues are equal, as in an empty network. (In the equations, all paths then have equal shares.)
+//! `sensor`: definition of the queue of an output. `candidates`: the paths among which a packet chooses. With `fixed`, these paths are the
+//! same for all packets between two routers in the whole run (`draw`: seed of the random draw). With `per_snapshot`, each source router
+//! draws other intermediates after every snapshot. The paper does the same: its sources determine their paths in every interval T. With
+//! `per_packet`, each packet draws its candidate paths.
 //! # Guarantees
 //! When a packet is the head of its VC at its source router, it draws one of its candidate paths. A path has the share (A - q) / lambda T.
 //! q is the sum of the queues of all outputs on the path, according to the snapshot. lambda T is the number of flits that the terminals of
 //! the source router sent between the last two snapshots, at least 1. A is the level up to which these flits fill the queues of the paths
-//! in use. Paths with queues above A are removed again and again until there are none. (The paper removes them once, which can give
-//! negative shares.) No cycles of dependencies: with `fixed`, the VC class is the hop index. With `per_packet`, the VC classes are those of
-//! `valiant_over`. Minimal packets use the classes of the second leg. Intermediates are routers with terminals. The table of `fixed` has 4
-//! bytes for each hop of every path, at most 1 GiB. `per_packet` needs no table, because it computes all paths of each packet once. Faults:
-//! if the first link of its path is broken, a head at its source takes another candidate. Packets that meet a broken link after the source
-//! are discarded.
+//! in use. Paths whose queue is not below A are removed and A is computed again, until all queues are below A. (The paper removes paths
+//! only once, which can give negative shares.) Dependencies between channels have no cycle: with `fixed`, the VC class is the hop index.
+//! With `per_snapshot` and `per_packet`, the VC classes are those of `valiant_over`. Packets on the minimal path use the classes of the
+//! second leg. Intermediates are routers with terminals. The table of `fixed` has 4 bytes for each hop of every path, at most 1 GiB.
+//! `per_snapshot` and `per_packet` need no table, because the routing computes all candidate paths of each packet once. Faults: if the
+//! first link of its path is broken, a head at its source takes another candidate. Packets that meet a broken link after the source are
+//! discarded.
 //! # Not modelled
 //! The load of the packets that would transport snapshots between routers. Legs that are drawn once per snapshot: if the routing of the
 //! legs draws paths, each packet draws them again.
@@ -31,9 +32,9 @@
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
 //! smallest buffers cause no stall. `lbr/shares.rs` checks that shares add up to 1 on random queues, and that none is negative.
-//! `lbr/drawn.rs` checks the times at which intermediates are drawn. `engine/tests/paths.rs` checks the paths, and compares mean hops with
-//! sums. `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours. No test compares this routing
-//! with another simulator.
+//! `lbr/drawn.rs` checks the times at which intermediates are drawn. `engine/tests/paths.rs` checks the paths, and compares the mean number
+//! of hops with a sum over all pairs of routers and all intermediates. `engine/tests/bounds.rs` checks that throughput reaches at least
+//! half of the bound with detours. No test compares this routing with another simulator.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;
@@ -63,8 +64,7 @@ mod shares;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lbr {
-    /// The routing of the minimal path and of both legs of the other paths. The routing of the legs must choose each hop from the
-    /// destination router only.
+    /// The routing of the minimal path and of both legs of the other paths. It must choose each hop from the destination router only.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Number of paths over a random intermediate, in addition to the minimal path, 0 to 15.
@@ -76,7 +76,7 @@ pub struct Lbr {
     /// Time until all routers know a snapshot [time], 1 cycle or more.
     #[serde(default = "one_cycle")]
     pub delay: Time,
-    /// Take the minimal path if all queues are equal.
+    /// Whether packets take the minimal path if all queues are equal.
     #[serde(default = "yes")]
     pub prefer_min_on_tie: bool,
     /// Definition of the queue of an output.
@@ -93,7 +93,7 @@ pub struct Lbr {
 pub enum Candidates {
     /// The paths are the same for all packets from one router to another, in the whole run.
     Fixed {
-        /// Number of the random draw. The draw determines paths and intermediates.
+        /// Seed of the random draw, which determines paths and intermediates.
         #[serde(default)]
         draw: u64,
     },
@@ -224,14 +224,14 @@ impl Runtime {
         sent(here.post(0)).wrapping_sub(sent(here.post(1)))
     }
 
-    /// Draws the path of the packet from the queues along its candidate paths. Returns the number of the path.
+    /// Draws the path of the packet. `queues` has the sum of the queues along each candidate path. Returns the index of the path.
     fn pick(&self, queues: &[u32], injected: u32, packet: &Packet, seed: u64) -> usize {
         let is_tie = self.prefer_min_on_tie && queues.iter().all(|&queue| queue == queues[0]);
         if is_tie { 0 } else { Shares::of(injected, queues).pick(draw(seed, packet, 0x1b)) }
     }
 }
 
-/// Reports the value that the routing compares to a user who watches the packet: the queue of a path that begins with `hop`.
+/// If a user watches the packet, reports a value that the routing compares: the queue of a path that begins with `hop`.
 fn show<Q: View + ?Sized>(here: &Q, at: u64, hop: Hop, queue: u32) {
     here.weigh(hop, Cost { at, port: hop.port, hops: 1, bias: 0 }, queue as i32);
 }
@@ -369,7 +369,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// True if ties are drawn at random: with empty queues, all paths (or all minimal paths) have equal shares.
+    /// True, because with empty queues all paths (or all minimal paths) have equal shares, and a random draw decides.
     fn draws_ties(&self) -> bool {
         true
     }

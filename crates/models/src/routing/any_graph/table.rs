@@ -7,14 +7,13 @@
 //! has names. Names with commas are in double quotes. `destination` is a router, and stands for all its terminals. `next` is the neighbour
 //! of `router` to which it sends the packets. `class` is the VC class of the hop (0 if left out).
 //! # Guarantees
-//! Weft refuses unknown routers, next routers that are not neighbours, and duplicates. The message names the line and a remedy. Weft also
-//! refuses a table with a hole or a loop for a pair of routers with terminals. The message shows the path. The check of dependencies finds
-//! tables that can deadlock. The table has two bytes for each pair of a router and a destination router, at most 1 GiB. Faults: the first
-//! tables take account of every link and router that is broken from the start. After a later fault and the time
-//! `fault_model.rebuild_delay`, every router with a broken path sends to the nearest router that still has a path. The router uses the VC
-//! class of its old entry. Until the time `rebuild_delay` has passed, heads at a broken link wait. Packets to routers that have no path any
-//! more are discarded. The check of dependencies tests the table of every state separately. The check does not test packets of an old and a
-//! new table together.
+//! Weft refuses unknown routers, next routers that are not neighbours, and duplicate entries. The message names the line and a remedy. Weft
+//! also refuses a table with a hole or a loop for a pair of routers with terminals. The message shows the path. The check of dependencies
+//! finds tables that can deadlock. The table has two bytes for each pair of a router and a destination router, at most 1 GiB. Faults: the
+//! first tables take account of every link and router that is broken from the start. After a later fault, heads at a broken link wait until
+//! the time `fault_model.rebuild_delay` has passed. From then on, every router with a broken path sends to the nearest router that still
+//! has a path, with the VC class of its old entry. Packets to routers that have no path any more are discarded. The check of dependencies
+//! tests each table separately, before and after every fault. The check does not test packets of an old and a new table together.
 //! # Not modelled
 //! Next hops that depend on the terminal or the source. A choice among parallel links: packets take the link on the lowest port.
 //! # Validation
@@ -53,8 +52,8 @@ pub struct Runtime {
     hops: Arc<[Option<Entry>]>,
 }
 
-/// An entry of the table: 9 bits for the port and 4 bits for the VC class. The number is never 0, so that an optional entry also fits into
-/// two bytes.
+/// An entry of the table: 9 bits for the port, 6 bits for the VC class, and the highest bit, which is always 1. Therefore the number is
+/// never 0, and an optional entry also fits into two bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry(std::num::NonZeroU16);
 

@@ -5,11 +5,11 @@
 //! Jeon et al., "FleX", IEEE Access 10 (2022).
 //! # Parameters
 //! `minimal`: the routing of the minimal path and of both legs, as for `valiant_over`. `threshold`: T \[flits\]. `sensor`: definition of
-//! the queue q. H is the length of a shortest path \[links\].
+//! the queue q. H: number of links on the path, if each leg takes a shortest path.
 //! # Guarantees
-//! VC classes are those of `valiant_over`. Minimal packets use the classes of the second leg. If the intermediate is the source or the
-//! destination, the path is minimal. The table has one byte (the distance) for each pair of a router and a destination router, at most 1
-//! GiB.
+//! VC classes are those of `valiant_over`. Packets on the minimal path use the classes of the second leg. If the intermediate is the
+//! source or the destination, the path is minimal. The table has one byte (the distance) for each pair of a router and a destination
+//! router, at most 1 GiB.
 //! # Not modelled
 //! Global knowledge (UGAL-G).
 //! # Validation
@@ -39,8 +39,7 @@ use weft_units::{Flits, Refusal};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UgalOver {
-    /// The routing of the minimal path and of both legs of a detour. The routing of the legs must choose each hop from the destination
-    /// router only.
+    /// The routing of the minimal path and of both legs of a detour. It must choose each hop from the destination router only.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Bias toward the minimal path.
@@ -218,7 +217,8 @@ impl Routing for Runtime {
         self.legs.leg().draws_hops()
     }
 
-    /// True if ties are drawn at random: all minimal hops have the same cost.
+    /// True if the routing of the legs draws its hops at random. All minimal hops then have the same cost, and the draw decides this
+    /// tie.
     fn draws_ties(&self) -> bool {
         self.draws_hops()
     }

@@ -3,20 +3,20 @@
 //! # Source
 //! Valiant, SIAM J. Computing 1982; with legs of the minimal routing as in M. Jeon et al., "FleX", IEEE Access 10 (2022).
 //! # Parameters
-//! `minimal`: the routing of both legs. The routing of the legs must choose every hop from the destination only (default: `shortest_path`).
+//! `minimal`: the routing of both legs (default: `shortest_path`). This routing must choose every hop from the destination router only.
 //! # Guarantees
 //! The intermediate is drawn from all routers with terminals. The intermediate can be the source or the destination. The second leg has
-//! separate VC classes, as many as the first. Dependencies have no cycle if those of the legs' routing have none. Faults are handled as by
-//! the routing of the legs. A packet is discarded if its intermediate cannot be reached any more. If a fault has made the first leg longer,
-//! the second leg begins with a higher VC class.
+//! separate VC classes, as many as the first. The dependencies between channels have no cycle if those of the legs' routing have none.
+//! Faults are handled as by the routing of the legs. A packet is discarded if its intermediate cannot be reached any more. If a fault has
+//! made the first leg longer, the second leg begins with a higher VC class.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the bound of two uniform legs.
-//! `engine/tests/paths.rs` checks that packets take the paths of `valiant` on grids whose lines are complete graphs. No test compares this
-//! routing with another simulator.
+//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the bound that two legs of uniform traffic
+//! imply. `engine/tests/paths.rs` checks that packets take the paths of `valiant` on grids whose lines are complete graphs. No test
+//! compares this routing with another simulator.
 
 use super::shortest_path::ShortestPath;
 use crate::routing::bounds::{DRAGONFLY, FLEX, SHORT_PATHS};
@@ -37,7 +37,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValiantOver {
-    /// The routing of both legs. The routing of the legs must choose each hop from the destination router only.
+    /// The routing of both legs. It must choose each hop from the destination router only.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
 }
@@ -71,7 +71,8 @@ impl RoutingModel for ValiantOver {
     fn examples() -> Vec<Example<Self>> {
         const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
         const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
-        // each leg is uniform over 16 routers: a channel carries 4 terminals * 4 / 16 = 1 flit for each leg, at load 1
+        // each leg ends at one of 16 routers with equal probability, and a channel leads to 4 of them: at load 1, it carries 4 terminals
+        // * 4 / 16 = 1 flit per cycle for each leg
         let two_uniform_legs = Accepts::UpTo(1.0 / 2.0);
         vec![
             Example::of("{}").only_on(&SHORT_PATHS).bound(HYPERX, r#"{"tornado": {}}"#, two_uniform_legs),

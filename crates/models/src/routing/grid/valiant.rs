@@ -57,8 +57,8 @@ impl RoutingModel for Valiant {
         const BIT_COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
         vec![
             Example::of("{}")
-                // each leg ends at one of 16 routers with equal probability, and a channel leads to 4 of them: at load 1, it carries 4
-                // terminals * 4 / 16 = 1 flit per cycle for each leg
+                // each leg ends at one of 16 routers with equal probability, and a channel leads to 4 of them. At load 1, it carries 4 *
+                // 4 / 16 = 1 flit per cycle of its router's 4 terminals for each leg
                 .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 2.0))
                 .bound(HYPERX, BIT_COMPLEMENT, Accepts::UpTo(1.0 / 2.0)),
         ]

@@ -141,7 +141,8 @@ mod tests {
         let leg = serde_json::from_str(r#"{"flex_minimal": {}}"#).unwrap();
         let posts = Posts { key: "", numbers: 1, every: Time::Cycles(10), delay: Time::Cycles(1) };
         let board = Board::new(&posts, 48, 1_000_000, "lbr").unwrap();
-        // the intermediates from router 3 to router 40, for 20 packets before, 20 during and 20 after the second snapshot
+        // the intermediates of 20 packets from router 3 to router 40 in each of four cycles; the last known snapshot is the first in cycle
+        // 5, the second in cycles 15 and 19, and the third in cycle 25
         let mids = |anew| {
             let legs = TwoLegs::of(&graph, &leg, "lbr", "minimal").unwrap();
             let drawn = Drawn::new(&graph, legs, 3, anew);

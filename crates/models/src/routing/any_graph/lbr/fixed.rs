@@ -19,7 +19,7 @@ pub struct Fixed {
     pub of_pair: usize,
     /// Length of the longest path \[links\].
     pub longest: usize,
-    /// Number of values that a router posts on the board: one per port, and one more.
+    /// Number of values that a router posts on the board: the queue of each port, and the flits that its terminals have sent.
     numbers: usize,
     /// For each path: index in `hops` of its first hop. The last entry is the number of all hops.
     starts: Arc<[u32]>,
@@ -41,7 +41,7 @@ impl Fixed {
         &self.hops[self.starts[path] as usize..self.starts[path + 1] as usize]
     }
 
-    /// The port of a path's hop number `hop`. This hop leaves router `at`. `None` after the last hop.
+    /// The port of hop number `hop` (from 0) of a path; `None` after the last hop. The hop must begin at router `at`.
     #[inline(always)]
     pub fn port(&self, path: usize, hop: u8, at: u64) -> Option<u16> {
         self.hops(path).get(usize::from(hop)).map(|&place| (place - at as u32 * self.numbers as u32) as u16)
@@ -101,7 +101,7 @@ pub struct Search<'a> {
     coords: Vec<u64>,
     /// Number of paths over an intermediate for each pair of routers.
     detours: usize,
-    /// Number of the random draw. The draw changes the hashes that select paths.
+    /// Seed of the hashes that select paths and intermediates.
     draw: u64,
 }
 

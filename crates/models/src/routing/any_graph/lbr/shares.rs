@@ -3,8 +3,8 @@
 //!
 //! # Source
 //! M. Jeon et al., "FleX", IEEE Access 10 (2022), eqs. (9) and (10). The paper computes the level over all paths, and removes the paths
-//! with queues above this level only once. After the removal, the level of the remaining paths is lower. A path can then be above the new
-//! level, and its share is negative. `Shares` removes paths until no queue is above the level.
+//! with queues above this level only once. After the removal, the level of the remaining paths is lower. The queue of a remaining path can
+//! be above this new level, which makes its share negative. `Shares` removes paths until no queue is above the level.
 
 /// Largest number of candidate paths of a pair of routers.
 pub const MOST: usize = 16;
