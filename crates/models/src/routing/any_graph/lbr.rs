@@ -33,8 +33,8 @@
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
 //! smallest buffers cause no stall. `lbr/shares.rs` checks that shares add up to 1 on random queues, and that none is negative.
 //! `lbr/drawn.rs` checks the times at which intermediates are drawn. `engine/tests/paths.rs` checks the paths, and compares the mean number
-//! of hops with a sum over all pairs of routers and all intermediates. `engine/tests/bounds.rs` checks that throughput reaches at least
-//! half of the bound with detours. No test compares this routing with another simulator.
+//! of hops with a sum over all pairs of routers and all intermediates. `engine/tests/bounds.rs` checks that the accepted load is at least
+//! half of the bound that detours permit. No test compares this routing with another simulator.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;

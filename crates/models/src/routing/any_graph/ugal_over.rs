@@ -15,9 +15,9 @@
 //! # Validation
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours.
-//! `engine/tests/paths.rs` checks that the routing compares the same paths as `ugal` on grids whose lines are complete graphs. No test
-//! compares this routing with another simulator.
+//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours
+//! permit. `engine/tests/paths.rs` checks that the routing compares the same paths as `ugal` on grids whose lines are complete graphs.
+//! No test compares this routing with another simulator.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;

@@ -71,8 +71,8 @@ impl RoutingModel for ValiantOver {
     fn examples() -> Vec<Example<Self>> {
         const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
         const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
-        // each leg ends at one of 16 routers with equal probability, and a channel leads to 4 of them: at load 1, it carries 4 terminals
-        // * 4 / 16 = 1 flit per cycle for each leg
+        // each leg ends at one of 16 routers with equal probability, and a channel leads to 4 of them. At load 1, it carries
+        // 4 * 4 / 16 = 1 flit per cycle of its router's 4 terminals for each leg
         let two_uniform_legs = Accepts::UpTo(1.0 / 2.0);
         vec![
             Example::of("{}").only_on(&SHORT_PATHS).bound(HYPERX, r#"{"tornado": {}}"#, two_uniform_legs),

@@ -77,7 +77,7 @@ pub struct DragonflyOfar {
     /// Th_min: a head looks for a detour only if the occupancy of its minimal output is at least this value, 0 to 1 [share of a buffer].
     #[serde(default)]
     pub least_occupancy: f64,
-    /// Th_non-min: largest occupancy of the first output of a detour.
+    /// Th_non-min: largest occupancy at which a head takes the first output of a detour.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
     /// Measure of the occupancy of an output, for both thresholds.

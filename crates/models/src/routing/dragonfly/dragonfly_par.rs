@@ -21,11 +21,12 @@
 //! # Validation
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours. The
-//! test in this file checks the VC classes of every path, including paths with a second decision. `engine/tests/models/dragonfly_par.rs`
-//! checks that paths are minimal at low load. It also checks accepted loads under `group_shift`: they exceed the bound of minimal routing,
-//! and reach at least 99 % of the load of UGAL-L. FOGSim's PAR decides by a different rule. Therefore only FOGSim's rows with traffic
-//! inside a group are compared. This traffic takes minimal paths in both simulators (`tests/data/golden/fogsim.csv`).
+//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours
+//! permit. The test in this file checks the VC classes of every path, including paths with a second decision.
+//! `engine/tests/models/dragonfly_par.rs` checks that paths are minimal at low load. It also checks accepted loads under `group_shift`:
+//! they exceed the bound of minimal routing, and reach at least 99 % of the load of UGAL-L. FOGSim's PAR decides by a different rule.
+//! Therefore only FOGSim's rows with traffic inside a group are compared. This traffic takes minimal paths in both simulators
+//! (`tests/data/golden/fogsim.csv`).
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;

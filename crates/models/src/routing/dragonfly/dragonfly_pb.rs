@@ -24,9 +24,9 @@
 //! # Validation
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours. The
-//! rows `PB`, `PB125` and `UGAL-L` of `tests/data/golden/fogsim.csv` compare this routing with FOGSim. In the runs of the rows `UGAL-L`, no
-//! bit is ever set.
+//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours
+//! permit. The rows `PB`, `PB125` and `UGAL-L` of `tests/data/golden/fogsim.csv` compare this routing with FOGSim. In the runs of the rows
+//! `UGAL-L`, no bit is ever set.
 
 use super::dragonfly_valiant;
 use crate::routing::bounds::SharedBounds;

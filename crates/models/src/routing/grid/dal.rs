@@ -25,7 +25,7 @@
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
 //! smallest buffers cause no stall. `engine/tests/paths.rs` checks that the paths of `dal` are exactly the paths with at most one detour
-//! per dimension. `engine/tests/bounds.rs` checks that throughput reaches at least half of the bound with detours.
+//! per dimension. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours permit.
 //! `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. No test compares this routing with another
 //! simulator.
 

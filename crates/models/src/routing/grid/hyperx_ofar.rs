@@ -39,9 +39,9 @@
 //! # Validation
 //! `conformance/src/routing.rs` checks that no packet is lost, and `engine/tests/stall.rs` that the smallest buffers cause no stall.
 //! `engine/tests/escape_rings.rs` checks that some packet always arrives, and that the rings become empty. `engine/tests/theory.rs` checks
-//! that latency without contention is exact to the cycle. `engine/tests/bounds.rs` checks that throughput reaches at least half of the
-//! bound with detours. `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. The tests in the folder
-//! `hyperx_ofar` follow packets through every possible hop from every state, and check the limits of detours.
+//! that latency without contention is exact to the cycle. `engine/tests/bounds.rs` checks that the accepted load is at least half of the
+//! bound that detours permit. `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. The tests in the
+//! folder `hyperx_ofar` follow packets through every possible hop from every state, and check the limits of detours.
 //! `engine/tests/models/hyperx_ofar.rs` checks that the routing accepts a higher load than minimal routing under bit complement, and the
 //! load of minimal routing under uniform traffic. No test compares this routing with another simulator.
 
@@ -74,7 +74,7 @@ pub struct HyperXOfar {
     /// Th_min: a head looks for a detour only if the occupancy of its minimal output is at least this value, 0 to 1 [share of a buffer].
     #[serde(default)]
     pub least_occupancy: f64,
-    /// Th_non-min: largest occupancy of the first output of a detour.
+    /// Th_non-min: largest occupancy at which a head takes the first output of a detour.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
     /// Measure of the occupancy of an output, for both thresholds.
@@ -218,7 +218,7 @@ impl Runtime {
         })
     }
 
-    /// The hop that a head requests, without the injection rule that can delay it at its source.
+    /// The hop that a head requests, before the injection rule is applied, which can keep the packet at its source.
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Hop {
         let preferred = self.preferred(at, packet);

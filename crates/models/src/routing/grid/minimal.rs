@@ -78,7 +78,8 @@ impl Routing for Runtime {
         Some(Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class })
     }
 
-    /// Lists a hop in every unaligned dimension, or the hop to the terminal if the packet is at its destination.
+    /// Lists a hop in every dimension in which the packet is not at its destination's coordinate, or the hop to the terminal if the
+    /// packet is at its destination.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
         let hops = self.grid.differences(at, packet.dest);

@@ -1,5 +1,5 @@
-//! OmniWAR: incremental adaptive routing of a HyperX. At each hop a packet may cross any unaligned dimension. A packet can also
-//! make a detour if enough VC classes remain for the rest of its path.
+//! OmniWAR: incremental adaptive routing of a HyperX. At each hop a packet may cross any unaligned dimension (one in which it is not at its
+//! destination's coordinate). A packet can also make a detour if enough VC classes remain for the rest of its path.
 //!
 //! # Source
 //! N. McDonald, M. Isaev, A. Flores, A. Davis, J. Kim, "Practical and Efficient Incremental Adaptive Routing for HyperX Networks",
@@ -22,8 +22,8 @@
 //! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
 //! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
 //! smallest buffers cause no stall. `engine/tests/paths.rs` checks that the paths of `omniwar` are all paths that the classes allow, and no
-//! others. `engine/tests/bounds.rs` checks that accepted loads are at least half of the bound for detours. No test compares this routing
-//! with another simulator.
+//! others. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours permit. No test compares this
+//! routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;

@@ -252,7 +252,7 @@ impl Runtime {
         hops.port(at, packet.dest, drawn(hops.count))
     }
 
-    /// Like `port`, for a packet that has met a broken link: the packet does not return to that link's router if it has
+    /// Like `port`, for a packet that has met a broken link: the packet does not return to the router at which it met the link, if it has
     /// another choice.
     #[cold]
     #[inline(never)]

@@ -1,6 +1,7 @@
 //! Divides paths into layers. In each layer, the paths form no cycle of dependencies. Each layer has an order of its channels in which
-//! every dependency leads to a later channel. A new dependency against this order moves the channels between its two ends (D. J. Pearce, P.
-//! H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", ACM J. Exp. Algorithmics 11, 2006).
+//! every dependency leads to a later channel. If a new dependency contradicts this order, the channels between its two ends get new
+//! positions (D. J. Pearce, P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", ACM J. Exp. Algorithmics
+//! 11, 2006).
 
 use std::collections::BTreeSet;
 

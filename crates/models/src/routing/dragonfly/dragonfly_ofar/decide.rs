@@ -36,7 +36,7 @@ impl Runtime {
         self.in_transit.may_take(self.router(at), here, packet, hop).then_some(hop)
     }
 
-    /// The hop that a head requests, without the injection rule that can delay it at its source.
+    /// The hop that a head requests, before the injection rule is applied, which can keep the packet at its source.
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
         let (minimal, is_global) = self.minimal(at, packet);

@@ -122,8 +122,8 @@ impl Runtime {
         self.in_transit.pick(here, self.candidates(at, kind, direct), most, random)
     }
 
-    /// Mask of the local outputs that a head may take for a detour that OFAR chooses. Both hops of a detour inside the group must be on.
-    /// (If a global misroute follows, the detour has only one local hop.)
+    /// Mask of the local outputs that a head may take for a detour that OFAR's trigger causes, and not a direct link that is off. The links
+    /// of both hops of a detour inside the group must be on. (If a global misroute follows, the detour has only one local hop.)
     #[inline(always)]
     pub(super) fn allowed<Q: View + ?Sized>(
         &self,

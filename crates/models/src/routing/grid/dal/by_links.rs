@@ -24,8 +24,8 @@ impl Runtime {
         self.grid.differences(at, packet.dest).find(|d| packet.dim >> d & 1 != 0)
     }
 
-    /// The VC class of the packet's next hop. The class is at most the last one: a packet makes more hops only if the hub moves while the
-    /// packet is on its way to the hub.
+    /// The VC class of the packet's next hop. The class is the number of hops so far, but at most the last class. A packet makes more hops
+    /// than there are classes only if the hub moves while the packet is on its way to the hub.
     fn class_of(&self, packet: &Packet) -> u8 {
         packet.lane.min(self.hops - 1)
     }
@@ -111,7 +111,8 @@ impl Runtime {
         best.map_or_else(|| self.only_direct(at, packet), |(_, choice)| choice)
     }
 
-    /// The direct hop of a packet in its first unaligned dimension, if there is no candidate.
+    /// The hop of a packet that has no candidate: the direct hop in the first dimension in which it is not at its destination's
+    /// coordinate.
     fn only_direct(&self, at: u64, packet: &Packet) -> Choice {
         let d = self.grid.differences(at, packet.dest).next().expect("some dimension is not aligned");
         let port = self.grid.port_to(at, d, Grid::coordinate(packet.dest, d));

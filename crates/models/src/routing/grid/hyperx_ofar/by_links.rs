@@ -85,7 +85,8 @@ impl Runtime {
         minimal().any(|hop| self.in_transit.has_room(here, hop)).then_some(preferred)
     }
 
-    /// Returns a bit mask of the unaligned dimensions whose direct link is on: bit 8 d for dimension d.
+    /// Returns a bit mask of the dimensions in which the packet is not at its destination's coordinate and the direct link is on: bit 8 d
+    /// for dimension d.
     fn lit<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet) -> u64 {
         let is_on = |&d: &usize| here.is_on(self.minimal_in(at, d, packet).port);
         self.grid.differences(at, packet.dest).filter(is_on).fold(0, |lit, d| lit | 1 << (8 * d))
@@ -108,8 +109,8 @@ impl Runtime {
         })
     }
 
-    /// Returns the escape hop in the first unaligned dimension. The hop leads into the hub of the line, or to the destination
-    /// coordinate if the hub is one of the two ends.
+    /// Returns the escape hop in the first dimension in which the packet is not at its destination's coordinate. The hop leads into the
+    /// hub of the line, or to the destination coordinate if the hub is one of the two ends.
     pub(super) fn escape_over(&self, at: u64, to: u64, hub: impl Fn(usize) -> u8) -> Option<Hop> {
         let d = Grid::first_difference(at, to)?;
         // any member can be the hub of a line that the policy does not manage; `min` keeps the number valid

@@ -93,8 +93,8 @@ impl Runtime {
         })
     }
 
-    /// Returns the escape hop in the first unaligned dimension. The hop leads into the hub of the line, or to the destination
-    /// coordinate if the hub is one of the two ends.
+    /// Returns the escape hop in the first dimension in which the packet is not at its destination's coordinate. The hop leads into
+    /// the hub of the line, or to the destination coordinate if the hub is one of the two ends.
     pub(super) fn escape_over(&self, at: u64, to: u64, hub: impl Fn(usize) -> u8) -> Option<Hop> {
         let d = Grid::first_difference(at, to)?;
         // any member can be the hub of a line that the policy does not manage; `min` keeps the number valid
