@@ -8,12 +8,12 @@
 //! `mark_from`, `mark_to` \[bytes\], `mark_share`: the probability of a mark is 0 up to `mark_from`. The probability of a mark rises to
 //! `mark_share` at `mark_to`, and is 1 above `mark_to`. `notify_every` \[time\]: shortest time between two notifications of a receiver to
 //! the source of a flow. `gain`: g, the gain of the estimate alpha. `alpha_timer` \[time\]: time without a notification after which alpha
-//! shrinks by the factor 1 - g. `rise_timer` \[time\], `rise_bytes` \[bytes\]: the rate of a flow recovers by one step each time this time
-//! has passed, and each time this amount was sent. `fast_recovery`: F, the number of steps of fast recovery. The steps by time and by bytes
-//! are counted separately. Until one of these two counters reaches F, the target rate of a flow does not change. `increase` \[bandwidth\]:
-//! the amount by which the target rate rises with each step from F on. `hyper_increase` \[bandwidth\]: replaces `increase` when both
-//! counters have reached F. This amount is added once for each step of the slower counter above F - 1. Default: the target rate continues
-//! to rise by `increase`. `least_rate` \[bandwidth\]: lowest rate of a flow.
+//! is multiplied by 1 - g. `rise_timer` \[time\], `rise_bytes` \[bytes\]: the rate of a flow recovers by one step each time this time has
+//! passed, and each time this amount was sent. `fast_recovery`: F, the number of steps of fast recovery. The steps by time and by bytes are
+//! counted separately. Until one of these two counters reaches F, the target rate of a flow does not change. `increase` \[bandwidth\]: the
+//! amount by which the target rate rises with each step from F on. `hyper_increase` \[bandwidth\]: replaces `increase` when both counters
+//! have reached F. This amount is added once for each step of the slower counter above F - 1. Default: the target rate continues to rise by
+//! `increase`. `least_rate` \[bandwidth\]: lowest rate of a flow.
 //! # Guarantees
 //! A rate cut uses the value that alpha had before the notification. A flow loses its rate limit when its rate is within a thousandth of
 //! the line rate. For a flow without a rate limit, the next notification starts with alpha = 1. The gap after a packet depends on the rate

@@ -28,7 +28,8 @@ impl Default for Weight {
     }
 }
 
-/// Largest cost of a link. With this limit, sums over all routers are exact.
+/// Largest cost of a link. With this limit, the costs of the links on a path add up without overflow in networks of up to 65,536
+/// routers.
 const MAX_COST: u32 = 1 << 16;
 
 impl Weight {

@@ -5,7 +5,7 @@
 //! M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow Control
 //! in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V. The triggers `granted_or_full` and `unavailable` are
 //! interpretations of section IV-B of this paper. The trigger `granted` and the two directions of the ring are those of the authors'
-//! simulator FOGSim, first version. The rule of the ring is also that of FOGSim: a head enters the ring only if the minimal VC has no
+//! simulator FOGSim, first version. The rule of the ring is also that of FOGSim: a head enters the ring only if its minimal output has no
 //! space, and never from a source. Bubble: C. Carrion et al., HiPC 1997. If a power policy switches off links of groups, packets take
 //! detours around them. The rule of these detours is that of Kim et al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes.
 //! `occupancy: waiting` is ours. It avoids an effect of `credits`: flits in flight on a long global link count as used credits, so the link

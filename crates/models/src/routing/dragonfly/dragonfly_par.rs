@@ -103,7 +103,8 @@ impl RoutingModel for DragonflyPar {
 }
 
 impl Runtime {
-    /// True if the packet must choose its path at router `at`. A packet must choose in its source group, while it takes the minimal path.
+    /// True if the packet must choose its path at router `at`. It must choose at each router of its source group, as long as it has not
+    /// begun a detour.
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         packet.flags & DETOUR == 0 && self.valiant.has_choice(at, packet.dest)
