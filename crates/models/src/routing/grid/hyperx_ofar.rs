@@ -374,7 +374,7 @@ impl Routing for Runtime {
         true
     }
 
-    /// The limit is the sum of two parts. The first part is the limit of [`InTransit::most_hops`] if each stay outside of rings has one hop
+    /// The limit is the sum of two parts. The first part is the limit of `InTransit::most_hops` if each stay outside of rings has one hop
     /// per dimension. The second part is one more hop for each dimension in which a detour is possible, because a packet makes only one
     /// detour per dimension in total. There is no limit if a hub can move.
     fn most_hops(&self) -> Option<u32> {
