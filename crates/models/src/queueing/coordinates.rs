@@ -17,9 +17,9 @@ impl OnGrid {
         Some(Self { grid, router_of: (0..graph.terminals()).map(|t| graph.terminal_at(t).0).collect() })
     }
 
-    /// The coordinate of the destination in the dimension of the channel that the packet crosses, and the width of that dimension. The
-    /// channel from a terminal has no dimension. The first dimension in which source and destination differ is used, or the lowest one if
-    /// none differs.
+    /// The coordinate of the destination in the dimension of the channel that the packet crosses, and the width of that dimension. A
+    /// channel from a terminal has no dimension: the function then uses the first dimension in which source and destination differ, or the
+    /// lowest one if they do not differ.
     pub fn of_destination(&self, crossing: &Crossing) -> (u32, u32) {
         let to = self.router_of[crossing.dst as usize];
         let crossed = crossing.from.and_then(|(_, port)| self.grid.dimension_of(port));

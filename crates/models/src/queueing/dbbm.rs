@@ -10,9 +10,10 @@
 //! # Not modelled
 //! Alternative hash functions of the destination.
 //! # Validation
-//! `engine/tests/queueing.rs` checks that the upward links of a 4-ary tree follow the digits of the destination from the lowest on. Links
-//! above the leaves therefore carry only destinations with one residue modulo four, as the test computes. `conformance/src/queueing.rs`
-//! checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not stall.
+//! `engine/tests/queueing.rs` checks the lanes on a 4-ary tree with four queues. If the routing chooses upward links by the digits of the
+//! destination from the lowest digit on, all destinations of a link between routers have the same residue modulo four, and each link has
+//! one lane. `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network
+//! does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,13 +3,15 @@
 //! # Source
 //! J. Escudero-Sahuquillo et al., "A New Proposal to Deal with Congestion in InfiniBand-based Fat-Trees", JPDC 74(1), 2014, as F. Zahn et
 //! al. describe the scheme (HiPINEB 2019, section III.C). Flows with the same source group and destination group share a queue. Flows from
-//! one source group to different groups do not. Every Latin square meets this condition.
+//! one source group to different destination groups use different queues. Every Latin square of source groups and destination groups meets
+//! this condition.
 //! # Parameters
 //! `queues`: Q, the number of groups of terminals and of queues of a port, for each VC class of the routing \[count\]. Terminal n of N
 //! terminals is in group floor(n Q / N). `reading`: with `sum`, the queue is the sum of source group and destination group modulo Q. With
-//! `dst`, the queue is the destination group. Section IV.B of the paper by Zahn et al. suggests `dst`: all flows to one group share a VC.
+//! `dst`, the queue is the destination group. Section IV.B of the paper by Zahn et al. suggests `dst`, because it says that all flows to
+//! one group share a VC.
 //! # Guarantees
-//! The condition given under Source is true. A flow has the same lane on its whole path.
+//! The condition given under Source holds. A flow has the same lane on its whole path.
 //! # Not modelled
 //! The InfiniBand tables with which a subnet manager sets up the scheme.
 //! # Validation

@@ -1,5 +1,5 @@
-//! H2LQ: two levels of queues on a dragonfly. Before the global link, the destination group determines the queue. After it, the destination
-//! does.
+//! H2LQ: two levels of queues on a dragonfly. Before the global link, the destination group determines the queue. After the global link,
+//! the destination determines it.
 //!
 //! # Source
 //! P. Yebenes et al., "Efficient Queuing Schemes for HoL-blocking Reduction in Dragonfly Topologies with Minimal-Path Routing", CLUSTER
@@ -58,7 +58,7 @@ impl QueueingModel for H2lq {
         self.standard + self.escape
     }
 
-    /// As many parts as queues, because the two levels are in different VC classes.
+    /// The memory of a port has as many parts as queues, because the two levels are in different VC classes.
     fn parts(&self, graph: &Graph, _classes: u32) -> u32 {
         self.queues(graph)
     }

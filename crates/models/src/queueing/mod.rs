@@ -28,7 +28,7 @@ impl Default for QueueingConfig {
 }
 
 impl QueueingConfig {
-    /// True for the default scheme, which has no lanes.
+    /// True for the default scheme, which does not divide VC classes into lanes.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }

@@ -16,7 +16,7 @@
 //! # Not modelled
 //! Memory that all queues of a port share. In this model, each queue has a fixed part of the memory, and credits replace Xon and Xoff. The
 //! bandwidth of tokens: they travel on a side channel like credits, even over links that have failed. Congestion of outputs that heads
-//! choose by their queues: no router upstream can know if a packet will cross an output of this kind. Outputs to terminals can count as
+//! choose by the lengths of queues: no router upstream can know if a packet will cross such an output. Outputs to terminals can count as
 //! congested. Moving packets between queues: a packet that has entered a normal queue stays there. The packet leaves the queue only as fast
 //! as its congested output accepts packets.
 //! # Validation

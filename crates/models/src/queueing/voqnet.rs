@@ -5,19 +5,19 @@
 //! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B, where the scheme is called infeasible in large networks. The scheme is a
 //! reference without head-of-line blocking.
 //! # Parameters
-//! `ideal`: use the ideal map even in a network of at most 17 terminals.
+//! `ideal`: use ideal queues (see Guarantees) even in a network of at most 17 terminals.
 //! # Guarantees
 //! Packets that share a queue have the same destination. A flow has the same lane on its whole path. In networks of up to 17 terminals,
 //! each queue is a VC. In larger networks the queues are ideal (not VCs): at every input, each destination has a queue of `buffer` flits in
 //! each VC class of the routing. A router like this cannot be built for a large network.
 //! # Not modelled
-//! With the ideal map: routings that decide hop by hop, trunks, faults, and wormhole flow control with packets of several flits. A packet
+//! With ideal queues: routings that decide hop by hop, trunks, faults, and wormhole flow control with packets of several flits. A packet
 //! returns all its buffer space at once, when its tail has left. In each VC, only one packet at a time requests an output. Space is
 //! reserved for that packet, so it waits only for the link. While this packet waits for the link, the other packets of the VC also wait.
 //! # Validation
-//! `engine/tests/queueing.rs` tests the VCs, and `engine/tests/ideal_queues.rs` tests the ideal map. With a hot spot, flows to other
-//! terminals have the same accepted load as if the sources of the hot spot were throttled. `conformance/src/queueing.rs` checks that lanes
-//! are valid and packets of a flow stay in order. It also checks that the network does not stall.
+//! `engine/tests/queueing.rs` tests queues that are VCs, and `engine/tests/ideal_queues.rs` tests ideal queues. With a hot spot, flows to
+//! other terminals have the same accepted load as if the sources of the hot spot were throttled. `conformance/src/queueing.rs` checks that
+//! lanes are valid and packets of a flow stay in order. It also checks that the network does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
