@@ -11,10 +11,10 @@
 //! goes off. `initial`: links that are on in cycle 0. `algorithm`: form of Algorithm 1 of the paper. `spares`: rule for the links that a
 //! router may switch off. The rule `even` is ours, not the paper's. The rule `even` applies if routers send at least the demand `from`
 //! \[flits/cycle to each other member\], and fills links up to the share `target` (see `spares.rs`). `utilisation`: direction of a link
-//! whose utilisation counts. `guard`: if the link that was activated last stays on while an inner link is above half the high-water mark.
-//! `deactivate`: if links are switched off at all. `phase`: if the epochs of all routers begin together, or each in a random cycle.
-//! `tables`: how other routers learn of a new state of a link. `rotate_hub` \[deactivation epochs\]: time after which the next member
-//! becomes the hub (0: never).
+//! whose utilisation counts. `guard`: if the link that was activated last stays on while an inner link (which Algorithm 1 keeps on) is
+//! above half the high-water mark. `deactivate`: if links are switched off at all. `phase`: if the epochs of all routers begin together, or
+//! each in a random cycle. `tables`: how other routers learn of a new state of a link. `rotate_hub` \[deactivation epochs\]: time after
+//! which the next member becomes the hub (0: never).
 //! # Guarantees
 //! The stars stay on. Therefore every router can reach every other router in every cycle. A router begins at most one physical transition
 //! (waking, going off) per activation epoch, and has at most one shadow link. A link goes dark only when both ends are drained: no packet
@@ -22,26 +22,28 @@
 //! `deactivate: false` and `initial: all_on`, results with a fixed warm-up are those of `always_on` to the last bit.
 //! # Choices
 //! A router judges all requests of an epoch at the end of the epoch. A router judges deactivations at the ends of deactivation epochs,
-//! after activations. The best request is the one with the highest virtual utilisation. Among equal requests, it is that of the router with
-//! the lower number. A router whose own request for an activation has no answer yet agrees only to a better request. A router may agree
-//! even if it has requested to deactivate another link. If both ends of a link request the same change, one of the two requests is void.
-//! The router answers the other of these requests like every request. If a router cannot carry out an agreed change any more, it withdraws.
-//! A detour over a link counts as a detour over a crowded link if the link was above the high-water mark in the last epoch. If a router
-//! needs another path to several members, it requests the path to the first such destination of the epoch. A shadow link goes off at the
-//! end of an epoch: the first at which its router begins no other change and waits for no answer. The router at the lower end of a link
-//! sends the link's new state to the other members. Control packets are single flits on a separate VC with strict priority. Control packets
-//! overtake data flits that wait for a link, one per cycle and link. Control packets go directly to the receiver or over the hub. If both
-//! paths are cut, they go over any other member. Credits, and the messages "drained" and "awake", travel on the side channel of the link.
+//! after activations. The best request is the one with the highest virtual utilisation (traffic on detours because the link is off). Of
+//! equal requests, that of the router with the lowest number is the best. A router whose own request for an activation has no answer yet
+//! agrees only to a better request. A router may agree even if it has requested to deactivate another link. If both ends of a link request
+//! the same change, one of the two requests is void, and the other gets an answer like every request. If a router cannot carry out an
+//! agreed change any more, it withdraws. A detour over a link counts as a detour over a crowded link if the link was above the high-water
+//! mark in the last epoch. If a router needs another path to several members, it requests the path to the first such destination of the
+//! epoch. A shadow link goes off at the end of an epoch: the first at which its router begins no other change and waits for no answer. The
+//! router at the lower end of a link sends the link's new state to the other members. Control packets are single flits on a separate VC
+//! with strict priority. Control packets overtake data flits that wait for a link, one per cycle and link. Control packets go directly to
+//! the receiver or over the hub. If both paths are cut, they go over any other member. Credits, and the messages "drained" and "awake",
+//! travel on the side channel of the link.
 //!
 //! If an end of a link drains, its agent tests every 4 cycles if it has drained. The cycle loop does not notify the agent of this event,
-//! for two reasons. First, the last condition can be a credit, a withdrawn request or a departing flit. The cycle loop would have to test
-//! each credit in every network. Second, with an event, links would go off up to 3 cycles earlier, and results would change.
+//! for two reasons. First, the last event before the end has drained can be a credit, a withdrawn request or a departing flit. To notice
+//! it, the cycle loop would have to test each credit, even in networks without TCEP. Second, with an event, links would go off up to 3
+//! cycles earlier, and results would change.
 //! # Not modelled
 //! Buffers for control flits: a control flit can wait for its link in a queue without a limit. Conflicts between control flits in the
 //! crossbar. The cycle by which a control flit delays flits that already wait for its link. Only flits that arrive later are delayed.
 //! Supply droop, and clock recovery beyond the wake-up delay.
 //! # Validation
-//! `engine/tests/tcep.rs` checks the number of links that are on at least power, and the latency with these links. On rows of three and
+//! `engine/tests/tcep.rs` checks the number of links that are on at minimum power, and the latency with these links. On rows of three and
 //! four routers, each kind of message occurs at least once. If no link is switched, results are those of `always_on`. Over random steps of
 //! the load, no packet is lost, and all routers stay connected. Results are the same on any number of blocks. `power/tcep/link_model.rs`
 //! explores all orders of messages between the two ends of a link. `power/tcep/partition.rs` checks the example of the paper's Fig. 6.
@@ -81,7 +83,7 @@ use weft_units::{Cycles, Refusal, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tcep {
-    /// Member of every subnetwork at the centre of its star.
+    /// Index of the member of every subnetwork that is the centre of its star.
     #[serde(default)]
     pub hub: u8,
     /// U_hwm: the utilisation that a link should not exceed, between 0 and 1.
@@ -111,7 +113,8 @@ pub struct Tcep {
     /// Direction of a link whose utilisation counts.
     #[serde(default)]
     pub utilisation: Direction,
-    /// Whether the link that was activated last stays on while an inner link is above half the high-water mark.
+    /// Whether the link that was activated last stays on while an inner link (which Algorithm 1 keeps on) is above half the high-water
+    /// mark.
     #[serde(default = "yes")]
     pub guard: bool,
     /// Whether links are switched off at all.

@@ -63,8 +63,8 @@ impl Team {
         chosen.is_some()
     }
 
-    /// True if router `r` can do what the request at output `o` asks for. The router must be able to activate that link, or to request its
-    /// link to the member that the request names.
+    /// True if router `r` can carry out the request at output `o`. The router must be able to activate the link of output `o`, or to
+    /// request its own link to the member that the request names.
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
@@ -77,7 +77,7 @@ impl Team {
         }
     }
 
-    /// Requests the router at the far end of output `o` to activate the link.
+    /// Sends a request to activate the link of output `o` to the router at its far end.
     pub(super) fn ask(&mut self, channels: &mut dyn Channels, r: usize, o: usize, value: u32) {
         self.links[o].end.asked = Some(Want::Activate);
         self.routers[r].activating = Some((o, value));
@@ -97,9 +97,9 @@ impl Team {
     }
 
     /// The link that router `r` should request, as (value of the request, tie-breaker among equal values, output). Links without which
-    /// waiting packets have no path come first, and then the links of stars. The third in order is the link with the highest virtual
-    /// utilisation, in subnetworks in which detours fill a link. Among equal links, the first one after the last refused link is chosen.
-    /// The other end of the refused link may itself wait for a long time.
+    /// waiting packets have no path come first, and links of stars come second. In subnetworks in which detours fill a link, the link with
+    /// the highest virtual utilisation comes third. Of equal links, the function takes the next one after the link whose request was
+    /// refused last, because the other end of that link may itself wait for a long time.
     pub(super) fn most_needed(&self, channels: &dyn Channels, r: usize) -> Option<(u32, Reverse<usize>, usize)> {
         let turn = |o: usize, c: u8| match self.routers[r].refused {
             Some(last) => (o + PORTS - 1 - last) % PORTS,
@@ -143,7 +143,8 @@ impl Team {
         let crowded = Crowded { at: now, net: d as u8, to };
         let r = self.router(direct);
         let agent = &mut self.routers[r];
-        // the first record of the epoch counts, and within a cycle the lowest one, so that the order of events does not matter
+        // the first record of the epoch counts, and of several in one cycle the one with the lowest destination, so that the order of
+        // events does not matter
         agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
     }
 

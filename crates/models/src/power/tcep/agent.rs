@@ -211,7 +211,7 @@ impl Team {
         first..first + usize::from(self.rules.nets.widths[d]) - 1
     }
 
-    /// Number of activation epochs of router `r` that have ended. Called in the cycle in which an epoch ends. That epoch counts.
+    /// Number of activation epochs of router `r` that have ended. Called in the cycle in which an epoch ends, and includes that epoch.
     pub(super) fn epochs(&self, channels: &dyn Channels, r: usize) -> u64 {
         (channels.now() - self.routers[r].first_end) / self.rules.epoch + 1
     }

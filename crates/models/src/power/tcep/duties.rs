@@ -1,4 +1,4 @@
-//! The functions of the agents of a block that the engine calls.
+//! The functions that the engine calls on the agents of a block.
 
 use super::Phase;
 use super::agent::Team;
@@ -10,7 +10,7 @@ use weft_api::state::{AROUND, LinkState, NONE};
 
 impl Agents for Team {
     fn probes(&self) -> Probes {
-        // flits are reported when they leave only in runs with long packets, so that minimal packets of one flit cause no work
+        // the engine reports departing flits only if packets have several flits, so that minimal packets of one flit cause no work
         Probes { arrivals: true, departures: !self.single, ..Probes::default() }
     }
 
@@ -123,7 +123,7 @@ impl Agents for Team {
 }
 
 impl Team {
-    /// Counts a flit on a detour for the link of output `direct`. This link is the direct link that the flit avoids.
+    /// Counts a flit on a detour for output `direct`, whose link is the direct link that the flit avoids.
     #[inline(always)]
     fn leaves_out(&mut self, direct: usize) {
         let link = &mut self.links[direct];

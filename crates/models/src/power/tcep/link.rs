@@ -1,5 +1,5 @@
-//! An end of a link as a state machine. Messages and ends of epochs change its state. The state depends on nothing else. Therefore a test
-//! can explore every state of two ends and of the messages between them (`link_model.rs`).
+//! An end of a link as a state machine. Its state depends only on messages and on ends of epochs. Therefore a test can explore every state
+//! of two ends and of the messages between them (`link_model.rs`).
 //!
 //! Every request gets one answer. After an agreement, the requesting end carries out the change, or withdraws its request. A withdrawal
 //! undoes what the answering end has already begun. An answer also settles all earlier requests to its receiver. Therefore an end sends its

@@ -53,7 +53,7 @@ impl World {
         self.post.iter().all(Vec::is_empty) && self.inbox == [None; 2]
     }
 
-    /// Every possible next world. A world is the state of both ends and of all messages.
+    /// All states of the link to which one event can lead.
     fn next(&self) -> Vec<Self> {
         let mut all = vec![self.fail_or_return()];
         for end in 0..2 {
@@ -114,7 +114,7 @@ impl World {
         all.push(world);
     }
 
-    /// Adds the worlds after the actions that an end can take at any time.
+    /// Adds the states of the link after the actions that end `end` can take at any time.
     fn move_alone(&self, end: usize, all: &mut Vec<Self>) {
         let me = self.ends[end];
         let mut say = |act: fn(&mut End) -> Say| {
@@ -161,7 +161,7 @@ impl World {
         all.push(world); // nothing to do
     }
 
-    /// Adds the worlds after the requests that an end can send when its epoch ends.
+    /// Adds the states of the link after the requests that end `end` can send when its epoch ends.
     fn ask(&self, end: usize, all: &mut Vec<Self>) {
         let me = self.ends[end];
         if me.asked.is_some() || self.broken {
@@ -175,7 +175,7 @@ impl World {
         }
     }
 
-    /// Describes what is wrong in this world, if anything is wrong.
+    /// Describes the error in this state of the link, if there is one.
     fn fault(&self) -> Option<&'static str> {
         // messages that were in flight at a failure of the link still arrive
         let blind = |(from, to): (usize, usize)| {
@@ -196,7 +196,8 @@ impl World {
     }
 }
 
-/// All reachable worlds, each with the world from which it was first reached, and all steps between them.
+/// All reachable states of the link. For each of them, the index of the state from which it was first reached. Also all steps from one
+/// state to another, as pairs of indices.
 #[derive(Default)]
 struct Atlas {
     numbers: HashMap<World, usize>,
@@ -245,7 +246,7 @@ impl Atlas {
         way
     }
 
-    /// A world from which world `rest` cannot be reached, if there is one.
+    /// Index of a state of the link from which state `rest` cannot be reached, if there is one.
     fn stuck(&self, rest: usize) -> Option<usize> {
         let mut before = vec![Vec::new(); self.worlds.len()];
         self.steps.iter().for_each(|&(from, to)| before[to].push(from));
@@ -263,7 +264,7 @@ impl Atlas {
 fn no_order_of_messages_makes_the_ends_disagree_or_send_into_the_dark() {
     let atlas = Atlas::explore();
     assert!(atlas.worlds.len() > 500, "only {} worlds", atlas.worlds.len());
-    // from every world, a world at rest can be reached
+    // from every state of the link, a state at rest can be reached: on, and also off
     for (k, state) in [LinkState::On, LinkState::Off].into_iter().enumerate() {
         if let Some(stuck) = atlas.stuck(k) {
             panic!("can't come to rest in {state:?}:\n{}", atlas.way_to(stuck).join("\n"));

@@ -111,7 +111,7 @@ impl Team {
         }
     }
 
-    /// Sends the control packet from router `r` on its next hop.
+    /// Sends a control packet over its next hop from router `r`.
     fn forward(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
         if channels.is_dead(r) {
             return self.tell(channels, r, message, frame); // the packet was in flight when the router failed

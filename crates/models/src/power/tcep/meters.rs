@@ -31,7 +31,7 @@ impl Counts {
     }
 
     /// Number of flits in the direction that counts, and number of those flits that were on minimal paths. A packet of one flit on a detour
-    /// is counted when it chooses the detour, shortly before it leaves.
+    /// is counted as such shortly before it leaves, so the difference is limited to 0 or more.
     pub fn load(self, direction: Direction) -> (u32, u32) {
         let minimal = |all: u32, around: u32| all.saturating_sub(around);
         let (sent, came) = (minimal(self.sent, self.sent_around), minimal(self.came, self.came_around));

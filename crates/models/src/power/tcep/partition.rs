@@ -1,5 +1,5 @@
 //! Algorithm 1 of TCEP divides the links of a router into inner links, which must stay on, and outer links. TCEP switches off outer links
-//! only.
+//! only (unless `spares` is `even`).
 //!
 //! # Source
 //! Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. The algorithm cannot run as the paper prints it, because of three faults. The
@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn links_above_the_high_water_mark_add_nothing_to_the_budget() {
-        // 0.8 is above 0.75: the budget is 0 + 0.15, and then grows by 0.25
+        // the first link, at 0.8, is above the mark and adds 0 to the budget; the second adds 0.75 - 0.6 = 0.15, and the third 0.75 - 0.5 =
+        // 0.25. Only these 0.4 are enough for the last link
         assert_eq!(Algorithm::Corrected.boundary(&[0.8, 0.6, 0.5, 0.4], 0.75), 3);
         assert_eq!(Algorithm::Corrected.boundary(&[0.8, 0.8, 0.8], 0.75), 3);
         assert_eq!(Algorithm::Corrected.boundary(&[], 0.75), 0);

@@ -1,6 +1,6 @@
 //! The actions of agents when links fail and when they work again. Agents drop agreements, notify the other members, elect another hub, and
-//! request links for parked packets (packets without a path). `network/faults.rs` has the rules of faults. The engine handles the packets
-//! that a fault affects (`kernel/src/faults.rs`).
+//! request links for parked packets (packets without a path). `engine/src/network/faults.rs` has the rules of faults. The engine handles
+//! the packets that a fault affects (`kernel/src/faults.rs`).
 
 use super::activation::{CUT, FIRST};
 use super::agent::Team;
@@ -124,8 +124,8 @@ impl Team {
         !self.faults || self.missing(channels, r, d, channels.views().of(r).hub(d)) == 0
     }
 
-    /// If another member has fewer broken links than the present hub, makes it the next hub. Of several members with the fewest, takes the
-    /// lowest.
+    /// If another member has fewer broken links than the present hub, makes it the next hub. Of several members with the fewest broken
+    /// links, takes the one with the lowest number.
     pub(super) fn elect(&mut self, channels: &mut dyn Channels, r: usize, d: usize) {
         if !self.faults {
             return;
