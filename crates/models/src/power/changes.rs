@@ -1,4 +1,4 @@
-//! The option of power policies that says if a channel carries traffic while it changes its mode (rate).
+//! The option `changes` of power policies: whether a channel carries traffic while it changes its mode (rate).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,8 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {
-    /// No change stops traffic. A change down takes effect at once. During a change up, the channel carries traffic at the lower rate.
+    /// No change stops traffic. A change to a lower rate takes effect at once. During a change to a higher rate, the channel carries
+    /// traffic at the lower rate.
     Carry,
     /// Every change stops traffic. During a change, the channel carries nothing.
     Stop,

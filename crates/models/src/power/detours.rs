@@ -1,6 +1,6 @@
-//! A packet on a detour avoids the direct link of its path. If packets have several flits, this file records the avoided link of each, and
-//! policies count the packet's flits for that link. The head decides on the detour, but all flits of the packet count: a packet of 5,000
-//! flits can need several epochs to leave a router.
+//! Records the direct link that a packet on a detour avoids. Policies count the flits of the packet for this link. The routing chooses the
+//! detour for the head, but all flits of the packet must count, each in the epoch in which it leaves: a packet of 5,000 flits can need
+//! several epochs to leave a router. Packets of one flit need no record.
 
 use weft_api::agents::{BlockSite, Departure, Detour};
 use weft_api::base::kept::Kept;

@@ -1,10 +1,10 @@
-//! Elastic tree: each level of a fat tree uses only the first upward links of its routers, as many as the load needs. All other links
+//! Elastic tree: the routers on each level of a fat tree use only as many upward links as the load needs, the first ones. All other links
 //! sleep.
 //!
 //! # Source
 //! B. Heller et al., "ElasticTree: Saving Energy in Data Center Networks", NSDI 2010, Section 3.3: the topology-aware heuristic, which uses
 //! the left-most links and switches, with a safety margin. Two choices are ours: the policy uses the utilisation of links in the last epoch
-//! instead of flow demands, and a level has the same width in all pods.
+//! instead of flow demands, and a level has the same width (number of upward links in use per router) in all pods.
 //! # Parameters
 //! `epoch` [time]: time over which the utilisation of links is averaged. The policy decides at the end of each epoch. `high`: a level grows
 //! if the utilisation of its busiest channel is above this value, from 0 to 1. `low`: a level shrinks if the utilisation of its busiest
@@ -15,13 +15,14 @@
 //! levels have width 1, the links that are on form a spanning tree of the leaves, and all routers outside of this tree sleep. At all
 //! widths, all leaves stay connected, over paths with the same number of links as in the full tree. Utilisation is the number of flits of a
 //! channel divided by the number that it can carry, given its bandwidth and the credits of its buffers. If the utilisation of a level is
-//! above `high`, the policy widens the highest level, at or below this level, that can grow. The new width is about width * utilisation /
-//! high. All links that wake are on after the time `wake`, and packets use them only then. If no level is above `high`, the levels shrink,
-//! from the leaves up. Each level shrinks to the smallest width at which the busiest channels of this level and of the levels above stay
-//! below `low`. The policy expects the utilisation width * utilisation / new width. From the decision on, no new packet takes a link that
-//! will go off. Links that will go off stay on until no packet in flight has chosen them, so no head ever waits for a dark link. If a level
-//! becomes too busy meanwhile, packets use its links again at once. Only one change is in progress at a time. After a change, the policy
-//! waits for a whole epoch before the next one. Up/down paths over a part of the links are also free of deadlock.
+//! above `high`, the policy widens the highest level, at or below this level, that can grow. The new width is about present width *
+//! utilisation / high. All links that wake are on after the time `wake`, and packets use them only then. If no level is above `high`, the
+//! levels shrink, from the leaves up. Each level shrinks to the smallest width at which the busiest channels of this level and of the
+//! levels above stay below `low`. For a new width, the policy expects a utilisation of present width * present utilisation / new width.
+//! From the decision on, no new packet takes a link that will go off. Links that will go off stay on until no packet in flight has chosen
+//! them, so no head ever waits for a dark link. If a level becomes too busy meanwhile, packets use its links again at once. Only one change
+//! is in progress at a time. After a change, the policy waits for a whole epoch before the next one. Up/down paths over a part of the links
+//! are also free of deadlock.
 //!
 //! Faults: in the cycle after links or routers fail or return, packets avoid the failed ones, if the links that are on permit it. The
 //! policy chooses other links as replacements. Packets use the replacement links when these are on, and the replaced links go off. At each
@@ -37,8 +38,8 @@
 //! one busy pod widens its level in all pods. Demands of flows, which would show how a load spreads over fewer links.
 //! # Validation
 //! `engine/tests/elastic_tree.rs` compares the links that are on at minimum power, and the load that they carry, with values by hand.
-//! Latency without contention is that of all links. Accepted loads are compared with `always_on`, also with tiny buffers. While the load
-//! rises and falls, no packet is lost, and no flit crosses a dark link. Results are the same in any number of blocks.
+//! Latency without contention is the same as with all links on. Accepted loads are compared with `always_on`, also with tiny buffers. While
+//! the load rises and falls, no packet is lost, and no flit crosses a dark link. Results are the same in any number of blocks.
 //! `engine/tests/tree_faults.rs` checks which links replace failed ones. No packet is lost once the replacements are on, and no link stays
 //! between on and off. `elastic_tree/plan/tests.rs` checks that the plan joins all leaves that can be joined, for random faults. No test
 //! compares this policy with another simulator, because none has this policy.
@@ -66,7 +67,7 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.elastic_tree";
 const OFF: DrainFirst = DrainFirst::of(&ElasticTree::OFFERS);
 
-/// Each level of a fat tree uses only the first upward links of its routers, as many as the load needs. All other links sleep.
+/// The routers on each level of a fat tree use only as many upward links as the load needs, the first ones. All other links sleep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ElasticTree {
@@ -172,7 +173,8 @@ impl ElasticTree {
     }
 }
 
-/// Refuses a tree whose routers below the top do not all have the same number of upward and downward links. `what`: the work of the policy.
+/// Refuses a tree whose routers below the top do not all have the same number of upward and downward links. `what`: beginning of the
+/// message, with the policy's task.
 fn unequal(what: &str, tree: &Tree) -> Refusal {
     let sizes: Vec<_> = tree.down.iter().zip(&tree.up).collect();
     let other = sizes.iter().position(|&(down, up)| down != up || down != sizes[0].0).unwrap_or(0);

@@ -3,8 +3,8 @@
 //!
 //! # Source
 //! Ours. The problem is that of Kim et al., "TCEP", ISCA 2018, Section VI-A. The lower bound of that paper (Fig. 12) assumes that all links
-//! that are on carry the same load. TCEP switches off the links of outer routers first. Therefore links between its inner routers carry
-//! little. The planner of `fewest_links` uses the whole matrix of traffic.
+//! that are on carry the same load. TCEP switches off links between outer routers (those last in the order that begins with the hub) first.
+//! Therefore links between inner routers carry little. The planner of `fewest_links` uses the whole matrix of traffic.
 //! # Parameters
 //! `high_water`: target utilisation of links, between 0 and 1. In the planned network, random packets of one flit wait as long, on average,
 //! as on channels of this utilisation. The planner gives no channel a load above the mean of this value and 1. If flits come together (long
@@ -16,9 +16,9 @@
 //! The star around the hub is always on. Therefore a link or a path over one other member joins any two members. At the end of a
 //! deactivation epoch, the planner examines several nested families of sets of links. The planner finds the smallest set in these families
 //! that carries the traffic of the last epochs (`plan.rs`). The planner changes to this set if the present links are too few for the
-//! traffic. The planner also changes to the set if it saves at least a hundredth of all links. If an epoch has more additional traffic than
-//! random variation explains, the planner uses only this epoch. Links planned for the lower traffic before would be too few. The additional
-//! traffic is more than random variation if it exceeds four standard deviations and a twentieth of the traffic before. If f flits come
+//! traffic. The planner also changes to the set if it saves at least a hundredth of all links. If the traffic of an epoch has risen by more
+//! than random variation explains, the planner uses only this epoch, because links planned for the lower traffic before would be too few.
+//! The rise is more than random variation if it exceeds four standard deviations and a twentieth of the traffic before. If f flits come
 //! together, these limits are multiplied by f / 2: with packets of 40 flits, the traffic must double. A surge is an activation epoch whose
 //! traffic exceeds the usual traffic by four standard deviations and by a twentieth. After a surge, and after every activation epoch before
 //! the first plan, the planner adds links at once. If a deactivation epoch had a surge of f / 2 times that size, the planner removes no
@@ -32,17 +32,18 @@
 //! (uniform traffic at load 0.2). With the default epochs and R terminals per router, plans take 0.4 (8x8 routers), 1.3, 6 and 14 % of the
 //! time of a simulation.
 //! # Validation
-//! `fewest_links/plan.rs` compares sets of links with sums by hand. At ten loads of exactly uniform traffic and a mark of 0.96, sets are at
-//! most 0.06 above the lower bound of TCEP's Fig. 12. A lower mark never gives fewer links. `engine/src/run/tests/fewest_links_planner.rs`
-//! compares the measured matrix, bursts and marks with sums by hand. `engine/tests/fewest_links.rs` compares the links that are on, and
-//! accepted loads, with those of TCEP. It also checks the links in a surge, and the links after a rise and a fall of the load. Pairs of
-//! routers that send more than their link can carry get through. Conformance tests on every legal topology check conservation of flits,
-//! determinism and checkpoints. No rows of another simulator are compared, because none has this policy.
-//! `experiments/2018-kim-tcep/README.md` compares the policy with TCEP. On 32 routers under uniform traffic, with a mark of 0.92, sets are
-//! 0.028 to 0.074 above the bound (TCEP 0.028 to 0.122). The packet latency is between 2 % lower and 27 % higher than with TCEP. At TCEP's
-//! latency, `fewest_links` misses the goal of 0.06 above the bound. On 8x8 routers at the same mark, `fewest_links` needs at most as many
-//! links as TCEP. The exception is bit reversal above the load that the network accepts. At the same latency `fewest_links` equals TCEP
-//! under uniform traffic, is better under tornado, and worse under bit reversal.
+//! `fewest_links/plan.rs` compares sets of links with sums by hand. At ten loads of exactly uniform traffic and `high_water` 0.96, the
+//! share of links that are on is at most 0.06 above the lower bound of TCEP's Fig. 12. A lower `high_water` never gives fewer links.
+//! `engine/src/run/tests/fewest_links_planner.rs` compares the measured matrix, the sizes of bursts and the target utilisations with sums
+//! by hand. `engine/tests/fewest_links.rs` compares the links that are on, and accepted loads, with those of TCEP. It also checks the links
+//! in a surge, and the links after a rise and a fall of the load. Traffic between two routers also arrives if it exceeds the capacity of
+//! their link. Conformance tests on every legal topology check conservation of flits, determinism and checkpoints. No rows of another
+//! simulator are compared, because none has this policy. `experiments/2018-kim-tcep/README.md` compares the policy with TCEP. On 32 routers
+//! under uniform traffic, with `high_water` 0.92, the share of links that are on is 0.028 to 0.074 above the bound (TCEP: 0.028 to 0.122).
+//! The packet latency is between 2 % lower and 27 % higher than with TCEP. At TCEP's latency, `fewest_links` misses the goal of 0.06 above
+//! the bound. On 8x8 routers with the same `high_water`, `fewest_links` needs at most as many links as TCEP. The exception is bit reversal
+//! above the load that the network accepts. At the same latency `fewest_links` equals TCEP under uniform traffic, is better under tornado,
+//! and worse under bit reversal.
 
 mod ledger;
 mod plan;
@@ -86,7 +87,7 @@ pub struct FewestLinks {
     /// Links that are on in cycle 0.
     #[serde(default)]
     pub initial: Initial,
-    /// Member of every subnetwork whose links to all other members stay on.
+    /// Index of the member of every subnetwork whose links to all other members stay on.
     #[serde(default)]
     pub hub: u8,
 }

@@ -16,8 +16,8 @@
 //! `to: off`, or with changes that stop traffic, the first packet of a burst waits at most 2 transitions. With changes that carry traffic,
 //! this packet does not wait: it crosses at the lower rate until the change has ended. With `switch_at` the packet also crosses at the
 //! lower rate. The change to the full rate begins in the first cycle in which enough flits wait at the sender. A change that stops traffic
-//! begins only when the packets that hold the channel have left. If they have not left after an idle time, the channel carries traffic
-//! again. After another idle time, the policy checks the channel again.
+//! begins only when the packets that hold the channel have left. If they have not left after the time `idle`, the channel carries traffic
+//! again. After another time `idle`, the policy checks the channel again.
 //! # Not modelled
 //! Retraining errors. Credits: they travel on a side channel that is always on and whose energy is not counted.
 //! # Validation
@@ -185,8 +185,8 @@ impl PolicyModel for IdleTimeout {
         Ok(self.times(cycle_fs)?.1.saturating_mul(2))
     }
 
-    /// A warning if links go off after less idle time than a switch takes: a link that does so can starve the links behind it. The starved
-    /// links then also go off.
+    /// A warning if the idle time is shorter than the transition: a link that goes off this early can starve the links behind it of
+    /// packets, so that they also go off.
     fn risk(&self, cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         let (idle, transition) = self.times(cycle_fs)?;
         let shorter = self.idle.filter(|_| transition > idle);

@@ -2,7 +2,7 @@
 //!
 //! Each channel, with its power state, belongs to the router that sends on it. Some policies act through agents, one in each block. Agents
 //! are notified of timers, control packets, and packets that request links. Other policies act through an overseer, which sees the whole
-//! network between two cycles (`api/policy.rs`, `api/agents.rs`).
+//! network between two cycles (`api/src/policy.rs`, `api/src/agents.rs`).
 
 weft_units::registry! {
     /// The power policies that a scenario can choose.
@@ -42,13 +42,14 @@ impl Default for PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// The states that a channel can have under this policy. The power model of the run must have a price for each. `modes`: the table of
-    /// modes of the run. Refuses modes that are not in it.
+    /// The link states that a channel can have under this policy. The power model must define the power of each of them. `modes`: the link
+    /// states that exist in this run. Refuses a state that the policy's parameters name but `modes` does not contain.
     pub fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal> {
         self.model().states(modes)
     }
 
-    /// Number of cycles in which the policy takes each of its decisions at least once; `None` if it never switches a channel.
+    /// A time [cycles] in which the policy takes each of its decisions at least once. `None` if the policy never switches a channel during
+    /// a run, or only at fixed times that do not repeat.
     pub fn settling_period(&self, graph: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         self.model().settling_period(graph, modes, cycle_fs)
     }
@@ -116,8 +117,8 @@ weft_units::codes! {
                 change to the full load with `traffic.phases` before the window.";
 }
 
-/// A warning about a link that goes off after less idle time than a switch takes. A link that goes off this early can starve the links
-/// behind it, which then also go off. `path`: the path of the policy in the scenario.
+/// A warning about an idle time that is shorter than the transition of a link. A link that goes off this early can starve the links behind
+/// it of packets, so that they also go off. `path`: the path of the policy in the scenario.
 fn sleeps_too_soon(idle: Time, transition: Time, path: &str, [idle_cycles, transition_cycles]: [Cycles; 2]) -> Remark {
     let what = format!(
         "a link goes off after {idle} without packets, but needs {transition} to go off and to wake again. While packets wait for a link, \
@@ -164,7 +165,7 @@ fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal>
     Ok(nets)
 }
 
-/// A remedy that names the link classes that policies of subnetworks can manage. If there are none, the remedy is that of `leave_links_on`.
+/// The remedy of a refusal: names the link classes that a policy of subnetworks can manage, or else returns that of `leave_links_on`.
 fn manageable(site: &Site, nets: &Subnets) -> String {
     let wide = (0..nets.count).filter(|&d| nets.widths[d] > 1);
     let mut names: Vec<_> = wide.map(|d| site.class_name(usize::from(nets.classes[d]))).collect();

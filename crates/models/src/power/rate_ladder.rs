@@ -123,7 +123,7 @@ impl PolicyModel for RateLadder {
         Ok(std::iter::once(LinkState::On).chain(waking).chain(slower).collect())
     }
 
-    /// An epoch plus a change for each step between the slowest and the full rate.
+    /// For each step between the slowest and the full rate, the time of one epoch and one change.
     fn settling_period(&self, _: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let rules = self.rules(cycle_fs)?;
         Ok(Some(rules.epoch.saturating_add(rules.transition).saturating_mul(self.rungs(modes)?.len() as u64 - 1)))
@@ -163,7 +163,7 @@ struct Rules {
 }
 
 impl Rules {
-    /// The rate that follows `rung` if the utilisation at `rung` was `utilisation`.
+    /// Index in `rungs` of the next rate, if the utilisation at rate `rung` was `utilisation` in the last epoch.
     fn next(&self, rung: usize, utilisation: f64) -> usize {
         if utilisation > self.up && rung + 1 < self.rungs.len() {
             return rung + 1;
@@ -194,8 +194,8 @@ impl Policy for Rules {
 #[derive(Debug, Clone, Copy, Value)]
 struct Ladder {
     rung: usize,
-    /// The rate to which the channel changes, if any. Before the channel has this rate, its packets leave, the channel is `waking`, or the
-    /// channel keeps the lower rate.
+    /// Index of the rate to which the channel changes, if any. Until the channel has this rate, it waits for its packets to leave, or is
+    /// `waking`, or carries traffic at its present rate.
     to: Option<usize>,
     /// The low 32 bits of the channel's count of sent flits at the beginning of the epoch.
     counted: u32,
@@ -278,7 +278,7 @@ impl Ladders {
             return channels.set_timer(o, channels.now() + self.rules.transition);
         }
         ladder.to = Some(to);
-        // the change begins earlier if the packets leave earlier; the timer is set before closing, because the channel may be free at once
+        // the change begins earlier if the packets leave earlier; set before `close`, because the channel may have drained already
         channels.set_timer(o, channels.now() + self.rules.epoch);
         OFF.close(channels, o);
     }

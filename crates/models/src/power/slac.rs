@@ -14,21 +14,21 @@
 //! A single sequencer decides for the whole network, without delay. The utilisation of a router in a window is that of its fullest input
 //! port from another router. The flits of all VCs of a port count. A flit occupies buffer space from the cycle of its arrival to the cycle
 //! of its departure, both included. If the utilisation of any router is above `high`, the sequencer warms the next stage. A stage that
-//! warms is in state `waking`. The router with the highest utilisation is the one that requests the stage. Among equal routers, it is the
-//! one with the lowest number. With `below_low`, the newest stage goes off under two conditions: no router is above `high`, and the router
-//! that requested the stage is below `low`. If that stage was on from the beginning, every router must be below `low`. From the decision
-//! on, no new packet uses the stage. The stage drains, and goes dark at the end of a window. The stage that was switched on last goes off
-//! first. Only one stage changes at a time. The sequencer makes no other decision while a stage warms or drains, and for one whole window
-//! afterwards. A dark stage has no flit and no missing credit, and no packet in flight can need it.
+//! warms is in state `waking`. The stage counts as requested by the router with the highest utilisation. If several routers have this
+//! utilisation, the one with the lowest number counts. With `below_low`, the newest stage goes off under two conditions: no router is above
+//! `high`, and the router that requested the stage is below `low`. If that stage was on from the beginning, every router must be below
+//! `low`. From the decision on, no new packet uses the stage. The stage drains, and goes dark at the end of a window. The stage that was
+//! switched on last goes off first. Only one stage changes at a time. The sequencer makes no other decision while a stage warms or drains,
+//! and for one whole window afterwards. A dark stage has no flit and no missing credit, and no packet in flight can need it.
 //! # Choices
 //! The default is `never` for the following reason. The TCEP paper gives 25 % and 75 % as thresholds. According to the paper, the newest
 //! stage is turned off if the router that requested it later sees less than the low threshold. If the paper means the mean occupancy of a
 //! buffer, as `below_low` does, the rule contradicts the paper's results. The paper's buffers cover a round trip many times over (6 VCs of
 //! 32 flits, links of 10 cycles). Therefore the buffers are nearly empty at every load that the network carries: 3 % full at uniform load
 //! 0.9. The stage that makes a load possible would go off at once. Without the stage, queues would grow and the stage would come on again,
-//! forever. In the paper, however, all links are on at high load, and under tornado every stage is on from load 0.05 on. The results of
-//! the paper are possible if a stage stays on while the load lasts. `never` is the simplest rule with this effect. `never` has a price:
-//! after a peak of the load (phases, bursts, batches that end), the stages stay on and save nothing.
+//! and so on without end. In the paper, however, all links are on at high load, and under tornado every stage is on from load 0.05 on. The
+//! results of the paper are possible if a stage stays on while the load lasts. `never` is the simplest rule with this effect. `never` has a
+//! price: after a peak of the load (phases, bursts, batches that end), the stages stay on and save nothing.
 //! # Not modelled
 //! The time until a request reaches the sequencer, and until its command reaches the routers. The sharing of lasers: the model assumes one
 //! laser for each link.

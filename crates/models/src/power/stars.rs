@@ -1,5 +1,5 @@
-//! The star around the hub of every subnetwork: the links that join one of its routers, the hub, to all its other routers. Three policies
-//! keep the star on: `fewest_links`, `static` without a list of links, and `tcep` as long as the hub does not move.
+//! The star around the hub of every subnetwork. The hub is one router of the subnetwork, and the star is the links that join the hub to
+//! all other routers. Three policies keep it on: `fewest_links`, `static` without a list of links, and `tcep` while the hub does not move.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

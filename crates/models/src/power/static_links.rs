@@ -12,8 +12,8 @@
 //! # Not modelled
 //! The process that switched the links on or off before the run.
 //! # Validation
-//! `engine/tests/pal.rs` checks the 8x8 butterfly at least power: 112 of 448 links are on, and latency without contention equals theory.
-//! The hops of every pair are right on random sets of links, and links that are off carry nothing.
+//! `engine/tests/pal.rs` checks an 8x8 flattened butterfly under `root`: 112 of 448 links are on, and latency without contention equals
+//! theory. For stars with some further links, it checks the hops between every two routers, and that links that are off carry nothing.
 
 use crate::power::stars::is_root;
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ pub struct Static {
     /// The managed links that are on.
     #[serde(default)]
     pub on: On,
-    /// Member of every subnetwork at the centre of its star.
+    /// Index of the member of every subnetwork that is the centre of its star.
     #[serde(default)]
     pub hub: u8,
 }
@@ -55,7 +55,7 @@ impl Default for On {
     }
 }
 
-/// The links that are on, and the subnetworks of these links.
+/// The policy built for one network: the links that are on, and the subnetworks of the network.
 #[derive(Debug)]
 struct Runtime {
     /// The links that are on, as pairs with the lower router first. `None` for the star (`root`).

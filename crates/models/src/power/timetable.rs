@@ -92,7 +92,7 @@ impl Timetable {
         Ok(Times { rows, period: period.map(|period| period.cycles), transition: transition.cycles })
     }
 
-    /// For each link class: the rows in which it is off, sorted by time. Refuses rows that meet.
+    /// For each link class: the rows in which it is off, sorted by time. Refuses rows of the same class that overlap or touch.
     fn spans(&self, site: &Site, times: &Times) -> Result<Vec<Vec<Span>>, Refusal> {
         let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); site.managed.len()];
         for (k, row) in self.off.iter().enumerate() {
@@ -120,8 +120,8 @@ impl PolicyModel for Timetable {
         Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
-    /// One period, in which the policy does everything once. Rows that do not repeat are at fixed times, so a warm-up of any length cannot
-    /// wait for them.
+    /// One period, in which the policy takes each of its actions once. `None` if the rows do not repeat: they begin at fixed times of the
+    /// run, which do not depend on the length of the warm-up.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(self.times(cycle_fs)?.period)
     }
@@ -229,7 +229,7 @@ impl Agents for Clerks {
         }
     }
 
-    /// Called when channels have drained. Lets them go down, or opens them again if too little of the row is left.
+    /// Called when channels have drained. Lets them go down, or opens them again if too little time is left in the row.
     fn drained(&mut self, drained: &[u32], channels: &mut dyn Channels) {
         for o in drained.iter().map(|&o| o as usize) {
             let (until, transition) = (self.rows[o].1.until, self.plan.transition);
@@ -266,7 +266,7 @@ impl Clerks {
         channels.set_timer(o, self.rows[o].1.until - 2 * self.plan.transition);
     }
 
-    /// Opens channel `o` again for the rest of its row, because too little of the row is left.
+    /// Opens channel `o` again, because the time left in its row is too short to go down and wake.
     fn skip_row(&mut self, o: usize, channels: &mut dyn Channels) {
         OFF.open(channels, o);
         self.await_row(o, self.rows[o].1.until, channels);

@@ -10,7 +10,7 @@
 //! going off. `window` \[time\]: time over which the utilisation is measured. `u_on`: utilisation above which members wake. `u_off`:
 //! utilisation below which members go off. `step`: number of members that wake or go off together. `per`: the utilisation that counts,
 //! which is the mean of the trunk or that of its busiest member. `forecast`: members wake before expected bursts, if bursts come at regular
-//! intervals (ours, see `thresholds/forecast.rs`).
+//! intervals (our addition, see `thresholds/forecast.rs`).
 //! # Guarantees
 //! The policy never drops a flit. Both directions of a member are in the same state. Members wake if the utilisation of at least one
 //! direction was above `u_on`. Members go off if the utilisation of both directions was below `u_off` in their last windows. The members
@@ -20,9 +20,9 @@
 //! member is opened again. An end knows only its channels and the messages of the other end. Messages use the side channel of the first
 //! working member. No decision is made during a change. Under a constant load, members stop changing: the policy refuses thresholds with
 //! which they could alternate forever. A member that has failed counts as a link that carries nothing. At the end of a window, another,
-//! working member wakes in its place. The last working member stays on. Until the new member is on, packets wait for it. With `forecast`,
-//! the members that the third of several bursts at regular intervals needed are on when the fourth burst begins. Members that have woken
-//! early stay on until the burst is two windows late.
+//! working member wakes in its place. The last working member stays on. Until the new member is on, packets wait for it. If `forecast` is
+//! set and bursts come at regular intervals, then the members that the third burst needed are on when the fourth burst begins. If the
+//! expected burst does not come, these members stay on for two more windows.
 //! # Not modelled
 //! Retraining errors. Refreshes of sleeping links. The side channel: it also carries credits, is always on, and its energy is not counted.
 //! # Validation

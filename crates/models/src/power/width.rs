@@ -2,9 +2,9 @@
 //! width).
 //!
 //! # Source
-//! M. Alonso et al., "Reducing Power Consumption in Interconnection Networks by Dynamically Adjusting Link Width", LNCS 3149, 2004, by the
-//! rule of `trunk`: both are parts of one mechanism in M. Alonso et al., "Power saving in regular interconnection networks", Parallel
-//! Computing 36(12), 2010. The authors did not publish thresholds and window: the defaults are ours.
+//! M. Alonso et al., "Reducing Power Consumption in Interconnection Networks by Dynamically Adjusting Link Width", LNCS 3149, 2004. The
+//! rule for changes is that of `trunk`: the two policies are parts of one mechanism in M. Alonso et al., "Power saving in regular
+//! interconnection networks", Parallel Computing 36(12), 2010. The authors did not publish thresholds and window: the defaults are ours.
 //! # Parameters
 //! `ethernet`, `wake`, `sleep`, `window`, `u_on`, `u_off`: the same parameters as for `trunk`. `step`: number of widths by which a link
 //! moves in one change. `narrowest`: the slowest mode that links use. `per`: if each member of a trunk is measured and changes separately,

@@ -11,9 +11,9 @@ use weft_api::state::Packet;
 pub struct Gauge {
     #[kept(fixed)]
     radix: u32,
-    /// Indexed by level and by the upward links chosen to this level: number of packets that made these choices in this block. If a packet
-    /// with these choices is delivered or discarded in this block, the count falls, wherever the packet made the choices. The sum over all
-    /// blocks is the number of packets in flight with these choices.
+    /// Indexed by level and by the upward links chosen up to this level: number of packets that made these choices in this block. If a
+    /// packet with these choices is delivered or discarded in this block, the count falls, even if the packet made the choices in another
+    /// block. The sum over all blocks is the number of packets in flight with these choices.
     #[kept(each)]
     chosen: Vec<Vec<i64>>,
 }
@@ -69,7 +69,8 @@ impl Gauge {
         }
     }
 
-    /// Number of packets that made `choices` up to `level` in this block, minus the packets with these choices that ended in this block.
+    /// Number of packets that made `choices` up to `level` in this block, minus the packets with these choices that were delivered or
+    /// discarded in this block.
     pub fn chosen(&self, level: usize, choices: usize) -> i64 {
         self.chosen[level][choices]
     }
@@ -95,7 +96,7 @@ mod tests {
         let before = packet;
         note_choice(&mut packet, 1, 0);
         there.routed(&packet);
-        // level 0 has 3 entries, then level 1 has 9: the choices 2, 0 have number 2
+        // level 0 has 3 entries, then level 1 has 9: the choice of link 2, followed by that of link 0, has index 2 among the 9
         assert_eq!(both(&here, &there), [(2, 1), (3 + 2, 1)]);
         let mut other = before;
         note_choice(&mut other, 1, 1);

@@ -105,7 +105,7 @@ impl Overseer for Sizer {
         }
     }
 
-    /// The policy needs no action while no flit is sent and the widths are the smallest.
+    /// The overseer has nothing to do while no flit is sent and all widths are as small as possible.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let is_calm = self.change.is_none() && !self.has_changed && self.busiest.iter().all(|&used| used == 0.0);
         let sends = |channel: &Channel| network.flits(channel.number) != channel.flits;
@@ -158,7 +158,7 @@ impl Sizer {
         }
     }
 
-    /// Called when all links of `plan` are on. From now on, packets use the links of `plan`. Links that only the plan before it uses begin
+    /// Called when all links of `plan` are on. From now on, packets use the links of `plan`. Links that only the previous plan uses begin
     /// to drain.
     fn turn_to(&mut self, network: &mut dyn Network, plan: Plan, now: u64) {
         let from = std::mem::replace(&mut self.plan, plan);
@@ -182,7 +182,7 @@ impl Sizer {
     }
 
     /// If links have failed or returned since the present links were chosen, begins a change to other links of the same widths. If another
-    /// change is in progress, does nothing: the function is called again when it ends.
+    /// change is in progress, does nothing: the function is called again when that change ends.
     fn repair(&mut self, network: &mut dyn Network, now: u64) {
         let widths = self.plan.widths;
         if self.change.is_none() && Plan::around(&self.tree, widths, &self.failed).links != self.plan.links {
@@ -225,7 +225,7 @@ impl Sizer {
         }
     }
 
-    /// The widths at which no level would be too busy if its load were spread evenly. Returns the largest widths if even they are too
+    /// The widths at which no level would be too busy if its load were spread evenly. Returns the largest widths if even those are too
     /// small. Searches from the top level down, because a higher level has fewer links to wake.
     fn grown(&self) -> Widths {
         let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
@@ -257,8 +257,8 @@ impl Sizer {
         widths
     }
 
-    /// Moves the channels that are in use with `with` and not with `without` to power state `state`. A draining channel still carries the
-    /// packets that have already chosen it.
+    /// Sets power state `state` on the channels that packets reach over the links `with`, but not over the links `without`. A draining
+    /// channel still carries the packets that have already chosen it.
     fn enter(&self, network: &mut dyn Network, (without, with): (&LinksUp, &LinksUp), state: LinkState, now: u64) {
         for channel in self.between(without, with) {
             match state {
@@ -343,7 +343,8 @@ mod tests {
     #[test]
     fn levels_shrink_while_all_stay_below_low_from_the_leaves_up() {
         let shrunk = |widths, busiest, managed| sizer(widths, busiest, managed).shrunk();
-        // 0.1 * 8/2 = 0.4 on both levels, and over 1 link it would be 0.8; then 0.4 * 8/7 = 0.46 and 0.4 * 8/6 = 0.53
+        // with width 2 on level 0, both levels have 0.1 * 8/2 = 0.4; with width 1 it would be 0.8. Then level 1 has 0.4 * 8/7 = 0.46 with
+        // width 7, but 0.4 * 8/6 = 0.53 with width 6
         check(shrunk([8, 8], [0.1, 0.1], [true; 2]), [2, 7]);
         // with fewer routers in use, the level above would be too full
         check(shrunk([8, 8], [0.1, 0.45], [true; 2]), [8, 8]);

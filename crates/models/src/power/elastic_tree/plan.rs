@@ -1,9 +1,9 @@
 //! Chooses the upward links that packets use at given widths: the first ones, or after failures the links that join the most leaves.
 //!
-//! All pods use the same upward links. Therefore a plan is a set of choices. A choice is a sequence of numbers of upward links, from a leaf
-//! upwards. The cost of a choice is the number of leaves that its failed links cut off. Each choice continues with its cheapest upward
-//! links, as many as the level's width. If only other choices join two leaves (have working links from both leaves), the plan also uses the
-//! first of these choices.
+//! All pods use the same upward links. Therefore a plan is a set of choices. A choice is a sequence of indices of upward links, one per
+//! level, from a leaf upwards. The cost of a choice is the number of leaves that its failed links cut off. Each choice continues with its
+//! cheapest upward links, as many as the level's width. If only other choices join two leaves (have working links from both leaves), the
+//! plan also uses the first of these choices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_api::base::kept::Value;
@@ -26,7 +26,7 @@ pub(super) struct Tree {
     pub leaves: Vec<u64>,
 }
 
-/// The failed upward links of each router at a lower end: indices of the links, by the coordinates of the router.
+/// The failed upward links of each router. Key: the coordinates of the router. Value: a bit mask over the indices of its upward links.
 pub(super) type Failed = BTreeMap<u64, Ups>;
 
 /// A set of choices: a bit mask over the indices of choices.
@@ -73,9 +73,9 @@ impl Tree {
         (0..self.levels).map(|level| vec![0; self.choices(level)]).collect()
     }
 
-    /// Continues each used choice that has no used upward link: adds its cheapest upward links, and the first of equal ones. Adds as many
-    /// links as the width of the level. `cost` returns the cost \[leaves cut off\] of a choice up to a level, from this level and the
-    /// number of the choice.
+    /// Continues each used choice that does not lead further up yet, by its cheapest upward links, as many as the width of the level. Of
+    /// links with equal costs, it takes the first. `cost`: returns the cost \[leaves cut off\] of a choice, from its last level and its
+    /// index.
     fn fill(&self, used: &mut [Vec<Ups>], widths: Widths, cost: impl Fn(usize, usize) -> u64) {
         let mut below = vec![0];
         for (level, used) in used.iter_mut().enumerate() {
@@ -113,7 +113,7 @@ impl Tree {
         for (&lower, &ups) in failed {
             let level = (lower >> LEVEL) as usize;
             let number = choices_below(lower, level, self.radix);
-            // this choice gives the number of leaves below the lower end of the link
+            // `choices(level)` is also the number of leaves below the lower end of the link
             numbers_of(ups).for_each(|up| {
                 costs[level][number + up as usize * self.choices(level)] += self.choices(level) as u64;
             });

@@ -1,14 +1,14 @@
 //! Finds the smallest set of links of a subnetwork that carries a given matrix of traffic.
 //!
 //! The set must contain the star around the hub. A set of links carries the traffic under two conditions. On average, a flit meets a queue
-//! that is at most as long as on a channel whose utilisation is the mark. No channel has a utilisation above the mean of 1 and the mark. If
-//! two members have a link, their flits use this link up to a utilisation equal to the mark. The pair's other flits, and all flits of a
-//! pair without a link, divide evenly among the members that have links to both. If no member has links to both, the link carries all flits
-//! of the pair. The search compares families of sets, one for each number k of members. Initially all links of the first k members by rank
-//! are on. The search removes links between members other than the hub, the least used links first. Links of equal use are removed in an
-//! order in which every member loses about the same number. The plan is the smallest set that the search finds for any k. With little
-//! traffic, the best sets give many links to a few members. With much traffic, all members need equally many links. All channels then have
-//! the same load, as the lower bound assumes.
+//! that is at most as long as on a channel whose utilisation is a given value, the mark. No channel has a utilisation above the mean of 1
+//! and the mark. If two members have a link, their flits use this link up to a utilisation equal to the mark. The pair's other flits, and
+//! all flits of a pair without a link, divide evenly among the members that have links to both. If no member has links to both, the link
+//! carries all flits of the pair. The search compares families of sets, one for each number k of members. Initially all links of the first
+//! k members by rank are on. The search removes links between members other than the hub, the least used links first. Links of equal use
+//! are removed in an order in which every member loses about the same number. The plan is the smallest set that the search finds for any k.
+//! With little traffic, the best sets give many links to a few members. With much traffic, all members need equally many links. All
+//! channels then have the same load, as the lower bound of TCEP's Fig. 12 assumes.
 
 /// For each member, a mask of the members to which it has a link.
 pub(super) type Links = Vec<u64>;
@@ -139,7 +139,7 @@ impl Traffic<'_> {
     fn least_used_first(&self, links: &Links, used: &mut Vec<f64>) -> Vec<(usize, usize)> {
         self.spread(links, used);
         let n = self.members;
-        // links of equal use are sorted by the rounds of a tournament: links of one round have no member in common
+        // links of equal use are sorted by the rounds of a round-robin tournament: links of one round have no member in common
         let rounds = if n.is_multiple_of(2) { n - 1 } else { n };
         let mut order = Vec::new();
         for (a, b) in (1..n).flat_map(|a| (1..a).map(move |b| (a, b))) {

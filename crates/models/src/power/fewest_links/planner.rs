@@ -51,7 +51,8 @@ pub struct Line {
     d: usize,
     #[kept(fixed)]
     members: usize,
-    /// Indexed by two members: the channel from the first to the second. Entries for a member with itself have no meaning.
+    /// Indexed by two members: the channel from the first to the second. The entry of a member with itself is the channel of port 0 of its
+    /// router.
     #[kept(fixed)]
     channels: Vec<u32>,
     /// The links that packets may take now.
@@ -192,7 +193,8 @@ impl Line {
             let now = self.counts(network, pair);
             let before = std::mem::replace(&mut self.counts[place], now);
             let gained = |of: fn(Counts) -> u32| f64::from(of(now).wrapping_sub(of(before)) as i32);
-            // a packet of one flit is counted when it chooses a detour, shortly before it leaves
+            // the counts can be ahead of each other: a packet of one flit on a detour is counted as taken when it chooses its hop, and as
+            // sent when it leaves shortly afterwards
             let direct = gained(|counts| counts.sent) - gained(|counts| counts.taken) + gained(|counts| counts.avoided);
             let sent = direct / (network.throughput(self.channel(pair)) * epoch as f64);
             self.latest[place] = sent;
@@ -294,8 +296,8 @@ impl Line {
         Traffic { sent, members: self.members, hub: usize::from(policy.hub), mark }
     }
 
-    /// Begins to change the links that are on to those of `plan`. Draining links of the plan are on at once. Other draining links continue
-    /// to drain.
+    /// Begins to change the links that are on to those of `plan`. Links of the plan that still drain are on at once. Other draining links
+    /// continue to drain.
     fn begin(&mut self, policy: &Runtime, network: &mut dyn Network, plan: Links, now: u64) {
         if plan == self.on {
             return;

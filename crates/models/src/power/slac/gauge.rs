@@ -10,8 +10,8 @@ use weft_topology::Peer;
 #[derive(Debug, Clone, Copy, Default, Kept)]
 struct Buffer {
     flits: u64,
-    /// The first cycles after each departure, summed, minus the arrival cycles, summed (modulo 2^64). `moment + flits * now` is the
-    /// integral \[flit cycles\].
+    /// The sum of (departure cycle + 1) over all departures, minus the sum of the arrival cycles over all arrivals (modulo 2^64). The
+    /// integral of `flits` over time is then `moment + flits * now` \[flit cycles\].
     moment: u64,
     /// Value of the integral at the last reading.
     read: u64,
@@ -63,7 +63,7 @@ impl Agents for Gauge {
         self.pin(packet.lane);
     }
 
-    /// For each number of stages, the count of pinned packets; then the number of flits in buffers.
+    /// For each number of stages, the number of packets pinned to it; then, as the last entry, the number of flits in buffers.
     fn under_way(&self) -> Vec<i64> {
         let flits = self.buffers.iter().map(|buffer| buffer.flits as i64).sum();
         self.pinned[1..].iter().copied().chain([flits]).collect()

@@ -15,8 +15,8 @@ pub struct Sequencer {
     /// For each stage: the channels that belong to it.
     #[kept(fixed)]
     pub stages: Vec<Vec<u32>>,
-    /// For stages 2, 3 and so on: the router that requested the stage. The last one may still be warming. `None` for a stage that was on
-    /// from the beginning of the run.
+    /// For stages 2, 3 and so on: the router that requested the stage. The last of these stages may still be warming. `None` for a stage
+    /// that was on from the beginning of the run.
     pub asked: Vec<Option<u32>>,
     pub change: Option<Change>,
     /// First cycle in which the sequencer may make its next decision.
@@ -69,7 +69,8 @@ impl Overseer for Sequencer {
         }
     }
 
-    /// Returns the window if the sequencer needs no action: all buffers have been empty for a window, and no stage could go off.
+    /// Returns the length of the averaging window if the sequencer has nothing to do: all buffers have been empty for a window, and no
+    /// stage could go off.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let may_release = self.policy.release == Release::BelowLow && !self.asked.is_empty();
         let is_calm = self.change.is_none() && self.used.iter().all(|&used| used == 0.0) && !may_release;

@@ -70,11 +70,13 @@ pub(crate) enum Deed {
     Close,
     /// Links above the lower level accept packets again.
     Reopen,
-    /// The links above the lower level begin to go down, or to come up.
+    /// The links above the lower level begin to go down.
     BeginLower,
+    /// The links above the present level, up to the higher one, begin to come up.
     BeginRaise,
-    /// The links above the lower level are down, or up.
+    /// The links above the lower level are down.
     EndLower,
+    /// The links up to the higher level are up, and accept packets.
     EndRaise,
 }
 
@@ -132,7 +134,7 @@ pub(crate) enum Phase {
 pub(crate) struct End {
     leads: bool,
     pub phase: Phase,
-    /// The present level, or during a change the level before it.
+    /// The present level, or during a change the level before the change.
     pub level: u16,
     /// True if this end has completed its part of the phase.
     pub is_done: bool,
@@ -191,7 +193,7 @@ impl End {
         }
     }
 
-    /// Sends the change that this end requests to the leader, if it differs from the last one sent.
+    /// Sends a request for a change to the leader, unless it is the same as the last request.
     fn tell(&mut self, wish: Wish) -> Reply {
         match std::mem::replace(&mut self.wish, wish) == wish {
             true => Reply::default(),

@@ -10,7 +10,7 @@ use super::end::{Ladder, Wish};
 use super::rule::Rule;
 use weft_api::base::kept::Value;
 
-/// Tolerance [windows]: the largest difference between two equal intervals, and the largest delay of a burst.
+/// Tolerance [windows]: the largest difference between two intervals that count as equal, and the largest delay of an expected burst.
 const ALIKE: u64 = 2;
 
 /// The bursts of one direction so far.
@@ -34,8 +34,8 @@ impl Forecast {
         self.is_even || self.in_burst
     }
 
-    /// Called when a window has ended in cycle `now`. `carried`: the traffic of the direction in this window, in members that would be
-    /// fully used.
+    /// Called when a window has ended in cycle `now`. `carried`: the traffic of the direction in this window, as the number of members that
+    /// it would fill.
     pub fn saw(&mut self, now: u64, carried: f64, rule: &Rule) {
         let needed = rule.members_for(carried);
         if needed > 1 && !self.in_burst {
@@ -67,7 +67,7 @@ impl Forecast {
             return own;
         }
         let target = self.members.min(ladder.top);
-        // each step is decided at the end of a window, and up to one more window passes before this function is called
+        // a step takes the time to wake, and up to a window until the next decision; this function is called only once per window
         let steps = u64::from(target.saturating_sub(level).div_ceil(ladder.step)).max(1);
         let ahead = steps * (rule.wake + rule.window) + rule.window;
         if now + ahead < self.due() {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     /// The requests of a direction in each window. The direction belongs to a trunk with 4 members, one of which is on. `carried`: traffic
-    /// of the direction in window k, in fully used members.
+    /// of the direction in window k, as the number of members that it would fill.
     fn wishes(windows: u64, carried: impl Fn(u64) -> f64) -> Vec<Wish> {
         let (rule, mut forecast) = (rule(), Forecast::default());
         let see = |k: u64| {
@@ -109,7 +109,8 @@ mod tests {
         let is_burst = |k: u64| k % 20 >= 17;
         let wishes = wishes(120, |k| if is_burst(k) { 1.9 } else { 0.0 });
         let early: Vec<u64> = (0..120).filter(|&k| wishes[k as usize] == Wish::More && !is_burst(k)).collect();
-        // three steps of 150 cycles and a window are 550 cycles: windows 11 to 16 end 500 to 0 cycles before the burst
+        // three steps of 50 + 100 cycles (wake and window), and a window, are 550 cycles: windows 11 to 16 end 500 to 0 cycles before the
+        // burst
         let expected: Vec<u64> = (60..120).filter(|k| (11..17).contains(&(k % 20))).collect();
         assert_eq!(early, expected);
     }

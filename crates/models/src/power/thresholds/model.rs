@@ -16,6 +16,7 @@ struct Side {
     lit: u16,
 }
 
+/// A state of the whole unit: both ends, and the messages in flight between them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct World {
     sides: [Side; 2],
@@ -29,7 +30,7 @@ impl World {
         Self { sides: [side(true), side(false)], post: Default::default() }
     }
 
-    /// The world after an event at end `at`.
+    /// The state of the unit after an event at end `at`.
     fn after(&self, at: usize, ladder: Ladder, event: impl FnOnce(&mut End) -> Reply) -> Self {
         let mut world = self.clone();
         let side = &mut world.sides[at];
@@ -46,7 +47,7 @@ impl World {
         world
     }
 
-    /// Every possible next world. A world is the state of both ends and of all messages.
+    /// All states of the unit to which one event can lead.
     fn next(&self, ladder: Ladder) -> Vec<Self> {
         let mut all = Vec::new();
         for at in 0..2 {
@@ -84,7 +85,7 @@ impl World {
         self.post.iter().all(VecDeque::is_empty) && self.sides.iter().all(|side| side.end.phase == Phase::Rests)
     }
 
-    /// Describes what is wrong in this world, if anything is wrong.
+    /// Describes the error in this state of the unit, if there is one.
     fn fault(&self) -> Option<&'static str> {
         let into_the_dark = |(from, to): (usize, usize)| self.sides[from].busy > self.sides[to].lit;
         let [a, b] = &self.sides;
@@ -100,7 +101,7 @@ impl World {
     }
 }
 
-/// All reachable worlds. Also returns, for each world, the worlds from which one event leads to it.
+/// All reachable states of the unit. Also returns, for each state, the indices of the states from which one event leads to it.
 fn explore(ladder: Ladder) -> (Vec<World>, Vec<Vec<usize>>) {
     let (mut numbers, mut worlds, mut before) = (HashMap::new(), Vec::new(), Vec::new());
     let mut open = vec![(World::new(ladder.top), None)];
@@ -124,7 +125,7 @@ fn no_order_of_messages_makes_the_ends_disagree_or_send_into_the_dark() {
         let ladder = Ladder { top, step };
         let (worlds, before) = explore(ladder);
         assert!(worlds.len() > 200, "only {} worlds", worlds.len());
-        // every level that steps lead to is reached, and can be reached again from every world
+        // the unit comes to rest at every level of the ladder, and can return to each of them from every state
         let levels: Vec<u16> = std::iter::successors(Some(top), |&n| (n > 1).then(|| ladder.below(n))).collect();
         for level in levels {
             let rest = worlds.iter().position(|world| world.rests() && world.sides[0].end.level == level);

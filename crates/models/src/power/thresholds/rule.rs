@@ -22,7 +22,8 @@ impl Ethernet {
         *self == Self::default()
     }
 
-    /// The times to wake and to sleep in IEEE 802.3az. The third time is a window: the smallest multiple of 8 us that contains both.
+    /// The times to wake and to sleep in IEEE 802.3az. The third time is a window: the smallest multiple of 8 us that is not below their
+    /// sum.
     fn times(self) -> [Time; 3] {
         let picoseconds = match self {
             Self::Fast => [30_000_000, 200_000_000, 232_000_000],
@@ -198,7 +199,7 @@ mod tests {
         Rule { window: 10, wake: 1, sleep: 1, u_on, u_off, step }
     }
 
-    /// The level at which a constant load has stopped after 100 windows; `None` if the level still changes.
+    /// The level under a constant load after 100 windows; `None` if the level would still change.
     fn rest(rule: Rule, capacities: &[f64], load: f64) -> Option<u16> {
         let ladder = rule.ladder(capacities.len() as u16);
         let next = |level: u16| match rule.wish(load / capacities[usize::from(level) - 1]) {
@@ -234,8 +235,8 @@ mod tests {
                     let top = capacities[capacities.len() - 1];
                     let unsettled = loads(top).find(|&load| rest(rule, &capacities, load).is_none());
                     assert!(!holds || unsettled.is_none(), "{rule:?} with {capacities:?} at {unsettled:?}");
-                    // the second level carries twice as much as the first: a little above the bound, there is a load that alternates
-                    // between them forever
+                    // the second level carries twice as much as the first. If `u_off` is a little above the bound, the level alternates
+                    // between the two forever at some load
                     if step == 1 && u_off > 1.1 * u_on / 2.0 {
                         assert!(unsettled.is_some(), "{rule:?} with {capacities:?} always rests");
                     }

@@ -170,7 +170,7 @@ impl Work<'_> {
                 self.look_at_drain();
             }
             Phase::Lowers | Phase::Raises => self.apply(End::moved),
-            // this timer was set before the change was taken back
+            // this timer was set before the leader cancelled the change
             Phase::Returns => {}
         }
     }

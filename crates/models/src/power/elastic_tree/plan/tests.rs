@@ -16,7 +16,7 @@ fn failed(links: &[(u64, u32)]) -> Failed {
     failed
 }
 
-/// The router of level 1 in pod `pod` to which upward link `up` of each leaf leads.
+/// The router of level 1 in pod `pod` to which upward link `up` of each leaf of this pod leads.
 fn aggregation(pod: u64, up: u64) -> u64 {
     1 << LEVEL | pod << 8 | up
 }
@@ -65,7 +65,7 @@ fn where_no_tree_is_whole_others_join_the_leaves_that_it_does_not() {
     assert_eq!(used([1, 1], &cut_off), [vec![1], vec![1, 0]]);
 }
 
-/// True if all upward links that a packet may take from one leaf to another are in use and work.
+/// True if a path from one leaf to another uses only links that are in use and work.
 fn joined(links: &LinksUp, from: u64, to: u64) -> bool {
     let mut at = vec![from];
     loop {
