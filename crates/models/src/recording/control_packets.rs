@@ -1,15 +1,15 @@
 //! Records each control packet of the power policy. Control packets are messages between routers.
 //!
-//! A packet is recorded when it leaves, and again when it arrives, possibly in another block of the simulation. The limit applies to the
-//! packets of all blocks together, as for `link_states`.
+//! A packet is recorded when it leaves, and again when it arrives, possibly in another block of the simulation. The limit `max_packets`
+//! applies to the packets of all blocks together. Therefore the record does not depend on the division into blocks.
 //!
 //! # Source
 //! None. The table lists the packets that the agents of a power policy send.
 //! # Parameters
 //! `max_packets` [packets]: largest number of packets to record.
 //! # Guarantees
-//! Rows are in the order in which packets were sent. In the first cycle with more than `max_packets` packets, the record ends for all
-//! routers.
+//! Rows are in the order in which packets were sent. The record ends for all routers before the cycle in which the number of packets
+//! exceeds `max_packets`.
 //! # Not modelled
 //! The path of a packet. Only the number of links that it crossed is recorded.
 //! # Validation
@@ -31,7 +31,8 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ControlPackets {
-    /// Largest number of packets to record, 1 to 100000000. In the first cycle with more packets, the record ends for all routers.
+    /// Largest number of packets to record, 1 to 100000000. The record ends for all routers before the cycle in which there are more
+    /// packets.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_packets: u32,
 }
@@ -137,7 +138,7 @@ pub struct Log {
 }
 
 impl Recorder for Log {
-    /// Stores one packet more than the limit. The additional packet shows in which cycle the record became full.
+    /// Stores up to one packet more than the limit. The additional packet shows in which cycle the record became full.
     fn control_sent(&mut self, _: u32, packet: &ControlPacket) {
         if self.sent.len() <= self.most {
             self.sent.push(*packet);

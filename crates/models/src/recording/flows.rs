@@ -193,7 +193,8 @@ fn columns(names: &[String], sources: &[u64], flows: &[Sums], used: &[Used], run
 /// The counts of a class in a block.
 #[derive(Debug, Kept)]
 struct Sums {
-    /// Number of packets that were created in the window and delivered. The next fields are sums of their hops and latencies [cycles].
+    /// Number of packets that were created in the window and delivered. The next three fields are sums of their hops and latencies
+    /// [cycles].
     packets: u64,
     hops: u64,
     latency: u64,
@@ -247,8 +248,9 @@ pub struct FlowsOfBlock {
     classes: Classes,
     #[kept(each)]
     sums: Vec<Sums>,
-    /// Flits that each channel sent in the window, for each class. The entries of a channel are next to each other. At the beginning and
-    /// end of the window, packets that have crossed a channel only partly correct the counts.
+    /// Flits that each channel sent in the window, for each class. The entries of a channel are next to each other. A packet counts as a
+    /// whole when it begins to cross a channel. At the beginning and the end of the window, the counts are corrected for packets of which
+    /// only a part has crossed.
     #[kept(each)]
     flits: Vec<i64>,
     /// For each channel and VC: the class of the last packet that crossed.

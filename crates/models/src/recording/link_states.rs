@@ -8,8 +8,8 @@
 //! # Parameters
 //! `max_spans` [spans]: largest number of time spans to record.
 //! # Guarantees
-//! The spans of a channel have no gaps between them. Within the window, they add up to the channel's cycles per state. In the first cycle
-//! with more than `max_spans` spans, the record ends for all channels.
+//! The spans of a channel have no gaps between them. Within the window, they add up to the channel's cycles per state in
+//! `channels.parquet`. The record ends for all channels before the cycle in which the number of spans exceeds `max_spans`.
 //! # Not modelled
 //! States that a channel enters and leaves within one cycle.
 //! # Validation
@@ -30,8 +30,8 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkStates {
-    /// Largest number of time spans to record, 1 to 100000000, and at least one per managed channel. In the first cycle with more spans,
-    /// the record ends for all channels.
+    /// Largest number of time spans to record, 1 to 100000000, and at least one per managed channel. The record ends for all channels
+    /// before the cycle in which there are more spans.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_spans: u32,
 }
@@ -141,8 +141,8 @@ impl Log {
         Self { changes: Vec::new(), most, last: vec![usize::MAX; rows.len()], rows }
     }
 
-    /// Records that channel `o` enters a state. If the channel left its last state in the cycle in which it entered it, that state does not
-    /// count as a span. Stores one change more than the limit. The additional change shows in which cycle the record became full.
+    /// Records that channel `o` enters a state. A state that the channel enters and leaves in the same cycle does not count as a span.
+    /// Stores up to one change more than the limit. The additional change shows in which cycle the record became full.
     fn note(&mut self, o: usize, state: LinkState, at: u64) {
         let Some(channel) = self.rows[o] else { return };
         if let Some(last) = self.changes.get_mut(self.last[o]).filter(|last| last.at == at) {

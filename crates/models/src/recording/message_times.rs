@@ -6,13 +6,13 @@
 //! `max_messages` \[messages\]: largest number of messages to record.
 //! # Guarantees
 //! A message begins when the sender's processor has finished its work for the message. A message arrives with its last packet, before the
-//! receiver's processor handles it. In the first cycle with more than `max_messages` messages, the record ends. Rows do not depend on the
-//! numbers of blocks and threads.
+//! receiver's processor handles it. The record ends before the cycle in which the number of messages exceeds `max_messages`. Rows do not
+//! depend on the numbers of blocks and threads.
 //! # Not modelled
 //! Messages that have not arrived by the end of the run.
 //! # Validation
-//! `engine/tests/rank_states.rs` checks the messages of a ping-pong to the cycle. The numbers of rows and bytes and the longest time equal
-//! those of the program. The rows are the same in any number of blocks and after checkpoints.
+//! `engine/tests/rank_states.rs` checks the messages of a ping-pong to the cycle. The number of rows, the sum of bytes and the longest time
+//! equal those in the results of the program. The rows are the same in any number of blocks and after checkpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MessageTimes {
-    /// Largest number of messages to record, 1 to 100000000. In the first cycle with more messages, the record ends.
+    /// Largest number of messages to record, 1 to 100000000. The record ends before the cycle in which there are more messages.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_messages: u32,
 }

@@ -172,8 +172,8 @@ impl Samples {
 mod tests {
     use super::*;
 
-    /// Samples of a buffer, one every 10 cycles. In sample k the buffer contains k flits. The limit is 4 samples: of the first 4, the
-    /// second and the fourth stay. In the end, only samples at multiples of 40 cycles are left.
+    /// Samples of a buffer, at first every 10 cycles. Before cycle 10 k the buffer contains k flits. The limit is 4 samples: of the first
+    /// 4, the second and the fourth stay. In the end, only samples at multiples of 40 cycles are left.
     #[test]
     fn every_second_sample_is_kept_when_there_are_too_many() {
         let rows = vec![Some((0, 0))];

@@ -1,8 +1,8 @@
 //! States of ranks over time: when each rank of a program computed, handled messages, and waited, and for which rank it waited.
 //!
 //! A rank has one row for all its processors. If one processor computes while another handles a message, the computation counts. A time in
-//! which no processor is busy ends when a message arrives, or when the network interface has space. The span of this time names the peer
-//! rank of the message and the rank at which the transfer began.
+//! which no processor is busy ends when a message arrives, or when the network interface has space. The record of this idle time names the
+//! other rank of the message and the rank at which the transfer began.
 //!
 //! # Source
 //! None. The table lists the time spans of a run.
@@ -10,8 +10,8 @@
 //! `max_spans` \[spans\]: largest number of time spans to record.
 //! # Guarantees
 //! The spans of a rank have no gaps between them, from the start of its program to its end. If a rank has one processor, its spans per
-//! state add up to the columns of `ranks.parquet`, except for rounding to whole cycles. In the first cycle with more than `max_spans`
-//! spans, the record ends for all ranks. Rows do not depend on the numbers of blocks and threads.
+//! state add up to the columns of `ranks.parquet`, except for rounding to whole cycles. The record ends for all ranks before the cycle in
+//! which the number of spans exceeds `max_spans`. Rows do not depend on the numbers of blocks and threads.
 //! # Not modelled
 //! The boundary between operations that follow each other without a gap: they form one span. The number of the processor that is busy.
 //! # Validation
@@ -31,7 +31,8 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RankStates {
-    /// Largest number of time spans to record, 1 to 100000000. In the first cycle with more spans, the record ends for all ranks.
+    /// Largest number of time spans to record, 1 to 100000000. The record ends for all ranks before the cycle in which there are more
+    /// spans.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_spans: u32,
 }

@@ -168,7 +168,7 @@ impl Bins {
 mod tests {
     use super::*;
 
-    /// 3,000 packets, one per cycle, with their number as latency: 1,024 bins of 1 cycle become bins of 4 cycles.
+    /// 3,000 packets: packet k is created in cycle k and has a latency of k cycles. The 1,024 bins of 1 cycle become bins of 4 cycles.
     #[test]
     fn bins_join_when_there_are_too_many_and_lose_nothing() {
         let fill = |cycles: std::ops::Range<u64>| {
@@ -183,7 +183,7 @@ mod tests {
             let expected = Bin { packets: 4, latency: 4 * first + 6, longest: first + 3 };
             assert_eq!(*bin, expected, "bin {k}");
         }
-        // two blocks, one of which has only delivered packets of the beginning
+        // two blocks, one of which has delivered only packets that were created in the first 100 cycles
         let joined = fill(0..100).joined(fill(100..3000));
         assert_eq!((joined.width, &joined.bins), (all.width, &all.bins));
     }

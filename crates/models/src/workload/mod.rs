@@ -1,5 +1,5 @@
-//! The registry of workloads. A workload decides which packets the terminals of a job send, and when. Clocks, which give
-//! several workloads the random times of their packets, are in `api/clocks.rs`.
+//! The registry of workloads. A workload decides which packets the terminals of a job send, and when. Several workloads get the random
+//! times of their packets from clocks (`api/src/clocks.rs`).
 
 weft_units::registry! {
     /// Every workload.

@@ -14,8 +14,8 @@
 //! - `host_latency` \[time\]: delay between the interfaces of a node and its processors, in each direction.
 //! - `accepted` \[count\]: limit on the messages that the interfaces of a node have accepted and not yet sent.
 //! - `rails` \[count\]: number of interfaces of a node. `rail_choice`: rule that chooses the interface for a message.
-//! - `ranks_per_terminal` \[count\]. `local_latency` \[time\], `local_bandwidth` \[bits/s\]: latency and bandwidth of
-//!   messages between ranks of one node.
+//! - `ranks_per_terminal` \[count\]: number of ranks of each node. `local_latency` \[time\], `local_bandwidth` \[bits/s\]: latency and
+//!   bandwidth of messages between ranks of one node.
 //! - `compute_scale`, `jitter`: factors that change the times of computations.
 //! - `start` \[time\]: time at which the program starts.
 //!
@@ -33,11 +33,11 @@
 //! operations match messages by the rules of the crate `programs` (`rank`). The ends of computations are rounded to whole cycles. The
 //! rounding errors of successive computations do not add up. The program has ended when every rank has finished all operations.
 //!
-//! Packets do not carry the ranks, the tag or the size of their message. The sender writes these data into a table that sender and
-//! receiver can read. The key of an entry is the sending node and a message number, which packets carry. The sender writes the entry
-//! before the first packet leaves. Only the receiver of that packet reads the entry, at the earliest after the next exchange of flits
-//! between blocks. Therefore results do not depend on the number of blocks and threads. The send operation chooses the number. Collectives
-//! that expand while the program runs therefore need no other mechanism.
+//! Packets do not carry the ranks, the tag or the size of their message. The sender writes these data into a table that sender and receiver
+//! can read. The key of an entry is the sending node and a message number, which packets carry. The sender writes the entry before the
+//! first packet leaves. Only the receiver of that packet reads the entry, at the earliest after the next exchange of flits between blocks.
+//! Therefore results do not depend on the number of blocks and threads. The message gets its number when the send operation has done its
+//! work. Collectives that expand while the program runs therefore need no other mechanism.
 //! # Not modelled
 //! Headers of packets, checksums and retransmissions; the interfaces that GOAL files name; contention between messages inside a node.
 //! # Validation
@@ -300,7 +300,7 @@ impl Programs {
             .map_err(|refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal })
     }
 
-    /// Returns the warnings about the program. A node has at most `each` of its ranks. `path` is the dotted path of this workload.
+    /// Returns the warnings about the program. A node has at most `each` ranks of the program. `path` is the dotted path of this workload.
     pub(super) fn remarks_at(&self, path: &str, each: u32) -> Result<Vec<Remark>, Refusal> {
         let short = match &self.file {
             Some(file) => short_receives::remark(file, path, || Ok(self.make(path)?.0))?,
@@ -309,7 +309,8 @@ impl Programs {
         Ok(short.into_iter().chain(local::remark(self, path, each)?).collect())
     }
 
-    /// Returns the number of ranks of the program. Refuses invalid keys; `path` is the dotted path of this workload.
+    /// Returns the number of ranks of the program, and its other cached properties. Refuses invalid keys; `path` is the dotted path of this
+    /// workload.
     fn counted(&self, path: &str) -> Result<Counted, Refusal> {
         let digest = self.file.as_ref().map(InputFile::digest);
         let key = serde_json::to_string(&(digest, &self.program, &self.collectives)).ok();
@@ -457,7 +458,7 @@ impl Programs {
         })
     }
 
-    /// Builds the workload: the program on the terminals of `site`. `held` is the number of ranks of each terminal. It is empty if
+    /// Builds the workload: the program on the terminals of `site`. `held` has the number of ranks of each node. It is empty if
     /// `ranks_per_terminal` gives this number.
     pub(super) fn build_on(&self, site: &JobSite, held: &[u32]) -> Result<Arc<dyn Workload>, Refusal> {
         let (program, rules) = self.make(&format!("{}.workload.programs", site.path))?;

@@ -68,8 +68,8 @@ impl Kept for Flows {
     }
 }
 
-/// Times of messages that a node has not yet added to the statistics of all ranks [cycles]. All threads share these
-/// statistics, so each access costs much time.
+/// Times of messages that a node has not yet added to the statistics of all ranks [cycles]. All threads share the statistics of all ranks,
+/// so each access to them costs much time.
 #[derive(Debug, Default, Kept)]
 pub struct NewFlows(Vec<u64>);
 

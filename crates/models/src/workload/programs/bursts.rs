@@ -2,10 +2,10 @@
 //! alone. Most packets of a long message then use neither the state of their node nor the table of messages. Threads share the
 //! node and the table, so this record also avoids locks.
 //!
-//! A node lends packets to an interface if all interfaces of the node are in one block. It lends the packets of the message at the front
-//! of the interface's queue, except the last packet. The node takes the packets back when other packets could get priority. An interface
-//! also receives a message alone if all packets of the message arrive at this interface: it takes the message from the sender's table. A
-//! checkpoint stores the queues of nodes as if no packets were lent.
+//! A node lends packets to an interface if all interfaces of the node are in one block. The node lends the packets of the message at the
+//! front of the interface's queue, except the last packet. The node takes the packets back when other packets could get priority. If all
+//! packets of a message arrive at one interface, this interface also receives the message alone: it takes the message from the sender's
+//! table. A checkpoint stores the queues of nodes as if no packets were lent.
 
 use weft_api::base::kept::Value;
 use weft_api::workload::{Counts, NewPacket};

@@ -1,6 +1,6 @@
-//! A cache of the numbers of ranks of programs, by the parameters or the file of the program. These alone determine a program, so each
-//! process makes a program only once. A sweep over sets of the scheduler checks every program of a set at each of its points.
-//! The generation of a program can take a second.
+//! A cache of properties of programs, such as the number of ranks. The key is the parameters or the file of a program, which alone
+//! determine the program. Therefore each process generates or reads a program only once. Every point of a sweep can check all programs of a
+//! set (`scheduler.rs`), and the generation of a program can take a second.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

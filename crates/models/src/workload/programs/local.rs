@@ -24,7 +24,7 @@ weft_units::codes! {
 pub(super) const FREE: &str =
     "; messages between ranks of a node take no time unless you write `local_latency` or `local_bandwidth`";
 
-/// True if messages inside a node take no time, and the scenario does not say so.
+/// True if messages inside a node take no time, although the scenario does not request this with `local_latency`.
 pub(super) fn is_free(programs: &Programs) -> bool {
     let times = programs.interfaces();
     programs.local_latency.is_none() && is_no_time(&times.local_latency) && times.local_bandwidth.is_none()

@@ -152,7 +152,7 @@ impl Message {
         Cause { peer: self.from, origin: self.from, since: self.begun, packet }
     }
 
-    /// Returns the transfer of a rendezvous since its match, because the receiver started it.
+    /// Returns the transfer of a rendezvous. It begins at the match, because then the receiver starts the transfer.
     pub fn cause_since_match(&self, peer: u32, packet: Option<(u32, u32)>) -> Cause {
         Cause { peer, origin: self.to, since: self.matched, packet }
     }

@@ -3,9 +3,9 @@
 //!
 //! The calendar of the node's block (`sources.rs`) stores the cycle of the node's next event.
 //!
-//! A node whose interfaces are in several blocks is *divided*. The block of the first interface then handles all events of an
-//! exchange window at the beginning of this window. All notes (completion events) for this window have arrived by then, because a
-//! note takes the host latency. A window is not longer than this latency.
+//! A node whose interfaces are in several blocks is *divided*. The block of the first interface then handles all events of an exchange
+//! window (the time between two exchanges of mail between blocks) at the beginning of this window. All notes (completion events) for this
+//! window have arrived by then, because a note takes the host latency, and a window is not longer than this latency.
 
 use super::agenda::Agenda;
 use super::answers::{Ended, NewFlows};
@@ -23,8 +23,7 @@ use weft_api::workload::{Amount, Backlog, Counts, NOT_DUE, NewPacket};
 use weft_programs::form::Kind;
 use weft_programs::rank::{OpId, Ready};
 
-/// An event of a node that has another cause than a packet. The node handles events of one cycle in the order of this
-/// list.
+/// An event of a node other than the arrival of a packet. The node handles events of one cycle in the order of this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A note (completion event) of an interface arrives.
@@ -37,7 +36,7 @@ enum Event {
     End,
 }
 
-/// Data about the sources of a block that the nodes of the block change.
+/// Data about the sources of a block. The nodes of the block change these data.
 pub struct Told<'a> {
     /// Sources that are due earlier than the cycle loop has stored, with their new cycle.
     pub woken: &'a mut Vec<(usize, u64)>,
@@ -110,7 +109,7 @@ impl Node {
         self.rails[rail].source = source;
     }
 
-    /// Returns the cycle of the next event that has another cause than a packet.
+    /// Returns the cycle of the next event other than the arrival of a packet.
     pub fn next_time(&self, site: &Site) -> u64 {
         let next = || self.next_event().map_or(NOT_DUE, |(at, _)| at);
         if self.has_begun { next() } else { site.start }
@@ -210,7 +209,7 @@ impl Node {
         self.has_begun && self.next_event().is_none() && self.rails.iter().all(Rail::is_at_rest)
     }
 
-    /// Returns the next event that has another cause than a packet, with its cycle.
+    /// Returns the next event other than the arrival of a packet, with its cycle.
     fn next_event(&self) -> Option<(u64, Event)> {
         let note = self.notes.first().map(|note| (note.at, Event::Note));
         let local = self.local.first().map(|(at, _)| (at, Event::Local));

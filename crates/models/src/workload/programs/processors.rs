@@ -1,5 +1,5 @@
-//! The processors of a rank. Each processor does one task at a time. It starts its tasks in the order in which they
-//! became ready.
+//! The processors of a rank. Each processor does one task at a time. It starts its tasks in the order in which they became ready, but skips
+//! sends while the interfaces accept no message.
 
 use super::messages::Handle;
 use super::site::{Site, lock};
@@ -154,8 +154,8 @@ impl Rank {
         self.heard = Some((now, cause));
     }
 
-    /// Ends the present span of idle time in cycle `now`, if all processors are idle. The end of an operation has the
-    /// same effect.
+    /// Called when an operation that occupies no processor ends, such as the receive of a rendezvous, or when the rank ends. Ends the
+    /// present span of idle time in cycle `now`, if all processors are idle.
     pub fn split_idle(&mut self, site: &Site, now: u64) {
         if self.busy == 0 {
             self.close(site, None, now);

@@ -24,7 +24,7 @@ struct Interface {
 pub struct Nodes {
     all: Arc<All>,
     sources: Vec<Interface>,
-    /// For each source: true if its last packet is the last packet of a message.
+    /// For each source: true if the packet that it sent last is the last packet of a message.
     ends_message: Vec<bool>,
     /// For each source: the packets that its node has lent to it.
     lent: Vec<Lent>,
@@ -32,8 +32,8 @@ pub struct Nodes {
     incoming: Vec<Incoming>,
     /// The nodes that also have interfaces in other blocks, each with the list of its interfaces in this block.
     divided: Vec<(u32, Vec<usize>)>,
-    /// The calendar: the cycles in which nodes have events with another cause than a packet, the earliest cycle first. An
-    /// entry is valid only if its cycle equals `Node::called_at` of its node.
+    /// The calendar: the cycles in which nodes have events other than arrivals of packets, the earliest cycle first. An entry is valid only
+    /// if its cycle equals `Node::called_at` of its node.
     calendar: BinaryHeap<Reverse<(u64, u32)>>,
     /// Scratch: sources that are due earlier since the last call, with their new cycle.
     woken: Vec<(usize, u64)>,
