@@ -1,6 +1,6 @@
 //! Records the direct link that a packet on a detour avoids. Policies count the flits of the packet for this link. The routing chooses the
-//! detour for the head, but all flits of the packet must count, each in the epoch in which it leaves: a packet of 5,000 flits can need
-//! several epochs to leave a router. Packets of one flit need no record.
+//! detour for the head, but each flit of the packet must count in the epoch in which it leaves. A packet of 5,000 flits can need several
+//! epochs to leave a router. Packets of one flit need no record.
 
 use weft_api::agents::{BlockSite, Departure, Detour};
 use weft_api::base::kept::Kept;

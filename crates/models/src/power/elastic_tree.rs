@@ -4,7 +4,7 @@
 //! # Source
 //! B. Heller et al., "ElasticTree: Saving Energy in Data Center Networks", NSDI 2010, Section 3.3: the topology-aware heuristic, which uses
 //! the left-most links and switches, with a safety margin. Two choices are ours: the policy uses the utilisation of links in the last epoch
-//! instead of flow demands, and a level has the same width (number of upward links in use per router) in all pods.
+//! instead of flow demands, and a level has the same width in all pods. The width is the number of upward links in use per router.
 //! # Parameters
 //! `epoch` [time]: time over which the utilisation of links is averaged. The policy decides at the end of each epoch. `high`: a level grows
 //! if the utilisation of its busiest channel is above this value, from 0 to 1. `low`: a level shrinks if the utilisation of its busiest

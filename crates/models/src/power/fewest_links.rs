@@ -17,14 +17,14 @@
 //! deactivation epoch, the planner examines several nested families of sets of links. The planner finds the smallest set in these families
 //! that carries the traffic of the last epochs (`plan.rs`). The planner changes to this set if the present links are too few for the
 //! traffic. The planner also changes to the set if it saves at least a hundredth of all links. If the traffic of an epoch has risen by more
-//! than random variation explains, the planner uses only this epoch, because links planned for the lower traffic before would be too few.
-//! The rise is more than random variation if it exceeds four standard deviations and a twentieth of the traffic before. If f flits come
-//! together, these limits are multiplied by f / 2: with packets of 40 flits, the traffic must double. A surge is an activation epoch whose
-//! traffic exceeds the usual traffic by four standard deviations and by a twentieth. After a surge, and after every activation epoch before
-//! the first plan, the planner adds links at once. If a deactivation epoch had a surge of f / 2 times that size, the planner removes no
-//! links at its end. The new links of a plan are on after the time `wake`, and only then other links drain. No other change begins before
-//! that. No new packet takes a draining link. A draining link goes dark at the end of an activation epoch in which its buffers are empty
-//! and all credits have returned. If the planner needs a draining link again, the link is on at once.
+//! than random variation explains, the planner uses only this epoch. Links planned for the lower traffic before would be too few. The rise
+//! is more than random variation if it exceeds four standard deviations and a twentieth of the traffic before. If f flits come together,
+//! these limits are multiplied by f / 2: with packets of 40 flits, the traffic must double. A surge is an activation epoch whose traffic
+//! exceeds the usual traffic by four standard deviations and by a twentieth. After a surge, and after every activation epoch before the
+//! first plan, the planner adds links at once. If a deactivation epoch had a surge of f / 2 times that size, the planner removes no links
+//! at its end. The new links of a plan are on after the time `wake`, and only then other links drain. No other change begins before that.
+//! No new packet takes a draining link. A draining link goes dark at the end of an activation epoch in which its buffers are empty and all
+//! credits have returned. If the planner needs a draining link again, the link is on at once.
 //! # Not modelled
 //! The time and the flits that reports to the planner and its orders would need. The reports would need R (R - 1) counters of 32 bits per
 //! epoch in a subnetwork of R routers. Failed links: Weft refuses faults together with routings that depend on the states of links. The
@@ -32,18 +32,18 @@
 //! (uniform traffic at load 0.2). With the default epochs and R terminals per router, plans take 0.4 (8x8 routers), 1.3, 6 and 14 % of the
 //! time of a simulation.
 //! # Validation
-//! `fewest_links/plan.rs` compares sets of links with sums by hand. At ten loads of exactly uniform traffic and `high_water` 0.96, the
-//! share of links that are on is at most 0.06 above the lower bound of TCEP's Fig. 12. A lower `high_water` never gives fewer links.
-//! `engine/src/run/tests/fewest_links_planner.rs` compares the measured matrix, the sizes of bursts and the target utilisations with sums
-//! by hand. `engine/tests/fewest_links.rs` compares the links that are on, and accepted loads, with those of TCEP. It also checks the links
-//! in a surge, and the links after a rise and a fall of the load. Traffic between two routers also arrives if it exceeds the capacity of
-//! their link. Conformance tests on every legal topology check conservation of flits, determinism and checkpoints. No rows of another
-//! simulator are compared, because none has this policy. `experiments/2018-kim-tcep/README.md` compares the policy with TCEP. On 32 routers
-//! under uniform traffic, with `high_water` 0.92, the share of links that are on is 0.028 to 0.074 above the bound (TCEP: 0.028 to 0.122).
-//! The packet latency is between 2 % lower and 27 % higher than with TCEP. At TCEP's latency, `fewest_links` misses the goal of 0.06 above
-//! the bound. On 8x8 routers with the same `high_water`, `fewest_links` needs at most as many links as TCEP. The exception is bit reversal
-//! above the load that the network accepts. At the same latency `fewest_links` equals TCEP under uniform traffic, is better under tornado,
-//! and worse under bit reversal.
+//! `fewest_links/plan.rs` compares sets of links with sums by hand. The test uses exactly uniform traffic at ten loads, and `high_water`
+//! 0.96. The share of links that are on is then at most 0.06 above the lower bound of TCEP's Fig. 12. A lower `high_water` never gives
+//! fewer links. `engine/src/run/tests/fewest_links_planner.rs` compares the measured matrix, the sizes of bursts and the target
+//! utilisations with sums by hand. `engine/tests/fewest_links.rs` compares the links that are on, and accepted loads, with those of TCEP.
+//! It also checks the links in a surge, and the links after a rise and a fall of the load. Traffic between two routers also arrives if it
+//! exceeds the capacity of their link. Conformance tests on every legal topology check conservation of flits, determinism and checkpoints.
+//! No rows of another simulator are compared, because none has this policy. `experiments/2018-kim-tcep/README.md` compares the policy with
+//! TCEP. The first comparison is for 32 routers under uniform traffic, with `high_water` 0.92. The share of links that are on is 0.028 to
+//! 0.074 above the bound (TCEP: 0.028 to 0.122). The packet latency is between 2 % lower and 27 % higher than with TCEP. At TCEP's latency,
+//! `fewest_links` misses the goal of 0.06 above the bound. On 8x8 routers with the same `high_water`, `fewest_links` needs at most as many
+//! links as TCEP. The exception is bit reversal above the load that the network accepts. At the same latency `fewest_links` equals TCEP
+//! under uniform traffic, is better under tornado, and worse under bit reversal.
 
 mod ledger;
 mod plan;

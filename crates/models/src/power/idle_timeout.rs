@@ -8,8 +8,8 @@
 //! `idle` [time]: idle time after which a channel changes to the mode `to` (`t_down`). `rho`: `transition` divided by the idle time. The
 //! idle time is transition / rho, rounded up to whole cycles. `transition` [time]: duration of a change (`t_transition`). `to`: the mode of
 //! idle channels, `off` or a mode that the scenario names. `changes`: if the channel carries traffic while it changes its mode. `switch_at`
-//! [bytes or bits]: amount of data that must wait for a channel in the mode `to` before the channel begins its change to the full rate. The
-//! amount is rounded up to whole flits. `break_even` is the smallest amount that leaves no later with the change than without it. Without
+//! [bytes or bits]: amount of data that must wait before a channel in the mode `to` begins its change to the full rate. The amount is
+//! rounded up to whole flits. `break_even` is the smallest amount that leaves no later with the change than without it. Without
 //! `switch_at`, the first packet starts the change to the full rate. `power.manages` says if the policy also manages links of terminals.
 //! # Guarantees
 //! The policy never drops a flit. No flit starts on a channel whose mode carries no traffic, or during a change that stops traffic. With
@@ -185,7 +185,7 @@ impl PolicyModel for IdleTimeout {
         Ok(self.times(cycle_fs)?.1.saturating_mul(2))
     }
 
-    /// A warning if the idle time is shorter than the transition: a link that goes off this early can starve the links behind it of
+    /// A warning if the idle time is shorter than the transition. A link that goes off this early can starve the links behind it of
     /// packets, so that they also go off.
     fn risk(&self, cycle_fs: u128) -> Result<Option<Remark>, Refusal> {
         let (idle, transition) = self.times(cycle_fs)?;

@@ -1,8 +1,8 @@
 //! The registry of power policies, which switch links or change their rate.
 //!
 //! Each channel, with its power state, belongs to the router that sends on it. Some policies act through agents, one in each block. Agents
-//! are notified of timers, control packets, and packets that request links. Other policies act through an overseer, which sees the whole
-//! network between two cycles (`api/src/policy.rs`, `api/src/agents.rs`).
+//! are notified of timers, control packets, and packets that request links. The rest of the policies act through an overseer, which sees
+//! the whole network between two cycles (`api/src/policy.rs`, `api/src/agents.rs`).
 
 weft_units::registry! {
     /// The power policies that a scenario can choose.

@@ -11,17 +11,17 @@
 //! channel was idle for `idle`, the end closes it and sends `sleep` over the link. The other end answers `agree` if its channel was also
 //! idle for `idle`; otherwise it answers `refuse`. After `agree`, both ends switch their channels off. If both ends send `sleep` at once,
 //! each `sleep` also counts as the answer to the other one. After `refuse`, the end that sent `sleep` opens its channel again, and sends
-//! the next `sleep` after `idle` at the earliest. If a packet waits for a channel that is off or going off, its end sends `wake` to the
-//! other end on the side channel of the link. A channel that is going off must be off before it wakes. Each end sends `awake` on the side
+//! the next `sleep` after `idle` at the earliest. If a packet waits for a channel that is off or going off, the channel's end sends `wake`
+//! to the other end on the side channel. A channel that is going off must be off before it wakes. Each end sends `awake` on the side
 //! channel when its channel is awake. A channel opens when both ends are awake. The first packet of a burst waits at most for the answer of
 //! the other end, 2 transitions and 2 messages on the side channel.
 //! # Not modelled
 //! Retraining errors. The side channel: it also carries credits, is always on, and its energy is not counted. Links of terminals.
 //! # Validation
-//! `engine/tests/models/neighbour_sleep.rs` checks that each link of an idle network is in each state for the expected number of cycles,
-//! and that the cycles of every channel add up to the window. A link with one busy direction stays on. No packet is lost for many latencies
-//! and times. `engine/tests/theory.rs` checks that a packet waits for sleeping links exactly as long as derived by hand. No test compares
-//! this policy with another simulator, because none has link states.
+//! `engine/tests/models/neighbour_sleep.rs` checks that each link of an idle network is in each state for the expected number of cycles.
+//! The cycles of every channel add up to the window. A link with one busy direction stays on. No packet is lost for many latencies and
+//! times. `engine/tests/theory.rs` checks that a packet waits for sleeping links exactly as long as derived by hand. No test compares this
+//! policy with another simulator, because none has link states.
 
 use super::sleeps_too_soon;
 use schemars::JsonSchema;

@@ -120,7 +120,7 @@ impl PolicyModel for Timetable {
         Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
-    /// One period, in which the policy takes each of its actions once. `None` if the rows do not repeat: they begin at fixed times of the
+    /// The period, in which the policy takes each of its actions once. `None` if the rows do not repeat: they begin at fixed times of the
     /// run, which do not depend on the length of the warm-up.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(self.times(cycle_fs)?.period)

@@ -15,9 +15,9 @@
 //! both directions was below `u_off` in their last windows. No decision is made during a change. Under a constant load, the width stops
 //! changing: the policy refuses thresholds with which it could alternate forever.
 //! # Not modelled
-//! Retraining errors. Lanes of a link that go off or wake: until a change ends, the link has its earlier rate and draws the power of its
-//! earlier mode. During a change to a wider mode, the link therefore counts with the power of the narrow mode, for at most the time `wake`
-//! per change.
+//! Retraining errors. The time in which lanes of a link go off or wake. Until a change ends, the link has its earlier rate and draws the
+//! power of its earlier mode. During a change to a wider mode, the link therefore counts with the power of the narrow mode, for at most the
+//! time `wake` per change.
 //! # Validation
 //! - `power/thresholds/model.rs` explores every order of messages between the two ends of a link.
 //! - `engine/tests/models/width.rs` checks the states of an idle link in each cycle, the width that a load needs, and refusals.

@@ -18,7 +18,7 @@ impl OnGrid {
     }
 
     /// The coordinate of the destination in the dimension of the channel that the packet crosses, and the width of that dimension. A
-    /// channel from a terminal has no dimension: the function then uses the first dimension in which source and destination differ, or the
+    /// channel from a terminal has no dimension. The function then uses the first dimension in which source and destination differ, or the
     /// lowest one if they do not differ.
     pub fn of_destination(&self, crossing: &Crossing) -> (u32, u32) {
         let to = self.router_of[crossing.dst as usize];

@@ -10,10 +10,10 @@
 //! # Not modelled
 //! Alternative hash functions of the destination.
 //! # Validation
-//! `engine/tests/queueing.rs` checks the lanes on a 4-ary tree with four queues. If the routing chooses upward links by the digits of the
-//! destination from the lowest digit on, all destinations of a link between routers have the same residue modulo four, and each link has
-//! one lane. `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network
-//! does not stall.
+//! `engine/tests/queueing.rs` checks the lanes on a 4-ary tree with four queues. A routing can choose upward links by the digits of the
+//! destination from the lowest digit on. Then all destinations of a link between routers have the same residue modulo four, and the link
+//! has one lane. `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the
+//! network does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

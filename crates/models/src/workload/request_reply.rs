@@ -162,7 +162,7 @@ struct Runtime {
     reply_flits: u16,
     turnaround: Cycles,
     limit: Option<u32>,
-    /// Number of parts of each source: 2 if replies have a separate message class.
+    /// Number of parts of each source: 2 if replies have a separate message class, otherwise 1.
     parts: usize,
     /// True if requests occupy the buffer of their terminal until their reply leaves.
     keeps: bool,
@@ -262,9 +262,9 @@ struct Terminal {
     halted: bool,
     /// True if the packet that the terminal injects at present is a request.
     sends_request: bool,
-    /// First entry in the pool of the list of replies that wait to be sent.
+    /// Index in the pool of the first reply that waits to be sent; [`NONE`] if no reply waits.
     first: u32,
-    /// Last entry in the pool of this list.
+    /// Index in the pool of the last reply that waits to be sent.
     last: u32,
     /// Number of replies that wait to be sent.
     waiting: u32,
@@ -296,7 +296,7 @@ struct Terminals {
     clocks: Arc<Clocks>,
     #[kept(fixed)]
     reply_flits: u16,
-    /// Number of cycles that a reply waits for the turnaround.
+    /// Number of cycles from the creation of a reply until it may leave.
     #[kept(fixed)]
     turnaround: Cycles,
     /// Largest number of requests of a terminal that have no reply yet.
@@ -450,7 +450,7 @@ impl Sources for Terminals {
         let (mut clock, mut next, mut outstanding) =
             (terminal.clock.clone(), terminal.next_request, terminal.outstanding);
         if terminal.sends_request {
-            // the next creation time follows when the tail of this request leaves
+            // the creation time of the next request is only computed when the tail of this request leaves
             next = self.clocks.after(&mut clock, next, outstanding >= self.limit);
         }
         let one_more_halts = || {

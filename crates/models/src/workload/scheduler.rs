@@ -36,18 +36,19 @@
 //!
 //! The energy of a program has four parts. These are shares of the network's static energy, and of the dynamic energy of terminal links,
 //! other links and routers. A program's share of the static energy is its number of terminals times its run time, divided by the number of
-//! all terminals of the network times the window. If programs share a terminal, the program's cores there count. A program's share of each
-//! dynamic energy is the share of the flits that were delivered to it. Each flit counts once for every such link or router that it crossed.
-//! The remaining energy belongs to idle terminals, to control packets, and to packets that were not delivered.
+//! all terminals of the network times the window. If programs share terminals, numbers of cores count instead of numbers of terminals. A
+//! program's share of each dynamic energy is the share of the flits that were delivered to it. Each flit counts once for every such link or
+//! router that it crossed. The remaining energy belongs to idle terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled
-//! More than 64 programs that share nodes with each other; a further program waits. Priorities. Reservations, except for the first
-//! program that waits. Dependent jobs. The end of a program at its estimate. If a running program never ends, the programs that need its
-//! nodes wait until `measure.stop.complete.max_window`. The scheduler scales a program to its run time on an ideal network. On the ideal
-//! network each rank has a separate node, and the keys `jitter`, `host_latency` and `local_latency` have no effect. Different energies
-//! per flit on different links of a run: a flit costs the mean over all links between routers.
+//! More than 64 programs that share nodes with each other; a further program waits. Priorities. Reservations, except for the first program
+//! that waits. Dependent jobs. The end of a program at its estimate. If a running program never ends, the programs that need its nodes wait
+//! until `measure.stop.complete.max_window`. For a file of jobs, the scheduler scales the computations of each program. On an ideal
+//! network, the program then has the run time of the file. On the ideal network each rank has a separate node, and the keys `jitter`,
+//! `host_latency` and `local_latency` have no effect. Different energies per flit on different links of a run: a flit costs the mean over
+//! all links between routers.
 //! # Validation
 //! `scheduler/queue.rs` checks that choices are uniform, and that a node has one program at a time. It also checks the orders.
-//! `scheduler/order.rs` compares backfilling with values computed by hand, and `scheduler/placement.rs` compares domains.
+//! `scheduler/order.rs` compares backfilling with values computed by hand, and `scheduler/placement.rs` does the same for the chosen nodes.
 //! `scheduler/arrivals.rs` checks mean and variance of the times between arrivals, and `scheduler/alone.rs` checks run times.
 //! `tests/test_job_queue.py` checks that a run of a queue of 1,000 jobs conserves node-seconds. The conformance tests run the scheduler
 //! with several blocks, threads and checkpoints.
@@ -369,7 +370,7 @@ struct OwnSite {
     shares_nodes: bool,
     /// Latency of a message on the ideal network on which run times of programs are computed.
     latency: Time,
-    /// A cache of computed scales, so that no program is solved twice.
+    /// A cache of computed scales, so that no scale is computed twice.
     scales: Mutex<BTreeMap<Scaled, f64>>,
 }
 

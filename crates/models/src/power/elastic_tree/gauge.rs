@@ -96,7 +96,7 @@ mod tests {
         let before = packet;
         note_choice(&mut packet, 1, 0);
         there.routed(&packet);
-        // level 0 has 3 entries, then level 1 has 9: the choice of link 2, followed by that of link 0, has index 2 among the 9
+        // level 0 has 3 entries, then level 1 has 9; the choice of link 2 and then link 0 has index 2 among the 9
         assert_eq!(both(&here, &there), [(2, 1), (3 + 2, 1)]);
         let mut other = before;
         note_choice(&mut other, 1, 1);

@@ -16,8 +16,8 @@ const NEW: f64 = 0.25;
 const LEAST: f64 = 1.0 / 16.0;
 /// Weight of the last activation epoch in the mean of the usual traffic.
 const LATEST: f64 = 0.1;
-/// Limit of the squared change of traffic between two epochs, as a multiple of the usual variance: a change of the load must not count as a
-/// burst.
+/// Limit of the squared change of traffic between two epochs, as a multiple of the usual variance. With this limit, a change of the load
+/// does not count as a burst.
 const OUTLIER: f64 = 10.0;
 /// Approximate time that a packet of one flit spends on its path \[cycles\]. The wait of longer packets is compared with this time plus one
 /// cycle per flit.
@@ -193,8 +193,8 @@ impl Line {
             let now = self.counts(network, pair);
             let before = std::mem::replace(&mut self.counts[place], now);
             let gained = |of: fn(Counts) -> u32| f64::from(of(now).wrapping_sub(of(before)) as i32);
-            // the counts can be ahead of each other: a packet of one flit on a detour is counted as taken when it chooses its hop, and as
-            // sent when it leaves shortly afterwards
+            // `taken` can be ahead of `sent`: a packet of one flit on a detour is counted as taken when it chooses its hop, shortly before
+            // it leaves
             let direct = gained(|counts| counts.sent) - gained(|counts| counts.taken) + gained(|counts| counts.avoided);
             let sent = direct / (network.throughput(self.channel(pair)) * epoch as f64);
             self.latest[place] = sent;
@@ -296,8 +296,8 @@ impl Line {
         Traffic { sent, members: self.members, hub: usize::from(policy.hub), mark }
     }
 
-    /// Begins to change the links that are on to those of `plan`. Links of the plan that still drain are on at once. Other draining links
-    /// continue to drain.
+    /// Begins to change the links that are on to those of `plan`. Links of the plan that still drain are on at once. The rest of the
+    /// draining links continues to drain.
     fn begin(&mut self, policy: &Runtime, network: &mut dyn Network, plan: Links, now: u64) {
         if plan == self.on {
             return;

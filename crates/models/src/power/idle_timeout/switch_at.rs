@@ -91,9 +91,9 @@ fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The smallest number of waiting flits that leave no later with a change to the full rate than without the change. t: duration of the
-/// change [cycles]. h: full rate [flits/cycle]. s: `share`, so that the slower rate is h s. With the change, B flits need t + B / h cycles;
-/// without it, B / (h s) cycles. The two times are equal for B = t h s / (1 - s).
+/// The smallest number of waiting flits that leave no later with a change to the full rate than without the change. The formula uses the
+/// duration of the change t [cycles], the full rate h [flits/cycle], and the slower rate h s, where s is `share`. With the change, B flits
+/// need t + B / h cycles; without it, B / (h s) cycles. The two times are equal for B = t h s / (1 - s).
 fn break_even(full: Rate, share: Rate, transition: u64) -> u128 {
     let (flits, cycles) = (u128::from(full.flits()), u128::from(full.cycles()));
     let (part, of) = (u128::from(share.flits()), u128::from(share.cycles()));

@@ -69,7 +69,7 @@ impl Overseer for Sequencer {
         }
     }
 
-    /// Returns the length of the averaging window if the sequencer has nothing to do: all buffers have been empty for a window, and no
+    /// Returns the length of the averaging window if the sequencer has nothing to do. Then all buffers have been empty for a window, and no
     /// stage could go off.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let may_release = self.policy.release == Release::BelowLow && !self.asked.is_empty();

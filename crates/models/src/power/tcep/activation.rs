@@ -99,7 +99,7 @@ impl Team {
     /// The link that router `r` should request, as (value of the request, tie-breaker among equal values, output). Links without which
     /// waiting packets have no path come first, and links of stars come second. In subnetworks in which detours fill a link, the link with
     /// the highest virtual utilisation comes third. Of equal links, the function takes the next one after the link whose request was
-    /// refused last, because the other end of that link may itself wait for a long time.
+    /// refused last. The other end of the refused link may itself wait for a long time.
     pub(super) fn most_needed(&self, channels: &dyn Channels, r: usize) -> Option<(u32, Reverse<usize>, usize)> {
         let turn = |o: usize, c: u8| match self.routers[r].refused {
             Some(last) => (o + PORTS - 1 - last) % PORTS,
@@ -143,8 +143,7 @@ impl Team {
         let crowded = Crowded { at: now, net: d as u8, to };
         let r = self.router(direct);
         let agent = &mut self.routers[r];
-        // the first record of the epoch counts, and of several in one cycle the one with the lowest destination, so that the order of
-        // events does not matter
+        // the first record of the epoch counts, and of several in one cycle the lowest destination: the order of events must not matter
         agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
     }
 

@@ -18,8 +18,8 @@ impl Team {
             LinkState::Waking | LinkState::Draining if end.ready => return,
             LinkState::Draining => {
                 let unused = channels.free_for(o) >= 0 && OFF.is_unused(channels, o);
-                // the end of a failed link does not wait for credits: flits that the link has delivered may wait until it is on again, and
-                // only then return their credits
+                // the end of a failed link does not wait for credits: flits that the link has delivered may return their credits only when
+                // it is on again
                 if !(unused && (end.is_alone() || channels.credits_are_home(o))) {
                     return channels.set_timer(o, channels.now() + DRAIN_LOOK);
                 }

@@ -42,7 +42,7 @@ impl Team {
             && (!config.deactivate || self.candidates(channels, r).is_empty())
     }
 
-    /// True if the link of output `o` is on or off, no request about it is open, and its counters have not changed in the last epochs.
+    /// True if the link of output `o` is on or off, no request about it is open, and its counters have not changed in the present epochs.
     fn is_still(&self, channels: &dyn Channels, o: usize) -> bool {
         let (link, counts) = (&self.links[o], self.counts(channels, o));
         let is_counted = [link.short, link.long] == [counts; 2] && [link.virtually, link.around] == [0; 2];

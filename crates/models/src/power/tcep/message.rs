@@ -137,8 +137,8 @@ impl Team {
         }
     }
 
-    /// The output of router `r` on the path to the receiver of the control packet. The path uses an active link, otherwise the hub,
-    /// otherwise any member with links to both. (The second link may be inactive if it has not failed.)
+    /// The output of router `r` on the path to the receiver of the control packet. The path uses the direct link if it is active, otherwise
+    /// the hub, otherwise any member with links to both ends. (The second link may be inactive if it has not failed.)
     fn way(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         let own = self.member(r, d);

@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn links_above_the_high_water_mark_add_nothing_to_the_budget() {
-        // the first link, at 0.8, is above the mark and adds 0 to the budget; the second adds 0.75 - 0.6 = 0.15, and the third 0.75 - 0.5 =
-        // 0.25. Only these 0.4 are enough for the last link
+        // The first link, at 0.8, is above the mark and adds 0 to the budget. The second link adds 0.75 - 0.6 = 0.15, and the third 0.75 -
+        // 0.5 = 0.25. Only with all three is the budget, 0.4, enough for the last link
         assert_eq!(Algorithm::Corrected.boundary(&[0.8, 0.6, 0.5, 0.4], 0.75), 3);
         assert_eq!(Algorithm::Corrected.boundary(&[0.8, 0.8, 0.8], 0.75), 3);
         assert_eq!(Algorithm::Corrected.boundary(&[], 0.75), 0);

@@ -195,8 +195,8 @@ impl Team {
         false
     }
 
-    /// The next member for a control packet to `to` if no path of active links leads to `to`: `to` itself, or the lowest member with
-    /// working links to both.
+    /// The next member for a control packet to `to` if no path of active links leads to `to`. It is `to` itself, or the lowest member with
+    /// working links to both ends.
     pub(super) fn spare_way(&self, channels: &dyn Channels, r: usize, d: usize, to: u8) -> Option<u8> {
         if self.faults { self.over(channels, r, d, to) } else { None }
     }
@@ -209,8 +209,8 @@ impl Team {
         channels.is_dead(r) || channels.dead_ends(to()) > 0
     }
 
-    /// Sends the states of the links of router `r`, and the hub's number if it is the hub, to a router that works again and has missed
-    /// them.
+    /// Sends the states of the links of router `r` to a router that works again and has missed them. If router `r` is the hub, also
+    /// announces this.
     pub(super) fn tell_what_is(&mut self, channels: &mut dyn Channels, r: usize, (d, own, to): (usize, u8, u8)) {
         let value = channels.now() as u32;
         let link = Message { net: d as u8, from: own, to, value, ..Message::default() };

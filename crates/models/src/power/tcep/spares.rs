@@ -8,10 +8,10 @@
 //! traffic between their two ends, and still draw power. Compare the shares of the links that are on in a subnetwork of R routers. Let l be
 //! the demand: the number of flits per cycle that a router sends to each other router. With Algorithm 1, links to inner routers have a
 //! utilisation U. Then k = R l / U of the R routers are inner, and 1 - (1 - l / U)^2 of the links are on. If instead all links that are on
-//! carry the same load and are a share f of all links, each carries l (2 - f) / f. Therefore a share 2 l / (T + l) of the links is enough
-//! for a load T on each link. This second share is the smaller one unless l is small: pairs of routers without a link must also have paths
-//! left. Therefore `even` follows Algorithm 1 below a given demand (`from`). From that demand on, any link may go off if, with its traffic,
-//! the router's other links stay below the load T (`target`) on average. The link with the least traffic goes off first.
+//! carry the same load, each carries l (2 - f) / f, where f is their share of all links. Therefore a share 2 l / (T + l) of the links is
+//! enough for a load T on each link. This second share is the smaller one unless l is small: pairs of routers without a link must also have
+//! paths left. Therefore `even` follows Algorithm 1 below a given demand (`from`). From that demand on, any link may go off if, with its
+//! traffic, the router's other links stay below the load T (`target`) on average. The link with the least traffic goes off first.
 
 use super::Spares;
 use super::agent::Team;
@@ -35,9 +35,9 @@ impl Team {
         self.counts(channels, o).since(self.links[o].long).load(self.rules.config.utilisation)
     }
 
-    /// The links of router `r` that may go off, the best first. Links are sorted by three keys: the traffic that other links would have to
-    /// carry (least first), the traffic of the link (least first), and the rank of the member at the other end (highest first; the hub has
-    /// the lowest).
+    /// The links of router `r` that may go off, the best first. Links are sorted by three keys. The first key is the traffic that other
+    /// links would have to carry (least first). The second key is the traffic of the link (least first). The third key is the rank of the
+    /// member at the other end (highest first; the hub has the lowest).
     pub(super) fn candidates(&self, channels: &dyn Channels, r: usize) -> Vec<usize> {
         let mut all = Vec::new();
         for &d in self.rules.managed.iter().filter(|&&d| self.has_whole_hub(channels, r, d)) {
@@ -60,8 +60,8 @@ impl Team {
         all.into_iter().map(|(.., o)| o).collect()
     }
 
-    /// For each active link of a subnetwork, in the order of ranks: the number of flits that other links would have to carry if the link
-    /// went off. `None` if the link must stay on.
+    /// For each active link of a subnetwork, in the order of ranks: the flits that other links would have to carry if it went off. `None`
+    /// if the link must stay on.
     fn spared(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> Vec<Option<u32>> {
         let config = &self.rules.config;
         // number of flits that a link of this subnetwork can carry in a deactivation epoch

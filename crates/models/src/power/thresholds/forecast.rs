@@ -109,7 +109,7 @@ mod tests {
         let is_burst = |k: u64| k % 20 >= 17;
         let wishes = wishes(120, |k| if is_burst(k) { 1.9 } else { 0.0 });
         let early: Vec<u64> = (0..120).filter(|&k| wishes[k as usize] == Wish::More && !is_burst(k)).collect();
-        // three steps of 50 + 100 cycles (wake and window), and a window, are 550 cycles: windows 11 to 16 end 500 to 0 cycles before the
+        // three steps of 50 + 100 cycles (wake and window), plus a window, take 550 cycles. Windows 11 to 16 end 500 to 0 cycles before the
         // burst
         let expected: Vec<u64> = (60..120).filter(|k| (11..17).contains(&(k % 20))).collect();
         assert_eq!(early, expected);

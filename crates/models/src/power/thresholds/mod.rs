@@ -1,4 +1,4 @@
-//! The common part of policies in which links change their level according to two thresholds of their utilisation. Both directions of a
+//! The common part of policies in which links change their level according to two thresholds of their utilisation. The two directions of a
 //! link change together. A level is the number of members of a trunk that are on, or the width of links.
 
 pub(super) mod end;

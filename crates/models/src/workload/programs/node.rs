@@ -4,8 +4,8 @@
 //! The calendar of the node's block (`sources.rs`) stores the cycle of the node's next event.
 //!
 //! A node whose interfaces are in several blocks is *divided*. The block of the first interface then handles all events of an exchange
-//! window (the time between two exchanges of mail between blocks) at the beginning of this window. All notes (completion events) for this
-//! window have arrived by then, because a note takes the host latency, and a window is not longer than this latency.
+//! window at the beginning of this window. (Blocks exchange mail at the ends of these windows.) All notes (completion events) for this
+//! window have arrived by then: a note takes the host latency, and a window is not longer than that.
 
 use super::agenda::Agenda;
 use super::answers::{Ended, NewFlows};

@@ -13,7 +13,7 @@ use weft_units::{Refusal, Time};
 const STEPS: u32 = 60;
 /// The longest run time [fs]: 2.2 hours of simulated time, which the LogGOPS executor can count in femtoseconds.
 const LONGEST_FS: u128 = 8_000_000_000_000_000_000;
-/// The search accepts a run time that differs by less than this share, or by less than a cycle.
+/// The search accepts a run time that differs from the requested one by less than this share, or by less than a cycle.
 const CLOSE: f64 = 1e-6;
 /// Length of a nanosecond [fs]; times of computations are rounded to whole nanoseconds.
 const ROUNDED_FS: f64 = 1e6;

@@ -9,8 +9,8 @@ use weft_api::base::hash::{below, hash};
 use weft_api::workload::JobSite;
 use weft_units::{Cycles, MAX_CYCLES, Refusal, Time};
 
-/// The latest time of submission [cycles]. With this limit, a program that waits still has as much time to start before
-/// cycle 2^48, the longest run.
+/// The latest time of submission [cycles]. With this limit, every program has at least 2^47 cycles to start before cycle 2^48, the end of
+/// the longest run.
 pub const LATEST: u64 = MAX_CYCLES / 2;
 /// The purpose words of random numbers: for the order of programs, and for the times between submissions.
 const ORDER: u64 = 0x5c4e_d0a1;
@@ -150,7 +150,7 @@ impl Asking<'_> {
         Err(self.refusal(key, what, "write a shorter time"))
     }
 
-    /// Returns a submission of the unchanged trace at the start of the run.
+    /// Returns a submission of trace number `place`, unchanged, at the start of the run.
     fn whole(&self, place: usize, scheduled: &Scheduled) -> Result<Submitted, Refusal> {
         let key = format!("traces.{place}.programs");
         let needs = scheduled.programs.terminals_needed(&self.path(&key))?;
@@ -190,7 +190,7 @@ impl Arrivals {
         }
     }
 
-    /// Latency of a message on the ideal network, for programs whose run time is given in a file.
+    /// Latency of a message on the ideal network (`alone.rs`), for programs whose run time is given in a file.
     pub fn latency(&self) -> Time {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => Time::Femtoseconds(0),

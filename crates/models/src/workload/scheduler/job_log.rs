@@ -74,7 +74,7 @@ pub enum Runs {
 pub struct ByNumber {
     /// Names of traces, by the numbers in the field.
     pub names: BTreeMap<String, String>,
-    /// The trace for jobs whose number is not listed or missing. Default: a job of this kind is an error.
+    /// The trace for jobs whose number is missing or not listed in `names`. Default: a job of this kind is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
 }
@@ -121,7 +121,7 @@ pub enum Reason {
     TooLarge,
     /// The job was submitted after more than 2^47 cycles of the run.
     TooLate,
-    /// The program needs more time than the job's run time, or no scale of its computations gives this run time.
+    /// The program's messages alone need more time than the job's run time, or no scale of the program's computations gives this run time.
     Unscalable,
     /// The scenario names no trace for the job's number, or the trace cannot have the job's number of ranks.
     NoProgram,

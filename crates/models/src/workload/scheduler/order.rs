@@ -19,7 +19,7 @@ pub enum Order {
 /// The data about a waiting or running program by which the next program is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
-    /// Number of the program in the list of all programs.
+    /// Index of the program in the list of all programs.
     pub program: usize,
     /// Number of nodes that the program needs or occupies; number of cores if programs share nodes.
     pub nodes: usize,

@@ -8,7 +8,7 @@ use weft_api::base::hash::hash;
 use weft_api::workload::JobSite;
 use weft_units::Refusal;
 
-/// Random purpose: placements.
+/// The purpose word of the random numbers for placements.
 const PLACES: u64 = 0x5c4e_d91a;
 
 /// Rule that chooses the free nodes for a program.

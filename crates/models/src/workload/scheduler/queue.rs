@@ -153,7 +153,7 @@ impl Queue {
         (!self.waiting.is_empty()).then_some(self.next_look).filter(|&look| look <= MAX_CYCLES)
     }
 
-    /// Returns the cycle of the first pass, from the pass in cycle `from` on, at which some waiting program is submitted.
+    /// Returns the cycle of the first pass, in cycle `from` or later, by which a waiting program has been submitted.
     fn look_for_next(&self, from: u64) -> u64 {
         let submit = self.waiting.first().map_or(0, |&program| self.programs[program].submit);
         from.max(submit.div_ceil(self.rules.period) * self.rules.period)
@@ -213,7 +213,7 @@ impl Queue {
         order::next(self.rules.order, (look, free), &waiting, running, draw)
     }
 
-    /// Records that a program has started. A restored checkpoint calls this function again for each program.
+    /// Records that a program has started. When a checkpoint is restored, the function is called again for each running program.
     fn start(&mut self, program: usize, at: u64, (held, mark): (Held, u32), workload: Arc<dyn Workload>) {
         self.waiting.retain(|&each| each != program);
         held.each().for_each(|(place, cores)| self.free[place] -= cores);
@@ -230,9 +230,9 @@ impl Queue {
         last.map_or(Progress::Open, Progress::Ended)
     }
 
-    /// Returns the state as numbers, for a checkpoint. The first two numbers are the cycle of the next pass, and the latest end
-    /// among the programs whose nodes are free again. For each started program, these numbers follow: its index, its start,
-    /// whether it has left its nodes, its mark, and its nodes with the number of cores at each.
+    /// Returns the state as numbers, for a checkpoint. The first two numbers are the cycle of the next pass, and the latest end among the
+    /// programs whose nodes are free again. For each started program, these numbers follow: its index, its start, whether it has left its
+    /// nodes, and its mark. Its nodes follow, with the number of cores at each.
     pub fn state(&self) -> Vec<u64> {
         let mut state = vec![self.next_look, self.last_end];
         for Started { program, at, held, mark, has_left, .. } in &self.started {
@@ -435,8 +435,7 @@ mod tests {
 
     #[test]
     fn nodes_are_free_a_period_after_the_end() {
-        // the program ends in cycle 25: the pass in cycle 30 is too early to free its nodes, and the pass in cycle 40
-        // is a period later
+        // the program ends in cycle 25: the pass in cycle 30 is too early to free its nodes, so the pass in cycle 40 does it
         let mut queue = Queue::new(at_once(&[2, 2]), 2, rules(Order::Random, 1));
         play(&mut queue, |k| if k == 0 { 25 } else { 5 });
         assert_eq!(queue.started()[1].at, 40);

@@ -68,7 +68,7 @@ pub struct Nodes {
     nodes: Vec<Node>,
     /// No scheduling pass takes place before this cycle.
     quiet_until: u64,
-    /// The next cycle in which a program has an event with another cause than a packet.
+    /// The next cycle in which a program has an event other than the arrival of a packet.
     next_act: u64,
     /// Scratch: the program that was called last; `None` means all programs.
     called: Option<usize>,
@@ -106,7 +106,7 @@ impl Nodes {
         self.quiet_until = queue.next_look().unwrap_or(NOT_DUE);
     }
 
-    /// Adds the nodes of this block to the started program with index `nth`. Removes programs that have left these nodes.
+    /// Creates the sources of the started program with index `nth` on its nodes in this block. Removes programs that have left these nodes.
     fn join(&mut self, site: &OwnSite, all: &[Started], nth: usize) {
         let started = &all[nth];
         let ranks: HashMap<u32, u32> = started.held.places.iter().copied().zip(0..).collect();
@@ -333,7 +333,7 @@ mod tests {
         Nodes::new(Arc::new(all), &[0, 1].map(|number| Place { terminal: number, rank: number }))
     }
 
-    /// In each cycle, deliveries come before the calls of `act`, so a delivery can cause the first pass of its cycle.
+    /// In each cycle, deliveries come before the calls of `act`. Therefore a delivery can cause the scheduling pass of its cycle.
     #[test]
     fn a_look_announces_the_programs_that_start_at_it() {
         let mut nodes = nodes();

@@ -31,7 +31,7 @@ struct OfNodes {
 /// For each name of a trace that the file can choose: its index, and its estimate [cycles].
 type Named = BTreeMap<String, (usize, Option<Cycles>)>;
 
-/// The adapted programs that earlier jobs of the file needed.
+/// The adapted programs that earlier jobs of the file needed, by index of the trace and number of nodes.
 #[derive(Default)]
 struct Known(BTreeMap<(usize, u32), Result<OfNodes, String>>);
 
