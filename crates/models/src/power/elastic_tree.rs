@@ -26,13 +26,13 @@
 //!
 //! Faults: in the cycle after links or routers fail or return, packets avoid the failed ones, if the links that are on permit it. The
 //! policy chooses other links as replacements. Packets use the replacement links when these are on, and the replaced links go off. At each
-//! choice of an upward link, the policy takes the links from which failed links cut off the fewest leaves. Among equal links it takes the
-//! first. The width of the level is the number of chosen links. If these links do not join two leaves that can be joined, the policy uses
-//! more links. Therefore another core above the same routers replaces a core that has failed or has a failed link. All pods use the same
-//! upward links. If a link of a leaf fails, or a router between leaves and cores, all pods therefore use other upward links. As soon as the
-//! replacements are on, packets are lost only between leaves that no up/down path of working links joins. Before the replacements are on,
-//! the network discards packets for which no path is on. Replacements are on at the latest when the change in progress has ended and the
-//! time `wake` has passed. Links and routers that return are used as before the fault.
+//! choice of an upward link, the policy takes the links above which failed links cut off the fewest leaves. Of equally good links it takes
+//! the first. The width of the level is the number of chosen links. If these links do not join two leaves that can be joined, the policy
+//! uses more links. Therefore another core above the same routers replaces a core that has failed or has a failed link. All pods use the
+//! same upward links. If a link of a leaf fails, or a router between leaves and cores, all pods therefore use other upward links. As soon
+//! as the replacements are on, packets are lost only between leaves that no up/down path of working links joins. Before the replacements
+//! are on, the network discards packets for which no path is on. Replacements are on at the latest when the change in progress has ended
+//! and the time `wake` has passed. Links and routers that return are used as before the fault.
 //! # Not modelled
 //! The time until utilisations and faults are known to a controller, and until routers receive its orders. Separate widths for each pod:
 //! one busy pod widens its level in all pods. Demands of flows, which would show how a load spreads over fewer links.

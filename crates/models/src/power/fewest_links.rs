@@ -19,12 +19,12 @@
 //! traffic. The planner also changes to the set if it saves at least a hundredth of all links. If the traffic of an epoch has risen by more
 //! than random variation explains, the planner uses only this epoch. Links planned for the lower traffic before would be too few. The rise
 //! is more than random variation if it exceeds four standard deviations and a twentieth of the traffic before. If f flits come together,
-//! these limits are multiplied by f / 2: with packets of 40 flits, the traffic must double. A surge is an activation epoch whose traffic
-//! exceeds the usual traffic by four standard deviations and by a twentieth. After a surge, and after every activation epoch before the
-//! first plan, the planner adds links at once. If a deactivation epoch had a surge of f / 2 times that size, the planner removes no links
-//! at its end. The new links of a plan are on after the time `wake`, and only then other links drain. No other change begins before that.
-//! No new packet takes a draining link. A draining link goes dark at the end of an activation epoch in which its buffers are empty and all
-//! credits have returned. If the planner needs a draining link again, the link is on at once.
+//! these limits are multiplied by f / 2. With packets of 40 flits, the second limit is 20 twentieths: the traffic must double. A surge is
+//! an activation epoch whose traffic exceeds the usual traffic by four standard deviations and by a twentieth. After a surge, and after
+//! every activation epoch before the first plan, the planner adds links at once. If a deactivation epoch had a surge of f / 2 times that
+//! size, the planner removes no links at its end. The new links of a plan are on after the time `wake`, and only then other links drain. No
+//! other change begins before that. No new packet takes a draining link. A draining link goes dark at the end of an activation epoch in
+//! which its buffers are empty and all credits have returned. If the planner needs a draining link again, the link is on at once.
 //! # Not modelled
 //! The time and the flits that reports to the planner and its orders would need. The reports would need R (R - 1) counters of 32 bits per
 //! epoch in a subnetwork of R routers. Failed links: Weft refuses faults together with routings that depend on the states of links. The

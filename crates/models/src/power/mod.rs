@@ -165,7 +165,7 @@ fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal>
     Ok(nets)
 }
 
-/// The remedy of a refusal: names the link classes that a policy of subnetworks can manage, or else returns that of `leave_links_on`.
+/// The remedy of a refusal: names the link classes that a policy of subnetworks can manage. If there are none, proposes to leave links on.
 fn manageable(site: &Site, nets: &Subnets) -> String {
     let wide = (0..nets.count).filter(|&d| nets.widths[d] > 1);
     let mut names: Vec<_> = wide.map(|d| site.class_name(usize::from(nets.classes[d]))).collect();

@@ -8,7 +8,7 @@
 //! # Parameters
 //! `epoch` [time]: time between two decisions of a channel. `transition` [time]: duration of a change, in which the channel carries
 //! nothing. `up`: if its utilisation at the present rate is above this value, a channel moves to the next higher rate. `down`: the channel
-//! moves to the next lower rate if the utilisation of that rate would be below this value. `slowest`: the slowest mode that channels use.
+//! moves to the next lower rate if its utilisation at that rate would be below this value. `slowest`: the slowest mode that channels use.
 //! `changes`: if a channel carries traffic while it changes its rate.
 //! # Guarantees
 //! The policy never drops a flit: a change that stops traffic begins only after the packets have left. If the packets have not left within
@@ -51,7 +51,7 @@ pub struct RateLadder {
     pub transition: Time,
     /// A channel moves to the next higher rate if its utilisation at the present rate was above this share.
     pub up: f64,
-    /// A channel moves to the next lower rate if the utilisation of that rate would have been below this share.
+    /// A channel moves to the next lower rate if its utilisation at that rate would have been below this share.
     pub down: f64,
     /// The slowest mode that channels use, out of those that `power.modes` names. If `power.modes` names none, `half` and `quarter` are
     /// allowed. Default: the slowest mode that carries traffic. All modes between the slowest one and `on` are steps.

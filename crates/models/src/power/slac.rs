@@ -30,8 +30,8 @@
 //! results of the paper are possible if a stage stays on while the load lasts. `never` is the simplest rule with this effect. `never` has a
 //! price: after a peak of the load (phases, bursts, batches that end), the stages stay on and save nothing.
 //! # Not modelled
-//! The time until a request reaches the sequencer, and until its command reaches the routers. The sharing of lasers: the model assumes one
-//! laser for each link.
+//! The time until a request reaches the sequencer, and until the sequencer's command reaches the routers. The sharing of lasers: the model
+//! assumes one laser for each link.
 //! # Validation
 //! `engine/tests/slac.rs` checks the links of each stage, and compares the states over time with the rule. It checks connectivity and
 //! latency for every number of stages. While the load rises and falls, no packet is lost, and no flit crosses a dark link. Results are the

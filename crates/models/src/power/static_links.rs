@@ -5,7 +5,7 @@
 //! least power in Kim et al., "TCEP", ISCA 2018, Section III-B.
 //! # Parameters
 //! `on`: `root` (the star around the hub), or `links` (a list of pairs of neighbouring routers). `hub`: the member of every subnetwork at
-//! the centre of its star. If the link between two members is off, their packets can cross this member.
+//! the centre of its star. If the link between two members is off, packets between them can go over this member.
 //! # Guarantees
 //! No link changes its state. A link that is off carries nothing. Every two routers of a subnetwork must have a link that is on, or a path
 //! over one other router. The policy refuses any other set of links. The policy needs a routing that knows which links are off.

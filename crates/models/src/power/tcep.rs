@@ -31,8 +31,8 @@
 //! epoch. A shadow link goes off at the end of an epoch: the first at which its router begins no other change and waits for no answer. The
 //! router at the lower end of a link sends the link's new state to the other members. Control packets are single flits on a separate VC
 //! with strict priority. Control packets overtake data flits that wait for a link, one per cycle and link. Control packets go directly to
-//! the receiver or over the hub. If both paths are cut, they go over any other member. Credits, and the messages "drained" and "awake",
-//! travel on the side channel of the link.
+//! the receiver or over the hub. If both paths are cut, control packets go over any other member. Credits, and the messages "drained" and
+//! "awake", travel on the side channel of the link.
 //!
 //! If an end of a link drains, its agent tests every 4 cycles if it has drained. The cycle loop does not notify the agent of this event,
 //! for two reasons. First, the last event before the end has drained can be a credit, a withdrawn request or a departing flit. To notice
@@ -40,8 +40,8 @@
 //! cycles earlier, and results would change.
 //! # Not modelled
 //! Buffers for control flits: a control flit can wait for its link in a queue without a limit. Conflicts between control flits in the
-//! crossbar. The cycle by which a control flit delays flits that already wait for its link. Only flits that arrive later are delayed.
-//! Supply droop, and clock recovery beyond the wake-up delay.
+//! crossbar. The cycle by which a control flit would delay flits that already wait for its link. In Weft, it delays only flits that arrive
+//! later. Supply droop, and clock recovery beyond the wake-up delay.
 //! # Validation
 //! `engine/tests/tcep.rs` checks the number of links that are on at minimum power, and the latency with these links. On rows of three and
 //! four routers, each kind of message occurs at least once. If no link is switched, results are those of `always_on`. Over random steps of

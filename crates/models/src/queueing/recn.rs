@@ -6,9 +6,9 @@
 //! claims.
 //! # Parameters
 //! `queues`: number of queues of a port that can be set aside for congested outputs, for each VC class of the routing \[count\]. `detect`:
-//! an output is congested if the flits that wait for it in normal queues reach this share of a queue \[percent\]. `spread`: when a queue
-//! that is set aside is filled to this share, the router notifies its neighbours upstream \[percent\]. `linger`: time for which an empty
-//! queue stays set aside \[time\].
+//! an output is congested if the flits that wait for it in normal queues reach this share of the capacity of a queue \[percent\]. `spread`:
+//! when a queue that is set aside is filled to this share of its capacity, the router notifies its neighbours upstream \[percent\].
+//! `linger`: time for which an empty queue stays set aside \[time\].
 //! # Guarantees
 //! The packets of a flow stay in order if their path is fixed, as long as no link or router fails. Each queue that is set aside has exactly
 //! one token, and the token is returned in the end. A router knows only its own queues and the tokens of its neighbours. With 0 queues, the
@@ -41,9 +41,9 @@ const MOST: u32 = 15;
 pub struct Recn {
     /// Number of queues of a port that can be set aside, for each VC class of the routing.
     pub queues: u32,
-    /// An output is congested if the flits that wait for it in the normal queues of its router reach this share of a queue.
+    /// An output is congested if the flits that wait for it in the normal queues of its router reach this share of the capacity of a queue.
     pub detect: Share,
-    /// When a queue that is set aside is filled to this share, the neighbours upstream also set queues aside.
+    /// When a queue that is set aside is filled to this share of its capacity, the neighbours upstream also set queues aside.
     pub spread: Share,
     /// Time for which an empty queue stays set aside.
     pub linger: Time,

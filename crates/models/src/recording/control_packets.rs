@@ -31,8 +31,8 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ControlPackets {
-    /// Largest number of packets to record, 1 to 100000000. The record ends for all routers before the cycle in which there are more
-    /// packets.
+    /// Largest number of packets to record, 1 to 100000000. The record ends for all routers before the cycle in which the number of packets
+    /// exceeds this limit.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_packets: u32,
 }

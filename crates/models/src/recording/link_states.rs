@@ -31,7 +31,7 @@ use weft_units::Refusal;
 #[serde(deny_unknown_fields, default)]
 pub struct LinkStates {
     /// Largest number of time spans to record, 1 to 100000000, and at least one per managed channel. The record ends for all channels
-    /// before the cycle in which there are more spans.
+    /// before the cycle in which the number of spans exceeds this limit.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_spans: u32,
 }

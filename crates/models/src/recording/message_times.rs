@@ -26,7 +26,8 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MessageTimes {
-    /// Largest number of messages to record, 1 to 100000000. The record ends before the cycle in which there are more messages.
+    /// Largest number of messages to record, 1 to 100000000. The record ends before the cycle in which the number of messages exceeds this
+    /// limit.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_messages: u32,
 }

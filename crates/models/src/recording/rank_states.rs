@@ -31,8 +31,8 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RankStates {
-    /// Largest number of time spans to record, 1 to 100000000. The record ends for all ranks before the cycle in which there are more
-    /// spans.
+    /// Largest number of time spans to record, 1 to 100000000. The record ends for all ranks before the cycle in which the number of spans
+    /// exceeds this limit.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_spans: u32,
 }

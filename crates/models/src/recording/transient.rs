@@ -100,7 +100,7 @@ impl Bin {
     }
 }
 
-/// The bins of a block, in which it counts packets by their creation time.
+/// The bins in which a block counts packets by their creation time.
 #[derive(Debug, Kept)]
 pub struct Bins {
     width: NonZeroU64,

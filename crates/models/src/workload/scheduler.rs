@@ -8,8 +8,8 @@
 //! parallel job scheduling" (JSSPP 1997). Placement by groups in random order: N. Jain et al., "Maximizing throughput on a dragonfly
 //! network" (SC 2014).
 //! # Parameters
-//! - traces: the programs of the queue. Each program has a name and the keys of the workload `programs`. `count` runs a
-//!   program several times. `estimate` \[time\] is the program's expected run time.
+//! - traces: the programs of the queue. Each program has a name and the keys of the workload `programs`. `count`: number of times that a
+//!   program runs. `estimate` \[time\] is the program's expected run time.
 //! - arrivals: the rule for the times of submission. Programs are submitted all at the start, by a Poisson process, by a list, or by
 //!   a file.
 //! - order: rule that chooses the submitted program that starts next.

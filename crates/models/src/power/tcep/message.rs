@@ -1,5 +1,5 @@
 //! The control packets of TCEP. Control packets are single flits that overtake all data flits that wait for the same link. Control packets
-//! go directly to the receiver or over the hub. If both paths are cut, they go over any member that has links to both ends.
+//! go directly to the receiver or over the hub. If both paths are cut, control packets go over any member that has links to both ends.
 
 use super::Tables;
 use super::agent::Team;

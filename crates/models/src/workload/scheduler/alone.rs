@@ -90,7 +90,7 @@ impl Alone {
             }
         }
         for step in 0..STEPS {
-            // if the bracket is narrower than the rounding of computations, the search cannot come closer
+            // if the times of computations at both scales differ by less than their rounding, the search cannot come closer
             if (high.1 - wanted).abs() <= close || (high.0 - low.0) * computed < ROUNDED_FS {
                 return high.0;
             }

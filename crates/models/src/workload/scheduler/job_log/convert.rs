@@ -320,7 +320,8 @@ impl Known {
 }
 
 impl ByNumber {
-    /// Returns the names of traces with their keys, as numbers. Refuses a key that cannot be a number in a job file.
+    /// Returns the names of traces, each with the path of the key that gives it. Refuses a key of `names` that cannot be a number in a job
+    /// file.
     fn named(&self, key: &str, asking: Asking) -> Result<Vec<(String, &String)>, Refusal> {
         let key = format!("arrivals.swf.{key}");
         let is_number = |text: &str| text.parse::<u64>().is_ok_and(|number| number.to_string() == text);
