@@ -24,6 +24,7 @@ struct Letter {
     due: [bool; 2],
 }
 
+/// A state of the link: both ends, the requests that they have received, and the messages in flight between them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct World {
     ends: [End; 2],
