@@ -3,7 +3,7 @@
 //!
 //! The engine turns a [`Spec`] (plain numbers) into a network of blocks ([`Simulation`]). Each block simulates cycle by cycle
 //! (`kernel/src/block.rs`, `Block::step`) and counts integers; [`run`] returns these counts as an [`Outcome`]. ARCHITECTURE.md lists the
-//! rooms (folders) of this crate, and which room may import from which.
+//! rooms (folders of `src`) of this crate, and states which room may import from which.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 
@@ -52,10 +52,10 @@ pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result
 }
 
 /// Continues a run of the same spec from a checkpoint that [`Progress::keep`] has received. The result is the same as that of an
-/// uninterrupted run. The network has the blocks of the checkpoint, even if `how` has another number; the threads of `how` share these
-/// blocks. The function refuses bytes that it cannot read as a checkpoint of this spec. `resume` checks many of the numbers in the bytes,
-/// but not all. Therefore callers must pass only unchanged bytes that this build of the engine has written. To check this, `weft run`
-/// stores a checksum and an identifier of the build with the bytes. The function frees the bytes as soon as it has read them.
+/// uninterrupted run. The network has the blocks of the checkpoint, even if `how` requests another number of blocks. The threads of `how`
+/// share these blocks. The function refuses bytes that it cannot read as a checkpoint of this spec. The function checks many of the numbers
+/// in the bytes, but not all. Therefore callers must pass only unchanged bytes that this build of the engine has written. To check this,
+/// `weft run` stores a checksum and an identifier of the build with the bytes. The function frees the bytes as soon as it has read them.
 pub fn resume<'a>(
     spec: &Spec,
     how: spec::Execution,

@@ -6,8 +6,8 @@ use weft_units::Refusal;
 /// Maximum number of entries in a matrix (4,096 routers); Weft refuses a larger matrix.
 const MAX_ENTRIES: usize = 1 << 24;
 
-/// The offered flits per cycle from the terminals of each router (row) to the terminals of each router (column). Only the first phase of
-/// every job counts, without replies. The diagonal has the traffic between terminals of the same router.
+/// The offered flits per cycle from the terminals of each router (row) to the terminals of each router (column). The matrix contains the
+/// load of each job's first phase, without replies. The diagonal has the traffic between terminals of the same router.
 pub fn demand(spec: &Spec) -> Result<Vec<Vec<f64>>, Refusal> {
     let graph = &*spec.graph;
     let routers = graph.routers() as usize;

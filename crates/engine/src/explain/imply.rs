@@ -2,8 +2,8 @@
 //! predictions follow from the traffic patterns of the jobs' first phases and from the paths of the routing. For an adaptive routing, they
 //! use the paths that packets take in an idle network. Each mean is over all packets, including replies.
 //!
-//! If it takes few enough steps, the code follows all paths. Otherwise it follows only a sample of the paths ([`sample`]), and the results
-//! have sampling errors.
+//! A step looks up about one hop. If all paths need at most [`MAX_STEPS`] steps, the code follows all paths. Otherwise it follows only a
+//! sample of the paths ([`sample`]), and the results have sampling errors.
 
 mod accepted;
 mod cuts;
@@ -36,7 +36,7 @@ use weft_units::{Refusal, Remark, words};
 /// Maximum number of steps for all paths; a step takes about 30 ns. If more steps are needed, the code follows only a
 /// sample of the paths.
 const MAX_STEPS: u64 = 1 << 23;
-/// Number of steps that one hop counts as, if packets choose at random at every router.
+/// A hop that packets choose among several hops counts as this number of steps.
 const STEPS_OF_CHOICE: u64 = 4;
 
 /// The predictions about a scenario before it runs, for `weft check`.
@@ -61,15 +61,17 @@ pub struct Implied {
     pub sampled: Option<Sampled>,
     /// Number of VC classes of the routing on each link class, by number of the link class; two classes that share their VCs count once.
     pub vc_classes: Vec<u8>,
-    /// For each link class, the least number of VCs that a VC class has there. Rings that declare their number of VCs do not count.
+    /// For each link class, the number of VCs of its smallest VC class. The VC classes of rings that declare their own number of VCs do not
+    /// count.
     pub vcs_of_class: Vec<u8>,
     /// Number of VCs that each message class may use on each link class.
     pub vcs_of_messages: Vec<Vec<u8>>,
     /// Whether the routing reads queues to choose a path.
     pub reads_queues: bool,
-    /// Bias toward the minimal path [flits], if the routing counts flits and credits in flight as a part of a queue.
+    /// Bias toward the minimal path [flits] of a routing that counts flits and credits in flight as a part of a queue; `None` for other
+    /// routings.
     pub bias_of_used_credits: Option<i32>,
-    /// Links that are broken from the start, if these predictions treat them as working.
+    /// The links that are broken from the start, if these predictions treat them as working; `None` otherwise.
     pub broken_links: Option<BrokenLinks>,
     /// Remarks of the routing about its parameters. Users see these remarks as hints.
     pub hints: Vec<Remark>,
@@ -79,8 +81,8 @@ pub struct Implied {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrokenLinks {
     pub links: usize,
-    /// Whether the reason is that some terminals would otherwise be cut off. If false, the reason is that the routing has no tables for the
-    /// network without these links.
+    /// Why the predictions treat these links as working. True: without these links, some terminals would be cut off. False: the routing has
+    /// no tables for the network without these links.
     pub cut_off: bool,
 }
 
@@ -93,8 +95,8 @@ words! {
         /// The paths that packets take while all queues are empty. Under load packets may choose other paths, and the network may
     /// carry more or less.
         EmptyQueues = "empty_queues",
-        /// The best choice of minimal paths, which loads all channels of a cut evenly: no other choice of minimal paths
-        /// carries more.
+        /// The best choice of minimal paths on a grid: packets load all parallel channels (those of a cut) evenly, so no other choice of
+        /// minimal paths carries more.
         BestChoice = "best_choice",
     }
 }
@@ -128,7 +130,8 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     implied.bias_of_used_credits = net.routing.bias_of_used_credits();
     implied.broken_links = broken_links;
     implied.hints = net.routing.hints(&|link, class| net.links[link].room_of(class));
-    // the latency is for an idle network, where the fewest links are on; for the bound, all links can be on
+    // the policy keeps the fewest links on in an idle network, to which the latency applies; the bound applies to a network with all links
+    // on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
         let full = Walker::new(spec, &net).imply(Vec::new());
         implied.channel_load_bound = full.channel_load_bound;
@@ -149,7 +152,7 @@ fn vcs_of_class(net: &Net, link: usize) -> u8 {
     classes.flat_map(of_class).min().unwrap_or(0)
 }
 
-/// Computes [`Implied::vcs_of_messages`]: by message class and link class, the number of VCs that the class may use.
+/// Computes [`Implied::vcs_of_messages`]: for each message class, the number of VCs that it may use on each link class.
 fn vcs_of_messages(net: &Net) -> Vec<Vec<u8>> {
     let on_link = |of: usize, link: usize| {
         let classes = 0..net.needs.classes[link].max(1);
@@ -163,14 +166,14 @@ fn reads_queues(net: &Net) -> bool {
     net.needs.sensor.is_some() || net.needs.sees_grants
 }
 
-/// Sums over the packets that were followed so far, from which means are computed.
+/// Weighted means over the packets that were followed so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Means {
     /// Number of packets per cycle, in the unit of [`Walker::packets`].
     weight: f64,
     hops: f64,
-    /// Sum of cycles: latency of the links between routers, time for the flits of a packet, and delays by slow links and by waits for
-    /// credits.
+    /// Mean number of cycles: latency of the links between routers, time for the flits of a packet, and delays by slow links and by waits
+    /// for credits.
     wire: f64,
 }
 
@@ -192,7 +195,7 @@ struct Flow {
     packet: Packet,
     /// Index in [`Walker::lengths`] of the length of these packets.
     length: u16,
-    /// Flits per cycle of this flow when the busiest terminal offers 1.
+    /// Flits per cycle of this flow when the busiest terminal offers 1 flit per cycle.
     rate: f64,
 }
 
@@ -218,10 +221,11 @@ struct Walker<'a> {
     lengths: Vec<u32>,
     /// Packet numbers, one for each possible outcome of the random choices that packets make once for their whole path.
     draws: Vec<u32>,
-    /// For each job and rank, the router of the terminal, and the index of the terminal's port among all ports.
+    /// For each job and each rank (a terminal of the job), the router of the terminal, and the index of its port among the ports of all
+    /// routers.
     receivers: Vec<Vec<(u32, usize)>>,
-    /// Flits per cycle on each channel when the busiest terminal offers 1, by the sender's port among all ports. If packets have replies,
-    /// the loads of the injection channels of all terminals follow in the list.
+    /// Flits per cycle on each channel when the busiest terminal offers 1 flit per cycle. The index is that of the sending port among the
+    /// ports of all routers. If packets have replies, the list ends with the loads of the injection channels of all terminals.
     load: Vec<f64>,
     /// For each channel between routers, its load on each of the `vc_classes` VC classes. The list is empty if the caller does not need
     /// these loads.
@@ -231,13 +235,14 @@ struct Walker<'a> {
     /// The loads of cuts, used in place of the loads of channels if heads choose among minimal paths. For these routings the load of a
     /// channel depends on the choices of heads, but the load of a cut does not.
     cuts: Option<Cuts>,
-    /// Number of steps so far.
+    /// Number of steps that the walk has used so far.
     steps: u64,
-    /// Number of steps that are allowed so far.
+    /// Number of steps that the walk may use up to the sender that it follows now.
     allowed: u64,
     /// Maximum number of steps for the whole walk.
     most: u64,
-    /// Maximum number of parts into which packets that choose again at a router are split. Beyond this number the choice is random.
+    /// Maximum number of parts into which packets that choose again at a router are split. If there are more choices, the walk follows
+    /// random ones.
     parts: usize,
     rng: Pcg32,
 }
@@ -316,8 +321,8 @@ impl<'a> Walker<'a> {
         f64::from(self.lengths[usize::from(length)])
     }
 
-    /// Converts flits per cycle to packets per cycle, in units of packets of the first length. If all packets have the same length, the
-    /// result equals `flits`.
+    /// Converts flits per cycle to packets per cycle, where a packet of another length than `lengths[0]` counts in proportion to its
+    /// length. If all packets have the same length, the result equals `flits`.
     fn packets(&self, flits: f64, length: u16) -> f64 {
         flits * f64::from(self.lengths[0]) / self.flits(length)
     }
@@ -340,7 +345,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// The load of the busiest terminal's injection channel, as a share of its rate, when this terminal offers 1.
+    /// The load of the busiest terminal's injection channel, as a share of its rate, when this terminal offers 1 flit per cycle.
     fn of_source(&self) -> f64 {
         1.0 / self.net.common.rates[0].per_cycle()
     }
@@ -451,8 +456,8 @@ impl<'a> Walker<'a> {
         flows
     }
 
-    /// Adds the flits per cycle that terminal `source` of job `j` sends to rank `rank`, and those of the replies, to the loads of both
-    /// terminals' channels. Returns the flits per cycle of the replies.
+    /// Adds the flits per cycle that terminal `source` of job `j` sends to rank `rank`, and the flits of the replies, to the loads of the
+    /// channels of both terminals. Returns the flits per cycle of the replies.
     fn exchange(&mut self, j: usize, (source, rank): (u32, u32), rate: f64) -> f64 {
         let job = &self.spec.traffic.jobs[j];
         self.load[self.receivers[j][rank as usize].1] += rate;
@@ -512,20 +517,20 @@ impl<'a> Walker<'a> {
         (hops, wire)
     }
 
-    /// The packet as it can leave its source: one packet per outcome of random choices, all equally likely.
+    /// The packet as it leaves its source: one packet per possible outcome of the source's random choices. All outcomes are equally likely.
     fn starts(&self, from: u32, packet: Packet) -> Outcomes<'_> {
         self.net.routing.starts(self.net.coords[from as usize], packet, &self.draws)
     }
 
     /// Follows packets to one destination after their sources have made their random choices. `parts`: for each of these packets, its
     /// router, the packet, and its rate. The function adds the packets to the loads of the channels on their paths. If a packet chooses
-    /// again at a router, it becomes several parts with smaller rates. Parts become one part if they meet at a router after the same number
-    /// of hops and have the same hops left. Returns two sums over the packets: hops times packets per cycle, and cycles ([`Means::wire`])
-    /// times packets per cycle.
+    /// again at a router, it becomes several parts with smaller rates. Parts are joined if they meet at a router after the same number of
+    /// hops, and their remaining hops are equal. Returns two sums over the packets: hops times packets per cycle, and cycles
+    /// ([`Means::wire`]) times packets per cycle.
     fn walk(&mut self, mut parts: Vec<Part>) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);
-        // number of hops that `idle_steps` listed but that packets do not take
+        // number of hops that `idle_steps` returned, but that no packet takes in an idle network
         let mut listed = 0;
         let mut next: Vec<Part> = Vec::new();
         while !parts.is_empty() {
@@ -593,8 +598,8 @@ fn has_replies(spec: &Spec) -> bool {
     spec.traffic.jobs.iter().any(|job| job.workload.model().reply_flits().is_some())
 }
 
-/// Mean number of cycles that packets of the first phases must wait before they may leave. The mean is over packets and replies, but only
-/// replies wait.
+/// Mean number of cycles that packets of the first phases wait at their terminal before they may leave. Only replies wait, but the mean is
+/// over packets and replies.
 fn turnaround(spec: &Spec) -> f64 {
     let (mut cycles, mut all) = (0.0, 0.0);
     for job in &spec.traffic.jobs {
@@ -618,8 +623,8 @@ fn lengths(jobs: &[Job]) -> Vec<u32> {
     lengths
 }
 
-/// Joins parts that are at the same router and have the same hops left. The parts must also have the same source and packet number, because
-/// these decide random choices.
+/// Joins parts that are at the same router and have equal remaining hops. The parts must also have the same source and packet number,
+/// because these decide random choices.
 fn join(parts: &mut Vec<Part>) {
     let key =
         |part: &Part| (part.at, part.length, part.packet.src, part.packet.seq, part.packet.route_state(), part.links);

@@ -26,9 +26,9 @@ pub struct Explanation {
     pub to: Place,
     /// Number of links between routers on a shortest path between the terminals.
     pub distance: u32,
-    /// For each link class, the VC classes that the routing needs, with their VCs in the first message class.
+    /// For each link class, the VC classes that the routing needs, with the VCs that each has in the first message class.
     pub vc_classes: Vec<VcClasses>,
-    /// For each message class, its name and the same data; empty if the spec has no message classes.
+    /// For each message class, its name and the VCs of its VC classes; empty if the spec has no message classes.
     pub message_classes: Vec<MessageVcs>,
     /// The paths, at most 64: shortest first, and among equal lengths most likely first.
     pub paths: Vec<Path>,
@@ -91,8 +91,8 @@ pub struct PathHop {
     pub next_router: u32,
 }
 
-/// A choice of the routing at a router: the costs that it compares before it chooses the hop with index `hop`. The routing takes the hop of
-/// least cost.
+/// A choice of the routing at a router, before the hop with index `hop` of the path. The routing compares the costs of the candidates and
+/// takes the one with the least cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChoiceAt {
     pub router: u32,
@@ -100,7 +100,7 @@ pub struct ChoiceAt {
     pub rule: String,
     /// The hops that the routing compares, at most 64.
     pub candidates: Vec<Candidate>,
-    /// Number of all hops that the routing compares.
+    /// Number of hops that the routing compares, including those that `candidates` omits.
     pub candidate_count: u32,
 }
 
@@ -146,8 +146,7 @@ type Hops = Vec<(u32, u16, u8)>;
 struct Explainer<'a> {
     spec: &'a Spec,
     net: &'a Net,
-    /// The paths found so far, by length and hops. Each path has its probability, and whether the packet took no
-    /// detour.
+    /// The paths found so far, by length and hops. For each path: its probability, and true if the packet took no detour.
     found: BTreeMap<(usize, Hops), (Option<f64>, bool)>,
     choices: Vec<ChoiceAt>,
     followed: u64,
@@ -168,8 +167,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Follows a packet from router `at` to its terminal. `hops`: its earlier hops; `share`: the probability of these
-    /// hops.
+    /// Follows a packet from router `at` to its terminal. `hops`: the hops of the packet before `at`; `share`: their probability.
     fn follow(&mut self, at: u32, packet: Packet, share: Option<f64>, hops: &mut Hops) {
         if self.followed >= FOLLOWED {
             return;
@@ -266,7 +264,7 @@ impl Explainer<'_> {
         found.sort_by(|((a, _), (of_a, _)), ((b, _), (of_b, _))| {
             a.cmp(b).then(of_b.unwrap_or(0.0).total_cmp(&of_a.unwrap_or(0.0)))
         });
-        // there may be a hundred thousand paths, so those after the limit are counted but not described
+        // there may be a hundred thousand paths, so the paths after the first `LISTED` are counted but not described
         found.truncate(LISTED);
         let path = |((_, hops), found): (&(usize, Hops), &_)| self.path(hops, *found, distance, flits);
         let paths: Vec<Path> = found.into_iter().map(path).collect();

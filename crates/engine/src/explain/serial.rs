@@ -12,19 +12,19 @@ use weft_api::state::link_class::Link;
 use weft_api::state::rate::{Pace, Rate};
 use weft_kernel::net::Net;
 
-/// The sequences of link classes that packets cross, with the cycles that each sequence adds to the latency. Each different sequence has a
-/// number. If no sequence adds cycles, only sequence 0 is used.
+/// The sequences of link classes that packets cross, with the cycles that each sequence adds to the latency. Equal sequences share a
+/// number. If no sequence can add cycles, all packets have sequence 0.
 #[derive(Debug)]
 pub struct Sequences<'a> {
     spec: &'a Spec,
     net: &'a Net,
-    /// Whether the code must follow each flit, because sequences can add cycles.
+    /// Whether sequences can add cycles. If so, the code must follow each flit.
     followed: bool,
     /// The different packet lengths \[flits\].
     lengths: Vec<u32>,
     /// For each sequence, the classes of its links between routers, in order.
     links: Vec<Vec<u8>>,
-    /// For a sequence and the class of the next link, the sequence with that link at its end.
+    /// For a sequence and the class of the next link, the number of the sequence with that link appended.
     longer: HashMap<(u32, u8), u32>,
     /// For a sequence and a packet length, the cycles that the sequence adds.
     adds: HashMap<(u32, u16), u64>,
@@ -66,8 +66,8 @@ impl<'a> Sequences<'a> {
     }
 }
 
-/// Whether a wormhole packet of `flits` flits, without other packets, may have to wait for credits of a link. The function ignores waits
-/// for slow links, which [`cycles`] includes.
+/// Whether a wormhole packet of `flits` flits that meets no other packet may have to wait for credits of a link. The function ignores waits
+/// for slow links; [`cycles`] includes those.
 pub fn waits_for_credits(net: &Net, flits: u32) -> bool {
     let starves = |(link, &returns): (&Link, &u64)| {
         let round_trip = net.router.after_grant + 1 + link.latency + returns;
@@ -133,8 +133,8 @@ impl Channel {
         Self { class, pace, paced: link.paced, next_free: 0, places, next_step: 0, opens: 0 }
     }
 
-    /// The cycle in which the terminal sends flit number `flit`, and the cycle in which this flit arrives. The terminal sends the packet's
-    /// earlier flits before cycle `now`.
+    /// The cycle in which the terminal sends flit number `flit`, and the cycle in which this flit arrives. `now`: the cycle after the one
+    /// in which the terminal sent the previous flit.
     fn inject(&mut self, net: &Net, flit: usize, now: u64) -> (u64, u64) {
         let mut now = now.max(self.place(flit));
         let mut depart = now;

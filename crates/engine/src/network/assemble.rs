@@ -37,7 +37,7 @@ mod parameters;
 mod partition;
 mod rules;
 
-/// Purpose of the hashes for random choices of routings; lower numbers are purposes of workloads.
+/// Purpose number of the hashes from which routings draw random choices; workloads use the lower purpose numbers.
 const ROUTES: u64 = 3;
 
 /// Builds and checks the data of the network that blocks read but never write.
@@ -45,7 +45,7 @@ pub(crate) fn net(spec: &Spec) -> Result<Net, Refusal> {
     net_with(spec, routing(spec)?.into(), jobs)
 }
 
-/// The same as `net`, but with a given routing. `jobs` builds the jobs after the traffic has been checked.
+/// Does the work of `net` for a given routing. The closure `jobs` builds the jobs; it is called after the traffic has been checked.
 pub(crate) fn net_with(
     spec: &Spec,
     routing: Arc<dyn AnyRouting>,
@@ -137,7 +137,7 @@ impl Routed {
 
 /// Refuses a spec that can't run, or whose packets could deadlock.
 fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Refusal> {
-    // check one plane: paths stay in their plane, and all planes have the same graph
+    // one plane is enough to check: paths stay in their plane, and all planes have the same graph
     let (graph, name) = (spec.graph.plane(), spec.routing.name());
     refuse_across_planes(spec, needs)?;
     dependency::refuse_misfit(graph, routing, name)?;
@@ -197,15 +197,16 @@ fn common(spec: &Spec, class_bits: u32, needs: &Needs, links: &[Link]) -> Result
     })
 }
 
-/// Number of bits that store a VC class in a route key. If paths can become longer while a packet is in flight (`rebuilds`), one more class
-/// is needed. The additional class marks a packet whose path is too long (`kernel/src/broken.rs`).
+/// Number of bits that store a VC class in a route key. If tables are rebuilt after faults (`rebuilds`), the path of a packet in flight can
+/// become longer. One additional class then marks packets whose path has become too long (`kernel/src/broken.rs`).
 fn class_bits(needs: &Needs, rebuilds: bool, sets: &VcSets) -> u32 {
     let most = usize::from(needs.classes.iter().copied().max().unwrap_or(1) + u8::from(rebuilds));
     let all = if sets.are_finer() { sets.vc_classes() } else { most };
     all.next_power_of_two().ilog2()
 }
 
-/// The form of the routing that computes hops ahead. If the network has finer VC classes, the hops use these.
+/// The form of the routing that computes hops one router ahead. If the network divides the routing's VC classes further (`refined`), the
+/// hops name these finer classes.
 pub(crate) fn ahead(routing: &Arc<dyn AnyRouting>, refined: Option<&Arc<Refined>>) -> Box<dyn Ahead> {
     let ahead = routing.clone().ahead();
     match refined {
@@ -228,7 +229,7 @@ fn net_job(spec: &Spec, index: usize, job: &Job) -> Result<NetJob, Refusal> {
     Ok(NetJob { workload: model.build(&site)?, classes, hears_packets: model.awaits().is_some() })
 }
 
-/// Whether the user watches packets in this run. Refuses watched packets of terminals that the network does not have.
+/// Whether the user watches packets in this run. Refuses a watched packet if the network does not have its source terminal.
 fn watches(spec: &Spec) -> Result<bool, Refusal> {
     let terminals = spec.graph.terminals();
     if let Watched::Packets(names) = &spec.watched

@@ -2,8 +2,8 @@
 //! al. 2001).
 //!
 //! A packet may enter a ring only if the next buffer keeps room for one more packet. A packet that moves on inside the ring frees as much
-//! room as it takes. Therefore some buffer of the ring always has room for a packet, and the packet before this buffer can move. This
-//! argument counts room in whole packets. The argument is valid if each packet fits into one buffer and all packets have the same length.
+//! room as it takes. Therefore some buffer of the ring always has room for a packet, and the packet in the buffer before can move on. This
+//! argument counts room in whole packets, so it is valid only if each packet fits into one buffer and all packets have the same length.
 
 use crate::network::routing::routing;
 use crate::network::spec::{FlowControl, Spec};
@@ -17,8 +17,8 @@ pub(crate) fn room_to_enter(spec: &Spec) -> u32 {
 }
 
 impl Spec {
-    /// For each link class, the buffer size that virtual cut-through needs [flits]; and whether the routing also works with wormhole flow
-    /// control, which needs less. The method refuses a network on which the routing does not work.
+    /// Returns, for each link class, the buffer size that virtual cut-through needs [flits], and whether the routing also works with
+    /// wormhole flow control (which needs smaller buffers). The method refuses a network on which the routing does not work.
     pub fn least_buffers(&self) -> Result<(Vec<u32>, bool), Refusal> {
         let routing = routing(self)?;
         let needs = routing.needs();

@@ -1,10 +1,10 @@
 //! Accounts of bundles (named sets of channels): for how many cycles each bundle was asleep. The account of a bundle counts the cycles of
 //! the window in which all channels of the bundle were off at once.
 //!
-//! A bundle is asleep while its channels in every block are dark. Each block records when all its channels of a bundle have become dark,
-//! and when one of them is on again. Between two advances, when all blocks are at the same cycle, the records of all blocks are merged in
-//! the order of time. Records of the same cycle may be in any order: if a bundle sleeps from a cycle to the same cycle, 0 cycles are added.
-//! Therefore the accounts do not depend on the division into blocks.
+//! A bundle is asleep while all its channels are off (dark). Each block records the cycle in which the last of its channels of a bundle
+//! goes dark, and the cycle in which one of them is on again. Between two advances, when all blocks are at the same cycle, the records of
+//! all blocks are merged in the order of time. Records of the same cycle may be in any order: a bundle that goes to sleep and wakes in the
+//! same cycle adds 0 cycles. Therefore the accounts do not depend on the division into blocks.
 
 use crate::network::rows;
 use crate::network::simulation::Simulation;
@@ -14,7 +14,7 @@ use weft_api::state::LinkState;
 use weft_kernel::bundles::{Bundles, Note};
 use weft_kernel::face::AnyBlock;
 
-/// For each channel, the bundles that it belongs to.
+/// The bundles that each channel belongs to.
 pub(crate) struct Members {
     first_links: Vec<u32>,
     /// For each row of the table of channels, the index in `of` of its first bundle; the last entry is the end.
@@ -65,7 +65,7 @@ pub(crate) struct SleepAccounts {
 
 #[derive(Debug, Clone, Copy, Kept)]
 struct SleepAccount {
-    /// Number of blocks in which not all channels of the bundle are dark.
+    /// Number of blocks in which at least one channel of the bundle is not dark.
     lit: u32,
     /// The cycle from which all channels are dark; the beginning of the window if that is later.
     since: u64,

@@ -1,8 +1,8 @@
 //! Message classes: their VCs, and the check whether packets of different classes can wait for each other in a cycle.
 //!
 //! Packets of classes with separate VCs never wait for each other inside the network. The deadlock proof of the routing is therefore valid
-//! for each class separately. At a terminal, a request can wait for the reply to an earlier request (`Workload::keeps`). The replies then
-//! need VCs and queues without requests in front of them. The replies themselves must never wait for other replies at the terminal.
+//! for each class separately. At a terminal, a request can wait for the reply to an earlier request (`Workload::keeps`). Replies therefore
+//! need VCs and queues in which no requests can be in front of them, and a reply must never wait at its terminal for another reply.
 
 use crate::network::jobs::Job;
 use crate::network::lanes::{self, Lanes};
@@ -14,7 +14,7 @@ use weft_api::routing::{AnyRouting, Needs};
 use weft_kernel::parts::queues::InterfaceRules;
 use weft_units::Refusal;
 
-/// The largest number of VC classes on a link. The number of bits of a route key limits it.
+/// The largest number of VC classes on a link. A route key (output port and VC class of a hop in one number) has no bits for more.
 const MAX_VC_CLASSES: usize = 16;
 
 /// Sets of VCs. Message classes with shared VCs form one set, and every other message class has its own set.
@@ -49,7 +49,7 @@ impl VcSets {
         if own.is_empty() {
             (of_class, own) = (vec![0], vec![None]);
         }
-        // one lane per VC class changes nothing; with a spare class such lanes are dropped, because they omit the spare class
+        // one lane per VC class divides nothing; with a spare class, such lanes are ignored, because they do not include the spare class
         let counts = |lanes: &Lanes| lanes.divide() || lanes.ideal().is_some() || !spare;
         let lanes = Lanes::of(spec, routing, needs)?.filter(counts);
         let links: Vec<OfLink> = match &lanes {
@@ -91,8 +91,8 @@ impl VcSets {
         Err(Refusal::new("classes", what, help))
     }
 
-    /// Refuses a channel from a terminal that has fewer VCs than lanes. Also refuses an interface that would need more than the permitted
-    /// number of queues.
+    /// Refuses a channel from a terminal that has fewer VCs than lanes. Also refuses lanes for which a network interface would need more
+    /// than `MAX_QUEUES` queues.
     fn check_terminals(&self, spec: &Spec) -> Result<(), Refusal> {
         let (lanes, vcs) = (self.lanes_from_terminals(), u32::from(spec.links[0].vcs));
         let queues = usize::from(lanes) * spec.classes.len();
@@ -106,7 +106,7 @@ impl VcSets {
         let ranges = self.ranges(vcs).unwrap_or_default();
         let Some(&(_, size)) = ranges.iter().find(|&&(_, size)| size < u32::from(lanes)) else { return Ok(()) };
         if lanes == 1 {
-            return Ok(()); // refused when links are checked
+            return Ok(()); // the check of the links refuses this
         }
         let asked: u32 = self.own.iter().map(|own| own.unwrap_or(0).max(lanes.into())).sum();
         let sets =
@@ -145,7 +145,7 @@ impl VcSets {
         }
     }
 
-    /// Number of queues of each set of VCs on links of class `link`.
+    /// Number of queues that each set of VCs has on links of class `link`.
     pub(crate) fn queues_on(&self, link: usize) -> u32 {
         match &self.lanes {
             Some(lanes) => lanes.counts[link].iter().map(|&lanes| u32::from(lanes)).sum(),
@@ -227,7 +227,7 @@ impl VcSets {
         Some(self.own.iter().map(range).collect())
     }
 
-    /// Returns the same ranges as `ranges`, on links of class `link`. Refuses a set with fewer VCs than the routing needs.
+    /// Returns the result of `ranges` for links of class `link`. Refuses a set with fewer VCs than the routing needs.
     pub(crate) fn on_link(
         &self,
         spec: &Spec,
@@ -250,7 +250,7 @@ impl VcSets {
         }
         let Some(set) = ranges.iter().position(|&(_, size)| size < least) else { return Ok(ranges) };
         if !self.are_apart() {
-            return Ok(ranges); // the routing alone needs more VCs; this is refused elsewhere
+            return Ok(ranges); // the routing needs more VCs even without message classes; another check refuses this
         }
         let class = self.of_class.iter().position(|&of| usize::from(of) == set).unwrap_or(0);
         let asked: u32 = self.own.iter().flatten().sum();
@@ -326,8 +326,8 @@ impl Spec {
         classes.iter().all(|&class| sets[usize::from(class)] == sets[usize::from(classes[0])])
     }
 
-    /// The rule that decides which packets of a terminal share a queue of its network interface. If each message class has one lane, a
-    /// queue per lane is the same as a queue per class.
+    /// The rule that decides which packets of a terminal share a queue of its network interface. With one lane and no message classes, a
+    /// queue per lane is a single queue.
     fn queueing_of(&self, sets: &VcSets) -> Queueing {
         match self.interface.queueing {
             Queueing::PerLane if sets.lanes_from_terminals() == 1 && self.classes.is_empty() => Queueing::One,
@@ -336,7 +336,8 @@ impl Spec {
     }
 
     /// Whether network interfaces have separate queues (`false`: they send the packets of one source in order). Network interfaces need
-    /// queues for several classes or lanes, for more than one queue, or for packets that stay at terminals.
+    /// queues for message classes, for several lanes, for a `rate` of the interface, for a queueing rule other than `one`, or if packets
+    /// stay at terminals.
     pub(crate) fn has_queues(&self, sets: &VcSets) -> bool {
         let one = self.queueing_of(sets) == Queueing::One && self.interface.rate.is_none();
         !one || sets.lanes_from_terminals() > 1 || !self.classes.is_empty() || self.keeps_packets()
@@ -486,8 +487,8 @@ impl Spec {
         Err(Refusal::new(key, what, help))
     }
 
-    /// Searches for a cycle of message classes in which requests that occupy buffers at terminals wait for each other. Returns the job in
-    /// the cycle, the reason, and the remedy. Returns `None` if no such cycle exists.
+    /// Searches for a cycle of message classes whose requests occupy buffers at terminals and wait for each other. Returns a job of the
+    /// cycle, the reason, and the remedy. Returns `None` if no such cycle exists.
     fn circle_of_classes(&self) -> Option<(usize, String, String)> {
         let sets = self.sets_of_classes();
         let waits: Vec<(usize, Vec<u8>)> = (0..)
@@ -519,7 +520,7 @@ impl Spec {
                 return Some((*j, what.into(), "write `interface: {queues: per_class}`".into()));
             }
         }
-        // the edge leads from the set of requests to the set of replies; a path back from replies to requests closes a cycle
+        // each job is an edge from the set of its requests to the set of its replies; a path of edges back to its requests closes a cycle
         for (j, classes) in &waits {
             let (from, mut reached) = (sets[usize::from(classes[0])], vec![sets[usize::from(classes[1])]]);
             let mut k = 0;

@@ -1,5 +1,5 @@
 //! Builds the congestion control that a spec selects. The control limits flows in queues per destination. Each network interface has one
-//! additional queue for congestion notifications. A spec without these queues is refused.
+//! additional queue for congestion notifications. A spec without queues per destination is refused.
 //!
 //! The file also compares the thresholds for marking packets with the memory in which packets can wait.
 
@@ -15,10 +15,10 @@ const PATH: &str = "congestion_control";
 /// The thresholds at which a control marks packets, compared with the memory in which packets can wait.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Marking {
-    /// Smallest number of flits behind a packet at which the control might mark the packet.
+    /// Smallest number of flits behind a packet at which the control can mark the packet.
     pub first: u32,
-    /// For each link class: the memory of an input port \[flits\], and the probability of a mark if all flits of this memory wait for one
-    /// output.
+    /// For each link class: the memory of an input port \[flits\], and the probability of a mark if the memory is full and all its flits
+    /// wait for one output.
     pub ports: Vec<(u32, f64)>,
     /// The largest number of flits that can wait for one output in all input ports of a router, and the probability of a mark at that
     /// number.

@@ -1,14 +1,15 @@
-//! The channel dependency graph (Dally and Seitz 1987). A node is a pair of a channel and a VC class. There is an edge from a to b if a
-//! packet can hold a and request b. If the graph has no cycle, deadlock is impossible.
+//! The channel dependency graph (Dally and Seitz 1987). A node is a pair of a channel and a VC class. There is an edge from node a to node
+//! b if a packet can hold a while it requests b. If the graph has no cycle, deadlock is impossible.
 //!
 //! The edges come from the functions of the routing: `walks.rs` follows packets between all source and destination routers, with every
 //! choice of an adaptive routing. The two legs of a Valiant path are followed separately and joined at the intermediate.
 //!
 //! Some routings declare that an index rises with each hop: the VC class, or the dimension and then the VC class. In such a routing no
-//! cycle is possible, because the index would have to rise all the way round the cycle. For these routings the check tests the declaration
-//! on a sample of packets over each router.
+//! cycle is possible, because the index would have to rise with every hop of the cycle, but the cycle ends at its first index. For these
+//! routings the check tests the declaration on a sample of paths from every router.
 //!
-//! If paths have more than [`MANY_LEGS`] legs and their ranks rise, the check follows only a sample of the legs.
+//! If there are more than [`MANY_LEGS`] legs (parts of paths to or from an intermediate), the check follows a sample of them. If the rank
+//! rises with each hop on the whole sample, the check follows no others.
 //!
 //! The check permits a cycle that is a ring with a bubble ([`rings`]).
 
@@ -28,12 +29,13 @@ mod escape_rings;
 mod rings;
 mod walks;
 
-/// A node is encoded as channel * classes + VC class. The number of a channel is the flat port index of its sender. The members of a trunk
-/// count as one channel, which has the number of the first member. Reason: a head may take any member of the trunk, not only the member
-/// that its routing returns, so it waits for all members.
+/// A node is encoded as channel * classes + VC class. The number of a channel is the index of its sending port among the ports of all
+/// routers. The members of a trunk count as one channel, which has the number of the first member. Reason: a head may take any member of
+/// the trunk, not only the member that its routing returns, so it waits for all members.
 type Node = u32;
 
-/// Largest number of legs that the check follows completely (all pairs of 4,096 routers). Following this number takes some seconds.
+/// Largest number of legs that the check follows in any case: those of all pairs of 4,096 routers. To follow this number of legs takes some
+/// seconds.
 const MANY_LEGS: u64 = 1 << 24;
 
 /// The first and the last channels of all legs, which the check joins to complete paths. `departures` are indexed by the router that the
@@ -70,7 +72,7 @@ pub(crate) fn refuse_misfit(graph: &Graph, routing: &dyn AnyRouting, name: &str)
     Walks::of(graph, routing).check_needs().map_err(|lost| lost.refusal(name))
 }
 
-/// Refuses a routing whose channel dependencies have a cycle, and lists the channels of the cycle.
+/// Refuses a routing whose channel dependencies have a cycle, and lists the first channels of the cycle.
 pub(crate) fn refuse_cycle(
     graph: &Graph,
     routing: &dyn AnyRouting,
@@ -241,8 +243,8 @@ impl<'a> Dependencies<'a> {
         self.add(self.node(router, hop.port, hop.class), onward.port, onward.class);
     }
 
-    /// Whether the rank rises with each hop on all tested paths, which lead from every router to a sample of routers. With `link_first` the
-    /// index of the link class is compared before the rank.
+    /// Whether the rank of the VC class rises with each hop on all tested paths, which lead from every router to a sample of routers. With
+    /// `link_first` the index of the link class is compared before the rank.
     pub(crate) fn rises(&self, routing: &dyn AnyRouting, link_first: bool) -> Result<bool, Lost> {
         if !self.ring_entries.is_empty() {
             return Ok(false); // different ranks may share their VCs
@@ -265,8 +267,8 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    /// Whether following all legs would take minutes. Legs are counted by pair of routers and outcome of the random choices, for example
-    /// the choice among parallel links.
+    /// Whether it would take minutes to follow all legs. There is one leg for each pair of routers and each outcome of the random choices,
+    /// for example the choice among parallel links.
     fn has_many_legs(&self, walks: &Walks) -> bool {
         u64::from(self.graph.routers()).pow(2) * walks.draws.len() as u64 > MANY_LEGS
     }
@@ -311,14 +313,14 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    /// Follows every leg of a phase. Returns the first and last channels of the legs. With `by_line`, the hops of a packet in one dimension
-    /// of a grid do not depend on the other dimensions. With `by_line`, only routers of the same line are paired, and legs in one dimension
-    /// are joined to legs in higher dimensions.
+    /// Follows every leg of a phase. Returns the first and last channels of the legs. `by_line`: the hops of a packet in one dimension of a
+    /// grid do not depend on its coordinates in other dimensions. The function then pairs only routers of the same line, and joins the legs
+    /// of each dimension to the legs of higher dimensions.
     fn legs(&mut self, walks: &Walks, phase: u8, by_line: bool) -> Result<Ends, Lost> {
         let (graph, routing) = (self.graph, walks.routing);
         let mut ends = Ends { arrivals: vec![BTreeSet::new(); graph.routers() as usize], departures: Vec::new() };
         ends.departures = ends.arrivals.clone();
-        // each channel leaves one router and leads to one router, so the ends of most walks are already stored
+        // many legs begin or end with the same channel, so the ends of most walks are already stored
         let (mut departed, mut arrived) = (vec![false; self.nodes()], vec![false; self.nodes()]);
         let all: Vec<u32> = (0..graph.routers()).collect();
         let lines = by_line.then(|| Lines::of(&walks.coords));
@@ -358,7 +360,7 @@ impl<'a> Dependencies<'a> {
         ports.map(|port| grid.dimension_of(port).map(|dimension| dimension as u8)).collect()
     }
 
-    /// At each router, adds edges from its `arrivals` to those of its `departures` for which `may` is true.
+    /// At each router, adds edges from its `arrivals` to its `departures`, for pairs for which `may` is true.
     fn join(
         &mut self,
         arrivals: &[BTreeSet<Node>],

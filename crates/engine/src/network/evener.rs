@@ -1,10 +1,10 @@
-//! Divides the network into different blocks if the threads of a run share the work unevenly.
+//! Divides the network into other blocks if the threads of a run share the work unevenly.
 //!
 //! Before a run, only the ports of the blocks can be counted, not the traffic. The traffic can use only a part of the ports. For example, a
-//! job runs on some of the nodes, or a hot spot attracts the packets. Therefore the first cycles of a run on several threads are a trial.
-//! If one thread has many more flit-hops than the mean, the run starts again from cycle 0. The new blocks share the flit-hops evenly, by
-//! the numbers counted for each router in the trial. The decision does not depend on the clock of the machine. Results are the same for any
-//! division into blocks.
+//! job may run on some of the nodes, or a hot spot may attract the packets. Therefore the first cycles of a run on several threads are a
+//! trial. If one thread has many more flit-hops than the mean, the run starts again from cycle 0. The new blocks share the flit-hops
+//! evenly, by the numbers counted for each router in the trial. The decision does not depend on the clock of the machine. Results are the
+//! same for any division into blocks.
 
 use crate::network::assemble::{self, Division};
 use crate::network::scaling::{Shares, units};
@@ -19,13 +19,13 @@ pub(crate) const TRIAL: u64 = 1000;
 /// After this cycle a run is not started again.
 const LATE: u64 = 10 * TRIAL;
 
-/// Smallest mean number of flit-hops per router for which a trial gives a decision.
+/// Mean number of flit-hops per router that a trial needs for a decision.
 const FEWEST_HOPS: u64 = 4;
 
-/// Number of cycles in which an idle port costs as much as one flit-hop.
+/// An idle port costs as much time in this number of cycles as one flit-hop.
 const IDLE_CYCLES: u64 = 1024;
 
-/// Smallest reduction of the busiest thread's work, as a share, for which a restart is worth its cost.
+/// A restart is worth its cost if the busiest thread has at least this share more flit-hops than it would have with the new blocks.
 const WORTH: f64 = 0.1;
 
 /// The decision about the blocks after a trial.
@@ -35,7 +35,7 @@ pub(crate) enum Trial {
     TooEarly,
     /// The blocks share the work evenly enough; the run continues.
     Even,
-    /// The blocks with which the run starts again, because the threads then share the flit-hops more evenly.
+    /// The run starts again with these blocks, because the threads then share the flit-hops more evenly.
     Uneven(Division),
 }
 
@@ -52,8 +52,8 @@ impl Simulation {
         self.evener_division(spec).map_or(Trial::Even, Trial::Uneven)
     }
 
-    /// Blocks that would have reduced the flit-hops of the busiest thread by at least the share [`WORTH`]; `None` if the search finds no
-    /// such blocks.
+    /// Blocks that share the flit-hops counted so far so much more evenly that a restart is worth its cost ([`WORTH`]); `None` if the
+    /// search finds no such blocks.
     pub(crate) fn evener_division(&self, spec: &Spec) -> Option<Division> {
         let by_router = self.hops_by_router(spec);
         let work: Vec<u64> = by_router

@@ -1,4 +1,4 @@
-//! Faults as a spec states them: the part that fails, the first cycle of the fault, and the cycle in which the part works again.
+//! Faults as a spec states them: the part that fails, the first cycle of the fault, and the cycle in which the part works again. The file
 //! `faults.rs` contains the rules for faults and describes their consequences.
 
 use weft_api::agents::{Breakage, Cause};
@@ -30,7 +30,7 @@ pub enum Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
     pub ends: [u32; 2],
-    /// Link class of the links that fail; `None`: links of any class.
+    /// Link class of the link that fails; `None`: a link of any class.
     pub class: Option<u8>,
     /// Index of the link in its trunk.
     pub number: u16,
@@ -107,7 +107,7 @@ impl Part {
 }
 
 impl Fault {
-    /// Whether the two faults are active in at least one common cycle.
+    /// Whether the two faults are active in a common cycle, or one begins in the cycle in which the other has ended.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let ends = |fault: &Self| fault.until.unwrap_or(Cycles::MAX);
         self.at <= ends(other) && other.at <= ends(self)
@@ -139,7 +139,7 @@ impl Fault {
         self.at <= cycle && self.until.is_none_or(|until| cycle < until)
     }
 
-    /// Whether the fault breaks at least some links of this class between two routers.
+    /// Whether the fault breaks at least one link of this class between two routers.
     pub(crate) fn names(&self, a: u32, b: u32, class: u8) -> bool {
         match self.what {
             Part::Link(_) | Part::LinkOfClass(..) | Part::Member(_) => self.is_of(Part::LinkOfClass([a, b], class)),
@@ -157,10 +157,10 @@ impl Fault {
     }
 }
 
-/// Times that routers need to react to faults, in networks whose routing handles faults.
+/// Times within which routers react to faults, in networks whose routing handles faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultTimes {
-    /// The longest time that a head waits after it has lost its escape, for heads that choose in every step. After this time the packet of
+    /// For heads that choose in every step, the longest time that a head waits after it has lost its escape. After this time the packet of
     /// the head is discarded.
     pub patience: Cycles,
     /// Time from a fault until all routers have new tables, for routings with tables. The first tables of a run already exclude all parts

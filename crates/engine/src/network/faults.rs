@@ -1,7 +1,7 @@
 //! Faults: links and routers that fail at run time and may return.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: where one fails, others are activated. The
+//! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: if a link fails, others are activated. The
 //! paper gives no further details; the rest is our own design.
 //! # Parameters
 //! A list, each: link: the two routers (class: only the links of this class between them; member: only this one of parallel links),
@@ -10,16 +10,16 @@
 //! how fast a routing reacts (`FaultTimes`).
 //! # Guarantees
 //! Under every policy: packets that hold a VC of a link when it fails, and flits on the link, still cross it (link-level retry). The
-//! accounts then list the link as `off`, for every state that the policy sets. The state set by the policy takes effect when the link works
-//! again. A dead router discards every packet that holds no output VC yet or arrives later, including packets from its own terminals. A
-//! head whose output is broken acts as its routing declares (`AroundFaults`). The head's packet is discarded, takes another hop whose link
-//! works, or waits for tables of the remaining network. The policy's overseer is notified in the next cycle (`Overseer::fault`), and may
-//! switch other links on. A head that has lost its escape (Duato) but has other candidates with working links waits for `patience` cycles
-//! at most. Without this limit, packets without an escape might wait for each other forever. If the escape is a ring, a fault cuts the
-//! ring. Until the ring is whole again, every head waits for `patience` cycles at most. All other heads wait only for links that the
-//! dependency check has included. Therefore no packet is blocked forever, with one exception: if the routing has only one VC class, packets
-//! that follow two successive tables can block each other. The function `unproven` reports this case. The tables of up to 64 states of the
-//! network are checked for cycles.
+//! accounts then list the link as `off`, whatever state the policy sets. That state takes effect when the link works again. A dead router
+//! discards every packet that holds no output VC yet or arrives later, including packets from its own terminals. The packet of a head whose
+//! output is broken is treated as the routing declares (`AroundFaults`): it is discarded, takes another hop whose link works, or waits for
+//! tables of the remaining network. The policy's overseer is notified in the next cycle (`Overseer::fault`), and may switch other links on.
+//! A head that has lost its escape (Duato) but has other candidates with working links waits for `patience` cycles at most. Without this
+//! limit, packets without an escape might wait for each other forever. If the escape is a ring, a fault cuts the ring. Until the ring is
+//! whole again, every head waits for `patience` cycles at most. All other heads wait only for links that the dependency check has included.
+//! Therefore no packet is blocked forever, with one exception: packets that follow the tables from before a fault and packets that follow
+//! those from after it can block each other. Only a VC class that rises with each hop excludes this. The function `unproven` (`rebuild.rs`)
+//! reports the other routings. The tables of up to 64 states of the network are checked for cycles.
 //!
 //! If the policy replaces links that fail (`replaces_failed_links`; tcep), the following rules apply instead:
 //!
@@ -32,42 +32,42 @@
 //! during the fault. The router answers no request that was sent before the fault. The fault of a link may begin before the fault of a
 //! router at its end, but not while this router is dead.
 //!
-//! Packets: a head that waits for a failed link searches for another path in the same cycle: directly, over the hub, the next hub, or
-//! another member. If there is no other path, the head waits in its queue. Hops of class 0 are taken in the order of the members, with the
-//! hub last. The only packets that can break this order and wait for each other are packets at an intermediate when a fault occurs. These
-//! packets choose again whenever their router receives new link states. Therefore they stay blocked only if a failed part never returns.
-//! The stall analysis would then list them.
+//! Packets: a head that waits for a failed link searches for another path in the same cycle: directly, over the hub (the member of the
+//! subnetwork whose links all stay on), the next hub, or another member. If there is no other path, the head waits in its queue. Hops on VC
+//! class 0 are taken in the order of the members, with the hub last. The only packets that can break this order and wait for each other are
+//! packets at an intermediate when a fault occurs. These packets choose again whenever their router receives new link states. Therefore
+//! they stay blocked only if a failed part never returns. The stall analysis would then list them.
 //!
 //! Discarded packets: a dead router discards every packet that holds no output VC yet or arrives later, including packets from its own
 //! terminals. Other routers discard a packet as soon as its path leads to a dead router. The dead router can be the packet's destination,
-//! the router where the packet changes the dimension, or the far end of its link between groups. Dimensions and such links keep their
-//! order, so no other path is free of deadlock. Because of this rule, no queue waits for a dead router. The result counts discarded packets
-//! in `dropped_packets`. A discarded packet frees its buffers. The energy that it used before counts in the energy accounts. Each created
-//! packet is delivered, dropped or missing: created = delivered + dropped + missing.
+//! the router where the packet changes the dimension, or the far end of its link between groups. A path over another router would break the
+//! order of dimensions and of links between groups, and could deadlock. Because of this rule, no queue waits for a dead router. The result
+//! counts discarded packets in `dropped_packets`. A discarded packet frees its buffers. The energy that it used before counts in the energy
+//! accounts. Each created packet is delivered, dropped or missing: created = delivered + dropped + missing.
 //!
 //! Policy: all agreements between the ends of a failed link become invalid. If the hub fails or has a broken link, another member becomes
 //! the hub at once. The new hub is the member with the fewest broken links; among equals, the one with the lowest number. No link of the
 //! subnetwork is switched off until a hub has all its links, except those to dead members. Links that waiting heads need are requested
-//! first. A link that works again is requested at once in two cases: it belongs to a star, or it was on and links are never switched off
-//! (`deactivate: false`). A run without faults has the same results with and without these rules.
+//! first. A link that works again is requested at once in two cases: it belongs to a star (the links of a hub), or it was on and the policy
+//! never switches links off (`deactivate: false`). A run without faults has the same results with and without these rules.
 //! # Not modelled
-//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports of faults; a detour round a dead corner router. A
-//! control packet that is in a router when the router fails still reaches its receiver. A router without active links sends its messages on
-//! the side channels of its links. These side channels carry credits, and are assumed to work while the link works. Messages to the far end
-//! of a broken link use the side channels of a member with working links to both ends. Two causes of permanent blocking remain. Neither
-//! occurred in the tests. In the first, heads at intermediates wait for each other (see the rules for packets). In the second, the tail of
-//! a worm holds a VC of a broken link while its head waits for the same link at a later hop. With virtual cut-through this is impossible,
-//! because the buffer at the far end takes the whole packet.
+//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports of faults; a detour round a dead router at which
+//! packets change the dimension. A control packet that is in a router when the router fails still reaches its receiver. A router without
+//! active links sends its control packets on the side channels of its links. These side channels carry credits, and Weft assumes that they
+//! work while the link works. Messages to the far end of a broken link use the side channels of a member with working links to both ends.
+//! Two causes of permanent blocking remain, but neither occurred in the tests. In the first, heads at intermediates wait for each other
+//! (see the rules for packets). In the second, the tail of a worm holds a VC of a broken link while its head waits for the same link at a
+//! later hop. With virtual cut-through this is impossible, because the buffer at the far end takes the whole packet.
 //! # Validation
 //! `engine/tests/conformance/random_faults.rs`: thousands of short rounds over all routings, topologies and policies;
 //! `engine/tests/broken.rs`: cyclic tables, patience, watched heads, links of terminals; `engine/tests/conformance/faults.rs`: every
-//! routing and every policy with faults of links and routers, in buffers of one packet: all is delivered or counted, credits come home,
-//! accounts close. `engine/tests/faults.rs`: the shares of lost packets, for routings with and without a choice of hops, and with new
-//! tables. For tcep: no packet is lost or blocked under random faults of links in rows, grids and groups. With faults of routers, every
-//! packet that is not delivered counts as dropped. In a row, the dropped packets are exactly those from and to the dead router. Small rows
-//! with several faults at the same time; links that are dark while broken; moves of the hub; the same results and control packets for any
-//! number of blocks. `power/tcep/link_model.rs`: a fault between any two messages of the policy's link protocol. The rules for faults have
-//! not been compared with another simulator.
+//! routing and every policy with faults of links and routers, in buffers of one packet: each packet is delivered or counted as lost, all
+//! credits return, and accounts are complete. `engine/tests/faults.rs`: the shares of lost packets, for routings with and without a choice
+//! of hops, and with new tables. For tcep: no packet is lost or blocked under random faults of links in rows, grids and groups. With faults
+//! of routers, every packet that is not delivered counts as dropped. In a row, the dropped packets are exactly those from and to the dead
+//! router. Small rows with several faults at the same time; links that are dark while broken; moves of the hub; the same results and
+//! control packets for any number of blocks. `power/tcep/link_model.rs`: a fault between any two messages of the policy's link protocol.
+//! The rules for faults have not been compared with another simulator.
 
 use crate::network::failures::{FIRST, Fault, Member, Part};
 use crate::network::pairs;
@@ -80,8 +80,8 @@ use weft_topology::{Peer, Port};
 use weft_units::{Cycles, Refusal};
 
 impl Spec {
-    /// The cycle in which new tables take effect after failures or repairs in cycle `change`: `FaultTimes::rebuild_delay` later. Exception:
-    /// the first tables of a run already exclude parts that are broken from the start.
+    /// The cycle in which new tables take effect after failures or repairs in cycle `change`: `FaultTimes::rebuild_delay` later. Cycle 0
+    /// for parts that are broken from the start, because the first tables of a run already exclude these.
     pub fn rebuilt(&self, change: Cycles) -> Cycles {
         if change <= FIRST { 0 } else { change.saturating_add(self.fault_times.rebuild_delay) }
     }
@@ -190,8 +190,8 @@ impl Spec {
         }
     }
 
-    /// Refuses a member index that does not exist in the trunk. Also refuses a fault of the last working member of a trunk, because
-    /// routings would still use the trunk.
+    /// Refuses an index without a link in the trunk. Also refuses a fault after which no member of the trunk would work, because routings
+    /// would still use the trunk.
     fn check_member(&self, k: usize) -> Result<(), Refusal> {
         let Fault { what, at, .. } = self.faults[k];
         let Part::Member(Member { ends: [a, b], class, number }) = what else { return Ok(()) };
@@ -228,7 +228,7 @@ impl Spec {
         refuse(what, "let one of these links work, or write one fault without `member`: routings then avoid it".into())
     }
 
-    /// Refuses a link class if two neighbours have no link of this class. If `managed` is given, only links of that class are permitted.
+    /// Refuses a link class if two neighbours have no link of this class. If `managed` is given, only links of class `managed` may fail.
     fn check_class(&self, k: usize, [a, b]: [u32; 2], class: Option<u8>, managed: Option<u8>) -> Result<(), Refusal> {
         let mut there: Vec<u8> = self.neighbours(a).filter(|&(far, _)| far == b).map(|(_, class)| class).collect();
         there.retain(|&class| managed.is_none_or(|managed| class == managed));
@@ -264,7 +264,7 @@ impl Spec {
         Err(Refusal::new(format!("faults.{k}.router"), what, help))
     }
 
-    /// A second remedy, for jobs that wait for packets: if links between the two routers fail, these packets are lost.
+    /// The second remedy in the message for a job that waits for packets which would be lost if the links between the two routers fail.
     fn or_leave(&self, a: u32, b: u32) -> &'static str {
         let leads_there = |port: &Port| matches!(port.peer, Peer::Router { router, .. } if router == b);
         let is_trunk = self.graph.ports(a).iter().filter(|port| leads_there(port)).nth(1).is_some();
@@ -296,8 +296,8 @@ impl Spec {
         nets.link(&coords, a, b).filter(|&(d, ..)| self.managed[usize::from(nets.classes[d])])
     }
 
-    /// Refuses links that never return, if no path remains between two routers of a subnetwork. Routers that themselves fail forever do not
-    /// count.
+    /// Refuses links that stay broken, if no other router of their subnetwork keeps links to both ends. Links of routers that themselves
+    /// fail forever are permitted.
     fn check_ways(&self, nets: &Subnets) -> Result<(), Refusal> {
         let lost = |part: Part| self.faults.iter().any(|f| f.until.is_none() && f.is_of(part));
         let gone = |a: u32, b: u32| lost(Part::Link([a, b])) || lost(Part::Router(a)) || lost(Part::Router(b));
@@ -319,7 +319,7 @@ impl Spec {
     }
 }
 
-/// Refuses faults for a routing without `Routing::aim`. This function returns the link that a packet takes between two neighbours in a
+/// Refuses faults for a routing without `Routing::aim`, the function that returns the link that a packet takes between two neighbours in a
 /// subnetwork. If that link has failed, the head searches for another path on the same leg of its path.
 pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
     let Some(nets) = Subnets::of(&spec.graph).filter(|_| !spec.faults.is_empty() && pairs::replaces_faults(spec))

@@ -3,8 +3,8 @@
 /// The channel with the highest ratio of offered load to capacity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fullest {
-    /// Mean offered load of the channel as a share of its rate; above 1 the network cannot accept all flits. The capacity is an upper
-    /// bound, because packets that wait for other channels also occupy slots in this channel's buffer.
+    /// Mean offered load of the channel as a share of its rate; above 1 the network cannot accept all flits. The capacity that the share is
+    /// computed with is an upper bound, because packets that wait for other channels also occupy slots in this channel's buffer.
     pub share: f64,
     /// Rate of the channel [flits/cycle].
     pub rate: f64,

@@ -1,8 +1,8 @@
-//! Builds the rules of an ideal map, in which each destination has its own queue, in addition to the VCs. Refuses networks in which such a
-//! map cannot work.
+//! Builds the rules of an ideal map. An ideal map is a queueing scheme in which each destination has its own queue, in addition to the VCs.
+//! Refuses networks in which such a map cannot work.
 //!
 //! Before a head requests an output, its output port and its VC at that port must be known. Therefore each packet must have a fixed path,
-//! and each lane must be one VC. A packet reserves all its buffer slots together with the slot of its head, so only whole packets move.
+//! and each lane must be one VC. A packet reserves buffer slots for all its flits when its head gets a slot, so only whole packets move.
 
 use crate::network::classes::VcSets;
 use crate::network::pairs;

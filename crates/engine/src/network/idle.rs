@@ -1,8 +1,9 @@
 //! Skips idle time (`kernel/src/shortcuts/idle.rs`). If nothing is in flight, the clock of the whole network jumps to the next event. An
 //! event is a source that is due, the end of an agent's timer, or the failure of a part. The results are the same as without jumps.
 //!
-//! The search for the next event reads all terminals and timers. The search runs before a series of steps, and only if no head, source or
-//! stream has work. After a search that skipped few cycles, the next search is delayed. Searches therefore cost less than steps.
+//! The search for the next event reads all terminals and timers. The search runs before a series of cycles is simulated, and only if no
+//! head, source or stream has work. After a search that skipped few cycles, the next search is delayed. Searches therefore cost less than
+//! steps.
 
 use crate::network::simulation::Simulation;
 use crate::network::threads::take_of_thread;
@@ -13,11 +14,11 @@ use weft_kernel::shortcuts::profile::Kind;
 const STRETCH: u64 = 1024;
 /// Number of terminals, timers and ports that a search can read in the time of one step of an idle block.
 const LOOKS_PER_CYCLE: usize = 16;
-/// Cost of starting the waiting threads and of waiting until they have finished [flit-hops].
+/// Cost of starting the waiting threads and of waiting until they have finished [flit-hops that one thread simulates in this time].
 const HOPS_TO_BEGIN: u64 = 64;
 /// Cost of the barrier at the end of a window [flit-hops].
 const HOPS_PER_WINDOW: u64 = 16;
-/// Cost of an event at a source that no arriving flit triggers (`Sources::acts`) [flit-hops].
+/// Cost of an event at a source (`Sources::acts`) that no arriving flit triggers [flit-hops].
 const HOPS_PER_ACT: u64 = 2;
 /// The largest number of cycles between two checks of a run, while the network is empty [cycles].
 const LONGEST_LOOK: u64 = 1 << 24;
@@ -30,7 +31,7 @@ pub(crate) struct Idle {
     worth: u64,
     /// Number of cycles skipped so far.
     pub skipped: u64,
-    /// Values before the last step on several blocks: the work of the run until then [flit-hops], and the number of windows of that step.
+    /// For the last step on several blocks: the work of the run before that step [flit-hops], and the number of windows of that step.
     last_step: Option<(u64, u64)>,
 }
 
@@ -138,8 +139,8 @@ impl Simulation {
         self.blocks.iter().map(|block| block.next_created()).min().unwrap_or(self.now)
     }
 
-    /// The cycle of the next check of the run, at most `until`. The next check is `look` cycles from now, or a multiple of `look` while the
-    /// network stays empty.
+    /// The cycle of the next check of the run, at most `until`. The next check is `look` cycles from now. While the network stays empty, it
+    /// is a larger multiple of `look` from now.
     pub(crate) fn look_end(&self, look: u64, until: u64) -> u64 {
         let empty = self.empty_until().saturating_sub(self.now).min(LONGEST_LOOK) / look * look;
         until.min(self.now + empty.max(look))

@@ -15,8 +15,7 @@ use weft_units::{Cycles, Refusal, Remark};
 /// The largest number of jobs in a run. The number is limited because each block has separate statistics for every job.
 pub const MAX_JOBS: usize = 256;
 
-/// Purpose number for the random seeds of jobs whose packets do not have the first message class. Lower numbers are for workloads and
-/// routings.
+/// Purpose number of the random seeds of jobs whose packets are not of the first message class. Workloads and routings use lower numbers.
 const CLASSES: u64 = 4;
 
 /// Traffic of all terminals, as one job or several.
@@ -87,13 +86,13 @@ impl TrafficSpec {
         self.lengths().max().unwrap_or(1)
     }
 
-    /// Packet length of a terminal [flits]; the longest one if the terminal has several. A terminal without a job gets the length of the
-    /// first job.
+    /// Length of the packets that a terminal sends [flits]; the longest one if the terminal has several. A terminal without a job gets the
+    /// length of the first job.
     pub fn packet_of(&self, terminal: u32) -> u32 {
         self.job_of(terminal).map_or(1, |job| job.packets.longest())
     }
 
-    /// Number of different packet lengths of a terminal. A terminal without a job gets the number of the first job.
+    /// Number of different lengths of the packets that a terminal sends. A terminal without a job gets the number of the first job.
     pub fn lengths_of(&self, terminal: u32) -> usize {
         self.job_of(terminal).map_or(1, |job| job.packets.shares().len())
     }

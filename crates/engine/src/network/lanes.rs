@@ -1,4 +1,4 @@
-//! The lanes of a queueing scheme: finds the lanes that packets can reach on each channel, and numbers them.
+//! Finds the lanes (the queues of a queueing scheme) that packets can reach on each channel, and numbers them.
 //!
 //! Before the run, this code follows packets between all terminals, as the dependency check does. On each channel and in each VC class, it
 //! numbers the lanes that packets reach. The number of lanes of a link class is the largest number on any of its channels. If following all
@@ -16,10 +16,10 @@ use weft_api::routing::{AnyRouting, Decides, Needs};
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// The largest number of VC classes on a link. The number of bits of a route key limits it.
+/// The largest number of VC classes on a link. A route key (output port and VC class of a hop in one number) has no bits for more.
 const MAX_VC_CLASSES: u32 = 16;
 
-/// The largest number of lanes in an ideal map. The number is small because an input examines one head per lane.
+/// The largest number of lanes in an ideal map. The number is small because an input examines the first head of every lane.
 pub(crate) const MOST_IDEAL_LANES: u32 = 8;
 
 /// The lanes that a queueing scheme uses in a network.
@@ -36,12 +36,12 @@ pub(crate) struct Lanes {
     classes: usize,
     /// Number of destinations with separate queues; `None` if there is no ideal map.
     ideal: Option<u32>,
-    /// Whether the routing has an additional last VC class, without VCs of its own. A packet is on this class if its path around faults has
-    /// become too long.
+    /// Whether the routing has an additional last VC class, without VCs of its own, for packets whose path around faults has become too
+    /// long.
     spare: bool,
 }
 
-/// The lanes of an ideal map: the lane number of its scheme, modulo the number of lanes of the map.
+/// The lanes of an ideal map. The lane of a packet is its lane in the scheme, modulo the number of lanes of the map.
 #[derive(Debug)]
 struct Folded {
     scheme: Arc<dyn Scheme>,

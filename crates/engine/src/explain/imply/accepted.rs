@@ -12,7 +12,8 @@ const ROUNDING: f64 = 1e-9;
 
 /// Upper bound on the accepted load [flits/terminal/cycle, mean over the terminals of all jobs] in the first phases of the jobs. Each
 /// destination accepts the flits that terminals send to it, but at most the rate of its link. Returns `None` if no destination limits the
-/// load. The bound is also `None` for traffic with replies, for batches, and for more than [`MAX_PAIRS`] pairs, because it is unknown.
+/// load. The function also returns `None` if it cannot compute the bound: for traffic with replies, for batches, and for more than
+/// [`MAX_PAIRS`] pairs.
 pub(super) fn bound(spec: &Spec) -> Option<f64> {
     let jobs = &spec.traffic.jobs;
     let pairs: u64 = jobs.iter().map(|job| (job.terminals.len() as u64).pow(2)).sum();

@@ -1,5 +1,6 @@
-//! Bounds on the load for routings that choose among minimal paths on a grid. On every minimal path, a packet crosses the same cuts in each
-//! dimension: those between its coordinates. In the best case the channels of a cut share the cut's load evenly.
+//! Bounds on the load for routings that choose among minimal paths on a grid. A cut is the set of all channels that lead from one
+//! coordinate of a dimension to another. A packet crosses the same cuts on every minimal path: in each dimension, the cuts between the
+//! coordinates of its source and its destination. In the best case the channels of a cut share the cut's load evenly.
 
 use weft_api::state::rate::Rate;
 use weft_models::routing::on_grid::{Grid, Line};
@@ -17,7 +18,7 @@ pub(super) struct Cuts {
     /// For each cut (by [`index`]), the load of the packets that must cross it.
     forced: Vec<f64>,
     /// For each cut, the load of packets that go exactly half way round a ring. These packets cross either this cut upward, or the opposite
-    /// cut downward.
+    /// cut (half way round the ring) downward.
     either: Vec<f64>,
 }
 
@@ -72,7 +73,7 @@ impl Cuts {
             busiest = forced.iter().map(|load| load / channels).fold(busiest, f64::max);
             if self.grid.line == Line::Ring && width.is_multiple_of(2) {
                 for own in 0..width {
-                    // a packet from a to a + width / 2 crosses either the cuts x upward, for each x from a on, or the opposite cuts
+                    // a packet from coordinate a to a + width / 2 crosses the cuts of one half of the ring upward, or the opposite cuts
                     // downward
                     let opposite = (u16::from(own) + u16::from(width) / 2 + 1) % u16::from(width);
                     let (up, down) = (index(d, own, 1), index(d, opposite as u8, 0));

@@ -1,4 +1,4 @@
-//! Computes the utilisation of the busiest channel at the loads of a spec, if the paths alone determine it.
+//! Computes the utilisation of the busiest channel at the loads of a spec, if this utilisation depends only on the paths of packets.
 
 use super::Walker;
 use crate::network::fullest::{Buffers, Fullest};
@@ -14,9 +14,9 @@ use weft_topology::Peer;
 const MAX_STEPS: u64 = 1 << 18;
 
 /// The channel with the highest utilisation under the loads of the spec. `None` in these cases: packets choose paths by queues or by the
-/// states of links, a link or router fails, the load changes or depends on the network, or there are too many paths.
+/// states of links, a link or router fails, the load changes or depends on the network, or the paths need more than [`MAX_STEPS`] steps.
 ///
-/// The utilisation depends only on the share of packets on each path, not on their order. Therefore the result also exists for a routing
+/// The utilisation depends only on the share of packets on each path, not on their order. Therefore the function also works for a routing
 /// that chooses an intermediate or hops at random for each packet.
 pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
     let needs = &net.needs;
@@ -41,7 +41,7 @@ pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
 /// Whether the job offers its load as a random process with a constant rate during the whole run.
 fn is_steady(spec: &Spec, net: &Net, j: usize, job: &Job) -> bool {
     let one = Amount { packets: 1, flits: job.packets.longest().into() };
-    // a packet of one flit in every cycle is not random: its queue does not grow even if the load equals the capacity
+    // a source that sends one flit in every cycle is not random: queues do not grow even if its load equals the capacity
     let is_random = job.packets.longest() > 1 || job.phases[0].load.iter().all(|&load| load < 1.0);
     let answers = net.jobs[j].workload.in_all(one) != one;
     let follows = spec.traffic.jobs[j].workload.model().follows_network();

@@ -1,14 +1,15 @@
 //! Follows a sample of the paths, in networks with too many paths to follow all.
 //!
-//! The code takes eight samples, each with paths from every router that sends. The destinations and intermediates of a sample have equal
-//! distances in the list of all destinations or intermediates. A fixed step shifts these positions from router to router (a rank-1 lattice,
-//! shifted at random: I. H. Sloan, S. Joe, "Lattice Methods for Multiple Integration", 1994). Therefore all destinations and intermediates
-//! occur about equally often, and the loads of channels have far less noise than with independent random choices. The error of a mean
-//! follows from the spread of the eight samples.
+//! The code takes eight samples, each with paths from every router that sends. A sample takes destinations and intermediates at equal
+//! distances from the list of all destinations or intermediates. From router to router, a fixed step shifts the positions of these in the
+//! list (a rank-1 lattice, shifted at random: I. H. Sloan, S. Joe, "Lattice Methods for Multiple Integration", 1994). Therefore all
+//! destinations and intermediates occur about equally often, and the loads of channels have far less noise than with independent random
+//! choices. The error of a mean follows from the spread of the eight samples.
 //!
-//! In one sample, the load of the busiest channel is too high on average, because this channel is the busiest partly by chance. Take the
-//! channel that is busiest in seven samples. Its load in the eighth sample is too low on average, because another channel may have a higher
-//! load. The estimate is the midpoint between these two values, and its interval extends beyond both values.
+//! In one sample, the load of the busiest channel is too high on average, because this channel is the busiest partly by chance. If we
+//! instead take the channel that is busiest in seven samples, its load in the eighth sample is too low on average, because the channel that
+//! is really the busiest may be another one. The estimate is the midpoint between these two values, and its interval extends beyond both
+//! values.
 
 use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers};
 use crate::explain::serial::NO_LINKS;
@@ -25,7 +26,7 @@ const STEPS: u64 = MAX_STEPS / 2;
 const T95: f64 = 2.365;
 /// Maximum number of parts into which the walk splits a packet that chooses again at each router.
 const MAX_PARTS: u64 = 256;
-/// Number of routers whose destinations are counted, to decide whether lists for all routers are short enough.
+/// Number of routers whose destinations are counted, to estimate whether the destinations of all routers can be listed.
 const PROBES: usize = 4;
 
 /// The stream of random numbers for all samples. The seed is fixed, so the same scenario always gets the same sample.
@@ -60,7 +61,7 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// The sampling errors of predictions whose bound and means come from different walks.
+    /// Combines the sampling errors of predictions whose means come from one walk, and whose bound comes from another walk.
     pub(super) fn with_bound_of(means: Option<Self>, bound: Option<Self>, value: Option<f64>) -> Option<Self> {
         let some = means.or(bound)?;
         let exact = value.unwrap_or(1.0);
@@ -81,7 +82,7 @@ struct Sample {
     cuts: Option<Cuts>,
     /// The offset of the sample's lattice.
     shift: f64,
-    /// The step that shifts the lattice from router to router.
+    /// The step by which the lattice shifts from each router to the next.
     step: usize,
     /// The lattice's offset for intermediates. It is independent of the offset for destinations.
     start: f64,
@@ -164,7 +165,7 @@ impl Walker<'_> {
     }
 
     fn begin(&mut self, k: usize, senders: usize) -> Sample {
-        // multiples of the golden ratio are spread evenly, even if there are only a few
+        // the fractional parts of multiples of the golden ratio are spread evenly from 0 to 1, even if there are only a few
         let golden = (k + 1) as f64 * 0.618_033_988_749_895;
         let mut step = (golden.fract() * senders as f64) as usize;
         while gcd(step as u128, senders as u128) != 1 {
@@ -187,7 +188,7 @@ impl Walker<'_> {
         std::mem::swap(&mut self.cuts, &mut sample.cuts);
     }
 
-    /// Whether few enough steps are needed to list the destinations of all terminals.
+    /// Whether the destinations of all terminals can be listed in at most `MAX_STEPS` steps.
     fn can_list(&self, senders: &[u32]) -> bool {
         let (mut probed, mut destinations, mut sources) = (0, 0, 0);
         for &router in senders.iter().step_by(senders.len().div_ceil(PROBES)) {
@@ -265,9 +266,9 @@ impl Walker<'_> {
         mean
     }
 
-    /// At most `most` of the outcomes of the source's random choices for this packet, at equal distances in the list of all, and the length
-    /// of that list. The function does not create the packets of other outcomes, because a network may have tens of thousands of
-    /// intermediates.
+    /// Picks at most `most` outcomes of the source's random choices for this packet, at equal distances in the list of all outcomes.
+    /// Returns these outcomes and the length of that list. The function does not create the packets of other outcomes, because a network
+    /// may have tens of thousands of intermediates.
     pub(super) fn pick_starts(&self, from: u32, packet: Packet, most: usize, begin: f64) -> (Vec<Packet>, usize) {
         let starts = self.starts(from, packet);
         let (all, count) = (starts.count(), starts.count().min(most));
@@ -275,7 +276,7 @@ impl Walker<'_> {
         ((0..count).map(|k| starts.nth(place(k))).collect(), all)
     }
 
-    /// The bound on the load and its confidence interval, as the head of this file describes.
+    /// The bound on the load and its confidence interval, computed as the header of this file describes.
     fn bound(&self, samples: &[Sample]) -> (f64, (f64, f64)) {
         let (low, load, high) = if self.cuts.is_some() {
             let rates: &[Rate] = &self.net.common.rates;
@@ -285,7 +286,8 @@ impl Walker<'_> {
         } else {
             busiest(samples)
         };
-        // no sample is needed for these channels, and for the injection channel of the busiest terminal
+        // if destinations are listed, `load` has the exact loads of terminal channels; that of the busiest injection channel is always
+        // exact
         let exact = self.load.iter().copied().fold(self.of_source(), f64::max);
         let bound = |load: f64| 1.0 / load.max(exact);
         (bound(load), (bound(high), bound(low)))
@@ -310,8 +312,7 @@ fn busiest(samples: &[Sample]) -> (f64, f64, f64) {
     ((other - T95 * other_error).min(load), load, (naive + T95 * naive_error).max(load))
 }
 
-/// Picks `count` flows at equal distances in the running sum of all rates. Each picked flow gets an equal share of the
-/// sum.
+/// Picks `count` flows at equal distances in the running sum of the flows' rates, and gives each an equal share of the total rate.
 fn pick(flows: &[Flow], count: usize, offset: f64) -> Vec<(&Flow, f64)> {
     let total: f64 = flows.iter().map(|flow| flow.rate).sum();
     let each = total / count as f64;

@@ -1,5 +1,4 @@
-//! Tests that predictions follow the hops that the routing takes in an idle network, and that other hops cost few
-//! steps.
+//! Tests that predictions follow the hops that the routing takes in an idle network, and look up few other hops.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -10,19 +9,19 @@ use weft_api::walk::Step;
 use weft_models::routing::RoutingConfig;
 use weft_topology::Graph;
 
-/// The first step, and all steps that have the same cost and are detours if and only if the first one is.
+/// The first step, and the steps that directly follow it with the same cost and the same detour flag.
 fn equal_to_first(steps: &[Step]) -> Vec<String> {
     let cost = |step: &Step| (step.cost.map(|cost| (cost.hops, cost.bias)), step.after.flags & DETOUR);
     let first = steps.first().map(cost);
     steps.iter().take_while(|step| Some(cost(step)) == first).map(|step| format!("{step:?}")).collect()
 }
 
-/// Follows a packet by its first step at each router. `first_steps` must return all steps that are equal to the first,
-/// and few others.
+/// Follows a packet along the first of its `steps` at each router. Tests that `first_steps` returns all steps that are equal to the first
+/// one, and few others.
 fn follow(graph: &Graph, routing: &dyn AnyRouting, from: u32, mut packet: Packet) {
     let coords = routing.coordinates(graph);
     let mut at = from;
-    // two legs can cross the network twice; in a row of three routers these are four links
+    // a path of two legs can cross the network twice: four links in a row of three routers
     for _ in 0..graph.routers().max(2 * graph.diameter() + 1) {
         let here = coords[at as usize];
         let (all, first) = (routing.steps(here, &packet, 1), routing.first_steps(here, &packet, 1));
@@ -45,7 +44,7 @@ fn first_steps_are_the_first_of_all_steps() {
             // a routing table fits only one graph, so this routing refuses the others
             let Ok(routing) = example.config.build(graph) else { continue };
             if routing.needs().sees_terminals {
-                continue; // its paths belong to pairs of terminals, and it makes no choices
+                continue; // its paths depend on the terminals, and it makes no choices
             }
             let coords = routing.coordinates(graph);
             let draws = routing.draws().outcomes(Packet::default(), 1);
@@ -138,7 +137,7 @@ fn all_paths_of_ugal_in_a_dragonfly_are_followed_without_its_detours() {
         let net = assemble::net(&spec).expect("a network");
         let mut walker = Walker::new(&spec, &net);
         let means = walker.walk_all().expect("few enough steps");
-        // steps for each pair: one for the start, two choices at most (the adaptive routing chooses again), and one for each other hop
+        // steps for each pair of routers: one for the start, at most two choices (`dragonfly_par` chooses twice), and three other hops
         let most = u64::from(spec.graph.routers()).pow(2) * (1 + 2 * STEPS_OF_CHOICE + 3);
         assert!(walker.steps <= most, "{routing}: {} steps, {} hops", walker.steps, means.hops);
     }

@@ -30,7 +30,7 @@ impl Builder<'_> {
                 Far::Terminal(_) => (self.net.faults.repair != Repair::ByPolicy).then_some(from),
                 Far::Nowhere => None,
             };
-            // a fault that names the link class of one channel also names the opposite channel
+            // if a fault names only the link class of the opposite channel, it breaks this channel too
             let named = move |f: &&Fault, to| f.names(from, to, port.back) && !f.names(from, to, port.class);
             let trunk = self.spec.graph.trunk(from, number);
             let member = trunk.members().position(|member| member == number).unwrap_or(0) as u16;
@@ -71,8 +71,8 @@ impl Builder<'_> {
             managed: self.manages(&out),
             buffer: self.net.links[usize::from(out.class)].capacity,
         };
-        // agents have entries for injection channels only if the policy manages these, so other networks need no memory
-        // for them
+        // agents have entries for injection channels only if the policy manages these channels; otherwise the entries would only take
+        // memory
         let injection = |out: Output<'_>| {
             let id = block.interfaces().terminals[out.router as usize].id;
             let router = self.division.number(self.spec.graph.terminal_at(id).0);

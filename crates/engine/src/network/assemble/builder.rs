@@ -109,7 +109,7 @@ impl Builder<'_> {
         ports
     }
 
-    /// The terminals at these ports, in the order of the ports. Injection channels of terminals have the indices after those of the ports.
+    /// The terminals at these ports, in the order of the ports. Injection channels have the indices after those of the ports.
     fn terminals(&self, ports: &[Port]) -> Vec<Terminal> {
         let ids = ports.iter().filter_map(|port| match port.far {
             Far::Terminal(t) => Some(t),
@@ -123,14 +123,14 @@ impl Builder<'_> {
         ports.iter().map(|port| port.class).chain(std::iter::repeat_n(0, terminals))
     }
 
-    /// Maximum numbers of events that can be in flight at once, for which memory is reserved. If such a maximum is far above the number of
-    /// any real run, a smaller but still generous number is used.
+    /// Maximum numbers of events that can be in flight at once, for which memory is reserved. Some maxima are far above the number of
+    /// events in any real run; for these a smaller but still generous number is used.
     fn room(&self, ports: &[Port], terminals: usize) -> Room {
         let (net, spec) = (self.net, self.spec);
         let per_channel = |class: u8| net.links[usize::from(class)].capacity as usize;
         let shortest = spec.traffic.lengths().min().unwrap_or(1) as usize;
         let buffered = ports.iter().map(|port| per_channel(port.back)).sum::<usize>() / shortest;
-        // flits on the link, and flits that wait before it: room for 16 waiting flits was too little under overload
+        // flits on the link, and 32 flits that wait before it: room for 16 waiting flits was too little under overload
         let on_wire = |class: u8| {
             let link = &net.links[usize::from(class)];
             (link.latency + net.router.after_grant + 32).min(u64::from(link.capacity)) as usize
@@ -150,13 +150,13 @@ impl Builder<'_> {
         }
     }
 
-    /// Maximum number of extra cycles that flits on a channel need in its slowest mode, compared with the full rate.
+    /// Maximum number of cycles that flits on any channel need in its slowest mode, in addition to the cycles at the full rate.
     fn slowed(&self) -> u64 {
         let of_class = |(c, link): (usize, &LinkClass)| parameters::slowed(self.spec, c, link);
         self.spec.links.iter().enumerate().map(of_class).max().unwrap_or(0)
     }
 
-    /// Maximum number of deliveries in flight of which sources will be notified. A terminal receives at most one tail per cycle.
+    /// Maximum number of deliveries in flight that will be reported to sources. A terminal receives at most one tail per cycle.
     fn to_deliver(&self, terminals: usize) -> usize {
         if self.net.tells { 64 * terminals } else { 0 }
     }
@@ -178,7 +178,8 @@ impl Builder<'_> {
             next_act: sources.iter().map(|sources| sources.all().next_act()).min().unwrap_or(NOT_DUE),
             terminal_of,
             busy: Active::new(terminals.len()),
-            // a terminal with queues may set a second alarm while an alarm for a later cycle is still in the wheel
+            // an alarm wakes a terminal when a source is due; a terminal with queues may set a second alarm while a later one is still in
+            // the wheel
             alarms: Wheel::new(1024, if queues.each > 0 { 4 } else { 1 } * terminals.len() + 1),
             queues,
             limits: Limits::default(),
@@ -291,8 +292,8 @@ impl Builder<'_> {
         }
     }
 
-    /// For each job, builds the sources of its terminals in this block. The function also numbers the terminals'
-    /// sources, and sets when each source is first due.
+    /// For each job, builds the sources of its terminals in this block. The function also numbers the sources of each terminal, and sets
+    /// the cycle in which each source is first due.
     fn sources(&self, terminals: &mut [Terminal]) -> Vec<JobSources> {
         let of_job = |(j, job): (usize, &NetJob)| {
             let mut here: Vec<&mut Terminal> = terminals.iter_mut().filter(|t| usize::from(t.job) == j).collect();

@@ -2,8 +2,8 @@
 //!
 //! In most networks this order is the order of router numbers. A tree numbers its routers level by level, so this order would put all
 //! leaves into one block and the routers above them into another. Therefore the blocks of a tree get the subtrees below the top in turn,
-//! each with its share of the top routers. This division also helps programs, whose ranks that send at the same time are often neighbours.
-//! With the subtrees in turn, all blocks have work at these times.
+//! each with its share of the top routers. This division also helps programs, because ranks that send at the same time are often
+//! neighbours. Because consecutive subtrees are in different blocks, all blocks have work at these times.
 
 use std::sync::Arc;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
@@ -90,7 +90,7 @@ impl Division {
     }
 }
 
-/// The order of a network's routers that is cut into blocks, and its units.
+/// The order of a network's routers, which is cut into blocks, and the units of this order.
 #[derive(Debug)]
 pub(super) struct Order {
     pub routers: Vec<u32>,
@@ -127,7 +127,8 @@ impl Order {
             let (position, size) = (before[level as usize], u64::from(levels.size(level)));
             before[level as usize] += 1;
             let subtree = position * subtrees / size;
-            // this share puts routers that are above each other next to each other in the order
+            // within a subtree, routers are sorted by this share, so routers of different levels that are above each other are neighbours
+            // in the order
             let share = (2 * position + 1) * u64::from(u32::MAX) / size;
             places.push(((subtree % turns, subtree), share, level, router));
         }

@@ -15,12 +15,12 @@ use weft_units::{Cycles, Refusal};
 /// next can cross the switch. Therefore the link is never idle because of a missing grant.
 const STAGED: u32 = 2;
 
-/// Maximum delay of a link or a router [cycles], because wheels have a slot for each cycle that an event can be ahead.
+/// Maximum delay of a link or a router [cycles], because the calendar wheels of events have a slot for each cycle of the longest delay.
 const MAX_DELAY: Cycles = 1 << 20;
 
-/// Refuses wormhole flow control with a routing that needs escape paths. An escape path helps only packets at the head of a queue. Under
-/// virtual cut-through, every blocked packet is at the head of a queue, or waits behind the packet there. Under wormhole flow control, a
-/// packet may be blocked behind the tail of another packet whose head is blocked elsewhere.
+/// Refuses wormhole flow control with a routing that needs escape paths. An escape path helps only packets at the front of a queue. Under
+/// virtual cut-through, every blocked packet is at the front of a queue, or waits behind the packet at the front. Under wormhole flow
+/// control, a packet may be blocked behind the tail of another packet whose head is blocked elsewhere.
 pub(super) fn refuse_worms(spec: &Spec, proof: &Proof) -> Result<(), Refusal> {
     let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
     if worms && matches!(proof, Proof::Escapes | Proof::EscapeRings(_)) && !spec.allow_dependency_cycle {
@@ -102,7 +102,7 @@ pub(super) fn after_grant(spec: &Spec) -> Result<u64, Refusal> {
     })
 }
 
-/// The part of the router delay that a head waits after the packet before it has left the VC.
+/// The part of the router delay that a head spends only after the previous packet has left the VC [cycles].
 pub(super) fn routing_delay(spec: &Spec) -> Result<u64, Refusal> {
     let router = &spec.router;
     if router.routing_delay > router.delay {
@@ -172,8 +172,8 @@ fn is_paced(spec: &Spec, c: usize) -> bool {
     spec.links[c].rate != Rate::ONE || slows || spec.router.output_buffer.is_some()
 }
 
-/// Maximum number of extra cycles for the waiting flits of a channel of class `c`, and for the flits after them, in the channel's slowest
-/// mode. The result is 0 if no mode is slower than the full rate.
+/// Maximum number of additional cycles that a channel of class `c` needs in its slowest mode, compared with the full rate, for the flits
+/// that wait for it and the flits behind them. The result is 0 if no mode is slower than the full rate.
 pub(crate) fn slowed(spec: &Spec, c: usize, link: &LinkClass) -> u64 {
     let slowest = spec.slowest_mode();
     if !spec.managed[c] || slowest == Rate::ONE {
@@ -230,7 +230,8 @@ fn check_rate(spec: &Spec, link: &LinkClass, class: usize) -> Result<(), Refusal
     Err(Refusal::new(path, format!("{} flits per cycle, but {feeder}", link.rate.per_cycle()), help))
 }
 
-/// Refuses too few VCs for the routing's classes and their lanes (`needed` describes these), and a buffer that is too small for a packet.
+/// Refuses a link class that has too few VCs for the routing's VC classes and their lanes (`needed` names these in words), or a buffer too
+/// small for a packet.
 fn check_buffer(spec: &Spec, link: &LinkClass, needed: &str, classes: u8, name: &str) -> Result<(), Refusal> {
     let path = |key: &str| format!("links.{name}.{key}");
     if link.vcs < classes {
@@ -290,7 +291,7 @@ fn vcs_of_sets(c: usize, needed: &Needs, sets: &VcSets, ranges: &[(u32, u32)]) -
 /// of the `usable` VCs. A class on which packets enter a ring has the same VCs as the class on which they continue in the ring.
 fn vcs_of(c: usize, needed: &Needs, sets: &VcSets, usable: u32) -> [u16; 16] {
     let mut vcs_of = [0u16; 16];
-    // rings that declare their number of VCs get the highest VCs, in descending order
+    // rings that declare their number of VCs get the VCs with the highest numbers; the first ring gets the highest
     let mut usable = usable;
     for (entry, vcs) in needed.ring_entries_on(c).filter_map(|entry| Some((entry, u32::from(entry.vcs?)))) {
         vcs_of[usize::from(entry.move_on)] = ((1u32 << usable) - (1u32 << (usable - vcs))) as u16;

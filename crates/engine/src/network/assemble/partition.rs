@@ -49,8 +49,8 @@ fn bounds_in(order: &Order, spec: &Spec, blocks: usize, whole_groups: bool, work
     with_whole_nodes(spec, with_notes_at_once, bounds, (order, steps))
 }
 
-/// Number of cycles after which terminals of one node affect each other: the minimum over jobs with a node that is divided between blocks.
-/// `None` if no node is divided.
+/// Number of cycles after which terminals of one node affect each other: the minimum over those jobs that have a node (a group of their
+/// terminals) in several blocks. `None` if no node is divided.
 pub(crate) fn notes_after(spec: &Spec, division: &Division) -> Option<u64> {
     let block = |terminal: u32| division.block(spec.graph.terminal_at(terminal).0);
     let is_divided = |node: &[u32]| node.iter().any(|&terminal| block(terminal) != block(node[0]));
@@ -58,7 +58,7 @@ pub(crate) fn notes_after(spec: &Spec, division: &Division) -> Option<u64> {
     jobs.filter_map(|job| job.workload.model().notes_after(spec.cycle_fs)).min()
 }
 
-/// For a job whose nodes have several terminals, the terminals of each node; otherwise empty.
+/// For a job whose nodes have several terminals, the terminals of each node; empty for other jobs.
 fn nodes<'a>(spec: &Spec, job: &'a Job) -> impl Iterator<Item = &'a [u32]> {
     let together = job.workload.model().terminals_together(spec.graph.planes()) as usize;
     job.terminals.chunks(together.max(1)).filter(move |_| together > 1)
@@ -73,7 +73,7 @@ fn with_whole_nodes<'a>(
     (order, steps): (&Order, &[u32]),
 ) -> Vec<u32> {
     let place_of = order.place_of();
-    // by position in the order: the number of nodes that have terminals both before it and at or after it
+    // by position in the order: the number of nodes with terminals on both sides of the bound before this position
     let mut divided = vec![0i32; place_of.len() + 1];
     for node in jobs.flat_map(|job| nodes(spec, job)) {
         let places = node.iter().map(|&terminal| place_of[spec.graph.terminal_at(terminal).0 as usize]);
@@ -130,7 +130,7 @@ fn bounds(work: &[u64], blocks: u32, units: &[u32]) -> Vec<u32> {
     let mut bounds = vec![0];
     for b in 1..blocks {
         let due = u64::from(b) * all / u64::from(blocks);
-        // the last unit that begins at or before the due work; each block gets at least one unit
+        // the last unit with at most `due` work before it; each block gets at least one unit
         let unit =
             units[..count as usize].partition_point(|&first| work[first as usize] <= due).saturating_sub(1) as u32;
         bounds.push(unit.clamp(bounds[b as usize - 1] + 1, count - (blocks - b)));
@@ -139,8 +139,8 @@ fn bounds(work: &[u64], blocks: u32, units: &[u32]) -> Vec<u32> {
     bounds.into_iter().map(|unit| units[unit as usize]).collect()
 }
 
-/// Imbalance: the work of the largest block divided by the mean, minus 1. The other blocks wait for about this share of
-/// the time.
+/// Imbalance: the work of the largest block divided by the mean work of all blocks, minus 1. On average, a block waits for the largest
+/// block for about this share of the time.
 fn uneven(work: &[u64], bounds: &[u32]) -> f64 {
     let of_block = |both: &[u32]| work[both[1] as usize] - work[both[0] as usize];
     let largest = bounds.windows(2).map(of_block).max().unwrap_or(0);
@@ -148,8 +148,8 @@ fn uneven(work: &[u64], bounds: &[u32]) -> f64 {
     largest as f64 * (bounds.len() - 1) as f64 / all as f64 - 1.0
 }
 
-/// Whether some link between routers of the same unit is shorter than all links between units. If units were divided, this link would
-/// shorten the windows in which blocks run independently.
+/// Whether some link between routers of the same unit is shorter than all links between units. A window, in which blocks run independently,
+/// is at most as long as the shortest delay between two blocks. Therefore dividing units with such a link would shorten the windows.
 fn is_closer_inside(spec: &Spec, unit_of: &[u32]) -> bool {
     let alone = |class: u8| {
         let link = &spec.links[usize::from(class)];
@@ -178,7 +178,7 @@ const CACHE: u64 = 3 << 19;
 /// Whether the state of the ports, together with the packets in flight, is larger than the second-level cache.
 pub(super) fn is_larger_than_cache(spec: &Spec) -> bool {
     let of_ports = port_bytes(&spec.graph);
-    // if the ports alone are too large, the packets in flight (which need distances) are not computed
+    // the number of packets in flight needs the distances of all routers, so it is computed only if the ports alone fit
     of_ports > CACHE || of_ports + (packets_under_way(spec) * size_of::<Packet>() as f64) as u64 > CACHE
 }
 
@@ -268,7 +268,7 @@ mod tests {
         // 22 rows in 16 blocks: the largest block has two rows, and the mean is 22 / 16 = 1.375
         assert!((uneven(&work, &bounds(&work, 16, &rows)) - (2.0 / 1.375 - 1.0)).abs() < 1e-9);
         let split = firsts(&spec, 16, false);
-        // if rows are divided, the largest block has 31 routers, and the mean is 484 / 16 = 30.25
+        // if rows are divided, the largest of 16 blocks has 31 of the 484 routers, and the mean is 484 / 16 = 30.25
         assert!((uneven(&work, &split) - (31.0 / 30.25 - 1.0)).abs() < 1e-9, "{split:?}");
         assert_eq!(firsts(&spec, 11, false), bounds(&work, 11, &rows), "two rows each");
         assert_eq!(firsts(&spec, 30, false), bounds(&work, 30, &single), "more blocks than rows");
@@ -319,7 +319,8 @@ mod tests {
         job.workload =
             serde_json::from_str(&format!(r#"{{"programs": {{"program": {program}}}}}"#)).expect("a workload");
         job.terminals.truncate(4);
-        // half of the work is (4 x (5 + 16) + 12 x 5) / 2 = 72, and each of the first four routers has 21
+        // 16 routers have 5 ports each, and four of them a terminal that counts 16 more: half of the work is (4 x (5 + 16) + 12 x 5) / 2 =
+        // 72
         assert_eq!(firsts(&spec, 2, false), [0, 3, 16]);
     }
 
@@ -350,11 +351,11 @@ mod tests {
             spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
             (notes_after(&spec, &partition(&spec, 2, false)), firsts(&spec, 2, false))
         };
-        // two routers: each node has a terminal at each router, so a cut divides all nodes
+        // two routers: each node has a terminal at each router, so a bound between the routers divides all nodes
         let single = r#"{"single_router": {"terminals": 4}}"#;
         assert_eq!(halves(single, "0ns"), (None, vec![0, 2]));
         assert_eq!(halves(single, "30cycles"), (Some(30), vec![0, 1, 2]));
-        // four routers: the first two nodes are at the first two routers, so a cut between the pairs divides no node
+        // four routers: the first two nodes are at the first two routers, so a bound after two routers divides no node
         let pair = r#"{"hyperx": {"widths": [2], "terminals_per_router": 2}}"#;
         assert_eq!(halves(pair, "30cycles"), (None, vec![0, 2, 4]));
     }
@@ -372,7 +373,8 @@ mod tests {
         assert_eq!(firsts(&spec, 4, false), [0, 2, 6, 8, 12], "bounds at 0, 3, 6, 9 and 12, moved by a router");
     }
 
-    /// Tests that packets on long links count as state: they fill a cache that is larger than the state of the ports.
+    /// Tests that packets on long links count as state: although the state of the ports fits into the cache, the state with these packets
+    /// does not.
     #[test]
     fn packets_under_way_count_as_state() {
         let dragonfly =

@@ -1,5 +1,5 @@
-//! Builds some fields of `Net`: the rules of routers and faults, the slow paths and the times. This file also collects the properties of a
-//! run that decide which shortcuts it uses.
+//! Builds some fields of `Net`: the rules of routers and faults, the flags for slow code paths, and times. This file also collects the
+//! properties of a run that decide which shortcuts it uses.
 
 use super::{lookahead, parameters, partition};
 use crate::network::classes::VcSets;
@@ -53,7 +53,8 @@ pub(super) fn faults(spec: &Spec, routing: &dyn AnyRouting, tables: Vec<Tables>)
 }
 
 /// The properties of a run that decide which shortcuts it uses. `watches`: whether the user watches packets. `paced`: whether at least one
-/// link needs pacing. `maps_queues`: whether queues are set aside for congested outputs, or an ideal map has queues in addition to the VCs.
+/// link needs pacing. `maps_queues`: whether a queueing scheme has queues in addition to the VCs: queues set aside for congested outputs,
+/// or queues of an ideal map.
 pub(super) fn facts<'a>(
     spec: &Spec,
     needs: &'a Needs,
@@ -87,8 +88,8 @@ pub(super) fn facts<'a>(
     facts
 }
 
-/// The slow paths of the cycle loop that a run needs, because rare features are on. `terminals_paced`: whether the links of
-/// terminals need pacing.
+/// The slow code paths of the cycle loop that the rare features of a run need. `terminals_paced`: whether the links of terminals need
+/// pacing.
 pub(super) fn slow_paths(
     spec: &Spec,
     jobs: &[NetJob],

@@ -9,7 +9,7 @@ use weft_topology::TopologyConfig;
 /// Parameters of the buffers: number of VCs, number of packets that fit into a VC, and number of flits of a packet.
 type Buffers = (u8, u32, u32);
 
-/// A spec with full load on a torus with one terminal per router.
+/// A spec with a load of 1 on a torus with one terminal per router.
 fn full(widths: &str, pattern: &str, dateline: &str, (vcs, packets, flits): Buffers) -> Spec {
     let topology = format!(r#"{{"torus": {{"widths": {widths}, "terminals_per_router": 1}}}}"#);
     let topology: TopologyConfig = serde_json::from_str(&topology).unwrap();

@@ -1,4 +1,5 @@
-//! Refuses a routing whose declarations omit facts that the cycle loop or the dependency check needs.
+//! Refuses a routing that does something which it has not declared, although the cycle loop or the dependency check relies on the
+//! declaration.
 
 use super::walks::{Lost, SAMPLE, Taken, Walks};
 use std::collections::HashSet;
@@ -101,7 +102,7 @@ impl Walks<'_> {
         let routers = 0..self.graph.routers();
         let hops = routers.map(|from| if from == to { Ok(None) } else { escape(from).map(Some) });
         let hops: Vec<Option<(Hop, u32)>> = hops.collect::<Result<_, _>>()?;
-        // routers whose escape path is known to reach `to`
+        // for each router, whether its escape path is known to reach `to`
         let mut arrives: Vec<bool> = hops.iter().map(Option::is_none).collect();
         for from in 0..self.graph.routers() {
             let mut path = vec![from];

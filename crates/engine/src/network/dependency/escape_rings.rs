@@ -16,10 +16,10 @@ use std::collections::HashMap;
 use weft_api::routing::{Decides, Hop};
 use weft_api::walk::{EscapeRing, RingHop, Step};
 
-/// The largest number of packet states that the check follows to each destination of a sample.
+/// The largest number of packet states that the check follows for each destination in its sample.
 const MOST_STATES: usize = 20_000;
 
-/// The largest number of destinations in the sample.
+/// The largest number of destinations in this sample.
 const DESTINATIONS: usize = 8;
 
 const MEND: &str = "check `steps`, `taken` and the rings of `proof`";

@@ -1,7 +1,7 @@
 //! Rings that keep a bubble (bubble flow control), in the check of channel dependencies.
 //!
-//! A cycle of channels is such a ring under three conditions. All hops between its channels use the class for moving on. Each channel has
-//! exactly one next channel in the cycle. All other hops into the cycle, including the first hops of new packets, use the class for
+//! A cycle of channels is such a ring under three conditions. All hops between its channels use the VC class for moving on. Each channel
+//! has exactly one next channel in the cycle. All other hops into the cycle, including the first hops of new packets, use the VC class for
 //! entering. A packet that enters the ring needs space for one packet more than a packet that moves on in it. Therefore the ring never
 //! becomes full, and its packets can't all wait for each other (`network/bubbles.rs`). The packets of the ring can only wait for a resource
 //! outside the ring. The ring therefore counts as one node of the graph, and hops inside the ring are not dependencies. A path of
@@ -34,8 +34,8 @@ impl Rings {
 }
 
 impl Dependencies<'_> {
-    /// Replaces a proof that does not show where packets start by [`Proof::EveryState`], if there are rings. The reason is that the first
-    /// hop of a packet must use the class for entering a ring.
+    /// If there are rings, replaces a proof that does not show where packets start by [`Proof::EveryState`]. The reason: the check must
+    /// know the first hops of packets, because these must use the class for entering a ring.
     pub(super) fn seen_from_starts<'p>(&self, proof: Proof<'p>) -> Proof<'p> {
         if self.ring_entries.is_empty() {
             return proof;
@@ -97,8 +97,7 @@ impl Dependencies<'_> {
                 before.entry(to).and_modify(|known| *known = None).or_insert(Some(from));
             }
         }
-        // a node on which packets start has no single predecessor: these packets use the class for moving on instead of the class for
-        // entering
+        // packets that start on a node of the class for moving on do not use the class for entering, so this node has no single predecessor
         before.extend(self.starts.iter().map(|&start| (start, None)));
         let onward = |from: Node| {
             let to = next.get(&from).copied().flatten()?;
@@ -109,7 +108,7 @@ impl Dependencies<'_> {
                 continue;
             }
             let mut path = vec![start];
-            // each node has only one predecessor, so a path that does not end returns to its start
+            // each node of the path has only one predecessor, so a path that does not end returns to its start
             let closes = loop {
                 match onward(path[path.len() - 1]) {
                     Some(to) if to == start => break true,

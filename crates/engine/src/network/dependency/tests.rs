@@ -43,8 +43,8 @@ fn leaves_out_some(graph: &Graph, routing: &(dyn AnyRouting + 'static), walked: 
     lists && walked.edges.iter().zip(&proved.edges).any(|(all, proved)| all & !proved != 0)
 }
 
-/// Whether the ranks of all legs rise, for a routing whose proof consists of legs. If the ranks rise even with all classes merged into one,
-/// asserts that the check found no cycle with merged classes.
+/// For a routing whose proof consists of legs, whether ranks rise on all legs; `None` for other proofs. If ranks rise even with all VC
+/// classes merged into one, the function also asserts that the merged classes have no cycle.
 fn legs_rise(graph: &Graph, routing: &dyn AnyRouting, cycle_if_merged: bool) -> Option<bool> {
     let walks = Walks::of(graph, routing);
     let of_classes = |classes: &Classes| {
@@ -91,7 +91,7 @@ fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
                 let has_global_links = graph.structure().groups.as_ref().is_some_and(|groups| groups.global.is_some());
                 assert!(rise || !has_global_links, "{what}: large networks of groups are judged by ranks");
             }
-            // escapes are only a part of the hops that packets may take
+            // if the proof is about escapes, packets may take other hops too, and these can have cycles
             if !matches!(routing.proof(), Proof::Escapes | Proof::EscapeRings(_)) {
                 let all = walked(graph, &*routing, false);
                 assert_eq!(all.find_cycle(), None, "{what}");
@@ -99,7 +99,7 @@ fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
                 let cycle = walked(graph, &*routing, true).find_cycle().is_some();
                 assert!(!cycle || merged.is_err(), "{what}, merged");
                 // Proofs of other kinds list turns without packets, so they can contain turns that no packet takes. The comparison also
-                // excludes routings whose paths depend on terminals, because the seed determines which of their flows meet.
+                // excludes routings whose paths depend on terminals, because the seed determines which of their packets meet.
                 let follows = matches!(routing.proof(), Proof::EveryState | Proof::Rises { .. } | Proof::OneLeg { .. });
                 if follows && !routing.needs().sees_terminals {
                     assert_eq!(cycle, merged.is_err(), "{what}, merged: {merged:?}");
@@ -161,7 +161,7 @@ impl Routing for Wanders {
         // port 0 leads to the terminal, the other ports to the routers in ascending order
         let step = |to: u64, phase: u8| {
             let hop = Hop { port: (to + u64::from(to < at)) as u16, class: packet.lane };
-            // all states have the same dimension, and the lane counts the hops
+            // states differ only by phase and lane (not by dimension); the lane counts the hops
             Step { hop, after: Packet { phase, lane: packet.lane + 1, ..*packet }, cost: None }
         };
         let others = (0..4).filter(|&to| to != at && to != packet.dest);
@@ -316,8 +316,8 @@ fn paths_of_all_terminals_are_walked_if_they_differ() {
         },
         ..direct()
     };
-    // the packets from terminals 1, 2 and 3 alone do not close the ring of dependencies; with a second VC class for the second hop, a cycle
-    // is impossible
+    // three of the four sources (terminals 1, 2 and 3) do not close the ring of dependencies; with a second VC class for the second hop, a
+    // cycle would be impossible anyway
     let graph = graph(MESH_OF_FOUR);
     let edges = |toy: &Toy| {
         let mut d = Dependencies::new(&graph, toy, &toy.needs.classes);
@@ -379,7 +379,8 @@ fn escapes_are_checked_where_a_proof_relies_on_them() {
 
 #[test]
 fn members_of_a_trunk_are_one_channel_whichever_a_routing_names() {
-    // upward on a ring of four routers; packets that pass the end take the other link, as if this link prevented a cycle
+    // packets go upward on a ring of four routers; after router 3 they take the second link of each trunk, as if separate links prevented a
+    // cycle
     let next: fn(u64, &mut Packet) -> Option<Hop> = |at, packet| {
         packet.lane |= u8::from(at == 3);
         let port = if packet.lane == 0 { 1 } else { 3 };
@@ -462,7 +463,7 @@ fn dimensions_are_distinguished_by_their_ports_not_by_the_class_of_their_links()
     assert_eq!(d.successors(d.node(0, 2, 0)).count(), 0, "and not back");
 }
 
-/// SLaC: packets that may use different numbers of stages are in flight at the same time.
+/// Tests SLaC with packets in flight that may use different numbers of stages.
 #[test]
 fn channels_of_one_number_of_stages_and_of_all_together_close_no_cycle() {
     for (columns, rows) in [(4, 4), (3, 5)] {

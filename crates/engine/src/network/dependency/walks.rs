@@ -45,10 +45,10 @@ pub(super) struct Walks<'a> {
     routers: HashMap<u64, u32>,
     /// Routers with terminals.
     pub hosts: Vec<u32>,
-    /// Outcomes of the random choices of a source, such as the direction at half a ring, or one of several parallel global links. The check
-    /// follows every packet once per outcome.
+    /// Outcomes of the random choices of a source, such as the direction to a destination half way round a ring, or one of several parallel
+    /// links. The check follows every packet once per outcome.
     pub draws: Vec<u32>,
-    /// Number of hops of the longest walk. A packet with more hops has used some pair of channel and VC class twice.
+    /// Number of hops of the longest walk. A packet with more hops has used at least one pair of a channel and a VC class twice.
     most_hops: u32,
 }
 
@@ -90,7 +90,7 @@ impl<'a> Walks<'a> {
         if packet.src == 0 {
             return Cow::Borrowed(&self.draws);
         }
-        // these random choices also depend on a hash of the source terminal
+        // the packet has a source terminal, on whose hash its random choices also depend
         Cow::Owned(self.routing.draws().outcomes(packet, 0))
     }
 
@@ -172,8 +172,9 @@ impl<'a> Walks<'a> {
         Err(Lost::new(what, "set `Needs::remembers` to true"))
     }
 
-    /// Follows the hops that `next` returns, from router `from` to the destination. A packet that changes from phase 0 to phase 1 is
-    /// followed only to the end of its first leg. Calls `each` with every hop between routers. Returns the router at which the walk ends.
+    /// Follows the hops that `next` returns, from router `from` to the destination. If a packet changes from phase 0 to phase 1 (the second
+    /// leg), the function follows it only to the end of its first leg. Calls `each` with every hop between routers. Returns the router at
+    /// which the walk ends.
     pub fn follow(&self, from: u32, packet: Packet, mut each: impl FnMut(Taken)) -> Result<u32, Lost> {
         let Some(&to) = self.routers.get(&packet.dest) else {
             let what = format!("sends a packet to coordinates {:#x}, which no router has", packet.dest);
@@ -195,9 +196,9 @@ impl<'a> Walks<'a> {
         Err(never_arrives(self.graph, from, to))
     }
 
-    /// Follows one packet along one possible path: at each router it takes one of its possible hops. The chosen hop differs between
-    /// routers. A packet with the same choice everywhere would reach few states. Calls `goes_on` with every hop between routers, and stops
-    /// when `goes_on` returns false. Returns true if the packet reached its destination, that is, `goes_on` never returned false.
+    /// Follows one packet along one possible path: at each router it takes one of its possible hops. The index of the chosen hop differs
+    /// between routers, because a packet that always takes the same index would reach few states. Calls `goes_on` with every hop between
+    /// routers. Stops and returns false when `goes_on` returns false; returns true when the packet has reached its destination.
     pub fn some_path(&self, from: u32, to: u32, mut goes_on: impl FnMut(Taken) -> bool) -> Result<bool, Lost> {
         let pick = |at: u32, of: usize| (from + to + at) as usize % of;
         let mut packets = self.packets(from, to);
@@ -227,7 +228,7 @@ impl<'a> Walks<'a> {
         self.some_states(to, usize::MAX, visit)
     }
 
-    /// Calls `visit` like `each_state`, but with at most about `most` states, from a sample of the sources.
+    /// Does the same as `each_state`, but follows only a sample of the sources and visits at most about `most` states.
     pub fn some_states(
         &self,
         to: u32,
@@ -248,7 +249,7 @@ impl<'a> Walks<'a> {
                     let mut steps = self.steps(at, to, &packet)?;
                     let cross = |step: &Step| self.cross(at, to, step.hop, &packet);
                     let next = steps.iter().map(cross).collect::<Result<Vec<_>, _>>()?;
-                    // counts only hops between routers
+                    // a hop to a terminal is no choice between routers, so it is removed
                     let mut between = next.iter();
                     steps.retain(|_| between.next().is_some_and(Option::is_some));
                     visit(last, at, &steps)?;

@@ -9,20 +9,21 @@ use weft_api::walk::{EscapeRing, Proof, RingHop, Step};
 use weft_models::routing::RoutingConfig;
 use weft_units::Refusal;
 
-/// VC class outside the rings. The next two VC classes are for entering a ring and for moving on in it.
+/// VC class of hops outside the rings; the other two are for hops that enter a ring and for hops inside a ring.
 const OUTSIDE: u8 = 0;
 const ENTER: u8 = 1;
 const MOVE_ON: u8 = 2;
 
 /// A routing on a full mesh of four routers, with escapes into rings that each test can break. A packet may take any other router as
-/// intermediate, and then the direct link. At each router except the first a packet may enter the ring 0, 1, 2, 3, and move on in it.
+/// intermediate, and then the direct link. At each router except its source a packet may enter the ring of routers 0, 1, 2, 3, and move on
+/// in this ring.
 #[derive(Debug, Clone)]
 struct Toy {
     /// The rings that the proof declares, each as a list with one hop per router.
     rings: Vec<Vec<RingHop>>,
     decides: Decides,
     entries: Vec<RingEntry>,
-    /// The router at which packets do not get a hop on this VC class; `None`: packets get all hops.
+    /// A router and a VC class: at this router packets get no hop on this class. `None`: packets get all hops.
     without: Option<(u64, u8)>,
     /// The router at which hops on the class for moving on lead to a wrong router; `None`: all hops are right.
     astray: Option<u64>,
@@ -34,7 +35,7 @@ fn port(at: u64, to: u64) -> u16 {
     (to + u64::from(to < at)) as u16
 }
 
-/// The hops of a ring that leads from each router to `next` of that router.
+/// The hops of a ring that leads from each router to the router that `next` returns for it.
 fn ring(next: impl Fn(u64) -> u64) -> Vec<RingHop> {
     (0..4).map(|at| RingHop { port: port(at, next(at)), enter: ENTER, move_on: MOVE_ON }).collect()
 }
@@ -113,7 +114,7 @@ fn refused(toy: &Toy, because: &str) {
 #[test]
 fn packets_that_may_always_go_round_the_ring_are_safe() {
     assert_eq!(loaded(&spec(), &whole()), Ok(()));
-    // the ring alone does not prevent deadlock of these packets, because all their hops outside the ring are on one VC class
+    // without a declared ring these packets can deadlock, because all their hops outside the ring are on one VC class
     let every_state = Toy { rings: Vec::new(), ..whole() };
     refused(&every_state, "does not let a packet to router 0 enter a ring at router ");
 }
@@ -122,7 +123,7 @@ fn packets_that_may_always_go_round_the_ring_are_safe() {
 fn a_ring_that_does_not_visit_all_is_refused() {
     let early = ring(|at| if at == 2 { 0 } else { (at + 1) % 4 });
     refused(&Toy { rings: vec![early], ..whole() }, "visits 3 routers, beginning at router 0, and ends at router 0");
-    // 0, 1, 2 and back to 1, so router 0 is not on this ring
+    // the hops lead to 0, 1, 2 and back to 1, so they never return to router 0
     let tail = ring(|at| if at == 2 { 1 } else { (at + 1) % 4 });
     refused(&Toy { rings: vec![tail], ..whole() }, "visits 4 routers, beginning at router 0, and ends at router 2");
     let short = whole().rings[0][..3].to_vec();

@@ -13,7 +13,7 @@ struct Round {
     /// VC classes of the first hop in a direction, and of later hops. Class 1 is for entering, class 0 for moving on.
     classes: [u8; 2],
     both: bool,
-    /// Whether packets turn round after one hop: packets that first go up, and packets that first go down.
+    /// Whether packets turn round after one hop: first for packets that begin upward, second for packets that begin downward.
     turn_back: [bool; 2],
     /// Whether the proof lists turns. Turns do not show where packets start.
     names_turns: bool,
@@ -31,8 +31,8 @@ impl Routing for Round {
         if at == packet.dest {
             return Some(Hop::to_terminal(packet));
         }
-        // The phase is 1 for packets that go up and 2 for packets that go down. The ports in these directions have the same numbers. The
-        // lane is 1 after a turn.
+        // The phase is 1 for packets that go up and 2 for packets that go down, like the numbers of the ports up and down. The lane is 1
+        // after a turn.
         let before = packet.phase;
         if before == 0 {
             packet.phase = if self.both && packet.dest % 2 == 1 { 2 } else { 1 };
