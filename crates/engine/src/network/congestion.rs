@@ -1,5 +1,6 @@
-//! Builds the congestion control that a spec selects. The control limits flows in queues per destination. Each network interface has one
-//! additional queue for congestion notifications. A spec without queues per destination is refused.
+//! Builds the congestion control that a spec selects. The control limits the rate to each destination, so each network interface needs a
+//! queue per destination. Each network interface also gets one queue for congestion notifications. A spec without queues per destination is
+//! refused.
 //!
 //! The file also compares the thresholds for marking packets with the memory in which packets can wait.
 

@@ -233,7 +233,7 @@ fn ideal_lanes(spec: &Spec, needs: &Needs) -> u32 {
     (MAX_VC_CLASSES / (u32::from(classes) * sets)).clamp(1, MOST_IDEAL_LANES)
 }
 
-/// Counts the lanes of a spec: one for each VC class if there is no queueing scheme. Refuses more lanes than the VCs of links allow.
+/// Counts the lanes of a spec. Without a queueing scheme each VC class has one lane. Refuses more lanes than the VCs of links allow.
 pub fn lanes(spec: &Spec) -> Result<LaneCounts, Refusal> {
     let routing = routing(spec)?;
     let (mut needs, model) = (routing.needs(), spec.queueing.model());
@@ -285,8 +285,9 @@ pub(crate) fn place(graph: &Graph, router: u32, port: u16) -> u32 {
     graph.port_base(router) + u32::from(graph.trunk(router, port).first)
 }
 
-/// Numbers the lanes that packets reach (1 in `lanes`), starting at 0. Lanes that no packet reaches get the same numbers in turn, because
-/// packets that leave their path at a fault can need them. Returns the number of lanes that packets reach, at least 1.
+/// Replaces each entry of `lanes` by a lane number. Lanes that packets reach (entry 1) get the numbers from 0 on. Lanes that no packet
+/// reaches (entry 0) share these numbers in turn, because packets that leave their path at a fault can need such lanes. Returns the number
+/// of lanes that packets reach, at least 1.
 fn number(lanes: &mut [u8]) -> u8 {
     let count = lanes.iter().filter(|&&reached| reached != 0).count().max(1);
     let (mut next, mut others) = (0, 0);

@@ -13,7 +13,7 @@ pub struct Carried {
     pub accepted: u64,
 }
 
-/// Counts of all events before the cycle of the reading.
+/// Counts of events before the cycle of the reading.
 #[derive(Debug, Clone, Value)]
 pub struct Reading {
     pub cycle: u64,
@@ -21,8 +21,8 @@ pub struct Reading {
     pub accepted: u64,
     /// Accepted and offered flits of the jobs that have a rate.
     pub carried: Carried,
-    /// Sums of the channel accounts of each link class. Index 2 * class is for channels that leave routers, and the next index for channels
-    /// that leave terminals.
+    /// Sums of the channel accounts of each link class. Index 2 * class is for channels that leave routers, and index 2 * class + 1 for
+    /// channels that leave terminals.
     pub classes: Vec<Account>,
     /// Number of cycles for which each bundle was asleep.
     pub asleep: Vec<u64>,
@@ -53,7 +53,7 @@ impl Span {
 /// The readings that are planned, and the readings taken so far.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct LoadReadings {
-    /// Cycles of the readings that have not been taken yet, in descending order.
+    /// The cycles of the planned readings, in descending order.
     due: Vec<u64>,
     pub spans: Vec<Span>,
     pub taken: Vec<Reading>,
@@ -70,7 +70,7 @@ impl LoadReadings {
             return Self::default();
         }
         let (begin, planned) = phases.first_window();
-        // a window that ends at the required confidence can become longer than planned
+        // a window that ends when results have the required confidence can become longer than planned
         let end = if phases.stop == Stop::Window { planned } else { LATER };
         let starts = || std::iter::once(0).chain(changes.iter().copied());
         let ends = changes.iter().copied().chain([u64::MAX]);

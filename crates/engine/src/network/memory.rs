@@ -1,8 +1,8 @@
 //! Estimates the memory that a run needs, from counts of routers, ports, VCs, terminals and flits in flight.
 //!
 //! Data of fixed size are counted by the sizes of their records. The number of flits in flight follows from Little's law: load times the
-//! time that a packet spends in the network ([`Transit`]). The upper bound of this number is the capacity of the pools when all buffers are
-//! full. The estimate excludes traffic matrices, and recordings whose rows are events.
+//! time that a packet spends in the network ([`Transit`]). Its upper bound is the capacity of the pools (the reserved memory for flits and
+//! packets), or of all buffers. The estimate excludes traffic matrices, and recordings whose rows are events.
 
 use crate::network::assemble::{notes_after, partition, usual_blocks};
 use crate::network::lanes::MOST_IDEAL_LANES;
@@ -112,7 +112,8 @@ fn of_lane(spec: &Spec) -> u64 {
     destinations.map_or(0, |all| u64::from(all.div_ceil(MOST_IDEAL_LANES)))
 }
 
-/// Memory of bundles: their records and accounts, their parts, and their channels (stored once in the spec, twice in the blocks).
+/// Memory of bundles: their records and accounts, their parts in each block, and the lists of their channels (one list in the spec, two in
+/// the blocks).
 fn of_bundles(spec: &Spec) -> u64 {
     let of_bundle = |rows: &Vec<u32>| 12 * rows.len() as u64 + 128;
     spec.bundles.iter().map(of_bundle).sum()
@@ -129,8 +130,8 @@ struct Blocks {
     cuts: u64,
     /// The shortest latency of the channels between blocks [cycles].
     window: u64,
-    /// Number of copies in which mail between blocks is stored. Mail to a block on another thread is stored three times: the copy that is
-    /// being written, and one copy for each parity of the window.
+    /// Number of copies in which mail between blocks is stored. Mail to a block on another thread needs three copies: one that is being
+    /// written, one for windows with an even number, and one for windows with an odd number.
     copies: f64,
 }
 

@@ -24,8 +24,8 @@ pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
     knows.then(|| Subnets::of(&spec.graph)).flatten()
 }
 
-/// Refuses a policy that switches off links that the routing needs. A policy is accepted if packets wait for links or links never go off,
-/// because every link can then eventually be used.
+/// Refuses a policy that switches off links that the routing needs. A policy is accepted if packets wait for dark links, or if links never
+/// go off, because packets can then use every link at some time.
 pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
     match known_links(spec) {
         Some(_) if !spec.policy.stays_on() => routing.check_links(&spec.managed),
@@ -51,9 +51,9 @@ fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
     able.map(|(name, _)| name).filter(spared).map(str::to_owned).collect()
 }
 
-/// Names of the policies that work on the network of the spec and with a routing that uses these kinds of information. Policies that offer
-/// one of the kinds come first. A policy under which links carry packets in every cycle is compatible with every routing. Such policies are
-/// not listed one by one: the policy that leaves all links on represents them.
+/// Names of the policies that work on the network of the spec and with a routing that uses the kinds of information `known`. Policies that
+/// offer one of these kinds come first. Policies under which links carry packets in every cycle are compatible with every routing. Of
+/// these, the list has only the policy that leaves all links on.
 fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
     let suits = |(_, offers): &(&'static str, Offers)| offers.suit(known) && !offers.always_carries;
     let exactly = PolicyConfig::declared().filter(suits).filter(|(_, offers)| known.contains(&offers.links));
@@ -142,9 +142,8 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     ))
 }
 
-/// Whether packets find a path round a failed link. A path round a failed link needs a policy that activates other links and reports which
-/// links of subnetworks are on. It also needs a routing that uses these links. The cycle loop searches for other paths only inside
-/// subnetworks.
+/// Whether packets find a path round a failed link. Such a path needs a policy that activates other links and reports which links of
+/// subnetworks are on, and a routing that uses these links. The cycle loop searches for other paths only inside subnetworks.
 fn goes_round_faults(offers: Offers, about: &About) -> bool {
     let tells = offers.links == LinkKnowledge::Subnetworks && about.links.contains(&offers.links);
     offers.replaces_failed_links && tells && about.takes_replacements
@@ -155,7 +154,7 @@ pub(crate) fn replaces_faults(spec: &Spec) -> bool {
     goes_round_faults(spec.policy.offers(), &spec.routing.about())
 }
 
-/// Whether a part fails during the run, after which the routing computes new paths. The answer does not need a built routing.
+/// Whether a part fails during the run and the routing then computes new paths. This function does not build the routing.
 pub(crate) fn rebuilds(spec: &Spec) -> bool {
     !spec.faults.is_empty() && !replaces_faults(spec) && spec.routing.rebuilds()
 }
@@ -174,8 +173,8 @@ pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
 }
 
 /// Refuses faults if the routing reads the states of links in its subnetworks, and the policy switches links off without replacing failed
-/// ones. To the routing, a broken link would look like a link that is off. Also refuses faults if the control packets of the policy would
-/// be lost with a link.
+/// ones. Reason: the routing could not distinguish a broken link from a link that is off. Also refuses faults if a broken link would lose
+/// control packets of the policy.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     let (policy, offers) = (spec.policy.name(), spec.policy.offers());
     if replaces_faults(spec) {

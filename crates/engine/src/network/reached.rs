@@ -3,8 +3,8 @@
 //!
 //! Most routings return one hop per router, and most schemes ignore the source. For such a routing and scheme, packets from many sources to
 //! one destination share the rest of their paths. Each shared part is followed only once. The packets of other routings are followed
-//! separately for each pair of terminals. If a pair has one path, its packet is followed hop by hop. If a pair has several paths, all
-//! states that its packet can reach are followed.
+//! separately for each pair of terminals. If a pair has one path, the code follows its packet hop by hop. If a pair has several paths, the
+//! code follows all states that its packet can reach.
 
 use crate::network::lanes::place;
 use foldhash::{HashSet, HashSetExt};
@@ -31,7 +31,7 @@ struct Stand {
 /// A hop, with the state of the packet after it.
 type HopState = (u32, u16, u8, u32, RouteState);
 
-/// A packet to the present destination that has been followed from some router to the end of its path.
+/// A packet to the destination that `follow` treats now. The packet has been followed from some router to the end of its path.
 struct Followed {
     seq: u32,
     state: RouteState,
@@ -52,7 +52,7 @@ pub(crate) struct Reached<'a> {
     /// Whether the routing returns exactly one hop at each router.
     names_hops: bool,
     steps_left: u64,
-    /// For each router, the packets to the present destination that have been followed from there.
+    /// For each router, the packets to the destination that `follow` treats now that have been followed from this router.
     followed: Vec<Vec<Followed>>,
     /// Scratch memory: the path of the packet that is being followed, as indices into `followed`.
     path: Vec<(u32, usize)>,
@@ -120,8 +120,7 @@ impl<'a> Reached<'a> {
         self.count(channels, from, to)
     }
 
-    /// Follows one packet like [`Reached::join`], for one outcome of the random choices. Returns the number of channels that the packet
-    /// crosses.
+    /// Does the work of [`Reached::join`] for one outcome of the random choices. Returns the number of channels that the packet crosses.
     fn join_one(&mut self, from: &Host, to: &Host, mut packet: Packet) -> u64 {
         let (mut at, mut last) = (from.0, None);
         let mut channels = loop {
@@ -167,7 +166,8 @@ impl<'a> Reached<'a> {
         Some(())
     }
 
-    /// Follows every path of a packet, and records the lanes that all packets between these terminals use.
+    /// Follows every path of a packet between two routers, and records the lanes that packets between their terminals (in `from` and `to`)
+    /// use.
     fn paths(&mut self, packet: Packet, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
         let routing = self.routing;
         let starts = routing.starts(self.coords[from.0 as usize], packet, draws);
@@ -194,7 +194,7 @@ impl<'a> Reached<'a> {
         Some(())
     }
 
-    /// Follows a packet like [`Reached::paths`], for a packet with only one path.
+    /// Does the same as [`Reached::paths`] for a packet with only one path.
     fn only_path(&mut self, mut packet: Packet, from: &Host, to: &Host) -> Option<()> {
         let (mut at, mut last) = (from.0, None);
         while let Some(hop) = self.routing.take_next(self.coords[at as usize], &mut packet, 0) {

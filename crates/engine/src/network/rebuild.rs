@@ -23,7 +23,7 @@ weft_units::codes! {
 
 /// The largest number of network states whose channel dependencies are checked.
 const MOST_CHECKED: usize = 64;
-/// The largest number of steps for which [`rebuilds`] returns an answer. One step, of about 5 ns, is needed for each state of the network,
+/// The largest number of steps for which [`rebuilds`] returns an answer. Each state of the network needs one step (about 5 ns) for each
 /// router and port.
 const MOST_STEPS: u64 = 1 << 28;
 /// The largest size of the tables of all states together [bytes].
@@ -38,13 +38,13 @@ pub(crate) fn changes(spec: &Spec) -> Vec<Cycles> {
     cycles
 }
 
-/// The network that remains in a cycle: without the parts that are broken then.
+/// The network without the parts that are broken in this cycle.
 fn left(spec: &Spec, cycle: Cycles) -> Graph {
     let broken: Vec<_> = spec.faults.iter().filter(|fault| fault.is_on(cycle)).collect();
     spec.graph.without(|a, b, class| broken.iter().any(|fault| fault.breaks(a, b, class)))
 }
 
-/// Number of links that are broken from the start, counted one by one.
+/// Number of links that are broken from the start. Each of several parallel links counts.
 pub(crate) fn broken_first(spec: &Spec) -> usize {
     if spec.faults.is_empty() { 0 } else { spec.graph.links().count() - left(spec, FIRST).links().count() }
 }
@@ -59,8 +59,7 @@ pub(crate) fn first_tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Opti
     if joins_terminals(&left) { routing.rebuild(&left).map(Some) } else { Ok(None) }
 }
 
-/// The routings for all states of the network after the first state, in the order of time. The list is empty if this routing does not
-/// rebuild.
+/// The routings for the states of the network after each change, in the order of time. The list is empty if this routing does not rebuild.
 pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables>, Refusal> {
     if !pairs::rebuilds(spec) {
         return Ok(Vec::new());
@@ -139,8 +138,8 @@ pub struct Rebuilds {
 
 /// The times at which the run gets its last new tables. The times exist if the routing computes tables after each fault, and all pairs of
 /// terminals are connected in each state of the network. Returns `None` for other routings and networks, for runs without faults, and if
-/// the tables of all states would take too many steps. The function builds neither the routing nor its tables, so it is fast even where
-/// `check` is slow. `check` can still refuse a spec for which this function returns times.
+/// the function would need more than `MOST_STEPS` steps. The function builds neither the routing nor its tables, so it is fast even where
+/// [`crate::check`] is slow. However, `check` can refuse a spec for which this function returns times.
 pub fn rebuilds(spec: &Spec) -> Option<Rebuilds> {
     if !pairs::rebuilds(spec) {
         return None;
@@ -155,8 +154,8 @@ pub fn rebuilds(spec: &Spec) -> Option<Rebuilds> {
     last.map(|&last_change| Rebuilds { last_change, last_tables: spec.rebuilt(last_change) })
 }
 
-/// Whether paths connect all routers that have terminals. Planes need no case here, because routings that rebuild their tables are refused
-/// on planes.
+/// Whether paths connect all routers that have terminals. The function does not distinguish planes, because Weft refuses routings that
+/// rebuild their tables on networks with planes.
 fn joins_terminals(graph: &Graph) -> bool {
     let mut reached = vec![false; graph.routers() as usize];
     let (first, _) = graph.terminal_at(0);
@@ -183,7 +182,7 @@ pub fn unproven(spec: &Spec) -> Result<Option<Remark>, Refusal> {
     }
     let states = changes(spec).len();
     if changes(spec).into_iter().all(|cycle| spec.rebuilt(cycle) == 0) {
-        return Ok(None); // there is one state from the start, which is checked
+        return Ok(None); // the network has one state during the whole run, and this state is checked
     }
     let unchecked = states.saturating_sub(MOST_CHECKED);
     let rest = if unchecked > 0 {

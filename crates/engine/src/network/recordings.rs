@@ -1,4 +1,5 @@
-//! The recordings of a run. Each block records one part, and the parts are joined at the end of the run.
+//! The recordings (tables that the scenario requests) of a run. Each block records a part of each, and the parts are joined at the end of
+//! the run.
 
 use crate::network::assemble::Builder;
 use crate::network::rows;
@@ -53,8 +54,8 @@ pub(super) fn site(spec: &Spec) -> NetworkSite {
     }
 }
 
-/// The named sets of terminals: all jobs, and the groups that the patterns of the jobs distinguish in at least one phase. If there are
-/// several jobs, the name of a group is `JOB.GROUP`.
+/// The named sets of terminals: each job, and each group of terminals that the pattern of a job distinguishes in at least one phase. If
+/// there are several jobs, the name of a group is `JOB.GROUP`.
 fn sets(spec: &Spec) -> Vec<TerminalSet> {
     let jobs = &spec.traffic.jobs;
     let mut sets: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
@@ -71,7 +72,7 @@ fn sets(spec: &Spec) -> Vec<TerminalSet> {
     sets.into_iter().map(set).collect()
 }
 
-/// The data with which the parts of all recordings are created in the blocks. When they are created, the channels must be in their states
+/// The data from which each block creates its part of each recording. When a block creates its parts, its channels must be in their states
 /// of cycle 0.
 pub(crate) struct Setting {
     network: NetworkSite,

@@ -28,8 +28,8 @@ pub fn channel_ends(graph: &Graph) -> Vec<ChannelEnds> {
     leaving.chain((0..graph.terminals()).map(injection)).collect()
 }
 
-/// For each router, the row of its first link; the last entry is the number of all such rows. The rows of the injection channels follow
-/// these rows, in the order of the terminals.
+/// For each router, the row of its first outgoing channel; the last entry is the number of rows of all routers. The rows of the injection
+/// channels follow, in the order of the terminals.
 pub(super) fn first_links(graph: &Graph) -> Vec<u32> {
     let mut first = vec![0];
     for r in 0..graph.routers() {

@@ -1,5 +1,5 @@
-//! The cost of each block of a network in each window, measured on one thread. Weft uses this cost to predict the time of a run on more
-//! threads. The file also computes the balance of flit-hops between the threads of a run.
+//! Measures on one thread the time that each block of a network takes in each window. Weft uses this cost to predict the time of a run on
+//! more threads. The file also computes the balance of flit-hops between the threads of a run.
 
 use crate::network::evener::TRIAL;
 use crate::network::simulation::Simulation;
@@ -66,13 +66,13 @@ impl Shares {
         (self.flit_hops > 0).then(|| self.most as f64 * self.threads as f64 / self.flit_hops as f64 - 1.0)
     }
 
-    /// The imbalance if each thread had only whole units (u) of equal cost, on t threads: ceil(u / t) t / u - 1.
+    /// The imbalance if u units (rows or groups) of equal cost were divided among t threads without dividing a unit: ceil(u / t) t / u - 1.
     pub fn imbalance_of_whole_units(&self) -> f64 {
         (self.units.div_ceil(self.threads) * self.threads) as f64 / self.units as f64 - 1.0
     }
 }
 
-/// Number of rows or groups of a network. Each of them fits into one block.
+/// Number of rows or groups of a network, or of its routers if it has neither.
 pub fn units(graph: &Graph) -> usize {
     graph.routers().div_ceil(graph.grain()) as usize
 }
@@ -84,7 +84,7 @@ impl Simulation {
     }
 
     /// Advances to cycle `until` on this thread, and measures with `clock` the time that each block takes [s]. Use it only for runs without
-    /// overseer and faults. With an overseer or faults, it would omit the actions that the engine takes between two cycles.
+    /// overseer and faults. With an overseer or faults, this function would omit the actions that the engine takes between two cycles.
     pub fn advance_observed(&mut self, until: u64, clock: &dyn Fn() -> f64) -> Observed {
         assert!(self.has_no_overseer(), "nothing acts between two cycles");
         let count = self.blocks.len();

@@ -1,7 +1,7 @@
 //! Builds the rules for queues that a scheme sets aside for congested outputs. Refuses networks in which such queues cannot work.
 //!
-//! Each such queue must be one VC, so that the packets of the queue stay in order. Each terminal must have one queue per destination. With
-//! one queue per destination, a packet at its source does not wait behind packets to other destinations.
+//! Each queue that is set aside must be one VC, so that the packets of the queue stay in order. Each terminal must have one queue per
+//! destination. With one queue per destination, a packet at its source does not wait behind packets to other destinations.
 
 use crate::network::classes::VcSets;
 use crate::network::spec::Spec;
@@ -41,7 +41,7 @@ pub(crate) fn refuse_misfit(spec: &Spec) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses a channel with more VCs than lanes, because a lane with two VCs does not keep its packets in order.
+/// Refuses a channel with more VCs than lanes (queues of the scheme), because a lane with two VCs does not keep its packets in order.
 pub(crate) fn refuse_more_vcs(spec: &Spec, links: &[Link], sets: &VcSets) -> Result<(), Refusal> {
     let classes = sets.set_count();
     for (number, link) in links.iter().enumerate() {

@@ -86,7 +86,8 @@ impl Simulation {
         Self::of(assemble::net(spec)?, spec, how, spec.width(), division)
     }
 
-    /// Divides a network that has not simulated any cycle into other blocks. The threads of the run stay on the same cores.
+    /// Assembles the same network with another division into blocks, in its state of cycle 0. The threads of the run stay on the same
+    /// cores.
     pub(crate) fn divided_anew(self, spec: &Spec, division: Division) -> Self {
         let (how, cores) = (self.how, self.cores.clone());
         drop(self); // dropped first, so that only one network uses memory at a time
@@ -94,7 +95,7 @@ impl Simulation {
         Self { cores, ..anew }
     }
 
-    /// Assembles the simulation from the shared part of a network (`net`) and its spec.
+    /// Assembles the simulation from `net`, the data that all blocks read, and its spec.
     fn of(mut net: Net, spec: &Spec, how: Execution, width: Width, division: Division) -> Result<Self, Refusal> {
         net.keep_shortcuts(how.shortcuts);
         let policy = policy::build(spec)?;
@@ -199,7 +200,7 @@ impl Simulation {
         self.advance_under_overseer(until);
     }
 
-    /// Replaces the routing of the network. The overseer must not have published anything to the new routing before.
+    /// Replaces the routing of the network. The overseer must not have published anything to the new routing yet.
     fn take_routing(&mut self, routing: Arc<dyn AnyRouting>) {
         // heads do not call a routing that has tables, so the blocks keep no tables of their own
         self.net.first_ports = routing.first_ports().filter(|_| self.net.refined.is_none());
@@ -218,7 +219,7 @@ impl Simulation {
             }
             overseer.act(&mut self.whole(), now);
             if overseer.next() == now {
-                overseer.act(&mut self.whole(), now); // its first actions have already taken effect
+                overseer.act(&mut self.whole(), now); // the overseer's actions in cycle 0 have already taken effect
             }
             self.skip_acts(&mut *overseer, until);
             let next = overseer.next();
@@ -248,7 +249,7 @@ impl Simulation {
         self.post.threads()
     }
 
-    /// Whether the power policy will take no action before a packet moves.
+    /// Whether the power policy takes no further action unless a packet moves.
     pub(crate) fn is_policy_at_rest(&self) -> bool {
         self.has_no_overseer() && self.blocks.iter().all(|block| block.is_policy_at_rest())
     }
@@ -287,7 +288,7 @@ impl Simulation {
         all
     }
 
-    /// Number of packets that have been created but have not left the network (for tests of conservation).
+    /// Number of packets that have been created but not yet delivered or discarded (for tests that no packet is lost).
     pub fn packets_under_way(&self) -> usize {
         self.blocks.iter().map(|b| b.records().packets.in_use()).sum()
     }
@@ -317,8 +318,8 @@ impl Simulation {
         self.blocks.iter().flat_map(|block| of_block(&**block)).collect()
     }
 
-    /// Checks that both ends of every link are in the same state, and that all routers have correct information about active links. Call it
-    /// only when no control message is in flight.
+    /// Checks that both channels of every link are in the same state, and that all routers have correct information about active links.
+    /// Call this method only when no control packet is in flight.
     pub fn assert_tables(&self) {
         let Some(nets) = &self.net.subnets else { return };
         let states = self.link_states();
@@ -345,8 +346,8 @@ impl Simulation {
         }
     }
 
-    /// Checks that the number of flits that arrived by detours equals the number counted at departure. Returns this number. Call it only
-    /// when nothing is in flight (for tests with one block).
+    /// Checks that the agents counted equally many flits on detours at their departure and at their arrival. Returns this number. Call this
+    /// method only when nothing is in flight (for tests with one block).
     pub fn assert_meters(&self) -> u64 {
         let block = &self.blocks[0];
         let Some(agents) = block.policy().agents.as_ref() else { return 0 };
@@ -370,8 +371,8 @@ impl Simulation {
     }
 }
 
-/// The largest number of cycles that blocks can run without exchanging mail. Nothing that a block sends or posts takes effect in another
-/// block earlier.
+/// The largest number of cycles for which blocks can run without exchanging mail. Anything that a block sends or posts takes effect in
+/// another block only after this number of cycles.
 fn window(net: &Net, blocks: &[Box<dyn AnyBlock>]) -> u64 {
     let outs = blocks.iter().flat_map(|block| block.outs());
     let classes = outs.filter(|o| o.kind == ChannelEnd::Remote).map(|o| usize::from(o.class));

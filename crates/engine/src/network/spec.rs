@@ -1,5 +1,5 @@
-//! The specification of one run for the engine, as plain numbers in cycles and flits. The values of each model have been checked before,
-//! model by model.
+//! The specification of one run for the engine, as plain numbers in cycles and flits. The values of each model have already been checked by
+//! the model itself.
 
 pub use crate::network::episodes::{Episode, episodes};
 pub use crate::network::failures::{Fault, FaultTimes, Member, Part};
@@ -24,16 +24,17 @@ use weft_topology::TopologyConfig;
 use weft_traffic::{Lengths, PatternConfig, Population};
 use weft_units::{Cycles, Refusal};
 
-/// Parameters of the routers. Latency without contention: hops_routers * delay + sum of link latencies + ejection_delay + (flits - 1).
+/// Parameters of the routers. Latency of a packet without contention [cycles]: number of routers on its path * `delay` + latencies of its
+/// links + `ejection_delay` + its flits - 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RouterSpec {
-    /// Cycles that a head flit spends in a router without contention, from its arrival to the start of the link.
+    /// Cycles that a head flit spends in a router without contention, from its arrival until it is on the next link.
     pub delay: Cycles,
     /// Whole cycles between the departure of a packet from its VC and the first request of the next head in that VC (0: the next allocation
     /// step). The routing delay is part of the delay that a head has without contention.
     pub routing_delay: Cycles,
-    /// Turn-round time of a VC [allocation steps]. 0: a packet may take a VC and cross the switch in the same allocation step; 1: it
-    /// crosses one step later.
+    /// Allocation steps between the grant of a VC and the first flit. 0: a packet may take a VC and cross the switch in the same allocation
+    /// step; 1: the packet crosses the switch one step later.
     pub vc_realloc: u8,
     /// Number of allocation steps per cycle (internal speedup).
     pub speedup: u8,
@@ -148,8 +149,8 @@ impl Spec {
         self.policy.states(&self.modes)
     }
 
-    /// Whether the policy uses a state other than `on`. The result is false if the policy names a mode that does not exist. Another check
-    /// refuses such a policy.
+    /// Whether the policy uses a state other than `on`. False for a policy that names a mode that does not exist, which another check
+    /// refuses.
     pub fn switches_links(&self) -> bool {
         self.states().is_ok_and(|states| states != [LinkState::On])
     }
@@ -244,7 +245,7 @@ impl Spec {
         }
     }
 
-    /// For each link class, the classes of the opposite channels on its links. Most classes have only one such class, the class itself.
+    /// For each link class, the link classes of the opposite channels of its links. For most classes, this is only the class itself.
     pub fn ways_back(&self) -> Vec<Vec<u8>> {
         let mut back: Vec<Vec<u8>> = (0..self.links.len()).map(|class| vec![class as u8]).collect();
         let two = self.graph.links().filter(|link| link.class != link.back);
@@ -284,8 +285,8 @@ impl Spec {
         self.traffic.jobs.iter_mut().for_each(|job| job.packets = Lengths::one(flits));
     }
 
-    /// Sets the traffic pattern of the first job. The first job must have all terminals. The pattern's random choices come from the seed of
-    /// the spec.
+    /// Sets the traffic pattern of the first job. The first job must contain all terminals. The pattern draws its random choices from the
+    /// seed of the spec.
     pub fn set_pattern(&mut self, pattern: &PatternConfig) -> Result<(), Refusal> {
         let pattern = pattern.build(&population(&self.graph, self.seed), "traffic.pattern")?;
         let pattern = Arc::new(pattern.in_planes(self.graph.planes()));
@@ -315,8 +316,8 @@ impl Default for RouterSpec {
     }
 }
 
-/// Data of the network and the run that traffic patterns need. On planes, patterns connect nodes: each node has the position of its
-/// terminal in a plane ([`Pattern::in_planes`](weft_traffic::Pattern::in_planes)).
+/// Data of the network and the run that traffic patterns need. In a network with planes, patterns connect nodes: each node has the position
+/// of its terminal in a plane ([`Pattern::in_planes`](weft_traffic::Pattern::in_planes)).
 pub fn population(graph: &Graph, seed: u64) -> Population {
     let graph = graph.plane();
     Population {

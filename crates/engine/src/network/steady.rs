@@ -8,9 +8,8 @@
 use crate::network::simulation::Simulation;
 use weft_kernel::shortcuts::steady::Flow;
 
-/// The largest number of cycles between two calls of the housekeeping, which renews old cycle stamps and adds 32-bit counters to wider
-/// counters. A 32-bit stamp is unambiguous while it is less than 2^31 cycles old. After the housekeeping all stamps are at most 2^30 cycles
-/// old.
+/// The largest number of cycles between two calls of `housekeeping`, which renews old cycle stamps and adds 32-bit counters to wider
+/// counters. A 32-bit stamp is unambiguous while it is less than 2^31 cycles old. After a call all stamps are at most 2^30 cycles old.
 const READABLE: u64 = 1 << 29;
 /// The longest period that the search can find, in steps. A step is one cycle, or one window if there are several blocks.
 const LONGEST: u64 = 64;
@@ -57,7 +56,7 @@ impl Steady {
 }
 
 impl Simulation {
-    /// A cycle before which no packet is created or delivered and no agent acts. The cycle can be in the past.
+    /// A cycle before which certainly no packet is created or delivered and no agent acts. If nothing is certain, the cycle is in the past.
     pub(crate) fn steady_until(&self) -> u64 {
         let until = self.steady.pattern.as_ref().map_or(0, |pattern| pattern.until);
         until.min(self.agents_wait_until())
@@ -105,7 +104,8 @@ impl Simulation {
         }
     }
 
-    /// Moves the clock by whole periods of the pattern. The rest, up to the next begin of a period or up to `until`, is simulated in steps.
+    /// Moves the clock by whole periods of the pattern. The remaining cycles, up to the next begin of a period or up to `until`, are
+    /// simulated one by one.
     fn repeat(&mut self, until: u64) {
         let Some(pattern) = self.steady.pattern.take() else { return };
         let over = (self.now - pattern.begin) % pattern.period;
@@ -132,7 +132,7 @@ impl Simulation {
         self.blocks.iter_mut().fold(false, |wrote, block| block.agents_wrote() | wrote)
     }
 
-    /// Whether only body flits and credits are in flight, and sources still have enough flits to make a search worthwhile.
+    /// Whether only body flits and credits are in flight, and the sources have enough flits left that a search can save time.
     fn is_worth_a_search(&self) -> bool {
         let add = |(flits, left): (usize, u16), of: (usize, u16)| (flits + of.0, left.min(of.1));
         let flows = self.blocks.iter().try_fold((0, u16::MAX), |sum, block| Some(add(sum, block.flows()?)));
@@ -141,7 +141,7 @@ impl Simulation {
         flows.is_some_and(|(flits, left)| left < u16::MAX && pays((flits, left)))
     }
 
-    /// Searches for a period: advances in steps, at most to `until`, to a cycle whose state equals the present state except for counts.
+    /// Searches for a period: advances step by step, at most to `until`, to a cycle whose state equals the present state except for counts.
     fn look_for_pattern(&mut self, until: u64) {
         let begin = self.now;
         let step = if self.blocks.len() == 1 { 1 } else { self.window };

@@ -1,9 +1,9 @@
 //! Runs the blocks window by window, on one or more threads. At the end of each window, the blocks exchange mail.
 //!
-//! A run starts its additional threads when it first advances on several threads. Between two advances the threads wait and do not end,
-//! because an advance can be as short as a few cycles. Each thread runs a share of consecutive blocks. A block receives the mail of all
-//! other blocks together, at the end of the window. In the wheel of the block, events of the same cycle from many blocks are therefore next
-//! to each other. Mail to another thread is stored in a slot, so that the sending thread can continue without waiting.
+//! A run starts its additional threads when it first advances on several threads. The threads do not end after an advance but wait for the
+//! next one, because an advance can be as short as a few cycles. Each thread runs a share of consecutive blocks. A block receives the mail
+//! of all other blocks together, at the end of the window, so that events of the same cycle are next to each other in the wheel of the
+//! block. Mail to another thread is stored in a slot, so that the sending thread can continue without waiting.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -17,7 +17,7 @@ use weft_kernel::block::Mail;
 use weft_kernel::face::AnyBlock;
 use weft_kernel::net::Net;
 
-/// The windows that an advance consists of. `done`: number of windows that the run has finished before this advance.
+/// The windows of one advance. `done`: number of windows that the run had finished before this advance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Windows {
     pub now: u64,
@@ -26,7 +26,8 @@ pub(super) struct Windows {
     pub done: u64,
 }
 
-/// Slots for mail between blocks of different threads: one slot for each parity of the window, sender and receiver.
+/// Slots for mail between blocks of different threads: one slot for each sender and each receiver, for windows with an even number and for
+/// windows with an odd number.
 #[derive(Debug)]
 pub(super) struct Post {
     slots: Vec<Slot>,
@@ -36,7 +37,7 @@ pub(super) struct Post {
 }
 
 /// The sender's thread writes the slot before the barrier at the end of its window, and the receiver's thread reads it after the barrier.
-/// The sender writes the slot again two windows later, which is after the next barrier.
+/// The sender writes the same slot again only two windows later, after one more barrier.
 #[derive(Debug)]
 struct Slot(UnsafeCell<Mail>);
 
@@ -98,8 +99,8 @@ struct Advance {
     windows: Windows,
 }
 
-// SAFETY: the thread that started the run writes `advance` only while all other threads wait for `advances` to grow. The pointers of an
-// advance come from references that `advance_all` holds until no thread uses them.
+// SAFETY: the thread that started the run writes `advance` only while all other threads wait until `advances` grows. The pointers of an
+// advance come from references that `advance_all` holds until no thread uses the pointers any more.
 unsafe impl Sync for Common {}
 // SAFETY: the same as for `Sync`.
 unsafe impl Send for Common {}
@@ -157,7 +158,7 @@ impl Crew {
             let (common, core) = (Arc::clone(&common), cores.get(k).copied());
             std::thread::spawn(move || {
                 if let Some(core) = core {
-                    pin(core); // if pinning was impossible at the start, the run was refused
+                    pin(core); // a run whose threads cannot be pinned was refused before
                 }
                 common.serve(k);
             })
@@ -214,7 +215,8 @@ pub(super) fn advance_all(
     }
 }
 
-/// A guard for a panic of this thread: it waits until the other threads have ended, because they use data that the panic would free.
+/// A guard for a panic of this thread. When dropped in a panic, the guard waits until the other threads have ended, because they use data
+/// that the panic would free.
 struct EndsInPanic<'a>(&'a mut Crew);
 
 impl Drop for EndsInPanic<'_> {

@@ -1,5 +1,5 @@
-//! Estimates the time that packets are in flight from counts of links and distances. The estimate neither builds a network nor follows
-//! packets.
+//! Estimates for how long packets are in flight, from the latencies of links and the distances between routers. The estimate neither builds
+//! a network nor follows packets.
 
 use crate::network::jobs::Job;
 use crate::network::spec::{LinkClass, Spec};
@@ -10,7 +10,7 @@ const QUEUES: f64 = 1.5;
 /// Number of routers from which the estimate measures distances.
 const PROBES: u32 = 16;
 
-/// A mean packet. The means are taken over shortest paths between all routers.
+/// An average packet: means over shortest paths from a sample of routers to all others.
 pub(crate) struct Transit {
     /// Number of links between routers that the packet crosses.
     pub hops: f64,
@@ -57,7 +57,7 @@ pub(crate) fn packets_under_way(spec: &Spec) -> f64 {
     offered_flits(spec) * Transit::of(spec).with_queues() / shortest(spec)
 }
 
-/// Number of cycles that the slowest link takes for a flit in the slowest state of the policy; at least 1.
+/// Number of cycles that a flit takes on the slowest link, in the slowest state that the policy uses; at least 1.
 fn slowest(spec: &Spec) -> f64 {
     let slowest = spec.slowest_mode();
     let of_link = |(link, &managed): (&LinkClass, &bool)| {

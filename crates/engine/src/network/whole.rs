@@ -84,7 +84,8 @@ impl Network for Whole<'_> {
         let block = &self.blocks[block];
         let class = usize::from(block.output(o).class);
         let link = &self.net.links[class];
-        // time from the grant of a flit until the sender can use its credit, if the flit leaves the next router in the cycle of its arrival
+        // time from the grant of a flit until its credit can be used, if the flit leaves the next router's buffer in the cycle of its
+        // arrival
         let round_trip = self.net.router.after_grant + link.latency + self.net.credit_returns[class];
         block.bandwidth(self.net, o).min(f64::from(link.capacity) / round_trip as f64)
     }

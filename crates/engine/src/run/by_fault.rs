@@ -7,7 +7,8 @@ use weft_kernel::net::Repair;
 use weft_kernel::tally::Tally;
 
 impl Simulation {
-    /// Results for each span between changes of faults, and for each bin of the window; `None` if no part fails during the run.
+    /// Results for each span between two changes of the broken parts, and for each time bin of the window; `None` if no part fails during
+    /// the run.
     pub(crate) fn by_fault(&self, tally: &Tally, window: (u64, u64)) -> Option<FaultOutcome> {
         let counted = &tally.parts.faults;
         if counted.width() == 0 {

@@ -59,7 +59,7 @@ impl Simulation {
         packets: Option<Measured>,
         drained: bool,
     ) -> PhaseOutcome {
-        // the readings taken earlier by the landing time, which include the flits that arrive up to `cycle`
+        // this reading was taken earlier than `cycle` by the landing time of flits, so it includes the flits that arrive before `cycle`
         let landed = |cycle: u64| {
             let early = self.readings.at(cycle.saturating_sub(self.readings.landing));
             if cycle >= last.cycle { Some(last) } else { early }
@@ -110,8 +110,8 @@ impl Simulation {
     }
 }
 
-/// The sums over the channels of a link class that leave routers, or over those that leave terminals. The sums contain no other information
-/// about the ends of the channels.
+/// The sums over the channels of a link class that leave routers, or over those that leave terminals. Of the ends of the channels, the
+/// result states only whether they are routers.
 fn of_class(place: usize, account: Account, modes: usize) -> ChannelCount {
     ChannelCount {
         from: place.is_multiple_of(2).then_some(0),

@@ -16,7 +16,7 @@ impl ChannelUses for Accounts<'_> {
     fn of(&self, row: usize) -> ChannelUse {
         let (count, flits) = (&self.channels[row], self.channels[row].flits.iter().sum());
         let prices = &self.spec.prices[usize::from(count.class)];
-        // every state has a price here: a state without a price is refused when the channels are priced
+        // every state that occurs has a price, because the pricing of channels refuses a state without a price
         let flit_yj = |state: LinkState| prices.of(state).map_or(0, |price| price.flit_yj);
         let router = self.spec.router_price.filter(|_| count.from.is_some()).map_or(0, |price| price.flit_yj);
         ChannelUse {

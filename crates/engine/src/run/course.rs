@@ -1,5 +1,5 @@
-//! The state of a run besides its network: the present phase and the results so far. After a checkpoint a run continues in the middle of a
-//! phase. Therefore all state that exists between two advances is stored here.
+//! The state of a run besides its network: the present phase and the results so far. A run that continues from a checkpoint starts in the
+//! middle of a phase. Therefore this code stores all state that a phase keeps from one advance to the next.
 
 use crate::network::assemble::Division;
 use crate::network::load_readings::{Carried, Reading};
@@ -25,10 +25,11 @@ pub(crate) struct Course<'a> {
     /// Number of cycles without a flit-hop after which the network is checked for a stall.
     #[kept(fixed)]
     limit: u64,
-    /// The spec, as long as the trial measures how evenly the threads share the work (`network/evener.rs`); then `None`.
+    /// The spec, while the trial at the start of the run measures how evenly the threads share the work (`network/evener.rs`); `None` after
+    /// the trial.
     #[kept(scratch)]
     pub trial: Option<&'a Spec>,
-    /// A new division of the routers into blocks, with which the run must start again; `None` if the run needs no restart.
+    /// A new division of the routers into blocks, if the run must start again with it; `None` if the run needs no restart.
     #[kept(scratch)]
     pub division: Option<Division>,
     /// Whether the caller of the engine stopped the run; before it stops, the run writes a checkpoint.
@@ -57,20 +58,20 @@ pub(crate) struct Begun {
     pub waiting: u64,
     /// The end of the window, if it is known.
     pub end: u64,
-    /// Whether the first half of the window is over, so that its end is fixed.
+    /// Whether the first half of the window is over, so that the counts in `middle` are complete.
     pub is_half_over: bool,
     pub is_decided: bool,
     pub middle: Middle,
 }
 
-/// Number of flits carried until the middle of the window. The verdict on saturation uses only the second half of the window, because
-/// packets in flight at its beginning are no sign of saturation.
+/// Number of flits carried until the middle of the window. The verdict on saturation uses only the second half of the window, because the
+/// window begins with packets in flight that are no sign of saturation.
 #[derive(Debug, Clone, Value)]
 pub(crate) struct Middle {
     pub cycle: u64,
     pub accepted: u64,
     pub carried: Carried,
-    /// Counts for the verdict, if the middle of the window is not known in advance, or only whole periods are judged.
+    /// Counts for the verdict, if the middle of the window is not known in advance, or only whole periods of the policy are judged.
     pub marks: Option<Marks>,
 }
 
@@ -108,7 +109,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Returns whether no flit has moved for so long that the network must be checked for a stall.
+    /// Whether no flit has moved for `limit` cycles, after which the network must be checked for a stall.
     pub fn nothing_moved(&mut self, now: u64, moves: u64) -> bool {
         if moves != self.last_moves {
             self.last_moves = moves;
@@ -121,7 +122,7 @@ impl<'a> Course<'a> {
         self.begun.as_mut()?.middle.marks.as_mut()
     }
 
-    /// The cycle in which the next count of the [`Marks`] is taken; `None` if there are no marks.
+    /// The cycle in which the next of the [`Marks`] is taken; `None` if the run takes no marks.
     pub fn next_mark(&mut self) -> Option<u64> {
         self.marks().map(|marks| marks.due())
     }
@@ -162,7 +163,7 @@ impl Simulation {
     }
 }
 
-/// The bytes of a checkpoint, in memory of any owner.
+/// The bytes of a checkpoint; any type may own their memory.
 pub(crate) type Bytes<'a> = Box<dyn AsRef<[u8]> + 'a>;
 
 /// Number of cycles between two checks of a run. The number is smaller for larger networks, so that these cycles take at most about a

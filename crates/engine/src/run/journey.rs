@@ -9,7 +9,7 @@ use weft_kernel::parts::watch::{Birth, Decision, Stay, Wait};
 use weft_kernel::spy::Weighed;
 use weft_topology::Graph;
 
-/// The events of a watched packet. The packet has number `seq` among those that `terminal` created.
+/// The events of a watched packet. The packet is number `seq` of the packets that `terminal` created.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Journey {
     pub terminal: u32,
@@ -53,9 +53,9 @@ pub struct Visit {
     /// The cycle in which the head reached the front of its queue.
     pub front_cycle: Option<u64>,
     /// The hop that the routing chose for the packet, with the candidates. If a head chooses in every step, the list has one entry for each
-    /// change of its choice.
+    /// step in which its choice changed.
     pub choices: Vec<Choice>,
-    /// Number of changes that are not listed, between the last two entries.
+    /// Number of changes between the last two entries that the list omits.
     pub choices_left_out: u32,
     pub waits: Vec<Wait>,
     pub exit: Option<Exit>,
@@ -77,7 +77,7 @@ pub struct Exit {
     pub head_left_cycle: u64,
     /// Number of cycles for which the head waited for the link behind other flits.
     pub link_wait_cycles: u64,
-    /// Additional cycles, compared with the previous link, that this link needed to carry the whole head; 0 if the link is not slower.
+    /// Cycles by which this link needed longer than the previous link to carry the whole head; 0 if this link is not slower.
     pub link_serial_cycles: u64,
     pub tail_crossed_cycle: Option<u64>,
     pub tail_left_cycle: Option<u64>,
@@ -321,7 +321,7 @@ impl Maker<'_> {
     }
 }
 
-/// The number by which the routing compared candidates: the cost (lowest wins), or the credits (most win).
+/// The value by which the routing compared candidates, as a number whose minimum wins: the cost, or the negative number of credits.
 fn worth(weighed: Option<&Weighed>) -> Option<i64> {
     weighed.map(|weighed| match *weighed {
         Weighed::Cost { value, .. } => i64::from(value),

@@ -1,16 +1,18 @@
-//! Judges whether a network carries the offered load, from the second half of the window or of a phase of the load.
+//! Judges whether a network carries the offered load, by the counts in the second half of the window (or of each phase, if the load
+//! changes).
 //!
 //! The offered flits are counted, not estimated, and include flits that wait in sources. Therefore the difference between offered and
-//! accepted flits is the growth of all queues. If sources send in bursts, queues also grow in bursts. Therefore queues can grow by the
-//! random variation of arrivals even in a network that carries the load. The verdict permits a growth of three standard deviations. The
-//! standard deviation is that of the number of packets over a long time. The deviation is computed from the index of dispersion of the
-//! injection process (`Process::dispersion`).
+//! accepted flits is the growth of all queues. If sources send in bursts, queues also grow in bursts. Even in a network that carries the
+//! load, the random variation of arrivals can therefore make queues grow. The verdict permits a growth of three standard deviations of the
+//! number of packets. This deviation follows from the index of dispersion of the injection process over a long time
+//! (`Process::dispersion`).
 //!
 //! A span gets no verdict if bursts can explain more than the share [`Bursts::TELLING`] of the load, or the whole gap between offered and
-//! accepted flits. The share that bursts can explain becomes smaller as the span becomes longer. A gap of at most 3 % plus the share
-//! [`Bursts::DECISIVE`] is too small to matter, so a span that is long enough always gives a verdict. Arrivals whose dispersion is at most
-//! that of a Bernoulli process (1) always get a verdict. For them, the margin of three standard deviations separates the gap from random
-//! variation. A gap smaller than the margin is too small to matter.
+//! accepted flits. The share that bursts can explain becomes smaller as the span becomes longer. Once it is at most [`Bursts::DECISIVE`],
+//! every span gets a verdict, because bursts can then hide only a gap of 3 % plus this share, which is too small to matter. Therefore a
+//! span that is long enough always gets a verdict. Arrivals whose dispersion is at most that of a Bernoulli process (1) always get a
+//! verdict. For these arrivals, a gap of more than three standard deviations is not random variation, and a smaller gap is too small to
+//! matter.
 //!
 //! A policy with periodic actions makes packets wait in one part of each period and lets them pass in another part. Therefore the verdict
 //! uses only whole periods. A span without a whole period gets no verdict.
@@ -18,7 +20,7 @@
 //! A span that is too short for packets to arrive, or for sleeping links to wake, gets no verdict (`run/short_spans.rs`).
 //!
 //! Jobs without a rate (batches) are not judged here. For these jobs the only test is the drain. Terminals that wait for replies offer only
-//! as many flits as the network accepts.
+//! as many flits as the network accepts, so they are never saturated.
 
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
@@ -51,7 +53,7 @@ impl Simulation {
         Carried { offered: judged().map(|j| offered[j].flits).sum(), accepted }
     }
 
-    /// Counts flits like [`Self::done_with`], for one of several jobs.
+    /// Does the same count as [`Self::done_with`] for one of several jobs.
     fn done_with_by(&self, j: usize) -> u64 {
         let parts = self.blocks.iter().map(|block| &block.observers().tally.parts);
         let done: u64 =
@@ -59,7 +61,7 @@ impl Simulation {
         done + self.kept_back(|job| job == j)
     }
 
-    /// Judges a span of `cycles` cycles from its counts at both ends. The span is in the phase of the load that begins with cycle `start`.
+    /// Judges a span of `cycles` cycles from its counts at both ends. The span is in the phase of the load that begins in cycle `start`.
     /// Returns `None` if no job has a rate.
     pub(crate) fn judge(
         &self,
@@ -69,7 +71,7 @@ impl Simulation {
         (from, to): (Carried, Carried),
     ) -> Option<Saturation> {
         let expected = self.expected(spec, start, cycles)?;
-        // terminals that wait for replies can create fewer packets than their load, so the offered flits are counted
+        // terminals that wait for replies can create fewer packets than their load, so the verdict uses the counted offered flits
         let offered = to.offered.saturating_sub(from.offered) as f64;
         Some(expected.verdict(to.accepted.saturating_sub(from.accepted) as f64, offered, cycles))
     }
@@ -118,7 +120,7 @@ impl Expected {
     }
 }
 
-/// The load of each rank of a job, in the phase of the load that begins with cycle `start`.
+/// The load of each rank of a job, in the phase of the load that begins in cycle `start`.
 pub(crate) fn loads(job: &Job, start: u64) -> &[f64] {
     job.phases.iter().rfind(|phase| phase.from <= start).map_or(&[], |phase| &phase.load)
 }
@@ -144,12 +146,12 @@ mod tests {
             panic!("bursts may explain the gap")
         };
         assert!((doubt.chance - 0.12).abs() < 1e-9 && (doubt.gap - 0.149).abs() < 1e-9, "{doubt:?}");
-        // the limit in the message is a gap of 3 % + 12 %, and the gap of 8,490 accepted flits exceeds it
+        // the limit in the message is a gap of 3 % + 12 %; the gap at 8,490 accepted flits (15.1 %) exceeds this limit
         assert!((doubt.limit - 0.15).abs() < 1e-9, "{doubt:?}");
         assert_eq!(verdict(9710.0, 16.0), Saturation::No);
     }
 
-    /// The verdict on a span that is `times` as long as the undecided span, with a gap that is `persists` times as large.
+    /// The verdict on a span that is `times` times as long as the undecided span of `doubt`, with a gap that is `persists` times as large.
     fn after(doubt: &Bursts, times: f64, persists: f64) -> Saturation {
         let flits = 1e4 * times;
         let variance = (doubt.chance * 1e4 / DEVIATIONS).powi(2) * times;

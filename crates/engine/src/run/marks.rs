@@ -1,8 +1,9 @@
 //! Marks: counts that are taken at equal distances during a window, for the verdict on saturation. Marks are needed in two cases. In the
-//! first, the last batch ends the window, so the middle of the window is not known in advance. In the second, the policy has periodic
-//! actions, so only whole periods are judged.
+//! first case, the window ends when the last batch of packets is delivered, so the middle of the window is not known in advance. In the
+//! second case, the policy has periodic actions, so only whole periods are judged.
 //!
-//! Each mark counts the flits offered and accepted so far. When the number of marks is too large, every second mark is dropped.
+//! Each mark counts the flits offered and accepted so far. When there are more than [`MOST`] distances between marks, every second mark is
+//! dropped.
 
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
@@ -38,7 +39,7 @@ struct Judged {
 
 impl Marks {
     fn new(start: u64, period: Option<u64>, landing: u64) -> Self {
-        // a mark counts flits that arrive before its cycle, so the mark is taken earlier by the landing time
+        // a mark counts the flits that arrive before a certain cycle, so it is taken earlier than this cycle by the landing time of a flit
         let apart = period.map_or(APART.max(landing + 1), |period| period * (landing / period + 1));
         Self { start, apart, landing, period, kept: vec![Carried::default()] }
     }
@@ -59,7 +60,7 @@ impl Marks {
     /// The span to be judged: the later half of the distances between marks in the window until `now`, at least one distance. Returns
     /// `None` if that half contains no whole period.
     fn judged(&self, now: u64) -> Option<Judged> {
-        // a mark is taken early, so the last mark can belong to a cycle after the end of the window
+        // a mark is taken before the cycle that it counts to, so the last mark can count to a cycle after the end of the window
         let last = (self.kept.len() - 1).min(((now - self.start) / self.apart) as usize);
         if last == 0 {
             let whole = Judged { cycles: now - self.start, from: self.kept[0], to: None };

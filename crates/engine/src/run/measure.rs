@@ -1,6 +1,6 @@
 //! The phases of a run: warm-up, measured window and drain, and the conditions that end them.
 //!
-//! All decisions depend only on integers that are summed over all blocks. The cycles of these decisions do not depend on the division into
+//! All decisions depend only on integers that are summed over all blocks, and are made in cycles that do not depend on the division into
 //! blocks.
 
 use crate::network::evener::Trial;
@@ -27,8 +27,8 @@ pub trait Progress: Sync {
     /// `false`, the run stops.
     fn tick(&self, cycle: u64, of: u64) -> bool;
 
-    /// Returns whether the run writes a checkpoint before cycle `now`. [`crate::resume`] can continue a run from a checkpoint. The run also
-    /// calls this method after `tick` has stopped the run. If the method then returns true, the run writes a checkpoint before it stops.
+    /// Returns whether the run must write a checkpoint before cycle `now`, from which [`crate::resume`] can continue. The run also calls
+    /// this method after `tick` has stopped the run. If the method then returns true, the run writes a checkpoint before it ends.
     fn wants_checkpoint(&self, _now: u64) -> bool {
         false
     }
@@ -59,11 +59,11 @@ pub fn drain_cycles(spec: &Spec) -> u64 {
     (looks as u64 * DRAIN_LOOK).saturating_add(kept_back).min(spec.phases.drain_limit)
 }
 
-/// Number of cycles between two checks for the delivery of the last batch. The delivery of the last batch ends the window. The energy
-/// account of the window therefore ends at a multiple of this number.
+/// Number of cycles between two checks for the delivery of the last batch. The delivery of the last batch ends the window, so the length of
+/// such a window is a multiple of this number.
 const COMPLETE_LOOK: u64 = 32;
 
-/// Number of flits that each job has offered in the window, including packets that a delivery caused.
+/// Packets and flits that each job has offered in the window, including packets that a delivery caused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offered {
     pub by_job: Vec<Amount>,
@@ -79,7 +79,7 @@ impl Offered {
     }
 }
 
-/// Results of a run that are already known when the window ends.
+/// The parts of the outcome that do not come directly from the counters of the blocks.
 pub(crate) struct Findings {
     pub ending: Ending,
     pub saturated: Saturation,
@@ -304,11 +304,12 @@ impl Simulation {
         (!halted.is_empty()).then(|| Stall { cycle: self.now, packets: 0, wait_for: Vec::new(), halted })
     }
 
-    /// Advances to cycle `until`, and checks the run every `look` cycles. In large networks the progress is reported more often. Returns
-    /// the ending if the run ends before `until`.
+    /// Advances to cycle `until`, and checks the run every `look` cycles. In large networks the progress is reported more often than every
+    /// `look` cycles. Returns the ending if the run ends before `until`.
     ///
-    /// The function writes a checkpoint before an advance, never after one. When a run continues from the checkpoint, the caller of this
-    /// function runs again from its beginning. That caller finds its state in `course`, so it computes the same `until` again.
+    /// The function writes a checkpoint before an advance, never after one. When a run continues from the checkpoint, the function that
+    /// called this one (a phase of the run) starts again from its beginning. It finds its state in `course`, so it computes the same
+    /// `until` as before.
     pub(crate) fn advance_watched(&mut self, until: u64, look: u64, course: &mut Course) -> Option<Ending> {
         while self.now < until {
             if self.can_be_kept() && (course.stops || course.progress.wants_checkpoint(self.now)) {
@@ -355,7 +356,8 @@ impl Simulation {
         false
     }
 
-    /// Advances to cycle `until`. On the way, recordings take their samples when the samples are due.
+    /// Advances to cycle `until`. In the cycles in which samples and readings are due, recordings take their samples, and the run takes its
+    /// readings.
     pub fn advance_recording(&mut self, until: u64) {
         while self.now < until {
             let (sample, reading) = (self.blocks[0].observers().recorders.next_sample(), self.readings.next());
@@ -395,8 +397,8 @@ impl Simulation {
         self.delivered() + self.lost() == offered && self.blocks.iter().all(|block| block.sources_finished(end))
     }
 
-    /// The verdict on saturation, from the flits offered and accepted since the middle of the window. If the load changes during the run,
-    /// each phase is judged separately. For batches, the only test is the drain.
+    /// The verdict on saturation of the whole window, from the flits offered and accepted since its middle. If the load changes during the
+    /// run, each phase is judged separately. For batches, the only test is the drain.
     fn saturation(&self, spec: &Spec, middle: &Middle) -> Saturation {
         if !self.net.times.changes.is_empty() {
             return Saturation::No;
@@ -416,7 +418,7 @@ impl Simulation {
     }
 
     /// Whether the network accepted too little of a steady load since the middle of the window, beyond random variation. The offered load
-    /// of this part is computed from that of the whole window.
+    /// of this half is computed as a share of that of the whole window.
     fn falls_behind(&self, middle: &Middle) -> bool {
         let (start, end) = self.blocks[0].observers().tally.window;
         let offered = self.offered_before(self.now);
@@ -427,7 +429,8 @@ impl Simulation {
         let span = (now + self.net.times.landing).min(end).saturating_sub(middle.cycle + self.net.times.landing);
         let flits = flits / packets.max(1.0);
         let packets = packets * span as f64 / (now - start).max(1) as f64;
-        // the margin is three standard deviations of a Bernoulli count; otherwise short windows might count as saturated by chance
+        // the margin is three standard deviations of a Bernoulli count; without the margin, short windows might count as saturated by
+        // chance
         accepted < ACCEPTED_SHARE * packets * flits - DEVIATIONS * flits * packets.sqrt()
     }
 
@@ -437,8 +440,8 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.accepted_flits + b.observers().tally.lost_flits).sum()
     }
 
-    /// Number of offered flits that the network does not have to deliver any more. The count includes accepted and discarded flits. It also
-    /// includes two kinds of replies: those that discarded requests will not get, and those that the workload still delays.
+    /// Number of offered flits that the network does not have to deliver any more. These are accepted and discarded flits, replies to
+    /// discarded requests (which are never created), and replies that the workload still delays.
     pub(crate) fn done_with(&self) -> u64 {
         let unborn: u64 = (0..self.net.jobs.len()).map(|j| self.unborn(j).flits).sum();
         self.accepted() + unborn + self.kept_back(|_| true)
@@ -473,7 +476,7 @@ impl Simulation {
         self.blocks.iter().map(|b| b.observers().tally.parts.unborn(j)).sum()
     }
 
-    /// Packets that the terminals of job `j` have created in the window without a preceding delivery as cause.
+    /// Packets that the terminals of job `j` have created in the window, without those that a delivery caused (such as replies).
     fn created(&self, j: usize) -> Amount {
         self.blocks.iter().map(|b| b.observers().tally.parts.created_by(j).unwrap_or(b.observers().tally.created)).sum()
     }
@@ -487,7 +490,7 @@ impl Simulation {
         Offered { by_job: self.offered_before(self.now).by_job.into_iter().enumerate().map(born).collect() }
     }
 
-    /// Flits that the jobs offer in the window before cycle `until`, including flits that they offer later than now.
+    /// Flits that the jobs offer in the window before cycle `until`, which may be later than now.
     pub(crate) fn offered_before(&self, until: u64) -> Offered {
         let backlog = self.backlog(until.min(self.blocks[0].observers().tally.window.1)).1;
         let in_all = |(j, waiting): (usize, Amount)| {
@@ -498,9 +501,9 @@ impl Simulation {
         Offered { by_job: backlog.into_iter().enumerate().map(in_all).collect() }
     }
 
-    /// Returns two counts. The first is the number of packets that are created before `until` but not yet injected. The second is, for each
-    /// job, the number of packets that sources create in the window without a delivery but have not yet handed over. Such packets exist
-    /// because a source can be behind the simulated time.
+    /// Returns two counts. The first is the number of packets that are created before `until` but not yet injected. The second counts, for
+    /// each job, packets that its sources create in the window but have not yet passed to the network interface, without packets that a
+    /// delivery causes. Such packets exist because a source can be behind the simulated time.
     pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<Amount>) {
         let (mut all, mut in_window) = (0, vec![Amount::default(); self.net.jobs.len()]);
         for block in &self.blocks {
@@ -516,7 +519,7 @@ impl Simulation {
         (all, in_window)
     }
 
-    /// If the run did not drain, searches for packets that can never move, to report a stall instead.
+    /// If not all packets were delivered, searches for packets that can never move. If there are any, the ending is a stall.
     fn explain(&self, ending: Ending) -> Ending {
         match ending {
             Ending::Saturated | Ending::NotComplete => stall::find(self).map_or(ending, Ending::Stalled),
@@ -546,7 +549,7 @@ fn is_mean_known(batches: &[PacketSums], share: f64) -> bool {
     confidence95(&means).is_some_and(|half| half <= share * mean)
 }
 
-/// The part of the course that exists after the window has begun.
+/// The part of the run's state that exists after the window has begun.
 fn begun<'a>(course: &'a mut Course) -> &'a mut Begun {
     course.begun.as_mut().expect("a window that has begun")
 }

@@ -26,7 +26,8 @@ pub struct Congestion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetAside {
     pub counts: SetAsideCount,
-    /// Number of tokens that have not returned at the end of the run. A token without a queue that is set aside is in flight.
+    /// Number of tokens (notes by which a router requests that another sets a queue aside) that have not returned at the end of the run. A
+    /// token is in flight or belongs to a queue that is set aside.
     pub out: u64,
     /// Number of queues that are set aside at the end of the run.
     pub lines: u64,
@@ -47,8 +48,8 @@ weft_units::words! {
     pub enum Ending {
         /// All packets created in the window were delivered.
         Drained = "drained",
-        /// The network cannot carry the offered load. In the second half of the window the network accepted less than 97 %, beyond random
-        /// variation. Alternatively, packets of the window were not delivered within the drain limit.
+        /// The network cannot carry the offered load. Either the network accepted less than 97 % of the load in the second half of the
+        /// window, beyond random variation, or packets of the window were not delivered within the drain limit.
         Saturated = "saturated",
         /// A batch or a program was not complete at the end of the longest window.
         NotComplete = "not_complete",
@@ -98,7 +99,7 @@ pub enum Doubt {
 /// A span or a drain that is shorter than the time that packets may need in a network without queues.
 #[derive(Debug, Clone, Copy, PartialEq, Value)]
 pub struct Short {
-    /// Whether the drain after the window is too short, and not the judged span.
+    /// Whether the drain after the window is too short. If false, the judged span is too short.
     pub is_drain: bool,
     /// Length of the span or of the drain [cycles].
     pub cycles: u64,
@@ -127,16 +128,15 @@ impl Bursts {
     /// If random variation explains at most this share of the flits, the span gets a verdict for any gap.
     pub const DECISIVE: f64 = 0.02;
 
-    /// Factor by which the span must become longer for a verdict. The relative random variation falls with the square root of the length.
-    /// The observed gap is itself uncertain by the random variation. Therefore the longer span must be long enough for a verdict with any
-    /// gap.
+    /// Factor by which the span must become longer for a verdict. The random variation, as a share of the load, falls with the square root
+    /// of the length. The gap in the longer span can differ from the observed gap, so the longer span must give a verdict for any gap.
     pub fn longer(&self) -> f64 {
         let enough = if self.is_of_gap() { Self::DECISIVE } else { Self::TELLING };
-        // one percent is added for flits that arrive after the span
+        // one per cent longer, for flits that arrive after the span
         1.01 * (self.chance / enough).powi(2)
     }
 
-    /// Whether the verdict is missing because bursts can explain the whole gap.
+    /// Whether there is no verdict because bursts can explain the whole gap.
     pub fn is_of_gap(&self) -> bool {
         self.gap > 1.0 - ACCEPTED_SHARE
     }
@@ -198,7 +198,8 @@ weft_units::words! {
         /// The power policy has closed the channel from output `port` to router `to`. The policy has no further event that would open the
         /// channel.
         Closed { port: u32, to: u32 } = "closed",
-        /// The terminal keeps packets in its buffer until it has answered them. The next answer waits for the queue `to`.
+        /// The terminal keeps packets in its buffer until it has sent their replies. The next reply of the terminal waits for the queue
+        /// `to`.
         Unanswered { terminal: u32, to: Queue } = "unanswered",
     }
 }
@@ -281,8 +282,8 @@ pub struct ChannelCount {
 pub struct JobOutcome {
     pub name: String,
     pub terminals: u32,
-    /// Flits offered, injected and delivered in the window. If there is more than one job, or the job has `latencies`, all flits of a
-    /// packet count as delivered when its tail is delivered.
+    /// Flits offered, injected and delivered in the window. If there is more than one job, or the job has `latencies`, a packet's flits
+    /// count as delivered only when its tail is delivered.
     pub offered_flits: u64,
     pub injected_flits: u64,
     pub accepted_flits: u64,
@@ -300,7 +301,8 @@ pub struct JobOutcome {
     pub progress: Progress,
     /// Further results of the job's workload over the whole run. Each result has a name with its unit.
     pub figures: Vec<(&'static str, Option<f64>)>,
-    /// A table of the job's workload to whose rows Weft assigns shares of the energy, and the usage of each row.
+    /// The name of a table of the job's workload whose rows get shares of the energy, and the usage of each row, from which Weft computes
+    /// its share.
     pub usages: Option<(&'static str, Vec<Usage>)>,
 }
 
@@ -308,7 +310,7 @@ pub struct JobOutcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassOutcome {
     pub name: String,
-    /// Flits injected and delivered in the window. All flits of a packet count as delivered when its tail is delivered.
+    /// Flits injected and delivered in the window. A packet's flits count as delivered only when its tail is delivered.
     pub injected_flits: u64,
     pub accepted_flits: u64,
     /// Packets created in the window, and packets caused by their deliveries, that were delivered.
@@ -348,7 +350,7 @@ pub struct PhaseOutcome {
 /// the cycle of its arrival, not of its creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultOutcome {
-    /// The spans of the window between changes of faults, in the order of time.
+    /// The spans of the window between two changes of the broken parts, in the order of time.
     pub spans: Vec<FaultSpan>,
     /// Length of a bin in which arrivals are counted [cycles].
     pub bin: u64,
@@ -359,7 +361,7 @@ pub struct FaultOutcome {
     pub rebuilds: bool,
 }
 
-/// A part of the window in which at least one part of the network is always broken, or none is broken.
+/// A span of the window in which, in every cycle, at least one part of the network is broken, or in every cycle none is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultSpan {
     pub from: u64,
@@ -380,13 +382,13 @@ pub struct Batch {
     pub completed: Option<u64>,
 }
 
-/// Findings about the beginning and the end of the window.
+/// Whether the conditions for the beginning and the end of the window were met.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Decisions {
     /// Whether the latencies had settled when the window began; `None` if the run did not check this.
     pub settled: Option<bool>,
-    /// Whether the share of channels that draw power had settled when the window began; `None` if the run did not check this, or no channel
-    /// is ever switched.
+    /// Whether the share of channels that are not off had settled when the window began; `None` if the run did not check this, or no
+    /// channel is ever switched.
     pub power_settled: Option<bool>,
     /// Whether the window reached the requested confidence; `None` if the user requested no confidence.
     pub confident: Option<bool>,
@@ -429,14 +431,14 @@ pub struct Outcome {
     pub missing_packets: u64,
     /// Packets created in the window that were discarded because a link or a router had failed.
     pub dropped_packets: u64,
-    /// Flits of these discarded packets.
+    /// Flits of the packets in `dropped_packets`.
     pub dropped_flits: u64,
     /// The sums over delivered packets for each batch of the window. A packet belongs to the batch in which it was created.
     pub batches: Vec<PacketSums>,
-    /// Packet latency [cycles], exact to 3 significant digits.
+    /// Histogram of the packet latency [cycles], exact to 3 significant digits.
     pub latency: Histogram<u64>,
     pub network_latency: Histogram<u64>,
-    /// Packets by number of hops (index = hops; entry 63 also counts all longer paths).
+    /// Number of packets by number of hops (the index); entry 63 also counts all longer paths.
     pub hop_counts: Vec<u64>,
     /// The largest number of links between routers that any packet has crossed. The maximum is over the delivered packets of the window and
     /// all packets in flight at the end of the run.
@@ -464,6 +466,7 @@ pub struct Outcome {
     pub faults: Option<FaultOutcome>,
     /// Flits that crossed a router (including the router of their destination) in the whole run: the unit of simulation speed.
     pub flit_hops: u64,
-    /// Additional cycles in the window that slow links needed to carry whole heads, each compared with the previous link of the path.
+    /// Cycles in the window by which links needed longer to carry whole heads than the previous links of their paths, summed over all
+    /// heads.
     pub serial_cycles: u64,
 }

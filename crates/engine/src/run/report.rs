@@ -120,7 +120,7 @@ impl Simulation {
             }
         }
         if self.net.interface.is_some() {
-            // counted by job, because a channel can carry packets of several jobs
+            // uses counts by job, because an injection channel can carry packets of several jobs
             injected = (0..injected.len()).map(|j| tally.parts.injected_by(j)).collect();
         }
         let jobs = spec.traffic.jobs.iter().zip(&self.net.jobs).enumerate();
@@ -164,8 +164,8 @@ impl Simulation {
         jobs.flat_map(|(job, net)| net.workload.activities(&job.name, self.now)).collect()
     }
 
-    /// The tables that workloads write at the end of a run, which is cycle `end`. If several jobs have tables with the same name, one table
-    /// contains their rows, job after job.
+    /// The tables that workloads write at the end of a run, which is cycle `end`. Tables of several jobs with the same name are joined: the
+    /// rows of the first job, then those of the next, and so on.
     fn tables_of_workloads(&self, spec: &Spec, end: u64) -> Vec<(&'static str, Table)> {
         let mut all: Vec<(&'static str, Table)> = Vec::new();
         for (job, net) in spec.traffic.jobs.iter().zip(&self.net.jobs) {

@@ -6,7 +6,7 @@ use crate::network::spec::Spec;
 use weft_units::{Cycles, Refusal};
 
 impl Simulation {
-    /// Advances after the sources have stopped, until no packet is left, but for `limit` cycles at most. Returns the number of packets that
+    /// Advances until no packet is left, but for at most `limit` cycles. The sources must have stopped. Returns the number of packets that
     /// are left. If no packet is left, the function also waits for the last credits.
     ///
     /// # Panics
@@ -18,8 +18,8 @@ impl Simulation {
         }
         let left = self.packets_under_way();
         if left == 0 {
-            // The last credits can still be in flight. A packet counts as gone once it is granted. A link to a terminal may then still have
-            // to carry a whole buffer of flits, one by one.
+            // The last credits can still be in flight. In addition, a packet is no longer counted once it is granted, although the link to
+            // its terminal may then still have to carry a whole buffer of flits.
             let (link, rate) = (&self.net.links[0], self.net.common.rates[0]);
             let last = (u64::from(link.capacity) * u64::from(rate.cycles())).div_ceil(u64::from(rate.flits()));
             self.advance(self.now() + STRIDE + if last > STRIDE { last } else { 0 });

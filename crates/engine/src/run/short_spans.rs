@@ -4,9 +4,9 @@
 //! In a shorter span the network can accept less than the offered load, and in a shorter drain packets can be missing, although no queue
 //! grows. For such a span the verdict "saturated" would be wrong, so the span gets no verdict.
 //!
-//! The time for sleeping links counts only if a link was going off or waking. A judged span must be as long as
-//! the wait for one link. If it begins before the first packets arrive, it must be as long as packets need on a long path. A drain must
-//! always be as long as that.
+//! The time for sleeping links counts only if a link was going off or waking. A judged span must be as long as the wait for one link. A
+//! judged span that begins before the first packets arrive must be as long as packets need on a long path. A drain must always be as long
+//! as packets need on a long path.
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::Spec;
@@ -24,8 +24,8 @@ struct Needed {
     flight: u64,
     /// Longest wait for one link that is off; 0 if no link woke.
     for_link: u64,
-    /// From the injection of a packet to its delivery over a long path on which it waits for all links. Includes the turnaround of its
-    /// reply.
+    /// From the injection of a packet to its delivery, over a long path on which the packet waits for every link. Includes the time for
+    /// which a terminal delays the packet's reply.
     in_all: u64,
 }
 
@@ -45,15 +45,15 @@ impl Needed {
     }
 }
 
-/// The longest wait of a packet for one link that is off. The result is 0 if the policy states the times at which links wake. A policy that
-/// repeats its actions is judged over whole periods instead (`run/judge.rs`).
+/// The longest wait of a packet for one link that is off. The result is 0 if the policy acts at fixed times. Under a policy that repeats
+/// its actions, only whole periods are judged (`run/judge.rs`).
 fn wait_for_link(spec: &Spec) -> u64 {
     let has_times = spec.schedule().is_ok_and(|schedule| schedule.period.is_some() || !schedule.once.is_empty());
     if has_times { 0 } else { spec.policy.longest_wait(spec.cycle_fs).unwrap_or(0) }
 }
 
-/// Whether one of these accounts has cycles in which a channel was going off or waking. Otherwise no packet waited for a link to wake: links
-/// that sleep all the time have no packets.
+/// Whether one of these accounts has cycles in which a channel was going off or waking. If there are no such cycles, no packet waited for a
+/// link to wake, because links that sleep during the whole span get no packets.
 pub(crate) fn has_transitions<'a>(mut accounts: impl Iterator<Item = &'a Account>) -> bool {
     let is_transition = |state: LinkState| matches!(state, LinkState::Draining | LinkState::Waking);
     accounts.any(|account| account.cycles.by_state().any(|(state, cycles)| cycles > 0 && is_transition(state)))
@@ -67,8 +67,8 @@ impl Simulation {
 }
 
 impl Saturation {
-    /// This verdict on a span of `cycles` cycles that begins in cycle `begin`, or no verdict if the span is too short for it. `changes`:
-    /// returns whether a channel was going off or waking.
+    /// Returns this verdict on a span of `cycles` cycles that begins in cycle `begin`, or no verdict if the span is too short for this one.
+    /// `changes`: returns whether a channel was going off or waking.
     pub(crate) fn of_span(self, spec: &Spec, begin: u64, cycles: u64, changes: impl FnOnce() -> bool) -> Self {
         if self != Self::Yes {
             return self;
@@ -78,8 +78,8 @@ impl Saturation {
         if cycles < needed.for_link || misses_flights { needed.short(false, cycles) } else { self }
     }
 
-    /// The verdict on a run whose drain reached its limit, from this verdict on its window. A scenario whose limit is shorter than its window
-    /// asks for a verdict without a drain.
+    /// The verdict on a run whose drain reached its limit. `self` is the verdict on its window. A scenario whose drain limit is shorter
+    /// than its window requests a verdict without a drain.
     pub(crate) fn undrained(self, spec: &Spec, changes: bool) -> Self {
         let (cycles, needed) = (spec.phases.drain_limit, Needed::of(spec, changes));
         let is_short = cycles < needed.in_all;

@@ -1,10 +1,11 @@
 //! Stall analysis: finds the packets that can never move again, and the reasons why they wait.
 //!
 //! A head can move if one of the VCs that it may use is free and has space, or will become free and get space. A VC will become free if the
-//! packet that holds it can move. The VC will get space if the packets in the buffer behind it can move. Packets at ejection channels and
-//! in sources, and flits and credits in flight, can always move. A head that waits for a channel closed by the power policy can move if the
-//! policy has further events, which might open the channel. The analysis repeatedly marks queues that can move, until it finds no further
-//! one. The remaining queues are stuck: they wait for each other in a cycle, or for a channel that stays closed.
+//! packet that holds it can move. The VC will get space if the packets in the buffer at the far end of its channel can move. Packets at
+//! ejection channels and in sources, and flits and credits in flight, can always move. A head that waits for a channel closed by the power
+//! policy can move if the policy has further events, which might open the channel. The analysis repeatedly marks queues that can move,
+//! until it finds no further queue of this kind. The remaining queues are stuck: they wait for each other in a cycle, or for a channel that
+//! stays closed.
 
 use crate::network::simulation::Simulation;
 use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
@@ -28,12 +29,12 @@ struct Map<'a> {
     policy_rests: bool,
     /// Credits in flight, as (block, output, VC).
     credits: HashSet<(usize, usize, usize)>,
-    /// Flits in flight, as the queues that they will enter. Flits of a run of body flits do not each have an event. The event at the end of
-    /// the run represents all its flits, except while the run is still active.
+    /// Flits in flight, as the queues that they will enter. In a run of body flits (a sequence with one flit per cycle), not every flit has
+    /// an event: the event at the end of the run represents all its flits. A run that has not ended yet has no such event.
     flits: HashSet<Queue>,
 }
 
-/// The packets that can never move, with the reason; `None` if there are no such packets.
+/// Finds the packets that can never move, and the reason; `None` if there are no such packets.
 pub(crate) fn find(simulation: &Simulation) -> Option<Stall> {
     let map = Map::new(&simulation.net, &simulation.blocks, simulation.now(), simulation.is_policy_at_rest());
     let mut stuck: HashSet<Queue> = map.queues().collect();
@@ -75,7 +76,7 @@ impl<'a> Map<'a> {
         Self { net, blocks, now, policy_rests, credits, flits }
     }
 
-    /// A key that gives the queues an order independent of the division into blocks.
+    /// A sort key that gives the queues an order that does not depend on the division into blocks.
     fn order(&self, q: Queue) -> (u32, u16, u8) {
         let outcome::Queue { router, port, vc } = self.place(q);
         (router, port, vc)
@@ -146,8 +147,8 @@ impl<'a> Map<'a> {
         let held = out.held;
         let holder = |vc: usize| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15));
         if out.is_closed() || self.net.router.hold_switch && held != 0 {
-            // If the channel is closed, the policy acts after the packets that hold its VCs have left. If the output holds the switch for
-            // one packet, the output finishes this packet first, even if other VCs are free.
+            // A closed channel opens only after the packets that hold its VCs have left, because the policy acts then. An output that holds
+            // the switch for one packet finishes this packet first, even if other VCs are free.
             return Some((0..out.credits.len()).filter(|vc| held >> vc & 1 != 0).map(holder).collect());
         }
         let link = &self.net.links[out.class as usize];
@@ -183,7 +184,7 @@ impl<'a> Map<'a> {
         (!moving && !empty).then(|| vec![far])
     }
 
-    /// Lists queues of which at least one must move before the terminal behind output `o` answers and thereby frees space on ejection VC
+    /// Lists queues of which at least one must move before the terminal at output `o` sends a reply and thereby frees space on ejection VC
     /// `vc`. Returns `None` if this space becomes free in any case.
     fn behind_terminal(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
         let (rules, block) = (self.net.interface.as_ref().filter(|_| self.net.keeps)?, &self.blocks[b]);
@@ -197,7 +198,7 @@ impl<'a> Map<'a> {
         if oldest == NONE || out.is_closed() {
             return None; // the packets that the terminal keeps have no reply yet, or the policy will still act
         }
-        // the terminal's replies leave through the queues that this loop lists, if the first packet of a queue waits
+        // this loop visits the queues of the terminal's interface through which replies leave
         let mut on = Vec::new();
         for q in (0..queues.each).filter(|q| queues.filled[t] >> q & 1 != 0 && self.leads_to_reply(t, b, *q)) {
             let (queue, front) = (&queues.of[queues.place(t, q)], queues.front(t, q));
@@ -281,8 +282,8 @@ impl<'a> Map<'a> {
         Waiting { packet: packet.map(|p| PacketName { seq: p.seq, src: p.src, dst: p.dst }), at, cause }
     }
 
-    /// The terminal to which the next hop of the packet at the head of `q` leads. Returns `None` if this terminal does not send into the
-    /// queue `next`.
+    /// The terminal to which the next hop of the packet at the head of `q` leads; `None` if the hop leads to no terminal, or to a terminal
+    /// that does not send into the queue `next`.
     fn answering(&self, (b, i, v): Queue, next: Queue) -> Option<u32> {
         let port = self.blocks[b].input(i);
         let p = match port.requests[v] {
@@ -294,7 +295,7 @@ impl<'a> Map<'a> {
         (out.kind == ChannelEnd::Ejection && (next.0, next.1) == (b, o)).then_some(out.peer)
     }
 
-    /// The first of the channels that the head of `q` may take, as the cause of a stall. All channels that the head may take are closed.
+    /// The cause of a stall in which all channels that the head of `q` may take are closed: the first of these channels.
     fn closed(&self, q: Queue) -> Cause {
         let block = &self.blocks[q.0];
         let (port, hops) = (block.input(q.1), self.hops(q));

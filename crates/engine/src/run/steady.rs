@@ -14,8 +14,9 @@
 //! Decisions depend only on integers that are summed over the whole network at fixed cycles. Therefore threads and blocks do not change a
 //! decision.
 //!
-//! The power state needs a separate rule. The power state has few observations, because each must be as long as the time between two
-//! decisions of the policy (10,000 cycles under TCEP). In addition, the power state does not change between the decisions of the policy.
+//! The power state (the share of channels that are not off) needs a separate rule. It has few observations, because each must be as long as
+//! the time between two decisions of the policy (10,000 cycles under TCEP). In addition, the power state does not change between these
+//! decisions.
 //! * With only six observations, MSER must be allowed to cut the series down to three. MSER then cuts a straight ramp down to its last
 //!   three observations, although a ramp is not a steady state.
 //! * With MSER alone, the warm-up would not end while channels still change one by one: if nothing else varies, every change is
@@ -26,13 +27,13 @@
 //!   one link per epoch finds such a link only in every second epoch. Rank correlation detects the staircase, because it takes the order
 //!   into account. Among all pairs of the remaining observations, some rise and some fall by d or more. The numbers of rising and falling
 //!   pairs may differ by at most a third of all pairs. Noise and oscillations around a constant level meet this condition for any
-//!   amplitude. A drift also meets it if it is at most two standard deviations of the noise around it. A drift of this size has a
-//!   correlation of 1/2, or of 1/3 in ranks.
+//!   amplitude. A drift also meets it if the drift is at most two standard deviations of the noise around it. A drift of this size has a
+//!   correlation with time of 1/2, or a rank correlation of 1/3.
 //!
 //! A window of fixed length begins even if the network has not yet settled. The batches of such a window then show a trend. The latencies
 //! of a window count as growing under two conditions. First, the mean of the second half exceeds that of the first half by [`MATTERS`], and
 //! by more than the confidence interval of the difference. Second, four of five pairs of batches rise. Near the capacity of the network,
-//! batches depend on each other, so the confidence interval alone is too narrow. Dependence has less influence on the order of the batches.
+//! batches depend on each other. The confidence interval is then too narrow, but the order of the batches is less affected.
 //!
 //! # Not modelled
 //! Correlation between batches: the confidence interval is correct only if batches are long enough. If the power state is constant for five
@@ -46,17 +47,17 @@ use weft_api::state::sums::PacketSums;
 
 /// Number of latency observations that a run needs before it can count as settled.
 pub(crate) const LEAST: usize = 12;
-/// The smallest number of observations that remain after the cut. A smaller number might have a small variation by chance.
+/// The smallest number of observations that remain after the cut. Fewer observations might differ little from each other by chance.
 const LEAST_REST: usize = 5;
 /// Number of power-state observations that a run needs before its power state can count as settled.
 pub(crate) const LEAST_PERIODS: usize = 6;
 const LEAST_PERIODS_REST: usize = 3;
-/// Shares of the managed channels that differ by less than this count as equal.
+/// Shares of the managed channels that differ by less than this value count as equal.
 const RESOLUTION: f64 = 0.01;
 /// The numbers of rising and of falling pairs may differ by at most one in this number of pairs.
 const TREND: i64 = 3;
 
-/// Number of batches into which a window is divided to test for a trend. If the window has more batches, neighbouring batches are joined. A
+/// Largest number of batches with which a window is tested for a trend. If the window has more batches, neighbouring batches are joined. A
 /// window with fewer than [`LEAST_BATCHES`] batches gets no verdict.
 const BATCHES: usize = 10;
 const LEAST_BATCHES: usize = 8;
@@ -68,16 +69,16 @@ pub(crate) fn has_settled(latencies: &[f64]) -> bool {
     latencies.len() >= LEAST && 2 * mser(latencies, LEAST_REST, 0.0) < latencies.len()
 }
 
-/// Whether a series of shares (of channels that draw power, or of a latency) has settled: MSER drops less than half of
-/// it, and the rest has no trend.
+/// Whether a series of shares (of channels that are not off, or of the last latency) has settled: MSER drops less than half of it, and the
+/// rest has no trend.
 pub(crate) fn is_level(shares: &[f64]) -> bool {
     let cut = mser(shares, LEAST_PERIODS_REST, RESOLUTION);
     shares.len() >= LEAST_PERIODS && 2 * cut < shares.len() && !has_trend(&shares[cut..])
 }
 
-/// Number of observations to drop at the start so that the mean of the rest is as exact as possible. The function minimises the sum of
-/// squared deviations, divided by (length of the rest)^2. At least `least_rest` observations remain. Each observation is exact only to
-/// within `resolution`.
+/// Number of observations to drop at the start so that the mean of the rest is as exact as possible. The function minimises, over all
+/// lengths of the rest, the sum of squared deviations of the rest divided by the square of its length. At least `least_rest` observations
+/// remain. Each observation is exact only to within `resolution`.
 fn mser(observations: &[f64], least_rest: usize, resolution: f64) -> usize {
     let n = observations.len();
     let rounding = resolution * resolution / 12.0;
@@ -112,8 +113,8 @@ const T95: [f64; 30] = [
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/// The 95 % quantile of Student's t. Up to 30 degrees of freedom it comes from the table. Above, it comes from the expansion around the
-/// normal quantile (Abramowitz and Stegun 26.7.5). The result is exact to 0.001.
+/// The 95 % quantile of Student's t. Up to 30 degrees of freedom it comes from the table, and above 30 from the expansion around the normal
+/// quantile (Abramowitz and Stegun 26.7.5). The result is exact to 0.001.
 fn student_t95(degrees: usize) -> f64 {
     match degrees.checked_sub(1).and_then(|i| T95.get(i)) {
         Some(t) => *t,
@@ -204,7 +205,7 @@ mod tests {
         assert!(growth(&batches(100, &|k| root(k / 10.0))).is_some());
         assert_eq!([growth(&batches(7, &root)), growth(&[]), growth(&batches(10, &|k| 100.0 + 0.3 * k))], [None; 3]);
         assert_eq!(growth(&batches(10, &|k| 2000.0 - root(k))), None, "it falls");
-        // noise of any amplitude causes a single false alarm in 2000 windows of 10 batches
+        // noise of this amplitude causes growth by mistake in at most 10 of 2,000 windows of 10 batches
         let alarms = (0..2000).filter(|&seed| {
             let noise = noise(seed);
             growth(&batches(10, &|k| 500.0 + 50.0 * noise[k as usize])).is_some()
@@ -216,7 +217,7 @@ mod tests {
     fn what_grows_never_settles_and_what_decays_does() {
         let growing: Vec<f64> = (0..200).map(|k| 20.0 + 3.0 * f64::from(k)).collect();
         assert!((0..=200).all(|n| !has_settled(&growing[..n])));
-        // an exponential decay with a small oscillation; in about 6 observations the bias of the decay exceeds the oscillation
+        // an exponential decay with a small oscillation; the decay exceeds the oscillation in about the first 6 observations
         let decaying: Vec<f64> =
             (0..100).map(|k| 20.0 + 30.0 * 0.5f64.powi(k) + if k % 2 == 0 { 0.5 } else { -0.5 }).collect();
         let first = (0..=100).find(|&n| has_settled(&decaying[..n])).expect("settles");
@@ -251,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_still_falls_or_climbs_is_not_level() {
-        // with steps of 2 % of the channels or more, each after 1 to 4 periods, the series does not settle before the last step
+        // if the share changes by 2 % or more after every 1 to 4 periods, the series does not settle before the last change
         for period in 1..=4 {
             for step in [0.02, 0.05, 0.1] {
                 let levels = (0.9 / step) as u32;
@@ -266,7 +267,8 @@ mod tests {
 
     #[test]
     fn a_level_counts_when_it_lasts_longer_than_the_way_to_it() {
-        // the `way` observations of the ramp must be dropped, and they must be less than half of all observations: 2 * way + 1 observations
+        // all `way` observations of the ramp must be dropped, and must be less than half of the series, so it needs 2 * way + 1
+        // observations
         for way in [4, 7, 12] {
             let to_the_top = series(|k| (0.1 + 0.9 / f64::from(way) * f64::from(k)).min(1.0));
             assert_eq!(level_after(&to_the_top), Some(2 * way as usize + 1), "saturates after {way}");

@@ -1,5 +1,5 @@
-//! Tests with an allocator that the rest of Weft does not know. The allocator consists of one file and one line in a registry, and runs
-//! without changes to other files. (`conformance/tests/outside` tests routings and power policies from outside.)
+//! Tests that an allocator which the rest of Weft does not know needs only one file and one line in a registry.
+//! (`conformance/tests/outside` tests routings and power policies from outside.)
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
@@ -20,13 +20,13 @@ mod allocation {
     use weft_api::allocation::{AllocatorModel, UseAllocator};
 
     weft_units::registry! {
-        /// A family of allocators with one member.
+        /// A registry of allocators with one member.
         pub enum Newcomers as AllocatorModel, with examples, given to UseAllocator:
         "two_rounds" => two_rounds::TwoRounds,
     }
 }
 
-/// Runs the spec with an allocator of the new family in `blocks` blocks.
+/// Runs the spec with the allocator of this registry, in `blocks` blocks.
 fn run(spec: &Spec, newcomer: &allocation::Newcomers, blocks: usize) -> Outcome {
     let net = assemble::net(spec).expect("a network");
     let policy = policy::build(spec).expect("a policy");
@@ -53,7 +53,7 @@ fn check(spec: &Spec, newcomer: &allocation::Newcomers, what: &str) {
     }
 }
 
-/// Whether the schema of scenarios contains the name.
+/// Whether the schema of the configuration `T` contains the name.
 fn in_schema<T: schemars::JsonSchema>(name: &str) -> bool {
     schemars::schema_for!(T).to_value()["oneOf"][0]["properties"].get(name).is_some()
 }

@@ -1,11 +1,11 @@
-//! A warm-up that ends as soon as latencies and power state have settled. (`steady.rs` defines the test.)
+//! A warm-up that ends as soon as latencies and power state have settled. (`steady.rs` defines the test of settling.)
 //!
 //! An observation of the latency is the mean over the packets delivered in [`OBSERVATION`] cycles. The latency of a packet includes its
-//! time in the source queue. If a policy decides less often than that, latencies can rise and fall again after each decision. They then
-//! never settle from one observation to the next. For such policies, latencies also count as settled when their means over whole periods of
-//! the policy are level to within 1 %. If a workload delays replies, the first observation is the one in which the first reply can depart.
-//! If there are message classes, the latencies must have settled for each class that a job offers at a rate. The reason is that a few
-//! packets with long waits would not be visible in the mean over all packets.
+//! time in the source queue. If a policy decides less often than every [`OBSERVATION`] cycles, latencies can rise and fall again after each
+//! decision, so the observations never settle. For such policies, latencies also count as settled when their means over whole periods of
+//! the policy are level to within 1 %. If a workload delays replies, the first observation that counts is the one in which the first reply
+//! can depart. If there are message classes, the latencies must have settled for each class that a job offers at a rate. The reason is that
+//! a few packets with long waits would not be visible in the mean over all packets.
 //!
 //! An observation of the power state is the share of the managed channels that are not off, averaged over one period. The period is the
 //! time in which the policy takes each of its decisions at least once, rounded up to a multiple of the latency observation.
@@ -28,7 +28,8 @@ const OBSERVATION: u64 = 500;
 
 /// Smallest default limit of a warm-up [cycles]: three times the need of small networks.
 const USUAL_LIMIT: Cycles = 20_000;
-/// The default limit in periods of the policy. If the power state settles within 14 periods, the test detects this after 29 periods.
+/// The default limit in periods of the policy. A power state that settles within 14 periods counts as settled after 29 periods, because
+/// less than half of the observations may be dropped.
 const USUAL_PERIODS: Cycles = 30;
 
 /// The default warm-up limit [cycles], with which most networks have time to settle. `period`: the time in which the policy takes each of
@@ -38,7 +39,7 @@ pub fn usual_limit(period: Option<Cycles>) -> Cycles {
 }
 
 impl Spec {
-    /// Refuses a warm-up limit that is too short for the test of settling.
+    /// Refuses a warm-up limit before which the test of settling has too few observations.
     pub fn check_warmup(&self) -> Result<(), Refusal> {
         if !self.phases.auto_warmup {
             return Ok(());
@@ -58,13 +59,13 @@ impl Spec {
             "a warm-up of at most {limit} cycles can't end by itself, because it needs {least} cycles: {begins}{count} observations{of} of \
              {cycles} cycles, and {ahead} cycles between the decision and the window"
         );
-        // the absolute minimum is enough only if everything is settled from the first cycle on
+        // the message proposes more than the minimum, which is enough only if everything is settled from the first cycle on
         let room = usual_limit(self.power_period()?).saturating_add(ahead).saturating_add(begin);
         let room = room.div_ceil(1000).saturating_mul(1000);
         Err(Refusal::new("measure.warmup_limit", what, format!("write {room}cycles or more, or a fixed warm-up")))
     }
 
-    /// The minimum number of observations before a warm-up can end, for the kind of observation that takes longest.
+    /// The observations that a warm-up needs before it can end, for the kind of observation (latency or power state) that takes longest.
     fn slowest_observations(&self) -> Result<Observations, Refusal> {
         // no observation that begins earlier can contain a reply
         let begin = self.turnaround()? / OBSERVATION * OBSERVATION;
@@ -167,19 +168,19 @@ impl Series {
         has_settled(&self.means)
     }
 
-    /// Whether the means are level, each taken as a share of the last mean.
+    /// Whether the means, divided by the last mean, are level.
     fn is_level(&self) -> bool {
         let last = self.means.last().copied().unwrap_or(1.0);
         is_level(&self.means.iter().map(|mean| mean / last).collect::<Vec<_>>())
     }
 }
 
-/// The share of the managed channels that drew power, for each of consecutive periods of the policy.
+/// The share of the managed channels that were not off, for each of consecutive periods of the policy.
 #[derive(Debug, Value)]
 struct PowerState {
     period: u64,
     channels: u64,
-    /// Cycles that managed channels had been off by the end of the last period, summed over these channels.
+    /// Number of cycles for which managed channels had been off until the end of the last period, summed over these channels.
     off: u64,
     shares: Vec<f64>,
     /// Latencies in the same periods.
@@ -194,7 +195,7 @@ impl PowerState {
     }
 }
 
-/// The observations of a warm-up that ends by itself. Also the first cycle of the window, after it has been decided.
+/// The observations of a warm-up that ends when latencies have settled, and the first cycle of the window once it is decided.
 #[derive(Debug, Value)]
 pub(crate) struct Settling {
     latencies: Latencies,

@@ -97,8 +97,8 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
         let spec = two_bursts_on_a_hot_spot(1_000_000);
         let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
         simulation.advance(1_000_000);
-        // expected cycles: the burst, its delivery to one terminal, the time for which queues stay set aside, and a series of steps after
-        // each of these
+        // cycles that are not skipped: the burst, its delivery to one terminal, the time for which queues stay set aside, and a series of
+        // up to 1,024 cycles after each of these
         let stepped = 1_000_000 - simulation.idle.skipped;
         assert!(stepped < 8_000, "{what}: {stepped} cycles were not skipped");
         let given = simulation.blocks.iter().map(|block| block.set_asides().counts.given).sum::<u64>();
@@ -106,7 +106,8 @@ fn idle_time_is_skipped_where_queues_are_set_aside() {
     }
 }
 
-/// Policies that stop changing links some time after the first burst. Each entry has an upper bound of the cycles that cannot be skipped.
+/// Policies that stop changing links some time after the first burst. The second part of each entry is an upper bound of the cycles that
+/// cannot be skipped.
 const RESTING: [((&str, &str, &str), u64); 7] = [
     // a series of 1,024 cycles after each burst, and the cycles before and after timers
     ((HYPERX, ROUTINGS[1].1, r#"{"always_on": {}}"#), 5_000),

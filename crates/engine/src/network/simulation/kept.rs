@@ -13,7 +13,7 @@ impl Simulation {
         !self.net.watches
     }
 
-    /// Number of routings that the run will use later. The checkpoint saves the present routing as this number.
+    /// Number of routings that the run will use later. The checkpoint stores this number instead of the routing that the run uses now.
     fn routings_to_come(&self) -> usize {
         self.tables.len()
     }
@@ -69,7 +69,7 @@ mod tests {
     /// Sets one number of a block to a wrong value before a checkpoint stores it.
     type Spoil = fn(Damaged<'_, 1, 8>);
 
-    /// Runs 150 cycles, writes a checkpoint with one wrong number, and reads it again.
+    /// Runs 150 cycles, writes a checkpoint with one wrong number (which `spoil` sets), and reads the checkpoint into a new network.
     fn restored(spec: &Spec, spoil: Spoil) -> Result<(), Unreadable> {
         let simulation = || Simulation::new(spec, Execution::new(1, 1)).expect("a simulation");
         let mut first = simulation();

@@ -50,7 +50,7 @@ fn shortcuts_change_nothing_beside_agents() {
     let mut turn = 0;
     for policy in POLICIES {
         for (topology, routing) in NETWORKS.into_iter().chain(CHOOSING) {
-            // each test case runs two of them in turn
+            // each case takes the next two of the five kinds of packets
             turn += 2;
             let packets = [(1, 0.05), (8, 0.1), (40, 0.4), (1, 0.3), (40, 0.1)];
             for &(flits, load) in packets.iter().cycle().skip(turn % 5).take(2) {
@@ -66,7 +66,7 @@ fn shortcuts_change_nothing_beside_agents() {
     }
 }
 
-/// Policies whose agents receive arrivals. Even then, uncontended flits bypass the allocator.
+/// Policies whose agents receive arrivals. Uncontended flits bypass the allocator also under these policies.
 #[test]
 fn uncontended_flits_change_nothing_beside_agents_that_hear_of_arrivals() {
     for (load, loads) in [(0.05, "few"), (0.3, "some"), (0.7, "many")] {
@@ -76,8 +76,8 @@ fn uncontended_flits_change_nothing_beside_agents_that_hear_of_arrivals() {
     }
 }
 
-/// A batch is complete in the same cycle with and without shortcuts, even if there is other traffic. One packet of the batch waits for a
-/// link. The packet is delivered after a timer has opened the link.
+/// Tests that a batch is complete in the same cycle with and without shortcuts, even if there is other traffic. One packet of the batch
+/// waits for a link, which a timer opens later.
 #[test]
 fn a_batch_beside_long_messages_is_complete_when_its_last_packet_has_waited_for_a_link() {
     for transition in [300, 1000, 3000] {
@@ -99,7 +99,7 @@ fn a_batch_beside_long_messages_is_complete_when_its_last_packet_has_waited_for_
     }
 }
 
-/// A job uses some of the terminals. The other terminals are never woken, even if the cycle loop prefetches records.
+/// Tests a job that uses only some of the terminals. The other terminals never act, even if the cycle loop prefetches records.
 #[test]
 fn shortcuts_change_nothing_beside_terminals_without_a_job() {
     let mut spec = spec(HYPERX, NETWORKS[0].1, r#"{"always_on": {}}"#, 4, 0.3);
@@ -118,7 +118,7 @@ fn steady_flows_end_at_timers_and_go_on_behind_them() {
         spec.managed[1] = k % 2 == 0;
         assert_same(&spec, policy);
     }
-    // links without traffic have timers too
+    // agents also have timers for links without traffic
     let skipped = |policy: &str| {
         let spec = spec(HYPERX, NETWORKS[0].1, policy, 3000, 0.1);
         let mut simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
@@ -164,7 +164,7 @@ fn assert_goes_on(spec: &Spec, what: &str) {
     }
 }
 
-/// Checks that the shortcuts have applied all pending changes after each advance: counts, link states and held VCs equal those of the plain
+/// Checks that shortcuts leave no change pending at the end of an advance: counts, link states and held VCs then equal those of the plain
 /// loop. Credits are not compared, because a stream counts its credits separately.
 fn assert_settled(spec: &Spec, what: &str) {
     let state = |simulation: &Simulation| {
@@ -181,7 +181,7 @@ fn assert_settled(spec: &Spec, what: &str) {
     }
 }
 
-/// A random number below `below`, for the purpose `what` of a case.
+/// A random number below `below`, which depends only on the case and on `what`, the number of the choice.
 fn draw(case: u64, what: u64, below: u64) -> u64 {
     hash(case, what as u32, 0, 23) % below
 }

@@ -7,7 +7,7 @@ use weft_api::spec::FlowControl;
 use weft_kernel::shortcuts::profile::{Kind, Set};
 use weft_models::allocation::AllocatorConfig;
 
-/// The load is low and packets are long, so that each packet has a large part of the network for itself.
+/// A spec with long packets. At a low load each packet then has a large part of the network for itself.
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     let mut spec = trials::spec(topology, routing, flits, load, (2_000, 6_000));
     spec.phases.drain_limit = 12_000;

@@ -155,7 +155,7 @@ fn streams_change_nothing_in_networks_at_random() {
     assert!(2 * with_streams > CASES, "{with_streams} of {CASES} networks had a stream");
 }
 
-/// Samples are taken during streams, and the window begins and ends during streams.
+/// Tests that samples are equal although they are taken, and the window begins and ends, while streams flow.
 #[test]
 fn what_is_recorded_while_streams_flow_is_the_same() {
     let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 90, 0.4);

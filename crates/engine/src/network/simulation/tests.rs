@@ -52,7 +52,7 @@ impl Workload for Relay {
 }
 
 impl Runners {
-    /// Adds the packets that one more delivery in cycle `now` causes at this source.
+    /// Adds the packets that one more delivery in cycle `now` causes at this source. Returns their number.
     fn pass_on(&mut self, source: usize, now: u64) -> u64 {
         let runner = &mut self.runners[source];
         runner.deliveries += 1;

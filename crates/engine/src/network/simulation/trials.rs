@@ -94,13 +94,13 @@ fn add_class(spec: &mut Spec, priority: u8) {
     spec.traffic.jobs.push(high);
 }
 
-/// How many times as many cases the tests run as in `make test`.
+/// The factor by which the tests run more cases than in `make test`.
 pub(super) fn rounds() -> u64 {
     std::env::var("WEFT_TEST_ROUNDS").map_or(1, |text| text.parse().expect("WEFT_TEST_ROUNDS is a number"))
 }
 
-/// Selects an element of `all`, so that a test spreads the elements over its cases. `what`: the description of the case. In `make test-all` each
-/// case uses all elements.
+/// Selects one element of `all` by a hash of `what`, so that the cases of a test use different elements. `what`: the description of the
+/// case. In `make test-all` each case uses all elements.
 pub(super) fn some_of<T: Copy>(all: &[T], what: &str) -> Vec<T> {
     match rounds() {
         1 => vec![all[hash(what.bytes().map(u64::from).sum(), 0, 0, 41) as usize % all.len()]],
@@ -155,7 +155,8 @@ pub(super) fn assert_plain(spec: &Spec, blocks: usize, among: Set, what: &str) {
     }
 }
 
-/// The shortcuts that cause a difference: without one of them, the results equal those of the plain loop (`plain`).
+/// The shortcuts that cause a difference. A shortcut causes a difference if the results without only this shortcut equal `plain`, the
+/// results of the plain loop.
 fn culprits(among: Set, plain: &str, outcome_with: impl Fn(Set) -> String) -> Vec<Kind> {
     let is_one = |kind: &Kind| among.has(*kind) && outcome_with(among.without(*kind)) == plain;
     Kind::ALL.iter().copied().filter(is_one).collect()
@@ -181,8 +182,8 @@ pub(super) fn assert_same(one: &str, other: &str, what: &str) {
     panic!("{what}: {} and not {}", part(one), part(other));
 }
 
-/// Checks that a shortcut that changes results is named. If a shortcut needs a second one, both are named, because the results are also
-/// correct without the second one.
+/// Tests that `culprits` names a shortcut that changes results. If this shortcut works only with a second one, `culprits` names both,
+/// because the results are also correct without the second one.
 #[test]
 fn a_shortcut_that_changes_results_is_named() {
     for &wrong in Kind::ALL {

@@ -30,8 +30,8 @@ fn outcome_of(spec: &Spec, blocks: usize, uncontended: bool) -> String {
     })
 }
 
-/// Compares a run without the bypass to runs in which heads may bypass at all times, and to a run with the usual rule. By the usual rule
-/// heads bypass only while many heads can.
+/// Compares a run without the bypass to runs in which heads may bypass the allocator at all times, and to a run with the usual rule. By
+/// this rule heads use the bypass only while it succeeds for many of them.
 fn assert_same(spec: &Spec, what: &str) {
     let without = outcome_of(spec, 1, false);
     for how in trials::some_of(&["in 1 block", "in 3 blocks", "on trial"], what) {
@@ -92,7 +92,7 @@ fn uncontended_flits_change_nothing_in_any_router() {
         spec.links.iter_mut().for_each(|link| link.buffer = 3);
     };
     assert_same(&with(&worms), "worms");
-    // one direction of a ring keeps a bubble, so the allocators compiled with arbiters by age are used
+    // the rings keep a bubble, so the run uses the allocators that are compiled with arbiters by age
     for flits in [1, 8] {
         let bubble = spec(TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#, flits, 0.6);
         assert_eq!(bubble.router.priority, Priority::RoundRobin);
@@ -121,7 +121,7 @@ fn heads_that_choose_cross_alone() {
         let mut simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
         simulation.advance(100); // shorter than the first trial
         let (crossed, hops) = (simulation.blocks[0].shortcuts().crossed_uncontended(), simulation.flit_hops());
-        // at less than half of the routers on its path a packet has no choice of hops, because its terminal is there
+        // at its last router a packet has no choice; this is less than half of its routers, so heads with a choice have bypassed too
         assert!(hops > 300 && crossed * 2 > hops, "{topology}, {routing}: {crossed} of {hops} crossed alone");
     }
 }

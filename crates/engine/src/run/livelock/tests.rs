@@ -86,7 +86,8 @@ fn a_packet_that_never_arrives_is_found() {
     assert!(refuse("up", Some(3), out.longest_path).is_err());
 }
 
-/// If rings of thousands of routers permit hundreds of departures from a ring, the limit that a routing can guarantee is millions of links.
+/// Tests a guarantee of more than 2^16 links. Routings guarantee millions of links if packets may leave an escape ring of thousands of
+/// routers hundreds of times.
 #[test]
 fn more_links_than_fit_into_16_bits_are_counted() {
     // only a few packets are sent; each one crosses a link in 10 cycles and the next router in one or two more cycles

@@ -21,7 +21,8 @@ struct ClosesAll(Arc<Mutex<Counts>>);
 /// Number of times that each kind of event occurred in a run.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Number of times that a channel drained in the cycle in which it was closed, drained later, or was opened before it had drained.
+    /// How often a channel drained in the cycle in which it was closed (`at_once`), drained later (`later`), or was opened before it had
+    /// drained (`never`).
     at_once: u32,
     later: u32,
     never: u32,
@@ -41,12 +42,12 @@ struct Channel {
     /// The cycle in which the channel was closed; `None` if the channel is open.
     closed: Option<u64>,
     drained: bool,
-    /// Number of flits that the channel had sent when it was closed; after it has drained, the number at that time.
+    /// Number of flits that the channel had sent when it was closed or, if it has drained since, when it had drained.
     flits: u32,
 }
 
-/// Agents that close every channel in one of the cycles 200 to 240, for 1 cycle or for 40 cycles, and again 100 cycles after each opening.
-/// The agents do not change the power state: a closed channel stays `on`.
+/// Agents that close each channel for the first time in one of the cycles 200 to 240, and again 100 cycles after each opening. A channel
+/// stays closed for 1 cycle or for 40 cycles. The agents do not change the power state: a closed channel stays `on`.
 #[derive(Debug, Kept)]
 struct Closers {
     channels: Vec<Channel>,
@@ -73,7 +74,7 @@ impl Agents for Closers {
             }
             assert!(!(channel.drained && channels.is_held(o)));
             let since = channels.flits(o) - channel.flits;
-            // the packets that held one of the 6 VCs have finished, and no other packet has begun
+            // only packets that held one of the 6 VCs (5 flits each) have sent flits since
             assert!(since <= if channel.drained { 0 } else { 6 * 5 }, "{since} flits on a closed channel");
             self.counts.lock().unwrap().never += u32::from(!channel.drained);
             channel.closed = None;

@@ -13,8 +13,8 @@ use weft_api::policy::Policy;
 type Read = (u64, usize, u32);
 
 /// Agents that read the queues of all channels every 7 cycles. `probing`: whether the agents also count each flit that arrives and departs,
-/// and compare the counts. `counted`: whether the cycle loop counts waiting flits at their arrival. `unbounded`: whether all flits of a
-/// queue can be added to the number at once.
+/// and compare the counts. `counted`: whether the cycle loop counts waiting flits when they arrive, instead of in the queues at each
+/// reading. `unbounded`: whether all flits of a queue can be added to the number at once.
 #[derive(Debug, Default)]
 struct Reads {
     probing: bool,
@@ -48,7 +48,7 @@ struct Readers {
     counted: bool,
     #[kept(fixed)]
     unbounded: bool,
-    /// Number of flits in the queues of the block, which the agents count while `probing`.
+    /// Number of flits in the queues of the block, by the arrivals and departures that the agents count if `probing` is true.
     inside: u64,
     /// Number of flits that waited for each channel at the last reading.
     before: Vec<u32>,
@@ -110,9 +110,10 @@ fn read(flits: u32, load: f64, speedup: u8, (how, probing, counted): (Execution,
     std::mem::take(&mut *policy.read.lock().unwrap())
 }
 
-/// With fixed paths, each flit in a queue waits for exactly one channel. With one allocation step per cycle, no flit waits behind the
-/// switch. The numbers are the same without shortcuts, with shortcuts, and with probes. The numbers are also the same whether the cycle
-/// loop counts the flits in the queues or at their arrival.
+/// Tests that the numbers of waiting flits add up to the flits in the queues. This holds because paths are fixed, so that each flit in a
+/// queue waits for exactly one channel, and because with one allocation step per cycle no flit waits behind the switch. The numbers are the
+/// same with and without shortcuts, with and without probing, and whether the cycle loop counts the flits in the queues or at their
+/// arrival.
 #[test]
 fn flits_that_wait_for_channels_are_those_in_the_queues() {
     let one = Execution::new(1, 1);
@@ -130,7 +131,8 @@ fn flits_that_wait_for_channels_are_those_in_the_queues() {
     }
 }
 
-/// A VC can stay closed for some time after a packet has left it. Then the flits of the next packet are added to the number all at once.
+/// Tests a VC that stays closed for some time after a packet has left it. When it opens, all flits of the next packet are added to the
+/// number at once.
 #[test]
 fn queues_whose_heads_may_not_ask_yet_have_no_bound_of_their_growth() {
     let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();

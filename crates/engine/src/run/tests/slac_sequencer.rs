@@ -1,4 +1,5 @@
-//! Tests the rule of the sequencer step by step, with invented utilisations. Also compares the measured utilisation with the queues.
+//! Tests the rule by which the sequencer of the policy SLaC switches stages on and off, step by step, with invented utilisations. Also
+//! compares the utilisation that SLaC measures with the flits in the queues.
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
@@ -52,7 +53,7 @@ fn credits(sim: &mut Simulation, o: usize) -> &mut [u16] {
     &mut unsafe { block.damage() }.outs[o].credits
 }
 
-/// Number of stages that are on, according to the data that packets use.
+/// Number of stages that are on, as the routing of packets sees it.
 fn found(sim: &Simulation) -> u8 {
     let packet = Packet { dest: sim.net.coords[11], ..Packet::default() };
     sim.net.routing.steps(sim.net.coords[0], &packet, 1)[0].after.lane
@@ -81,8 +82,8 @@ fn stages_go_on_and_off_as_routers_ask() {
     // at utilisations exactly equal to the thresholds nothing changes
     decide(&mut s, &mut sim, 100, used(&[(3, 0.75)]));
     assert!(s.asked.is_empty() && s.change.is_none());
-    // if two routers request a stage, the router with the higher utilisation wins; with equal utilisations, the router with the lower
-    // number wins. 10 links, which wake for 10 cycles each
+    // if several routers could request a stage, the router with the highest utilisation does (the lowest number among equals); the stage
+    // has 10 links, which wake for 10 cycles each
     decide(&mut s, &mut sim, 200, used(&[(3, 0.8), (5, 0.9), (9, 0.9)]));
     assert_eq!(s.asked, [Some(5)]);
     assert!(matches!(s.change, Some(Change::Warming { until: 300 })));
@@ -91,7 +92,8 @@ fn stages_go_on_and_off_as_routers_ask() {
     s.act(&mut sim.whole(), 300);
     assert_eq!((count(&s, &sim, LinkState::On), found(&sim), s.rests_until), (vec![28, 20, 0], 2, 400));
 
-    // the low utilisation of the other router has no effect on this stage, and router 9 requests the second stage
+    // only router 5, which requested this stage, can switch it off, so the low utilisation of router 9 has no effect; router 9 requests the
+    // next stage
     decide(&mut s, &mut sim, 400, used(&[(9, 0.1)]));
     assert!(s.change.is_none());
     decide(&mut s, &mut sim, 500, used(&[(9, 0.76), (5, 0.1)]));
@@ -103,7 +105,7 @@ fn stages_go_on_and_off_as_routers_ask() {
     // all stages are on, so nothing more can be switched on; nothing goes off while a router requests a stage
     decide(&mut s, &mut sim, 700, used(&[(1, 1.0), (9, 0.0)]));
     assert!(s.change.is_none());
-    // the stage that was switched on last goes off first, so router 5 must wait for router 9
+    // the stage that was switched on last goes off first, so router 5 must wait until router 9 has released that stage
     decide(&mut s, &mut sim, 800, used(&[(5, 0.0)]));
     assert!(s.change.is_none());
     decide(&mut s, &mut sim, 900, used(&[(9, 0.24)]));
@@ -141,7 +143,7 @@ fn a_stage_stays_lit_for_packets_that_may_need_it() {
     s.change = Some(Change::Warming { until: 100 });
     s.act(&mut sim.whole(), 100);
     decide(&mut s, &mut sim, 300, used(&[(9, 0.0)]));
-    // one packet may use all three stages, the other does not need the third stage
+    // of two packets in flight, one may use all three stages, and the other only two
     [3, 2].into_iter().for_each(|stages| gauge(&mut sim).pin(stages));
     s.window_end = 400;
     s.act(&mut sim.whole(), 400);
@@ -174,7 +176,7 @@ fn queued(sim: &Simulation) -> u64 {
 
 #[test]
 fn utilisation_is_the_mean_share_of_the_queues_that_is_occupied() {
-    // the test reads the buffers of the second network one by one, for comparison
+    // `twin` is the same network, whose buffers the test reads one by one for comparison
     let (mut sim, mut twin) = (network(1), network(1));
     let (mut s, _) = (sequencer(&mut sim), sequencer(&mut twin));
     let (mut stayed, mut left) = (0, 0);

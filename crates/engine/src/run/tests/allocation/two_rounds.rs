@@ -21,7 +21,7 @@ impl AllocatorModel for TwoRounds {
     }
 }
 
-// SAFETY: `Islip` does all the work.
+// SAFETY: `Islip::allocate`, which does all the work, meets the conditions of the trait.
 unsafe impl Allocator for TwoRounds {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
