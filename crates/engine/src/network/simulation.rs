@@ -219,7 +219,7 @@ impl Simulation {
             }
             overseer.act(&mut self.whole(), now);
             if overseer.next() == now {
-                overseer.act(&mut self.whole(), now); // the overseer's actions in cycle 0 have already taken effect
+                overseer.act(&mut self.whole(), now); // asked to act again, now that its first actions have taken effect
             }
             self.skip_acts(&mut *overseer, until);
             let next = overseer.next();
