@@ -1,4 +1,4 @@
-//! Receives the flits that arrive in this cycle at their input ports.
+//! Receives the flits that arrive at the input ports of the block in this cycle.
 
 use crate::block::{Fabric, PolicySide, Routers, queues_at};
 use crate::net::Net;
@@ -45,8 +45,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Takes the flits that arrive in this cycle out of the calendar wheel, in reverse order. If several flits of one packet arrive in a
-    /// cycle, they are received in the order in which they were sent.
+    /// Moves the flits that arrive in this cycle from the calendar wheel to a list, in reverse order. If several flits of one packet arrive
+    /// in a cycle, they are then received in the order in which they were sent.
     #[cold]
     #[inline(never)]
     fn collect_flits(&mut self, policy: &mut PolicySide) {
@@ -71,8 +71,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 
 impl<const W: usize, const V: usize> Routers<W, V> {
     /// Receives the `len` flits of the chunk whose first flit is at index `first`. `BYPASS`: whether heads may bypass the allocator.
-    /// `CHOOSE`: whether heads that must first choose an output may also bypass it. The code is a separate function, because the compiler
-    /// then has more registers for it than inside the loop over all phases.
+    /// `CHOOSE`: whether heads that must first choose an output may also bypass it. This is a separate function, because the compiler then
+    /// has more registers for its loop than inside the function that runs all phases.
     #[inline(never)]
     fn receive_chunk<const SINGLE: bool, const BYPASS: bool, const CHOOSE: bool>(
         &mut self,
@@ -86,9 +86,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Receives the flits of this cycle in two kinds of networks. In the first, several flits of a packet can arrive together. In the
-    /// second, an input has more queues than VCs. In the second kind, all flits are counted before a head reads the counts. Therefore the
-    /// order of the flits does not change results.
+    /// Receives the flits of this cycle in two kinds of networks: those in which several flits of a packet can arrive in one cycle, and
+    /// those in which an input has more queues than VCs. In the second kind, this function counts all flits before a head reads the counts.
+    /// Therefore the order of the flits does not change results.
     #[inline(never)]
     fn receive_in_order(&mut self, net: &Net) {
         self.fabric.collect_flits(&mut self.beside.policy);
@@ -164,7 +164,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Begins the segment of the one-flit packet `id`, after the packet has arrived at a queue of an input. The segment is never read if
+    /// Initialises the segment of the one-flit packet `id`, after the packet has joined a queue of an input. The segment is never read if
     /// the packet bypasses the allocator.
     #[inline(always)]
     pub(crate) fn begin_segment(&mut self, id: u32, key: u16) {
@@ -184,7 +184,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.receive_body_of::<STREAMS>(net, to, tail);
     }
 
-    /// Receives a body or tail flit like `receive_body`, for the packet with segment `tail`.
+    /// Does the work of `receive_body` for a flit of the packet with segment `tail`.
     #[inline(always)]
     fn receive_body_of<const STREAMS: bool>(&mut self, net: &Net, to: u32, tail: u32) {
         let (i, v) = port_and_vc::<V>(to);
@@ -220,8 +220,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// Requests an output for the head of VC `v` of input `i`. Called in the cycle in which the head may request one, after a
-    /// time in which it was not allowed to.
+    /// Requests an output for the head of VC `v` of input `i`. Called in the first cycle in which a head that had to wait may make its
+    /// request.
     pub(crate) fn head_asks(&mut self, net: &Net, i: usize, v: usize) {
         let Segment { packet, key, .. } = *self.fabric.buffers.front(i, v);
         self.new_head::<false, false>(net, i, v, packet, key);
@@ -319,8 +319,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl PolicySide {
-    /// Passes the routing's note about a hop to the agents. The hop uses output `port` of the router whose ports begin at index `base`. The
-    /// note contains the packet. If the packet leaves now, the note also contains the VC.
+    /// Passes the routing's note about a hop to the agents, with the packet and, if the packet leaves now, its VC. The hop uses output
+    /// `port` of the router whose ports begin at index `base`.
     #[inline(always)]
     pub fn tell_of_hop(
         &mut self,

@@ -30,7 +30,7 @@ use weft_api::subnetworks::Views;
 use weft_api::workload::JobSources;
 use weft_topology::Trunk;
 
-/// The far end of a channel that leaves the block. The far end is a port of another block.
+/// The far end of a channel to another block: a port of that block.
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
     pub block: u32,
@@ -46,13 +46,13 @@ pub struct Mail {
     pub(crate) packets: Vec<Packet>,
     /// Credits: (arrival cycle, output port * 16 + VC).
     pub(crate) credits: Vec<(u64, u32)>,
-    /// Changes of rates: (first cycle, new rate of the flits that then enter an input of the other block).
+    /// Changes of rates: (first cycle, rate of the flits that enter an input of the other block from then on).
     pub(crate) slowed: Vec<(u64, Slowed)>,
     /// Control packets: (arrival cycle, packet).
     pub(crate) messages: Vec<(u64, Arrival)>,
     /// Notes about queues that are set aside for congested outputs: (arrival cycle, note).
     pub(crate) notes: Vec<(u64, Note)>,
-    /// Places that have become free in a queue of the ideal map: (arrival cycle, places).
+    /// Places (flit slots) that have become free in a queue of the ideal map: (arrival cycle, places).
     pub(crate) places: Vec<(u64, Place)>,
 }
 
@@ -107,7 +107,7 @@ pub struct Fabric<const W: usize, const V: usize> {
     pub(crate) requests: Requests<W>,
     pub(crate) switch: Switch<W>,
     pub(crate) vc_stage: VcStage<W>,
-    /// For each router, the link states of its subnetworks that the router knows.
+    /// For each router, the states of the links of its subnetworks, as far as the router knows them.
     pub(crate) views: Views,
     /// Queues that are set aside for congested outputs; empty if the run has none.
     pub(crate) set_asides: SetAsides,
@@ -144,7 +144,7 @@ pub struct Wires<const W: usize, const V: usize> {
     pub(crate) outbox: Vec<Mail>,
     #[kept(each)]
     pub(crate) history: Option<History>,
-    /// For each output: the low 32 bits of the last cycle in which a head was granted this output. Empty unless the routing requests these
+    /// For each output: the low 32 bits of the last cycle in which a head was granted this output. Empty unless the routing needs these
     /// cycles.
     #[kept(each)]
     pub(crate) granted: Vec<u32>,
@@ -155,8 +155,8 @@ pub struct Wires<const W: usize, const V: usize> {
 }
 
 impl<const W: usize, const V: usize> Wires<W, V> {
-    /// The mail to the block at the far end of channel `cut`, and the port of the channel in that block. `cut` is an index among the
-    /// channels that lead to other blocks.
+    /// The mail to the block at the far end of channel `cut`, and the port of the channel in that block. `cut` counts only the channels
+    /// that lead to other blocks.
     #[inline(always)]
     pub(crate) fn mail_to(&mut self, cut: u32) -> (&mut Mail, u32) {
         let Cut { block, port } = self.cuts[cut as usize];
@@ -174,7 +174,7 @@ pub struct Buffers<const V: usize> {
     /// The first cycle in which the head may request an output, by input * V + VC. See `closed_vcs.rs`.
     #[kept(each)]
     pub(crate) opens: Vec<u64>,
-    /// The heads that wait for such a cycle, as input * 16 + VC.
+    /// The heads that wait for their cycle in `opens`, as input * 16 + VC.
     pub(crate) turning: Wheel<u32, 128>,
 }
 
@@ -188,8 +188,8 @@ impl<const V: usize> Buffers<V> {
         &mut self.segments.items[*self.ins[i].head.at(v) as usize]
     }
 
-    /// The segments in the queue of VC `v` of input `i`, from the head of the queue on. Do not call it while the head of the queue may
-    /// bypass the allocator (`Fabric::begin_segment`).
+    /// The segments in the queue of VC `v` of input `i`, from its first segment on. Do not call this method while the first packet may
+    /// bypass the allocator, because its segment may not be initialised yet (`Fabric::begin_segment`).
     pub(crate) fn queue(&self, i: usize, v: usize) -> impl Iterator<Item = &Segment> {
         let segment = |id: u32| (id != NONE).then(|| &self.segments.items[id as usize]);
         std::iter::successors(segment(*self.ins[i].head.at(v)), move |before| segment(before.next))
@@ -217,8 +217,8 @@ pub struct Requests<const W: usize> {
     /// use it.
     #[kept(each)]
     pub(crate) ages: Vec<u64>,
-    /// Scratch memory: closed outputs that heads have requested. Between the steps of a phase, the agents are notified of these outputs
-    /// (`ask_for_closed`).
+    /// Scratch memory: closed outputs that heads have requested. `ask_for_closed` notifies the agents of these outputs between the steps of
+    /// a phase.
     #[kept(scratch)]
     pub(crate) of_closed: Vec<u32>,
     /// Scratch memory: routers whose heads have all chosen before the first allocation step of this cycle.
@@ -239,11 +239,11 @@ pub struct Interfaces {
     /// Indexed by job and source: the terminal to which the source belongs. Empty unless calling one source can make other sources due.
     #[kept(fixed)]
     pub terminal_of: Vec<Vec<u32>>,
-    /// The next cycle in which a source acts without a delivery as cause.
+    /// The next cycle in which a source acts without being called because of a delivery.
     pub next_act: u64,
-    /// Packets from the grant of their last channel to their delivery, for workloads that are notified of deliveries.
+    /// Packets whose last channel was granted but that are not yet delivered, for workloads that are notified of deliveries.
     pub deliveries: Wheel<Delivery, 32>,
-    /// Scratch memory: the deliveries of this cycle, each with its index in the original list.
+    /// Scratch memory: the deliveries of this cycle, to sort them by terminal.
     #[kept(scratch)]
     pub in_order: Vec<Delivery>,
     /// The injection queues of the terminals; empty if terminals have no queues.

@@ -1,10 +1,10 @@
 //! Handles links and routers that fail, under any power policy. The channels of a failed part are closed to heads until the part is
-//! repaired. A head whose output is broken follows the rule that its routing declares ([`AroundFaults`]). `network/faults.rs` describes the
-//! rules.
+//! repaired. A head whose output is broken follows the rule that its routing declares ([`AroundFaults`]). `engine/src/network/faults.rs`
+//! describes the rules.
 //!
 //! The cycle loop has no separate code for failed links. Any head that requests a closed channel already takes a rare branch
-//! (`wait_for_link`). If the channel is broken, this branch records that in the state of this file. In the next cycle, before the
-//! allocation, all heads that request the channel look for another path.
+//! (`wait_for_link`). If the channel is broken, this branch records the request in [`Broken`](crate::parts::broken::Broken). In the next
+//! cycle, before the allocation, all heads that request the channel search for another path.
 
 use crate::block::{Beside, Fabric, PolicySide, Reach, Routers, queues_at};
 use crate::net::Net;
@@ -33,7 +33,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 }
             }
             (false, 0) => self.mend(net, o),
-            (true, _) | (false, _) => {} // another fault broke it before, or still keeps it broken
+            (true, _) | (false, _) => {} // another fault has already broken the channel, or still keeps it broken
         }
         self.with_agents(net, |agents, channels| agents.fault(what, channels));
         if what.cause == Cause::OwnRouter && what.breaks {
@@ -50,13 +50,13 @@ impl<const W: usize, const V: usize> Reach<W, V> {
             self.routers.set_state(net, o, state, self.routers.fabric.now);
         }
         if self.routers.fabric.wires.outs[o].is_closed() && self.routers.fabric.wires.outs[o].requested != 0 {
-            // the channel is off and a head requested it during the fault, so the policy is notified of that request only now
+            // the policy has switched the channel off; it is notified only now of a request that a head made during the fault
             self.with_agents(net, |agents, channels| agents.wanted(o, channels));
         }
         let Routers { fabric, beside: Beside { policy, .. } } = &mut self.routers;
         if !net.faults.cut_rings.is_empty() {
             fabric.look_again(&mut self.interfaces, policy, o);
-            return; // it is not known here if the rest of the ring works
+            return; // this block does not know whether the rest of the ring works
         }
         // heads of this router can perhaps use their escape again
         let r = fabric.wires.outs[o].router as usize;
@@ -76,8 +76,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (self.requests.routers[r].base as usize, end)
     }
 
-    /// True if the packet with this route key has a path. The packet has become the head at `place`. A packet without a path is scheduled
-    /// to be discarded.
+    /// True if the packet with this route key, which has become the head at `place`, has a path. Otherwise schedules the packet to be
+    /// discarded.
     #[cold]
     pub(super) fn has_a_path(
         &mut self,
@@ -169,8 +169,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if any link or router is broken at present. While a part is broken, packets in an escape ring might be blocked. The broken link
-    /// need not belong to the ring: a packet that waits for a broken link elsewhere can block a packet of the ring.
+    /// True if any link or router is broken at present, so that packets in an escape ring might be blocked. The broken link need not belong
+    /// to the ring: a packet that waits for a broken link elsewhere can block a packet of the ring.
     fn ring_is_cut(&self, net: &Net) -> bool {
         let before = net.faults.cut_rings.partition_point(|&(from, _)| from <= self.now);
         before > 0 && self.now < net.faults.cut_rings[before - 1].1
@@ -232,7 +232,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         policy.faults.doomed.push((i as u32, v as u8));
     }
 
-    /// Ends the request of the head at `place`. The head then does not choose an output in the next step.
+    /// Ends the request of the head at `place`, and unmarks the head so that it does not choose an output in the next step.
     fn stop_asking(&mut self, net: &Net, (i, v): Place) {
         self.ask_for_nothing(net, (i, v));
         let port = &mut self.buffers.ins[i];
@@ -279,7 +279,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         let chooses = fabric.buffers.ins[i].choosing >> v & 1 != 0;
         if chooses && fabric.goes_on_choosing(&mut beside.policy, net, r, place, packet, key) {
             fabric.ask_for_nothing(net, place);
-            fabric.requests.active.set(r); // its next random choice may be another hop, even if nothing else happens here
+            fabric.requests.active.set(r); // its next random choice can be another hop, even without an event at this router
             return fabric.unsettle_head(net, i, v);
         }
         let before = match net.needs.decides {
@@ -307,8 +307,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// For a head at `place` that chooses in every step: true if it still has a candidate with a working link. If its escape is broken,
-    /// packets could wait for each other in a cycle. The head then waits only for a limited time.
+    /// For a head at `place` that chooses in every step: true if it still has a candidate with a working link. If the escape of the head is
+    /// broken, packets could wait for each other in a cycle, so the head then waits only for a limited time.
     fn goes_on_choosing(
         &mut self,
         policy: &mut PolicySide,
@@ -345,7 +345,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             let cost = step.cost.filter(|_| net.needs.sensor.is_some()).map(|c| cost(step.hop, c.hops, c.bias));
             (cost.unwrap_or(0), step)
         });
-        // among equal costs, the first; minimal hops are first in the list
+        // among equal costs, `min_by_key` takes the first step; minimal hops come first in the list
         weighed.min_by_key(|&(cost, _)| cost).map(|(_, step)| (step.hop, step.after))
     }
 
@@ -364,9 +364,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Makes broken channels dark after no packet holds them any more and their last flits have left. While a router is dead, its channels
-    /// to terminals are closed to heads. The channels to terminals then take the state that the policy has set, because the terminals still
-    /// work.
+    /// Makes broken channels dark when no packet holds them any more and their last flits have left. The channels from a dead router to its
+    /// terminals are closed to heads, but take the state that the policy has set, because the terminals still work.
     fn fade(&mut self, net: &Net) {
         let mut fading = std::mem::take(&mut self.beside.policy.faults.broken.fading);
         fading.retain(|&o| {

@@ -1,7 +1,7 @@
 //! Bundles: sets of channels. For each bundle, a run counts the cycles in which all channels of the bundle were off. The channels of a
 //! bundle may be in several blocks. Each block records when all of its channels in a bundle are off, and when one of them is no longer off.
-//! The network joins these notes (`network/bundles.rs`). This costs the cycle loop almost no time, because links rarely change their
-//! states.
+//! The engine joins these notes (`engine/src/network/bundles.rs`). The notes cost the cycle loop almost no time, because links rarely
+//! change their states.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::LinkState;
@@ -16,9 +16,9 @@ pub struct Bundles {
     parts_of: Vec<u32>,
     #[kept(each)]
     pub parts: Vec<Part>,
-    /// The changes since the network last collected the notes, in ascending order of time.
+    /// The changes since the engine last collected the notes, in ascending order of time.
     pub notes: Vec<Note>,
-    /// True while changes are recorded as notes, that is, during the window.
+    /// True during the window, in which changes are recorded as notes.
     pub notes_taken: bool,
 }
 

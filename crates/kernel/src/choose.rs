@@ -1,14 +1,15 @@
-//! Heads that choose their output again in each allocation step. Heads do this if the routing decides in each step, and for the members of
-//! trunks.
+//! Heads that choose their output again in each allocation step. If the routing decides in each step, heads choose their hop. On trunks,
+//! heads choose the member link.
 //!
-//! A head that chooses in every step is marked in `InputUnit::choosing` until it gets a VC. In each step it requests one output port and
-//! VC class. Among the candidates with a free VC that has enough space, it chooses the candidate with the most credits. A hash of the cycle
-//! decides ties. If no candidate is available, the head requests its last resort (the escape hop, or the first candidate). If the link of
-//! this hop is off, the request wakes the link. The head chooses again when a credit, a VC or a link becomes available at its router. A
-//! head that may bypass the allocator chooses on arrival (`uncontended.rs`), and is marked only if it does not bypass.
+//! A head that chooses in every step is marked in `InputUnit::choosing` until it gets a VC. In each step the head requests one output port
+//! and VC class. Among the candidates with a free VC that has enough space, it chooses the candidate with the most credits. A hash of the
+//! port and the cycle decides ties. If no candidate is available, the head requests its last resort (the escape hop, or the first
+//! candidate). If the link of this hop is off, the request wakes the link. The head makes its next choice when a credit, a VC or a link
+//! becomes available at its router. A head that may bypass the allocator chooses on arrival (`uncontended.rs`), and is marked only if it
+//! does not bypass.
 //!
-//! A routing may declare that a head keeps its choice until a flit leaves by that output (`HopNote::Stays`). The head is then marked in
-//! `InputUnit::settled`, and does not choose again before `unsettle` is called.
+//! A routing may declare that a head keeps its choice until some flit leaves by the chosen output (`HopNote::Stays`). The head is then
+//! marked in `InputUnit::settled`, and does not choose again before `unsettle` is called.
 
 use crate::block::{Fabric, Observers, Reach, Routers, queues_at};
 use crate::net::{Net, Repair};
@@ -69,7 +70,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             return None;
         }
         if key == UNDECIDED && net.needs.decides != Decides::EachStep {
-            // the routing decides only once; in each step, the head chooses only the member of the trunk
+            // the routing decides only once; in each step, the head then chooses only the member of the trunk
             key = self.fabric.route_here(&mut self.beside.policy, net, r, packet);
             self.fabric.buffers.front_mut(i, v).key = key;
             if net.faults.repair == Repair::ByPolicy && !self.fabric.leads_on(net, r, key) {
@@ -235,7 +236,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Lets every head of router `r` that may choose, and has not settled on an output, request its best candidate at present.
+    /// Lets every head of router `r` that chooses in every step, and has not settled on an output, request the candidate that is best at
+    /// present.
     #[inline(never)]
     pub(crate) fn choose(&mut self, net: &Net, r: usize) {
         if net.needs.sees_grants {
@@ -255,7 +257,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                     Some(class) => fabric.compare_for(&mut beside.observers, net, r, (base, input), v, class),
                     None => _ = fabric.choose_for(&mut beside.observers, net, r, base + input, v),
                 }
-                self.ask_for_closed(net); // a link that opens is a candidate for the next head
+                self.ask_for_closed(net); // a link that the agents open now is a candidate for the next head
             }
         }
     }
@@ -390,8 +392,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (hop, queues.noted())
     }
 
-    /// The best member link at present, in the trunk of `hop` at router `r`: [`View::best_or_fallback`]. (The fallback is out of line, so
-    /// the compiler need not store the view of the router in memory. This saves 27 instructions per flit-hop.)
+    /// The member link that is best at present, in the trunk of `hop` at router `r`, as [`View::best_or_fallback`] selects it. (The
+    /// fallback is out of line, so the compiler need not store the view of the router in memory, which saves 27 instructions per flit-hop.)
     #[inline(always)]
     fn member_for(&self, net: &Net, r: usize, hop: Hop, turn: u32) -> Hop {
         match queues_at!(self, net, r).member(hop, turn) {
@@ -421,7 +423,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Cancels for this step the request of a head that may choose, the head of VC `v` of input `i`.
+    /// Cancels, for this step, the request of the head of VC `v` of input `i`, which chooses in every step.
     #[cold]
     fn ask_nothing(&mut self, net: &Net, r: usize, i: usize, v: usize) {
         let old = std::mem::replace(self.buffers.ins[i].requests.at_mut(v), UNDECIDED);

@@ -1,7 +1,7 @@
 //! VCs that stay closed to the next head for some cycles after a packet has left. The next head in such a VC may not request an output for
-//! `router.routing_delay` whole cycles. If only one flit of a VC or of an input can leave at a time (`router.input_speedup`), the head also
-//! waits until the link has taken the flit that leaves. The rule is the same for a head that is already in the VC and for a head that
-//! arrives later.
+//! `router.routing_delay` whole cycles. If only one flit of a VC or of an input can leave at a time (`router.input_speedup`), the next head
+//! also waits until the link has taken the flit that leaves before it. The rule is the same for a head that is already in the VC and for a
+//! head that arrives later.
 
 use crate::block::{Buffers, Fabric, Routers};
 use crate::net::Net;
@@ -9,8 +9,8 @@ use weft_api::spec::InputSpeedup;
 use weft_api::state::{Move, NO_REQUEST, UNDECIDED};
 
 impl<const V: usize> Buffers<V> {
-    /// Called before the moves of the router whose ports begin at `base` are carried out in cycle `now`. Closes the VCs that these moves
-    /// leave, so that their next heads must wait.
+    /// Closes the VCs from which these moves take flits, so that their next heads must wait. Called before the moves of the router whose
+    /// ports begin at `base` are carried out in cycle `now`.
     pub(crate) fn close_behind(&mut self, net: &Net, base: usize, moves: &[Move], now: u64) {
         for m in moves {
             self.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] = now + 1 + net.router.routing_delay;
@@ -29,8 +29,8 @@ impl<const V: usize> Buffers<V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called for a flit (head or not) that leaves VC `v` of input `i` and is completely on a link in cycle `depart`. Until that cycle, no
-    /// other flit of the VC, or of the whole input, starts to leave. In each cycle at most one head of an input starts to leave.
+    /// Called for a flit (head or not) that leaves VC `v` of input `i` and is completely on a link in cycle `depart`. Closes the VC, or all
+    /// VCs of the input, until that cycle. In addition, at most one head of an input starts to leave in each cycle.
     #[cold]
     #[inline(never)]
     pub(crate) fn read_until(&mut self, net: &Net, (i, v): (usize, usize), depart: u64, head: bool) {

@@ -27,7 +27,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 }
 
-/// Sends a control packet over channel `o`. Returns false if too many control packets wait for this channel.
+/// Sends a control packet over channel `o`. Returns false, and sends nothing, if too many control packets wait for this channel.
 pub(crate) fn send<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     control: &mut Control,
@@ -55,7 +55,7 @@ pub(crate) fn send<const W: usize, const V: usize>(
     true
 }
 
-/// Schedules the arrival of the frame at the far end of channel `o` for cycle `at`.
+/// Schedules the arrival of a frame (the contents of a control packet) at the far end of channel `o` for cycle `at`.
 pub(crate) fn post<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     control: &mut Control,
@@ -72,7 +72,7 @@ pub(crate) fn post<const W: usize, const V: usize>(
     }
 }
 
-/// Delivers a frame to any router of the network without a control packet. The frame does not arrive earlier than a packet could.
+/// Delivers a frame to any router of the network without a control packet. The frame does not arrive earlier than a control packet could.
 pub(crate) fn tell<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     control: &mut Control,

@@ -1,4 +1,4 @@
-//! Returning credits. Output units count them, and heads, flits and terminals that wait for a credit try again.
+//! Returning credits: output units count the credits, and heads, flits and terminals that wait for a credit try again.
 
 use crate::block::{Interfaces, Requests, Wires};
 use crate::net::Net;
@@ -13,14 +13,14 @@ use weft_api::state::{ChannelEnd, OutputUnit, port_and_vc};
 pub(crate) enum Awaited {
     /// Only the first credit, because all packets have one flit.
     First,
-    /// The first credit, for which flits wait. Also the number of credits that a head needs, for which heads wait.
+    /// Two numbers of credits: the first credit, for which flits wait, and the number that a head needs, for which heads wait.
     FirstAndEnough,
-    /// Any credit. If VC allocation is a separate stage, heads of long packets can take VCs without credits, and try again after each move.
-    /// In addition, a head that enters a ring waits for more than `room` credits.
+    /// Any credit. Needed if VC allocation is a separate stage, because heads of long packets can then take VCs without credits, and try
+    /// again after each move. Also needed if heads enter rings, because these wait for more than `room` credits.
     Each,
 }
 
-/// Counts the credits that return in cycle `now`. (If credits can come in runs, `streams/cycle.rs` does this instead.)
+/// Counts the credits that return in cycle `now`. (In blocks with streams, `shortcuts/streams/cycle.rs` does this instead.)
 pub fn receive<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     wakes: (&mut Requests<W>, &mut Interfaces),

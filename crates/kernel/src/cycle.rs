@@ -81,7 +81,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Reserves a slot for a packet. If `single` is true, also reserves its segment.
+    /// Reserves a slot for a packet. If `single` is true, this also reserves the segment with the same number.
     #[inline(always)]
     pub(crate) fn new_packet(&mut self, single: bool) -> u32 {
         let id = self.buffers.packets.take();

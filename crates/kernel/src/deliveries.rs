@@ -25,7 +25,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.wires.outs[injection].router as usize
     }
 
-    /// Notifies workloads like [`deliver`], in runs in which receivers also check for congestion marks and notifications.
+    /// Does the work of [`deliver`] in runs in which receivers also check for congestion marks and notifications.
     #[inline(never)]
     pub(crate) fn deliver_marked(
         &mut self,
@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// do not count.
     pub(crate) fn sources_finished(&self, until: u64) -> bool {
         let Reach { routers: Routers { fabric, .. }, interfaces } = &self.reach;
-        // packets in queues are counted as created
+        // packets in the queues of an interface have already been counted as created
         let finished = |stream: &Stream| {
             let sources = interfaces.sources[usize::from(stream.job)].all();
             sources.finished(stream.source as usize, stream.due, None, until)
@@ -84,7 +84,8 @@ impl Interfaces {
         }
     }
 
-    /// Called after a source of this job was called. Sets alarms for sources at other interfaces of the node that this call has made due.
+    /// Called after a source of this job was called. The call can make sources at other interfaces of the same node due; sets alarms for
+    /// these sources.
     #[inline(never)]
     pub(crate) fn wake_others(&mut self, net: &Net, job: u16, now: u64) {
         self.next_act = self.next_act.min(self.sources[usize::from(job)].all().next_act());
@@ -127,7 +128,7 @@ impl Interfaces {
 }
 
 impl Interfaces {
-    /// In cycle `now`, calls the sources that act without a delivery as cause.
+    /// Calls the sources that act in cycle `now` by themselves, not because of a delivery.
     #[inline(always)]
     pub(crate) fn act(&mut self, net: &Net, now: u64) {
         if self.next_act <= now {
@@ -157,7 +158,7 @@ pub fn deliver<const V: usize>(interfaces: &mut Interfaces, buffers: &mut Buffer
 }
 
 /// Calls `tell` for each delivery of cycle `now`. If a delivery can make sources at other interfaces of the node due (`Net::wakes`), the
-/// deliveries are sorted by terminal. The reason is that the order matters to a node, and a shortcut can record deliveries in another order
+/// order of deliveries matters. The function then sorts the deliveries by terminal, because a shortcut can record them in another order
 /// than the plain loop.
 #[inline(always)]
 fn for_each_due(interfaces: &mut Interfaces, net: &Net, now: u64, mut tell: impl FnMut(&mut Interfaces, Delivery)) {

@@ -65,8 +65,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Records which outputs the first `count` moves of router `r` grant to heads. Heads that have settled on one of these outputs choose
-    /// again.
+    /// Records which outputs the first `count` moves of router `r` grant to heads, and lets heads that have settled on one of these outputs
+    /// choose again.
     #[inline(always)]
     fn note_grants(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.requests.routers[r].base as usize;
@@ -108,8 +108,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Sends the next flit of an input VC on an output VC, as move `k` states. `earliest`: the first cycle in which the flit can be on the
-    /// link.
+    /// Sends the next flit of an input VC on an output VC; move `k` of router `r` names both VCs. `earliest`: the first cycle in which the
+    /// flit can be on the link.
     #[inline(always)]
     fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
         let Routers { fabric, beside } = &mut self.routers;
@@ -186,8 +186,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Puts a flit, or the event at the end of a run of flits, onto a channel between routers or from a terminal. The flit or event arrives
-    /// in cycle `at`; its field `to` is the VC. `peer`: the input at the far end, or the channel to another block if the channel `is_cut`.
-    /// `segment`: the segment of the packet, if the flit is a head of a packet with several flits; otherwise `NONE`.
+    /// in cycle `at`; its field `to` is the VC. `peer`: the input at the far end; if the channel leads to another block (`is_cut`), its
+    /// index among these channels. `segment`: the segment of the packet, if the flit is a head of a packet with several flits; otherwise
+    /// `NONE`.
     #[inline(always)]
     pub(crate) fn launch(&mut self, (is_cut, peer): (bool, u32), at: u64, flit: Flit, segment: u32) {
         if is_cut {
@@ -197,7 +198,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// True if a flit of `packet` keeps its slot in the buffer of the terminal behind output `o`. Records the packet when its tail arrives.
+    /// True if a flit of `packet` keeps its slot in the buffer of the terminal behind output `o`. If so, and the flit is the tail, records
+    /// the packet.
     #[inline(never)]
     fn stays_at_terminal(
         &mut self,
@@ -263,7 +265,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Computes the route key of a head at the router behind output `o`. The head will reach this router on VC `vc`.
+    /// Computes the route key that a head will have at the next router, which the head reaches by VC `vc` of output `o`.
     #[inline(always)]
     fn prepare(&mut self, net: &Net, o: usize, vc: usize, packet: u32) -> u16 {
         if net.slow.hops {
@@ -346,8 +348,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.return_marked(net, (i, v), self.now, 0);
     }
 
-    /// Returns a credit to the sender, for VC `v` of input `i`. The buffer slot becomes free in cycle `free`. `mark`: whether the credit
-    /// begins or ends a run (`streams.rs`).
+    /// Returns a credit to the sender, for VC `v` of input `i`. The buffer slot becomes free in cycle `free`. `mark`: bits that state
+    /// whether the credit begins or ends a run (`shortcuts/streams.rs`).
     #[inline(always)]
     pub(crate) fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
         // SAFETY: a flit leaves an input of the block (checked by `assert_numbers`).
@@ -367,7 +369,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Sends a flit, whose field `to` is the VC, to another block. If the flit is a head, the packet is also sent. Also prefetches the
-    /// memory for the next mail to that block, because the mail of many blocks does not fit into the nearest caches.
+    /// memory for the next flit to that block, because the mail of many blocks does not fit into the nearest caches.
     #[inline(never)]
     pub(crate) fn mail_flit(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
         let (mail, port) = self.wires.mail_to(cut);

@@ -1,4 +1,4 @@
-//! Discards packets whose remaining paths all lead through a failed router. The buffer space of discarded packets becomes free again.
+//! Discards packets whose remaining paths all lead through a failed router. The buffer space of the discarded packets becomes free.
 
 use crate::block::{Beside, Fabric, PolicySide, Reach, Routers};
 use crate::faults::subnets;
@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.faults.doomed = waiting;
     }
 
-    /// Counts a packet that the cycle loop discards. A congestion notification belongs to no job, so it is not counted for one.
+    /// Counts a packet that the cycle loop discards. A congestion notification belongs to no job, so no job counts it.
     fn count_lost(&mut self, net: &Net, packet: u32) {
         let Routers { fabric, beside } = &mut self.routers;
         let (lost, marks) = (&fabric.buffers.packets.items[packet as usize], &mut self.interfaces.limits.counts);

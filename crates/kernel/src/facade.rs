@@ -90,7 +90,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     fn look_again(&mut self, channel: usize) {
         self.look(channel);
         let Reach { routers: Routers { fabric, beside }, interfaces } = &mut *self.reach;
-        // if no head waits, this call has changed nothing, so steady flows can continue
+        // if no head or terminal waits, this call has changed nothing, so steady flows can continue
         let has_work = fabric.look_again(interfaces, &mut beside.policy, channel);
         beside.policy.power.wrote |= has_work;
     }

@@ -9,21 +9,22 @@ use weft_api::state::sums::Arrived;
 /// The counts of a block, in a run with faults. In a run without faults, the lists are empty.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct FaultTally {
-    /// First cycle of each span of time; 0 for the first span. Spans alternate: all links and routers work in the first span, some are
-    /// broken in the second, and so on.
+    /// First cycle of each span of time; 0 for the first span. In the first span all links and routers work, in the second some are broken,
+    /// in the third all work, and so on.
     #[kept(fixed)]
     starts: Vec<u64>,
     #[kept(each)]
     spans: Vec<Arrived>,
-    /// Length of a bin [cycles]. The first bin begins in cycle 0. The list becomes longer when a packet needs a further bin.
+    /// Length of a bin [cycles]. The first bin begins in cycle 0. When a packet is counted after the last bin, bins are added to the list
+    /// `bins`.
     #[kept(fixed)]
     width: u64,
     bins: Vec<Arrived>,
 }
 
 impl FaultTally {
-    /// `changes`: in turn, the cycle in which a first part breaks, and the cycle in which all parts work again. `width`: length of a bin
-    /// [cycles]; `bins`: the expected number of bins.
+    /// `changes`: the cycle in which a first part breaks, the cycle in which all parts work again, the cycle of the next break, and so on.
+    /// `width`: length of a bin [cycles]; `bins`: the expected number of bins.
     pub fn new(changes: &[u64], width: u64, bins: usize) -> Self {
         if changes.is_empty() {
             return Self::default();
@@ -63,7 +64,7 @@ impl FaultTally {
         self.bins.iter_mut().zip(&other.bins).for_each(|(a, b)| a.add(b));
     }
 
-    /// For each span: its first cycle, whether some part is broken in the span, and the counts of arrivals. The last span does not end.
+    /// For each span: its first cycle, whether some part is broken in the span, and the counts of arrivals. The last span has no end.
     pub fn spans(&self) -> impl Iterator<Item = (u64, bool, &Arrived)> {
         self.starts.iter().zip(&self.spans).enumerate().map(|(k, (&start, arrived))| (start, k % 2 == 1, arrived))
     }

@@ -1,7 +1,7 @@
 //! Handles links and routers that fail and are repaired. Under a policy that replaces links, this file notifies the agents, and decides
 //! what happens to heads whose output has failed. A head without any path waits (it is parked) until its router receives news about links.
-//! If every path leads through a failed router, the cycle loop discards the packet (`discards.rs`). `network/faults.rs` describes the
-//! rules.
+//! If every path leads through a failed router, the cycle loop discards the packet (`discards.rs`). `engine/src/network/faults.rs`
+//! describes the rules.
 
 use crate::block::{Fabric, PolicySide, Reach, Routers};
 use crate::net::{Net, Repair};
@@ -37,7 +37,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
     /// At routers that have received news about links, parked heads search for a path again. Heads on the way from one intermediate to
     /// another also search again, because after faults such heads can wait for each other. At the end, the function discards the packets
-    /// that are scheduled for it.
+    /// that are scheduled to be discarded.
     pub(crate) fn reroute_heads(&mut self, net: &Net) {
         if let Repair::ByRouting(around) = net.faults.repair {
             self.turn_heads(net, around);
@@ -66,7 +66,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Lets some heads of router `r` search for another path: those that request an output, and for which `turns` is true.
+    /// Lets those heads of router `r` search for another path that request an output and for which `turns` returns true.
     fn reroute_some(&mut self, net: &Net, r: usize, turns: impl Fn(&Routers<W, V>, usize, usize) -> bool) {
         let base = self.routers.fabric.requests.routers[r].base as usize;
         let end = self
@@ -91,7 +91,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// True if a head came from one member of a subnetwork and requests a link to another member, but its leg does not end there.
+    /// True if a head came over a link of a subnetwork and requests another link of this subnetwork, but not for the last hop of its leg.
     fn goes_on(&self, net: &Net, r: usize, i: usize, v: usize) -> bool {
         let (port, nets) = (&self.buffers.ins[i], subnets(net));
         let at = net.coords[self.requests.routers[r].id as usize];
@@ -119,7 +119,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if begins {
             packet.dim = 0; // at the first router of a leg every candidate is allowed
         }
-        // no agents during the search, because they must be notified only if the head has found a path
+        // without agents, because the search must not notify them: they are notified below if the head has found a path
         let agents = beside.policy.agents.take();
         let key = fabric.route_here(&mut beside.policy, net, r, id);
         beside.policy.agents = agents;
@@ -138,9 +138,9 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Notifies the agents and the policy of the path that a head has found at this router. `begins`: whether the head is at the first
-    /// router of its leg. `is_new`: whether the detour of this head has not yet been counted at this router. The detour of a packet with
-    /// several flits is counted when the packet leaves.
+    /// Notifies the agents of the path that a head has found at this router, and records if the head takes a link in the state `shadow`.
+    /// `begins`: whether the head is at the first router of its leg. `is_new`: whether the detour of this head has not yet been counted at
+    /// this router. The detour of a packet with several flits is counted when the packet leaves.
     fn tell_agents_of_route(
         &mut self,
         policy: &mut PolicySide,
@@ -176,7 +176,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.park_without_request(policy, net, i, v, packet);
     }
 
-    /// Parks a head like `park`, if it does not request an output.
+    /// Does the work of `park` for a head that does not request an output.
     fn park_without_request(&mut self, policy: &mut PolicySide, net: &Net, i: usize, v: usize, packet: u32) {
         self.buffers.ins[i].requests[v] = UNDECIDED;
         let router = self.buffers.ins[i].router;
@@ -206,7 +206,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// The subnetworks of the network. The subnetworks exist, because faults are allowed only with routings that cross subnetworks.
+/// The subnetworks of the network. They exist, because a policy replaces failed links only under routings that use subnetworks.
 pub(super) fn subnets(net: &Net) -> &Subnets {
     net.subnets.as_ref().expect("a network with faults has subnetworks")
 }

@@ -1,10 +1,10 @@
 //! The ideal map of queues (one queue per destination), in the cycle loop. A head requests its output only if the queue of its destination
-//! at the next router has enough free places.
+//! at the next router has enough free places (flit slots).
 //!
 //! If no packet of a VC may request its output, the VC is called stuck. The cycle loop checks a stuck VC again when a packet arrives, or
-//! when places for one of its packets become free. The inputs that wait for places are served round robin. Like credits, free places return
-//! to the sender after the tail of a packet has left. At most two packets at a time may request the output to a terminal. If more packets
-//! requested it, they would block packets for other destinations.
+//! when places for one of its packets become free. Inputs that wait for the same places get them round robin. Like credits, free places
+//! return to the sender after the tail of a packet has left. At most two packets at a time may request the output to a terminal. If more
+//! packets requested it, they would block packets for other destinations.
 
 use crate::block::{Fabric, Interfaces, Routers};
 use crate::net::Net;
@@ -12,8 +12,8 @@ use crate::parts::ideal::{IdealRules, Place};
 use weft_api::base::arrays::At;
 use weft_api::state::{ChannelEnd, Move, NONE, Segment, split};
 
-/// The largest number of packets that may request an output to a terminal at the same time. The number is two, because the places of one
-/// packet return to the sender while the next packet leaves.
+/// The largest number of packets that may request an output to a terminal at the same time. With two, one packet can leave while the places
+/// of the packet before return to the sender.
 const AT_TERMINAL: u16 = 2;
 
 impl<const W: usize, const V: usize> Routers<W, V> {
@@ -57,15 +57,15 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.fabric.ideal.asking = asking;
     }
 
-    /// Lets a packet of VC `v` of input `i` request its output, if no packet of the VC requests one yet and at least one packet may.
+    /// If VC `v` of input `i` is stuck, checks whether one of its packets may now request its output.
     fn ask_if_stuck(&mut self, net: &Net, i: usize, v: usize) {
         if self.fabric.ideal.stuck[i] >> v & 1 != 0 {
             self.head_asks(net, i, v);
         }
     }
 
-    /// Called when the queue `queue` behind output `o` has free places again. Serves the inputs that have packets for this queue round
-    /// robin.
+    /// Called when queue `queue` at the far end of output `o` has free places again. Lets the inputs that have packets for this queue use
+    /// the places, round robin.
     fn offer_places(&mut self, net: &Net, rules: &IdealRules, (o, queue): (usize, u32)) {
         let r = self.fabric.wires.outs[o].router as usize;
         let base = self.fabric.requests.routers[r].base as usize;
@@ -150,8 +150,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.ideal.has_room((o, queue), (most, rules.room))
     }
 
-    /// Called when a head has arrived at an input VC (`to`, as in [`weft_api::state::Flit::to`]). If this VC is stuck, its packets are
-    /// checked again.
+    /// Called when a head has arrived at an input VC (`to`, as in [`weft_api::state::Flit::to`]). If this VC is stuck, schedules another
+    /// check of its packets.
     pub(crate) fn note_coming(&mut self, to: u32) {
         let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
         self.ideal.coming[to as usize] = self.buffers.ins[i].last(v);
@@ -177,7 +177,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             if self.wires.outs[o].is(ChannelEnd::Ejection) {
                 let (_, queue) = self.place_of(net, rules, (base, key), dst);
                 let place = Place { port: o as u32, queue, flits: len };
-                // the flits that already wait for the link leave before this flit
+                // this flit leaves only after the flits that already wait for the link
                 let out = &self.wires.outs[o];
                 let wait = out.departure(self.now) - self.now;
                 self.ideal.returned.push(self.now, self.now + 1 + wait, place);

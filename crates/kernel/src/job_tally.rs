@@ -1,4 +1,5 @@
-//! Statistics in addition to those of all packets: for each job, and for each latency that a workload reports separately.
+//! Statistics in addition to those of all packets: for each job, for each latency that a workload reports separately, and for each message
+//! class.
 
 use crate::fault_tally::FaultTally;
 use crate::net::{Net, NetJob};
@@ -10,7 +11,7 @@ use weft_api::state::sums::{Measured, PacketSums};
 use weft_api::state::{MEASURED, Packet};
 use weft_api::workload::Amount;
 
-/// The statistics of one job, or of one separately reported latency of its workload.
+/// The statistics of one job, of one separately reported latency of its workload, or of one message class.
 #[derive(Debug, Clone, Kept)]
 struct Part {
     created: Amount,
@@ -28,9 +29,9 @@ struct Part {
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Done {
     pub packets: u64,
-    /// Number of discarded packets, and of packets that the deliveries of these packets would have caused.
+    /// Number of discarded packets, including the packets that their deliveries would have caused.
     pub lost: u64,
-    /// The cycle in which the last of these packets was delivered or discarded.
+    /// The cycle in which a packet of the job was last delivered or discarded.
     pub last: u64,
 }
 
@@ -117,7 +118,7 @@ impl Parts {
         }
     }
 
-    /// Counts a measured packet of this message class that a terminal of the job has created without a delivery as cause.
+    /// Counts a measured packet of this job and message class that no delivery has caused.
     pub fn created(&mut self, job: u16, class: u8, flits: u16) {
         let amount = Amount { packets: 1, flits: flits.into() };
         if let Some(&p) = self.of_job.get(job as usize) {

@@ -1,9 +1,8 @@
 //! The cycle loop of Weft, which advances a block of routers cycle by cycle. The loop uses the traits of `weft-api`, and does not depend on
 //! any model.
 //!
-//! Start reading with `cycle.rs`, which has one line for each phase, and [`block`], which defines the data that the phases read and
-//! write. The other crates read and write these data only through [`face`]. The reason is that the loop uses the indices in the data
-//! without a check.
+//! Start reading with `cycle.rs`, which has one line for each phase, and [`block`], which defines the data that the phases read and write.
+//! The loop uses the indices in these data without a check, so the other crates read and write the data only through [`face`].
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

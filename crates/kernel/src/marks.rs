@@ -45,7 +45,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called when packet `id` is delivered to terminal `t` in this cycle. Returns true if the workload must be notified of the packet.
+    /// Called when packet `id` is delivered to terminal `t` in this cycle. Returns true if the workload must be notified of the packet;
+    /// false for a congestion notification.
     pub(crate) fn take_marks(
         &mut self,
         interfaces: &mut Interfaces,

@@ -1,5 +1,5 @@
-//! Data of the network that all blocks share: coordinates, link classes, routing, jobs. Blocks read these data but do not change them.
-//! Between two cycles the engine may replace the routing or its published tables.
+//! Data of the network that all blocks share: coordinates, link classes, routing, jobs. Blocks read these data but do not change them. Only
+//! the engine may replace the routing, or the data that the overseer published to it, between two cycles.
 
 use crate::parts::ideal::IdealRules;
 use crate::parts::pace::Rates;
@@ -88,7 +88,7 @@ pub struct Net {
     pub class_bits: u32,
     pub links: ByClass<Link>,
     /// For each link class, the number of cycles until the credit of a flit has returned and can be used. A credit travels on the opposite
-    /// channel of the link. If the opposite channels belong to several link classes, it is the longest time.
+    /// channel of the link. If the opposite channels of a class belong to several link classes, the longest of their times.
     pub credit_returns: Vec<u64>,
     /// Rates of the links; `None` if every link carries one flit per cycle and the number of flits that wait for it has no limit.
     pub rates: Option<Rates>,
@@ -140,7 +140,8 @@ pub struct Net {
     pub tells: bool,
     /// True if calling one source can make other sources of the block due, or if sources act without a delivery as cause.
     pub wakes: bool,
-    /// Number of cycles after which terminals of a node affect each other; `None` if each node has its terminals in one block.
+    /// Number of cycles after which terminals of one node in different blocks affect each other; `None` if no node has terminals in several
+    /// blocks.
     pub notes_after: Option<u64>,
     /// True if the alarm of a terminal can be void when it goes off, because the source has meanwhile become due at another cycle.
     pub alarms_lapse: bool,
@@ -171,13 +172,13 @@ pub struct RouterRules {
     pub by_age: bool,
     pub priority: Priority,
     pub flow_control: FlowControl,
-    /// Number of free slots [flits] that an output VC must have before a head may take the VC. With virtual cut-through, it is the length
+    /// Number of free slots [flits] that an output VC must have before a head may take the VC. With virtual cut-through, this is the length
     /// of the longest packet of the run, even for heads of shorter packets. A head that enters a ring needs more free slots
     /// (`Link::room_to_enter`).
     pub room: u16,
     /// True if a VC class of the routing is for entering rings that keep a bubble.
     pub rings: bool,
-    /// True if some head may wait for any returning credit, whatever number of credits its VC has.
+    /// True if heads must try again after every returning credit, not only after the first and the `room`-th credit of a VC.
     pub each_credit_wakes: bool,
 }
 
@@ -192,7 +193,7 @@ pub struct SlowPaths {
     pub paths: bool,
     /// A recording counts the channels that packets cross, or the routing stores the hops of packets.
     pub hops: bool,
-    /// Moves through the switch are recorded, not only for the agents: for a routing that reads grants, or for queues that are set aside.
+    /// The routing reads which outputs were granted, or queues are set aside, so moves through the switch must be recorded.
     pub moves: bool,
     /// At least one of four features is on: the switch prefers the oldest packet, packets are watched, departing packets close their VC, or
     /// outputs can be full.
@@ -207,12 +208,12 @@ pub struct SlowPaths {
 #[derive(Debug)]
 pub struct FaultRules {
     pub repair: Repair,
-    /// The routings that the run uses one after the other while links and routers fail and are repaired, in ascending order of time.
+    /// The routings that the run uses one after the other, each from the time of a failure or repair on, in ascending order of time.
     pub tables: Vec<Tables>,
     /// Number of cycles for which a head without an escape waits (`broken.rs`).
     pub patience: u64,
-    /// Spans in which at least one part is broken, in ascending order of time. The spans are stored if the routing escapes to a ring.
-    /// During these spans the ring counts as broken.
+    /// Spans in which at least one part is broken, in ascending order of time. Empty unless the routing escapes to a ring, which counts as
+    /// broken in these spans.
     pub cut_rings: Vec<(u64, u64)>,
     /// True if routers fail under a policy that replaces links. The cycle loop may then have to discard packets (`faults.rs`).
     pub routers_fail: bool,
@@ -237,8 +238,8 @@ pub struct Times {
     pub batch: u64,
 }
 
-/// A routing with the paths of the network without its failed parts. Also the first cycle in which the run uses this routing
-/// (`network/rebuild.rs`).
+/// A routing whose paths avoid the parts that are broken at some time, and the first cycle in which the run uses this routing
+/// (`engine/src/network/rebuild.rs`).
 #[derive(Debug)]
 pub struct Tables {
     pub at: u64,
@@ -305,12 +306,12 @@ impl Net {
         }
     }
 
-    /// Converts the hop of a head at `router` to the VC classes of the routing.
+    /// Converts the hop of a head at `router` from the finer VC classes (`refined`) to the VC classes of the routing.
     pub fn as_routed(&self, router: u32, hop: Hop) -> Hop {
         self.refined.as_ref().map_or(hop, |refined| refined.routed(router, hop))
     }
 
-    /// Converts a hop that the routing returns for `packet` at `router` to the VC class for its message class and its lane.
+    /// Converts a hop that the routing returns for `packet` at `router` to the finer VC class for the message class and lane of the packet.
     pub fn as_taken(&self, router: u32, packet: &Packet, hop: Hop) -> Hop {
         self.refined.as_ref().map_or(hop, |refined| refined.taken(router, packet, hop, self.seed))
     }

@@ -2,7 +2,7 @@
 //! cycle.
 //!
 //! An interface calls a source for its next packet when the source is due and the previous packet has left. Under overload the interface
-//! calls the source later than the source is due, so no queue grows in the interface.
+//! calls the source later than the cycle in which the source is due, so no queue grows in the interface.
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
 use crate::deliveries::deliver;
@@ -26,7 +26,7 @@ pub(crate) struct Created {
     pub class: u8,
 }
 
-/// The result of an attempt to send in a cycle: the kind of flit that a terminal has sent.
+/// The kind of flit that a terminal has sent in a cycle, if any.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// No flit: the terminal waits for a credit, a VC or its link.
@@ -46,7 +46,7 @@ impl Interfaces {
         waited
     }
 
-    /// True if the alarm of terminal `t` that goes off now is void, because a delivery has changed the cycle in which the source is due.
+    /// True if the alarm of terminal `t` for cycle `now` is void, because a delivery has changed the cycle in which the source is due.
     #[inline(never)]
     fn is_out_of_date(&self, t: usize, now: u64) -> bool {
         self.terminals[t].alarm != now || !self.is_idle(t)
@@ -70,8 +70,8 @@ impl Interfaces {
         }
     }
 
-    /// True if terminal `t` needs an alarm in cycle `at`, that is, if it has no earlier alarm. Reason: a delivery can make the source due
-    /// before the time of its alarm.
+    /// True if terminal `t` needs an alarm in cycle `at`, because it has no alarm that is as early. If so, records the alarm. (An alarm can
+    /// be later than `at`, because a delivery can make the source due earlier.)
     #[inline(never)]
     pub(crate) fn needs_alarm(&mut self, t: usize, now: u64, at: u64) -> bool {
         let terminal = &mut self.terminals[t];
@@ -94,8 +94,8 @@ impl Interfaces {
     /// True if terminal `t` has nothing to inject before its source is due.
     pub(crate) fn is_idle(&self, t: usize) -> bool {
         // A terminal with a stream is neither busy nor waiting, but it is not idle. Without queues the test below detects this, because the
-        // terminal has a packet. With queues, the `packet` of such a terminal is `NONE`. But with queues this function is called only while
-        // the network is empty, so no stream exists.
+        // terminal has a packet. With queues, the `packet` of such a terminal is `NONE`. However, with queues this function is called only
+        // while the network is empty, when no stream exists.
         let terminal = &self.terminals[t];
         !self.busy.contains(t) && !terminal.blocked && terminal.packet == NONE
     }
@@ -166,8 +166,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends one flit from terminal `t`. The terminal has a packet, or can get one from its source. `measured`: 1 if a flit of this cycle
-    /// counts in the window, otherwise 0.
+    /// Sends one flit from terminal `t`. The terminal already has a packet, or first gets one from its source. `measured`: 1 if a flit of
+    /// this cycle counts in the window, otherwise 0.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
         // SAFETY: alarms, masks and channels store valid terminal numbers (checked by `assert_numbers`).
         if unsafe { self.interfaces.terminals.hot(t) }.packet == NONE
@@ -283,8 +283,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         true
     }
 
-    /// True if the injection channel of terminal `t` can take the next flit. The channel has a limited rate, or can go off. If the next
-    /// flit is a head and the channel is closed, the head requests the channel.
+    /// True if the injection channel of terminal `t`, which has a limited rate or can go off, can take the next flit. If the next flit is a
+    /// head and the channel is closed, the head requests the channel.
     #[inline(never)]
     fn link_takes_flit(&mut self, net: &Net, t: usize) -> bool {
         let terminal = &self.interfaces.terminals[t];
@@ -380,7 +380,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// Creates a packet like `create`, for workloads other than random sources.
+    /// Does the work of `create` for workloads other than random sources.
     #[inline(never)]
     fn create_asked(&mut self, interfaces: &mut Interfaces, observers: &mut Observers, net: &Net, t: usize) -> bool {
         let terminal = &mut interfaces.terminals[t];
@@ -405,8 +405,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// The packet that the source of terminal `t` has created, with its sequence number at the terminal. Also returns true if no delivery
-    /// caused the packet.
+    /// Gives a packet that the source of terminal `t` has created its sequence number. Returns true if no delivery caused the packet, and
+    /// the packet.
     pub(crate) fn numbered(
         &mut self,
         interfaces: &mut Interfaces,
@@ -505,8 +505,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Records that terminal `t` has created packet `id`, for any reason, and sends it next. (A packet that joins a queue crosses the
-    /// channel later: `send_queued`.)
+    /// Records that terminal `t` has created packet `id`, for any reason, and will send it next. (Packets that join a queue are recorded
+    /// when they leave it, in `send_queued`.)
     pub(crate) fn note_injection(
         &mut self,
         interfaces: &mut Interfaces,

@@ -1,7 +1,7 @@
 //! Checks the indices by which the records of a block refer to each other. The hottest code of the cycle loop uses these indices without a
 //! bounds check.
 //!
-//! Each index is set when the network is assembled, or copied from another record of the same block, and no list becomes shorter.
+//! Each index is either set when the network is assembled, or copied from another record of the same block. No list ever becomes shorter.
 //! Therefore one check at the beginning is enough. [`Block::assert_numbers`] checks a new block, and [`Block::numbers_are_right`] checks a
 //! block that was read from a checkpoint. The `SAFETY` comments of this crate refer to `assert_numbers`.
 //!
@@ -28,7 +28,7 @@ fn names_vc<const V: usize>(place: u16, ports: usize) -> bool {
     usize::from(place >> 4) < ports && usize::from(place & 15) < V
 }
 
-/// True if `vc` is a VC, or `u8::MAX` (the value as long as a head has no VC).
+/// True if `vc` is a VC, or `u8::MAX` (the value while a head has no VC).
 fn is_vc_or_none<const V: usize>(vc: u8) -> bool {
     vc == u8::MAX || usize::from(vc) < V
 }

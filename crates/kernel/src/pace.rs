@@ -14,8 +14,8 @@ use weft_api::state::ChannelEnd;
 use weft_api::state::rate::{Rate, whole};
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Two cycles in which a flit from input `i` could be on the link of output `o`. The first ignores other flits, and the second includes
-    /// the flits that wait for the link. `earliest`: the first cycle in which the flit can leave.
+    /// Two cycles in which a flit from input `i` could be on the link of output `o`: the first if it did not have to wait for other flits,
+    /// and the second after the flits that wait for the link. `earliest`: the first cycle in which the flit can leave.
     pub(crate) fn departure(&self, net: &Net, i: usize, o: usize, earliest: u64) -> (u64, u64) {
         let out = &self.wires.outs[o];
         let next_free = cycle_near(earliest, out.next_free);
@@ -29,7 +29,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// The link class of the channel into input `i`, and the share of its full rate at which its flits were sent.
+    /// The link class of the channel into input `i`, and the share of the channel's full rate at which its present flits were sent.
     fn came(&self, i: usize) -> (u8, Rate) {
         // SAFETY: if some channels are paced, each input has a pace (checked by `assert_numbers`).
         unsafe { (*self.wires.paces.from.hot(i), self.wires.paces.came.hot(i).0) }
@@ -91,8 +91,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Returns the second time of `departure`. This time includes the waiting flits. The flit (head or not) comes from VC `v`, and occupies
-    /// the link from this time on.
+    /// Lets a flit (head or not) from VC `v` of input `i` occupy the link of output `o`. Returns the cycle in which the flit is on the
+    /// link: the second cycle that `departure` returns.
     #[cold]
     #[inline(never)]
     pub(crate) fn depart_paced(
@@ -113,7 +113,7 @@ impl<const W: usize, const V: usize> Routers<W, V> {
             self.beside.observers.tally.delayed(self.fabric.now, whole(ready) - earliest);
         }
         if net.router.input_speedup != InputSpeedup::Unlimited {
-            // by then the previous flit has left, and this flit has needed the time for which it occupies the link
+            // not before the previous flit has left the VC, plus the time for which this flit occupies the link
             ready = ready.max((
                 self.fabric.buffers.opens[i * V + v] + net.router.after_grant + pace.rate().cycles_per_flit() - 1,
                 0,
@@ -172,8 +172,8 @@ pub(crate) fn change<const W: usize, const V: usize>(
     }
 }
 
-/// Carries out the changes of rate data that are due in cycle `now`. Outputs can take flits again, terminals have waited long enough for
-/// their link, and incoming flits have another rate.
+/// Carries out the changes of rate data that are due in cycle `now`: outputs can take flits again, terminals that waited for their link can
+/// send, and incoming flits have another rate.
 #[cold]
 #[inline(never)]
 pub fn keep<const W: usize, const V: usize>(

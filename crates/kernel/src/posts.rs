@@ -6,8 +6,8 @@ use weft_api::board::Board;
 use weft_api::state::ChannelEnd;
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Lets each router post its numbers on the board, if this cycle is one in which posts are due. `posts`: scratch buffer for the numbers
-    /// of one router.
+    /// Lets each router post its numbers on the board, if posts are due in this cycle. `posts`: scratch buffer for the numbers of one
+    /// router.
     #[inline(always)]
     pub(crate) fn post(&self, posts: &mut [u32], net: &Net, board: &Board) {
         if board.is_due(self.now) {

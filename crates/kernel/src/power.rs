@@ -36,8 +36,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Moves channel `o` to another power state at the policy's request. A broken channel takes the state when it is repaired. A channel to
-    /// a terminal takes the state now even if it is broken, because only the policy makes it dark.
+    /// Moves channel `o` to another power state at the policy's request. A broken channel takes the state when it is repaired. However, a
+    /// channel to a terminal takes the state now even if it is broken, because a fault does not make it dark.
     pub(crate) fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
         if let Some(wish) = self.beside.policy.power.wish(o) {
             wish.state = to;
@@ -104,7 +104,7 @@ impl PolicySide {
         std::mem::take(&mut self.power.wrote)
     }
 
-    /// True if the agents certainly act in cycle `now`. The cycle has just begun.
+    /// True if the agents certainly act in cycle `now`, which has just begun.
     pub fn agents_act(&self, now: u64) -> bool {
         let Power { is_managed, timers, wanted_back, drained, woken, .. } = &self.power;
         let calm = timers.nothing_due(now) && self.control.nothing_due(now);
@@ -153,8 +153,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Notifies the agents of the links that packets request. The links are in ascending order. The result therefore does not depend on the
-    /// order of the packets.
+    /// Notifies the agents of the links in the state `shadow` that packets have chosen, in ascending order of the links, so that the order
+    /// of the packets does not matter.
     fn report_wanted_back(&mut self, net: &Net) {
         let power = &mut self.routers.beside.policy.power;
         if power.wanted_back.is_empty() {
@@ -178,8 +178,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.power.timers.give_back(ended);
     }
 
-    /// Notifies the agents of the channels that have drained, in ascending order. Leaves out channels that an agent has opened again in the
-    /// meantime.
+    /// Notifies the agents of the channels that have drained, in ascending order. Omits channels that an agent has opened again since they
+    /// drained.
     fn report_drained(&mut self, net: &Net) {
         let Routers { fabric, beside } = &mut self.routers;
         let power = &mut beside.policy.power;
@@ -196,8 +196,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         self.routers.beside.policy.power.reported = reported;
     }
 
-    /// Notifies the agents of the closed outputs that heads have requested since the last call. An agent may open an output for the first
-    /// head that requests it. Later requests for the same output are then ignored.
+    /// Notifies the agents of the closed outputs that heads have requested since the last call. If an agent opens an output for the first
+    /// of these heads, the function ignores the other requests for the output.
     #[inline(always)]
     pub(crate) fn ask_for_closed(&mut self, net: &Net) {
         if !self.routers.fabric.requests.of_closed.is_empty() {
@@ -227,7 +227,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
     }
 }
 
-/// Changes the state of channel `o` from cycle `now` on. The caller counts transitions, because only changes by the policy are transitions.
+/// Changes the state of channel `o` from cycle `now` on. The caller counts the change as a transition if the policy has caused it.
 fn set_state<const W: usize, const V: usize>(
     wires: &mut Wires<W, V>,
     (power, recorders): (&mut Power, &mut Recorders),

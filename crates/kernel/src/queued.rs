@@ -20,9 +20,9 @@ use weft_api::state::{
 };
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Number of flits that wait for channel `o`. In a router, flits of packets with this output wait in the queues, or wait behind other
-    /// flits after they were granted the switch. A packet does not count while its head has no chosen output. At a terminal, all packets
-    /// created before this cycle count with their unsent flits. The count stops at `most`.
+    /// Number of flits that wait for channel `o`. In a router, flits of packets with this output count if they wait in the queues, or if
+    /// they were granted the switch and wait behind other flits. A packet does not count until its head has chosen an output. At a
+    /// terminal, all packets created before this cycle count with their unsent flits. At a terminal, the count stops at `most`.
     pub(crate) fn queued_for(&self, net: &Net, o: usize, most: u32) -> u32 {
         let Routers { fabric, beside } = &self.routers;
         let out = &fabric.wires.outs[o];
@@ -94,13 +94,13 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl Net {
-    /// True if the route key of each arriving packet determines its output at the router.
+    /// True if the route key with which a packet arrives at a router names its output there.
     fn names_outputs(&self) -> bool {
         !self.chooses && self.needs.decides == Decides::Ahead && !self.faults.repair.any()
     }
 
-    /// True if each flit counts as waiting from the cycle of its arrival. The condition is that its packet names its output and a head can
-    /// always request this output.
+    /// True if each flit counts as waiting from the cycle of its arrival. This requires that its packet's route key names the output, and
+    /// that a head may always request this output at once.
     fn counts_at_once(&self) -> bool {
         self.names_outputs() && !self.router.closes_vcs && !self.maps_queues
     }
@@ -132,8 +132,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         waiting.min(most)
     }
 
-    /// Largest number of flits by which `queued_for` can grow in one cycle; `None` if all flits of a queue can start to count at once. If
-    /// each flit counts from its arrival, this number is the largest number of flits that can arrive at the router in a cycle.
+    /// Largest number of flits by which `queued_for` can grow in one cycle: the largest number of flits that can arrive at the router in a
+    /// cycle. `None` if flits do not count from their arrival on, because all flits of a queue can then start to count at once.
     pub(crate) fn queue_growth(&self, net: &Net, o: usize) -> Option<u32> {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) || !net.counts_at_once() {
@@ -178,8 +178,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         bypass + asking.sum::<u32>()
     }
 
-    /// Number of flits of the first packets of stuck VCs of input `i` whose route keys lead to the output. A packet in a stuck VC cannot
-    /// request its output.
+    /// Number of flits of the first packets of stuck VCs of input `i` whose route keys lead to the output. (A VC is stuck if none of its
+    /// packets may request an output.)
     fn of_stuck(&self, net: &Net, i: usize, leaves_by_it: impl Fn(u16) -> bool) -> u32 {
         if net.ideal.is_none() {
             return 0;

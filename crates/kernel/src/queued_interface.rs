@@ -1,7 +1,7 @@
 //! Network interfaces with queues. Several packets of a terminal can be ready at the same time, one in each queue.
 //!
-//! In each cycle the interface accepts packets from its due sources, if the queue of the packet has space. After that, one queue of the
-//! interface sends a flit. The injection rule (`InjectionRule`) selects this queue among the queues that can send. Flits of packets on
+//! In each cycle the interface accepts the packets of sources that are due, if the queue of the packet has space. After that, one queue of
+//! the interface sends a flit. The injection rule (`InjectionRule`) selects this queue among the queues that can send. Flits of packets on
 //! different VCs may alternate on the injection channel, unless outputs must finish a packet before the next (`RouterRules::hold_switch`).
 
 use crate::block::{Fabric, Interfaces, Observers, Reach, Routers};
@@ -22,7 +22,7 @@ impl Interfaces {
         self.busy.set(t);
     }
 
-    /// Notifies the source of a stream that the interface can accept the next packet.
+    /// Notifies the source of a stream (the packets of one part of a source) that the interface can accept the next packet.
     fn tell_stream(&mut self, net: &Net, stream: usize, now: u64) {
         let stream = &mut self.queues.streams[stream];
         if net.jobs[usize::from(stream.job)].hears_packets {
@@ -54,7 +54,7 @@ impl Interfaces {
         let queues = &self.queues;
         for stream in &queues.streams[queues.streams_of(t)] {
             some_wait |= stream.pending != NONE;
-            // if a source is due, the queue for its packet is full: the source continues when a packet leaves
+            // a source that is already due finds its queue full; it continues when a packet leaves, so it needs no alarm
             if stream.due > now && stream.pending == NONE {
                 due = due.min(stream.due);
             }
@@ -70,7 +70,7 @@ impl Interfaces {
             }
         }
         if some_wait {
-            // an empty queue can refuse a packet to another destination only because of its rate limit
+            // a packet for which no queue is free waits for a packet to leave, or for an empty queue whose rate limit has not passed
             let held = queues.queues_of_sources(t).iter().map(|queue| queue.opens);
             due = held.filter(|&opens| opens > now).fold(due, u64::min);
         }
@@ -122,7 +122,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends a body flit of the queue of terminal `t` that is next in round-robin order, if no other rule matters and the flit can leave.
+    /// Sends a body flit of the queue of terminal `t` that is next in round-robin order, if this flit can leave and no source is due.
     /// Otherwise returns false, and `send_queued` handles the terminal.
     #[inline(always)]
     fn sends_body_in_turn(&mut self, net: &Net, rules: &InterfaceRules, t: usize, measured: u64) -> bool {
@@ -348,7 +348,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         })
     }
 
-    /// True if the queue for the next packet of stream `s` has space. Also true if this queue is not known before the packet is created.
+    /// True if the queue for the next packet of stream `s` has space, or if this queue is known only after the creation of the packet.
     fn has_place(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, t: usize, s: usize) -> bool {
         let queues = &interfaces.queues;
         let has_room = |q: usize| queues.queue(t, q).packets < rules.depth;
@@ -484,7 +484,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         if filled & (filled - 1) != 0 && (rules.notifies || rules.rule != InjectionRule::RoundRobin) {
             return self.next_by_rule(interfaces, net, rules, t);
         }
-        // at low load usually one queue at most contains packets
+        // at low load usually at most one queue contains packets
         let mut bits = filled.rotate_right(turn);
         loop {
             let q = ((turn + bits.trailing_zeros()) % 64) as usize;
@@ -496,7 +496,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Selects the queue like `next_queue`, for injection rules other than plain round robin.
+    /// Does the work of `next_queue` for injection rules other than plain round robin.
     #[inline(never)]
     fn next_by_rule(
         &self,
@@ -550,8 +550,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         self.head_can_leave(interfaces, net, rules, (t, q))
     }
 
-    /// The VCs that the first packet of queue `q` of terminal `t` may use to begin now. The head of the packet may request a closed
-    /// channel, unless another packet must finish first.
+    /// The VCs on which the first packet of queue `q` of terminal `t` may begin now. If the channel is closed, the head requests it, unless
+    /// another packet must finish first.
     #[inline(never)]
     fn head_can_leave(
         &self,
@@ -570,7 +570,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         (out.is_closed() || out.available_vcs() & vcs != 0).then_some(vcs)
     }
 
-    /// The VCs that the first packet of queue `q` of terminal `t` may use. No VC if the queue at the router for its destination has no
+    /// The VCs that the first packet of queue `q` of terminal `t` may use; none if the queue for its destination at the router has no
     /// space.
     fn vcs_of_front(&self, interfaces: &Interfaces, net: &Net, rules: &InterfaceRules, (t, q): (usize, usize)) -> u16 {
         let front = interfaces.queues.front(t, q);

@@ -1,5 +1,5 @@
-//! The recordings of a block. Each recorder is notified of the events that it may record. A run without recordings costs no time in the
-//! loop: flags that the cycle loop tests anyway guard deliveries and hops, and other events are rare.
+//! The recordings of a block. Each recorder is notified of the events that it may record. Recordings that a run does not have cost no time
+//! in the cycle loop: it tests flags for deliveries and hops in any case, and other events are rare.
 
 use crate::block::{Buffers, Fabric, Interfaces};
 use weft_api::base::kept::Kept;
@@ -78,7 +78,7 @@ impl Recorders {
         self.parts.iter_mut().filter(|part| part.hears_paths).for_each(|part| part.recorder.part_crossed(packets));
     }
 
-    /// Records that a control packet is sent. Returns the number of the packet if there is a recording.
+    /// Records that a control packet is sent. Returns the number of the packet; `None` if the run has no recordings.
     pub fn control_sent(&mut self, packet: &dyn Fn() -> ControlPacket) -> Option<u32> {
         if self.parts.is_empty() {
             return None;
@@ -175,7 +175,7 @@ fn waiting<const V: usize>(input: &InputUnit<V>, buffers: &Buffers<V>) -> QueueR
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Passes the packets that have crossed a channel only partly to the recorders that count packets by channel.
+    /// For recorders that count packets by channel: reports the packets of which only a part has crossed a channel.
     pub(crate) fn tell_part_crossed(&self, interfaces: &Interfaces, recorders: &mut Recorders) {
         if !recorders.hear_paths() {
             return;
@@ -203,7 +203,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
                 let (channel, vc) =
                     (input.base(i) + usize::from(input.output_vc[v] >> 4), (input.output_vc[v] & 15) as u8);
                 let (packet, missing) = match self.wires.outs[channel].kind() {
-                    // until its tail leaves, a packet for a terminal counts at this router
+                    // a packet counts on the channel to its terminal only when its tail leaves
                     ChannelEnd::Ejection => {
                         (Some(&self.buffers.packets.items[segment.packet as usize]), -i64::from(segment.sent))
                     }

@@ -23,7 +23,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     /// class is open.
     ///
     /// # Panics
-    /// If `o` is not an output of the router. A routing has returned this output, possibly a routing from outside of Weft.
+    /// If `o` is not an output of the router. This is an error of the routing that returned the output (possibly one from outside of Weft).
     #[inline(always)]
     pub(crate) fn note_request(&mut self, net: &Net, (o, class): (usize, usize), (router, input): (u32, u16)) -> bool {
         if o >= self.buffers.ins.len() {
@@ -38,7 +38,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
         requesters.set(input.into());
         out.requested |= 1 << class;
-        // the next allocation step also checks that there is enough space to enter a ring
+        // whether there is enough space to enter a ring is checked in the next allocation step
         let is_open = has_open_vc(net, out, class);
         if !is_open && out.is_closed() {
             self.requests.note_closed(o);
@@ -46,8 +46,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         is_open
     }
 
-    /// Ends the request `key` (output and VC class) of one head of input `i`. The request stays if another head of the same input also
-    /// requests `key`.
+    /// Ends the request of one head of input `i` for `key` (output and VC class). If another head of this input also requests `key`, its
+    /// request stays.
     pub(crate) fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
         // SAFETY: a head waits at an existing input (checked by `assert_numbers`).
         let port = unsafe { self.buffers.ins.hot(i) };

@@ -1,8 +1,8 @@
-//! The cycle loop's work for queues that are set aside for congested outputs.
+//! The work of the cycle loop for queues that are set aside for congested outputs.
 //!
 //! In two cases a router sends a note (a token) upstream, to the sender of the channel on which a packet arrived. In the first case, the
-//! packet's head is in a normal queue and too many flits wait for its output. In the second case, the packet's queue at the next router is
-//! itself set aside, and is filled up to a threshold. After the note, the sender of the channel puts packets that will cross the congested
+//! packet's head is in a normal queue, and too many flits wait for its output. In the second case, the packet's queue at the next router is
+//! itself set aside, and is filled up to a threshold. After receiving the note, the sender puts packets that will cross the congested
 //! output (the root) into a separate queue. Notes travel on a side channel next to the link, as credits do.
 //!
 //! The first packet in a queue that is set aside waits at the receiving router until older packets in other queues of the channel have
@@ -17,7 +17,8 @@ use weft_api::state::{
 };
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Receives notes, and frees empty queues. Fenced heads whose older packets have left request their outputs.
+    /// Receives notes, and frees empty queues. Fenced heads (which wait for older packets) request their outputs if these packets have
+    /// left.
     #[inline(never)]
     pub(crate) fn keep_set_asides(&mut self, interfaces: &mut Interfaces, net: &Net, rules: &SetAsideRules) {
         let fabric = &mut self.fabric;
@@ -48,9 +49,9 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         }
     }
 
-    /// The route key of packet `id`. The packet is first in VC `v` of input `i`. The key names the VC class of the packet's queue at the
-    /// next router. `None` if the packet must wait for older packets in other queues. If the head still has to choose its output or a
-    /// member of a trunk, that choice later determines the queue.
+    /// The route key of packet `id`, which is first in VC `v` of input `i`. The key names the VC class of the packet's queue at the next
+    /// router. If the head has not yet chosen its output or a member of a trunk, this choice will determine the queue. `None` if the packet
+    /// must wait for older packets in other queues.
     #[inline(never)]
     pub(crate) fn key_set_aside(
         &mut self,
@@ -150,7 +151,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
         let (r, lanes) = (out.router as usize, *rules.between(out.class));
         let (base, end) = self.inputs_of(r);
-        self.requests.active.set(r); // heads that choose will choose again
+        self.requests.active.set(r); // heads that choose in every step choose again
         for i in base..end {
             for v in 0..V {
                 self.count_again(net, (i, v), o);
@@ -176,8 +177,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Called for VC `v` of input `i` when output `o` has set a queue aside. Updates which packets count as waiting for the trunk of `o`.
-    /// Packets for which a separate queue now exists no longer count.
+    /// Called for VC `v` of input `i` when output `o` has set a queue aside. Packets for which a separate queue now exists no longer count
+    /// as waiting for the trunk of `o`.
     fn count_again(&mut self, net: &Net, (i, v): (usize, usize), o: usize) {
         let (base, trunk) = (self.buffers.ins[i].base(i), self.first_of_trunk(o));
         let mut id = *self.buffers.ins[i].head.at(v);
@@ -251,7 +252,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 
     /// Adds a packet to the count of its output, after its head has arrived in a normal queue of input `i`. A packet whose head chooses its
-    /// output is not counted, because routers upstream cannot know if the packet will cross a congested output.
+    /// output in every step is not counted, because routers upstream cannot know whether the packet will cross a congested output.
     fn count_packet(&mut self, net: &Net, i: usize, flit: Flit) {
         let (p, class) = split(flit.key, net.class_bits);
         let o = self.buffers.ins[i].base(i) + p;
@@ -291,7 +292,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         counted && self.set_asides.counted[id as usize] as usize == place
     }
 
-    /// Removes packet `id` from the count of its output. Called when the packet stops waiting there, or waits because of another output.
+    /// Removes packet `id` from the count of its output. Called when the packet no longer waits for this output, or when a queue is set
+    /// aside for it.
     fn count_no_more(&mut self, id: u32) {
         let packet = &mut self.buffers.packets.items[id as usize];
         if packet.flags & COUNTED != 0 {

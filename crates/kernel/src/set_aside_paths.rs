@@ -1,8 +1,8 @@
 //! Selects the queue of a packet from the congested outputs (roots) on its path.
 //!
-//! Only the part of the path that the routing has already chosen is known. The end of each path is known: the terminal of its packet.
+//! Of a path, only the hops that the routing has already chosen are known, and the last hop, which leads to the terminal of the packet.
 //! Therefore a queue that is set aside for an output to a terminal is useful with every routing. A trunk counts as one congested output.
-//! The outputs of a trunk have separate queues, and a head compares these queues when it chooses among the outputs.
+//! However, each output of a trunk has queues of its own, which a head compares when it chooses among the outputs.
 
 use crate::block::{Fabric, queues_at};
 use crate::net::Net;
@@ -27,8 +27,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         base + usize::from(trunk.first)
     }
 
-    /// Selects the queue of a packet at the next router, behind channel `o`. The selected queue is the one for the last congested output on
-    /// the packet's path. `class`: a VC class of the channel for the packet, on any lane.
+    /// Selects the queue of a packet at the far end of channel `o`: the queue for the last congested output on the packet's path, or 0.
+    /// `class`: the VC class of the packet on the channel, with any lane.
     pub(crate) fn lane_ahead(&self, net: &Net, (o, class): (usize, usize), packet: &Packet) -> u8 {
         if !self.set_asides.lines.any(o) {
             return 0;
@@ -65,8 +65,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         members.any(|member| self.lane_ahead(net, (member, class), packet) != 0)
     }
 
-    /// The token to send upstream because of packet `id`, a head at input `i` whose route key is `key`. `None` if its output is not
-    /// congested and its queue at the next router is not filled. `is_normal`: true if the packet arrived in a normal queue.
+    /// The token to send upstream because of packet `id`, a head at input `i` with route key `key`. `None` if the packet's output is not
+    /// congested, and its queue at the next router is not filled. `is_normal`: true if the packet arrived in a normal queue.
     pub(crate) fn congested(
         &self,
         net: &Net,
@@ -84,7 +84,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         for o in trunk.members().map(|p| base + usize::from(p)) {
             let lane = self.lane_ahead(net, (o, class), packet);
             has_a_queue |= lane != 0;
-            // this queue can be set aside for a different output that is farther away
+            // this queue can be set aside for an output of a later router
             if lane != 0 && self.is_filled(net, rules, (o, self.vc_of(net, o, class + usize::from(lane)))) {
                 return Some(Token { root: self.set_asides.lines.root(o, lane), because_of: o as u32 });
             }
@@ -93,7 +93,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             return None;
         }
         let first = base + usize::from(trunk.first);
-        // senders can know the output of a packet only if its routing does not choose it at the head
+        // routers upstream know the output of a packet only if its head does not choose it in every step
         let is_known = net.needs.decides != Decides::EachStep || self.wires.outs[first].is(ChannelEnd::Ejection);
         let full = self.set_asides.waiting[first] >= rules.rules.detect * u32::from(trunk.width);
         let root = root_of(self.requests.routers[self.wires.outs[first].router as usize].id, trunk.first.into());
@@ -116,7 +116,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         })
     }
 
-    /// The VC that belongs to a VC class of output `o`. Each class has exactly one.
+    /// The VC of a VC class of output `o`. Each class has exactly one VC.
     pub(crate) fn vc_of(&self, net: &Net, o: usize, class: usize) -> usize {
         net.vcs(self.wires.outs[o].class, class).trailing_zeros() as usize
     }
@@ -178,7 +178,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         member
     }
 
-    /// Asks the routing for the hop of packet `id`, a head at router `r`, in this step. Returns the hop and the routing's note. The
+    /// Requests from the routing the hop of packet `id`, a head at router `r`, in this step. Returns the hop and the routing's note. The
     /// returned hop leads into the queue of the packet at the next router.
     #[cold]
     #[inline(never)]

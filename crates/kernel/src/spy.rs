@@ -5,7 +5,7 @@ use weft_api::routing::Hop;
 use weft_api::view::{Queues, View};
 use weft_api::walk::Cost;
 
-/// A candidate, and the number by which the routing compared it.
+/// A candidate, with the numbers by which the routing compared it.
 #[derive(Debug, Clone, Copy)]
 pub enum Weighed {
     /// A candidate with the congestion of its output and the resulting cost. The lowest cost wins.

@@ -2,7 +2,7 @@
 //!
 //! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head requests the switch, and takes a free VC of
 //! its class when it crosses. With `vc_realloc` = 1 a head first takes a VC (`vc_allocation.rs`), and requests the switch from the next
-//! step on. Therefore a VC can serve a new packet only in every second step.
+//! step on. Therefore a VC can take a new packet at most in every second step.
 
 use crate::block::{Fabric, Reach, Routers};
 use crate::net::Net;
@@ -56,8 +56,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
                 let router = unsafe { fabric.requests.routers.hot(r) };
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
                 if nothing_asked || net.slow.crossing && fabric.waits_for_links(net, r) {
-                    // If a flit has moved, a VC may have become free: heads that choose in every step then check again. (Flits that
-                    // bypassed the allocator do not count. After a bypass, all waiting heads have just chosen an open output, and one of
+                    // If a flit has moved, a VC may have become free, so heads that choose in every step choose again. (Flits that bypassed
+                    // the allocator do not count, because after a bypass all waiting heads have just chosen an open output, and one of
                     // these heads has moved.)
                     let news = net.chooses && !router.choosing.is_empty() && beside.observers.tally.flit_hops != moved;
                     if !news {
@@ -69,8 +69,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Moves flits whose packets hold a VC across the switch of router `r`. `heads_cross`: heads also cross, and take a VC at the same
-    /// time.
+    /// Moves flits whose packets hold a VC across the switch of router `r`. `heads_cross`: whether heads also cross, and take a VC at the
+    /// same time.
     #[inline(always)]
     fn cross<const SINGLE: bool>(
         &mut self,
@@ -86,7 +86,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         if !heads && outputs.is_empty() {
             return;
         }
-        // for long packets this is usually false, because only body flits request the switch
+        // with long packets `heads` is usually false, because only body flits request the switch
         let outputs = if heads { outputs | router.vc_requests } else { outputs };
         let moves = if net.slow.crossing {
             match heads {

@@ -36,7 +36,7 @@ pub struct Tally {
     pub injected_flits: u64,
     pub accepted_flits: u64,
     pub flit_hops: u64,
-    /// Sum over the heads sent in the window: cycles that a slow link needed for the head flit beyond those of the link before it.
+    /// Cycles by which links needed longer for head flits than the previous links of their paths, summed over the heads sent in the window.
     pub serial_cycles: u64,
     #[kept(each)]
     pub batches: Vec<PacketSums>,
@@ -105,7 +105,7 @@ impl Tally {
         ((created.min(self.window.1 - 1) - self.window.0) / net.times.batch) as usize
     }
 
-    /// The largest number of hops that a packet had, up to the last entry of `hop_counts`.
+    /// The largest number of hops of a packet in `hop_counts`.
     pub fn most_counted(&self) -> usize {
         self.hop_counts.iter().rposition(|&packets| packets > 0).unwrap_or(0)
     }

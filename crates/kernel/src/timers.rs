@@ -20,8 +20,8 @@ pub struct Timers {
     /// Scratch: the timers that end in a cycle.
     #[kept(scratch)]
     ended: Vec<u32>,
-    /// Scratch: the period of each timer whose ends change nothing while the network is idle; 0 for timers whose next end may change
-    /// something.
+    /// Scratch: for each timer, 0 if its next end may change something; if its ends change nothing while the network is idle, the time
+    /// between two ends.
     #[kept(scratch)]
     periods: Vec<u64>,
 }
@@ -105,7 +105,8 @@ impl Timers {
         while let Some((chunk, len)) = self.wheel.due(now) {
             for k in 0..len {
                 let who = self.wheel.item(chunk, k);
-                // after an agent has set a timer again, the wheel may contain several entries for it; only the entry at `comes_up` counts
+                // after an agent has set a timer again, the wheel may contain several entries for this timer, of which only the one in
+                // cycle `comes_up` counts
                 if self.comes_up[who as usize] == now {
                     self.comes_up[who as usize] = NEVER;
                     ended.push(who);

@@ -68,7 +68,7 @@ fn take_vcs<const W: usize, const V: usize>(
             }
         }
         if !again {
-            // the remaining heads wait for a VC or credit: its return sets the bit again
+            // the remaining heads wait for a VC or a credit, which will set the bit again
             requests.routers[r].vc_requests.clear(p);
         }
     }

@@ -131,14 +131,15 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Called in each cycle before allocation. Records which packets have left their source, and the reasons for which heads wait.
+    /// Called in each cycle before allocation. Records which watched packets have left their source, and the reasons why the heads of
+    /// others wait.
     pub(crate) fn watch_cycle(&self, interfaces: &Interfaces, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         let Watch { pending, births, .. } = watch;
         pending.retain(|&n| !self.has_left(interfaces, &mut births[n]));
         self.watch_heads(policy, net, watch);
     }
 
-    /// Called after the last cycle. Ends all waits that continue, including those of routers that skipped cycles.
+    /// Called after the last cycle. Ends all waits that have not ended, including those at routers for which cycles were skipped.
     pub(crate) fn watch_end(&self, policy: &PolicySide, net: &Net, watch: &mut Watch) {
         self.watch_heads(policy, net, watch);
         watch.live.iter().for_each(|live| watch.stays[live.stay].stops_waiting(self.now));
@@ -179,8 +180,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !sends
     }
 
-    /// The reason why the head of VC `v` of input `i` cannot cross the switch, or because of which the allocator may prefer another head.
-    /// `None` if the head does not request an output yet.
+    /// The reason why the head of VC `v` of input `i` cannot cross the switch, or why the allocator may prefer another head. `None` if the
+    /// head does not request an output yet.
     fn reason(&self, policy: &PolicySide, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
         let (port, key) = (&self.buffers.ins[i], self.buffers.ins[i].requests[v]);
         let base = port.base(i);
@@ -226,7 +227,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         Some((reason, p as u32))
     }
 
-    /// True if the number of flits that wait for the link of output `p` has reached its limit, at the router of input `i`.
+    /// True if output `p` of the router of input `i` is full: the number of flits that wait for its link has reached the limit.
     fn is_full(&self, net: &Net, i: usize, p: usize) -> bool {
         net.rates.is_some() && self.wires.paces.full[self.buffers.ins[i].router as usize].contains(p)
     }
@@ -273,9 +274,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Returns two flags: true if a watched packet waits in the queues of its terminal, and true if its tail has not left. Once the packet's
-/// head has left for another block, another packet may have its index. After the departure of the head, the function reads the packet's
-/// entry in the queue instead.
+/// Returns two flags: whether a watched packet waits in the queues of its terminal, and whether its tail has not left. When the packet's
+/// head has left for another block, another packet may get its index. Therefore the function then reads the packet's entry in the queue
+/// instead.
 fn waits_or_sends(queues: &Queues, birth: &mut Birth) -> (bool, bool) {
     let (t, id, ready) = (birth.terminal, birth.id, &queues.ready.items);
     let own = &queues.of[t * queues.each..(t + 1) * queues.each];

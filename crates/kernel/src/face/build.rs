@@ -71,8 +71,8 @@ pub enum Far {
     },
 }
 
-/// Limits for reserving memory: the largest number of items in flight in a block, and the largest number of cycles from scheduling an event
-/// to the event.
+/// Limits for which memory is reserved: the largest numbers of items in flight in a block, and the largest number of cycles by which an
+/// event is scheduled ahead.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     pub packets: usize,
@@ -81,7 +81,7 @@ pub struct Room {
     pub horizon: u64,
 }
 
-/// Builds a block in its initial state. The block is compiled for the widths of the allocator. The caller adds the agents of the policy
+/// Builds a block in its initial state, of the type compiled for the widths of the allocator. The caller adds the agents of the policy
 /// later.
 pub fn block(net: &Net, plan: Plan, allocator: &AnyAllocator) -> Box<dyn AnyBlock> {
     match allocator {
@@ -182,7 +182,7 @@ fn await_sources(net: &Net, interfaces: &mut Interfaces) {
     }
 }
 
-/// Creates the counts of earlier cycles; `None` if the routing reads no such counts.
+/// Creates the history of flits per output in earlier cycles; `None` if the routing does not read it.
 fn history(net: &Net, outputs: usize, horizon: u64) -> Option<History> {
     let is_read = net.needs.sensor == Some(Sensor::HistoryWindow);
     is_read.then(|| History::new(outputs, net.links.iter().map(|l| l.latency), horizon))
@@ -212,7 +212,7 @@ fn units<const V: usize>(net: &Net, ports: &[Port]) -> Units<V> {
             }
             Far::Terminal(t) => {
                 output.lead(ChannelEnd::Ejection, t);
-                // the mask contains only VCs that packets may use, so heads find no others
+                // only the VCs that packets may use have credits, so heads never find another VC
                 output.vcs_with_credit = net.links[usize::from(class)].vcs_of.iter().fold(0, |all, vcs| all | vcs);
                 output.vcs_with_room = output.vcs_with_credit;
                 input.come_from((ports.len() + nics.len()) as u32);

@@ -1,8 +1,8 @@
 //! The face of a block, which is the interface that the engine uses. The interface is the same for all widths (numbers of ports and VCs)
 //! for which a block is compiled.
 //!
-//! Only this crate depends on the widths ([`widths`]). The engine describes a block ([`build`]), advances the block window by window, and
-//! reads its records ([`views`]). The cycle loop never calls a function of the face.
+//! Outside of this crate, no code depends on the widths ([`widths`]). The engine describes a block ([`build`]), advances the block window
+//! by window, and reads its records ([`views`]). The cycle loop never calls a function of the face.
 
 pub mod build;
 mod of_widths;
@@ -57,7 +57,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn outbox_mut(&mut self) -> &mut [Mail];
     /// Receives the mail that another block has sent to this block.
     fn take(&mut self, net: &Net, mail: &mut Mail);
-    /// Adds to the records of the block the work that shortcuts have skipped.
+    /// Brings the records of the block up to date with the work that shortcuts have skipped.
     fn settle(&mut self, net: &Net);
     /// Updates 32-bit stamps and counters of cycles and flits before they can wrap unnoticed. The engine must call this function at least
     /// every 2^30 cycles.
@@ -111,13 +111,13 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn nothing_is_under_way(&self) -> bool;
     fn next_created(&self) -> u64;
     fn idle_until(&mut self, net: &Net) -> u64;
-    /// Lets notes from other blocks make sources due. Needed if nodes have terminals in several blocks.
+    /// Reads the notes from other blocks, which can make sources due. Needed if nodes have terminals in several blocks.
     fn take_notes(&mut self, net: &Net);
     fn jump(&mut self, net: &Net, now: u64);
 
     // ---- steady flows (`shortcuts/steady.rs`)
-    /// The number of flits in flight, and the smallest number of flits of its packet that a source has not yet sent; `None` if anything
-    /// other than body flits and credits is in flight.
+    /// The number of flits in flight, and the smallest number of flits that any terminal still has to send of its packet; `None` if
+    /// anything other than body flits and credits is in flight.
     fn flows(&self) -> Option<(usize, u16)>;
     /// Stores the state of the block before this cycle, for later calls of [`Self::flow_since`].
     fn remember(&mut self);

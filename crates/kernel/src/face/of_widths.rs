@@ -1,4 +1,4 @@
-//! A block of given widths, behind the interface that is the same for all widths. This file implements the interface.
+//! Implements the interface `AnyBlock`, which is the same for all widths, for a block of given widths.
 
 use super::AnyBlock;
 use super::views::{Input, Output, Place, Records};

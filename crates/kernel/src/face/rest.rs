@@ -51,7 +51,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         assert!(fabric.buffers.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
         assert!(fabric.requests.requesters.iter().all(|w| w.is_empty()));
         assert_eq!(fabric.buffers.packets.in_use(), 0);
-        // not checked for one-flit packets, because their segments have the numbers of the packets and do not count as used
+        // skipped for one-flit packets, because their segments share the numbers of the packets and never count as used
         assert!(net.single || fabric.buffers.segments.in_use() == 0);
         assert!(fabric.requests.have_chosen.is_empty());
         assert!(fabric.set_asides.are_empty());

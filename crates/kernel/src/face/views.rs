@@ -1,4 +1,4 @@
-//! Records of a block in the form that the engine reads. The records have slices instead of arrays whose length depends on the widths.
+//! Records of a block in the form that the engine reads: with slices, in place of the arrays whose lengths depend on the widths.
 
 use crate::block::{Block, Buffers, Cut, Fabric};
 use weft_api::base::wheel::Wheel;

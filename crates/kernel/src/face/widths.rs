@@ -1,5 +1,5 @@
-//! The widths for which the cycle loop is compiled: `W` is the number of words in a mask of ports, and `V` the number of VCs of a port. No
-//! other file lists these pairs.
+//! The pairs of widths for which the cycle loop is compiled: `W` is the number of words in a mask of ports, and `V` the number of VCs of a
+//! port. No other file lists these pairs.
 
 use super::OfWidths;
 use crate::net::Net;
@@ -33,8 +33,8 @@ pub enum AnyAllocator {
     Widest(Arc<dyn SwitchAllocator<8, 16>>),
 }
 
-/// Compiles the allocator of a run for each width. The compiled allocator is one of several variants, by three properties: only one-flit
-/// packets, arbiters by age, and rings with a bubble.
+/// Compiles the allocator of a run for each width. There are several variants of the code. Three properties of the run select one: whether
+/// all packets have one flit, whether arbiters decide by age, and whether rings keep a bubble.
 #[derive(Debug, Clone, Copy)]
 pub struct Compile {
     width: Width,
@@ -131,7 +131,7 @@ impl UseAllocator for Compile {
     }
 }
 
-/// The compiler for an allocator `A` that is not part of Weft. The registry line that adds the allocator declares this compiler.
+/// The compiler for an allocator `A` that is not part of Weft. The registry line of the allocator declares it (`declares compiler::<A>()`).
 pub const fn compiler<A: Allocator>() -> Compiler {
     Compiler(|allocator, how| {
         let allocator: &A = allocator.downcast_ref().expect("`declares compiler::<A>()` with the allocator as `A`");

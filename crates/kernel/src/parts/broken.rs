@@ -22,7 +22,8 @@ pub struct Broken {
     pub(crate) fading: Vec<u32>,
     /// Broken channels that heads have requested since the last cycle.
     pub(crate) asked: Vec<u32>,
-    /// Indexed by input * VCs + VC: a copy of the head packet, from before the routing chose an output by the lengths of queues.
+    /// Indexed by input * VCs + VC: a copy of the head packet from before the routing chose an output by the lengths of queues, so that the
+    /// routing can choose again.
     pub(crate) undecided: Vec<Option<Packet>>,
     /// Indexed by input * VCs + VC: the first cycle in which the head had no escape. Used for heads that choose in every step.
     pub(crate) since: Vec<u64>,
@@ -31,7 +32,7 @@ pub struct Broken {
     /// True if tables or links have changed since the parked heads last searched for a path.
     pub(crate) look_again: bool,
     /// Cycles in which heads without an escape give up: (cycle, first cycle without an escape, place), in ascending order. If heads escape
-    /// to a ring, this list has entries for all heads. When such a cycle comes, the head checks whether the ring is broken.
+    /// to a ring, this list has entries for all heads, and a head gives up in its cycle only if the ring is broken then.
     pub(crate) deadlines: VecDeque<(u64, u64, Place)>,
 }
 

@@ -1,4 +1,4 @@
-//! Flits that may bypass the allocator in the cycle of their arrival. Also the trial that measures whether the bypass saves time for heads.
+//! Flits that may bypass the allocator in the cycle of their arrival, and the trial that measures whether the bypass saves time for heads.
 
 use weft_api::base::kept::Kept;
 use weft_api::state::port_and_vc;
@@ -30,8 +30,8 @@ impl BypassFlit {
     }
 }
 
-/// Decides whether heads try to bypass the allocator. The decision never changes results: if many flits are contended, the allocator does
-/// the same work faster.
+/// Decides whether heads try to bypass the allocator. The decision never changes results, only the speed: if many flits are contended, the
+/// allocator is faster.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct BypassTrial {
     pub heads_try: bool,
@@ -65,7 +65,8 @@ impl BypassTrial {
 mod tests {
     use super::*;
 
-    /// For each of these cycles, whether heads try the bypass. `crossed`: number of flits, out of 10, that bypass in a cycle.
+    /// For each of these cycles, whether heads try the bypass. `crossed`: number of flits, out of 10 that try, that bypass the allocator in
+    /// a cycle.
     fn tries(trial: &mut BypassTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
         let mut try_in = |now| {
             trial.decide(now);

@@ -12,9 +12,10 @@ pub const RETRY: u64 = 64;
 /// The data of a block about control packets.
 #[derive(Debug, Kept)]
 pub struct Control {
-    /// The control packets in flight, by arrival; `None` if the policy sends no control packets.
+    /// Counts of the control packets that were sent; `None` if the policy sends no control packets.
     #[kept(each)]
     pub counts: Option<ControlCount>,
+    /// The control packets in flight, by cycle of arrival.
     pub(crate) arriving: Wheel<Arrival, 16>,
     /// For each channel, the first cycle in which it can carry another control packet.
     #[kept(each)]
@@ -87,7 +88,7 @@ impl Control {
         self.places[router as usize].0
     }
 
-    /// Schedules for cycle `at` the arrival of a control packet, or of news without a packet.
+    /// Schedules for cycle `at` the arrival of a control packet, or of a frame that arrives without a packet.
     pub fn post_in(&mut self, now: u64, at: u64, arrival: Arrival) {
         assert!(self.counts.is_some(), "agents of this policy send control packets: declare them in `Policy::control`");
         self.arriving.push(now, at, arrival);

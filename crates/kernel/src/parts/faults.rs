@@ -29,15 +29,15 @@ pub struct Faults {
     pub(crate) doomed: Vec<(u32, u8)>,
     /// Routers that have received news about links, but whose heads have not yet searched for a path again.
     pub(crate) news: Vec<u32>,
-    /// Whether each router knows of a fault.
+    /// For each router: whether it knows of a fault.
     #[kept(each)]
     pub(crate) warned: Vec<bool>,
     pub(crate) broken: Broken,
 }
 
 impl Faults {
-    /// Creates the data for a block with this number of ports and routers. In a run with faults every block has these data, even a block
-    /// without faults.
+    /// Creates the data for a block with this number of ports and routers. In a run with faults every block has these data, even a block in
+    /// which nothing fails.
     pub fn new(mut events: Vec<Event>, ports: usize, routers: usize, vcs: usize) -> Self {
         events.sort_unstable_by(|a, b| b.cmp(a));
         Self {

@@ -1,8 +1,9 @@
-//! An ideal map of queues. Every destination has a separate queue, with its own places, at every input. The number of queues has no limit.
+//! An ideal map of queues. Every destination has a separate queue, with its own places (flit slots), at every input. The number of queues
+//! has no limit.
 //!
 //! The packets of a VC are in one list, in the order of their arrival. The packets of this list that have the same destination form a
-//! queue. A packet may overtake packets for other destinations. Therefore the first packet of each queue can leave if its next queue has
-//! free places. A packet reserves these places when it requests its output. From then on it waits only for links.
+//! queue. A packet may overtake packets for other destinations. Therefore the first packet of each queue can leave if its queue at the next
+//! router has free places. A packet reserves these places when it requests its output. From then on it waits only for links.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::base::wheel::Wheel;
@@ -52,8 +53,8 @@ pub struct IdealQueues {
     /// Indexed by input * 16 + VC: the segment of the packet that arrived last.
     #[kept(each)]
     pub coming: Vec<u32>,
-    /// Indexed by input * 16 + VC: the destination of the packet that is leaving. Needed because the record of this packet can move to
-    /// another block before its tail has left.
+    /// Indexed by input * 16 + VC: the destination of the packet that is leaving. The record of this packet can move to another block
+    /// before its tail has left.
     #[kept(each)]
     pub leaving: Vec<u32>,
     /// For each output, the input that is served first when places become free.
@@ -111,7 +112,7 @@ impl IdealQueues {
         self.taken[place.port as usize * self.each + place.queue as usize] -= place.flits;
     }
 
-    /// True if packets neither have places nor wait for places.
+    /// True if no packet has places or waits for places.
     pub fn are_empty(&self) -> bool {
         self.taken.iter().all(|&flits| flits == 0) && self.stuck.iter().all(|&vcs| vcs == 0)
     }

@@ -8,8 +8,8 @@ use weft_api::congestion::{Control, FlowMemory, MarkCount};
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Flow {
     pub memory: FlowMemory,
-    /// Rounding error: the fraction of a cycle by which the last packet of the flow started too early. The gap before the next packet is
-    /// longer by this fraction.
+    /// The fraction of a cycle by which the last packet of the flow started too early, because packets start in whole cycles. The gap
+    /// before the next packet is longer by this fraction.
     pub owed: f64,
 }
 
@@ -25,8 +25,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Limits the flow from terminal `t` to terminal `to`. Called in cycle `now`, when a notification arrives that packets of this flow
-    /// were marked.
+    /// Limits the flow from terminal `t` to terminal `to`. Called when a notification arrives in cycle `now` that a packet of this flow was
+    /// marked.
     pub fn notified(&mut self, control: &dyn Control, (t, to): (u32, u32), now: u64) {
         let begin = || Flow { memory: control.begin(now), owed: 0.0 };
         let flow = self.limited.entry((t, to)).or_insert_with(begin);

@@ -15,7 +15,7 @@ pub struct Rates {
     /// Delays where a flit changes from one link to the next ([`Pace::delay_after`]). The index is the class of the incoming link times the
     /// number of classes, plus the class of the next link.
     pub delays: Vec<Fine>,
-    /// Delay at an injection channel, where no previous link delays the flit.
+    /// Delay of a flit that enters an injection channel, to which no previous link leads.
     pub at_source: Fine,
     /// For each link class, the largest number of flits that may wait for a link.
     pub staged: Vec<u32>,
@@ -34,8 +34,8 @@ impl Rates {
         Pace::new(self.of[usize::from(class)], self.staged[usize::from(class)])
     }
 
-    /// The cycle in which a channel of class `next`, with this pace, has received the whole of a flit that can leave at `earliest`.
-    /// `before`: class of the channel over which the flit arrived. `share`: the share of its full rate at which the flit was sent.
+    /// The time at which the whole of a flit that can leave at `earliest` is on a channel of class `next` with this pace. `before`: class
+    /// of the channel over which the flit arrived. `share`: the share of its full rate at which the flit was sent.
     #[inline(always)]
     pub fn ready(&self, (before, share): (u8, Rate), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
         let (cycles, part) = if share == Rate::ONE && pace.rate() == *self.of.of(next) {
@@ -51,15 +51,15 @@ impl Rates {
         pace.delay_after(self.of[usize::from(before)].times(share))
     }
 
-    /// The cycle in which the injection channel, with this pace, has received the whole of a flit that its terminal sends at `now`.
+    /// The time at which the whole of a flit that a terminal sends at `now` is on its injection channel with this pace.
     pub fn ready_at_source(&self, pace: &Pace, now: u64) -> Fine {
         let (cycles, part) = if pace.rate() == self.of[0] { self.at_source } else { pace.own_delay() };
         (now + cycles, part)
     }
 }
 
-/// A change of the rate of incoming flits. From some cycle on, the flits that enter input `input` are sent at this share of the full rate
-/// of their channel.
+/// A change of the rate of incoming flits: from some cycle on, flits enter input `input` at the share `share` of the full rate of their
+/// channel.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Slowed {
     /// Index of the input in the block to which it belongs.

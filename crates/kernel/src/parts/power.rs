@@ -33,7 +33,7 @@ pub struct Power {
     pub(crate) timers: Timers,
     /// Links in the state `shadow` that packets have chosen. The agents will be notified of these links.
     pub(crate) wanted_back: Vec<u32>,
-    /// True if the block has agents. If it has, they are notified when a closed channel has drained (no packet holds its VCs any more).
+    /// True if the block has agents, which are notified when a closed channel has drained (no packet holds its VCs any more).
     #[kept(fixed)]
     pub(crate) has_agents: bool,
     /// True if the block has agents, or if links fail in this run. With agents or faults, work can be necessary between two steps.
@@ -44,7 +44,7 @@ pub struct Power {
     /// Scratch memory: the drained channels of which the agents are being notified.
     #[kept(scratch)]
     pub(crate) reported: Vec<u32>,
-    /// Terminals that waited for links, which the agents have opened meanwhile.
+    /// Terminals that waited for a link that the agents have opened.
     pub(crate) woken: Vec<u32>,
     /// True if the agents have changed data other than timers since the last call of `PolicySide::agents_wrote`.
     #[kept(scratch)]
@@ -92,8 +92,8 @@ impl Power {
         self.note_drained(o);
     }
 
-    /// Opens channel `o`, so that heads can take its VCs again. The cycles in which it was closed do not count as cycles in which it was
-    /// free for a flit.
+    /// Opens channel `o`, so that heads can take its VCs again. The channel can take a flit from cycle `now` on, not in the cycles in which
+    /// it was closed.
     pub fn open_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) {
         if let Some(wish) = self.wish(o) {
             wish.closed = false;
@@ -154,7 +154,7 @@ impl Power {
         self.note_drained(o);
     }
 
-    /// If packets no longer hold VCs of the closed channel `o`, records for the agents that it has drained.
+    /// If no packet holds a VC of the closed channel `o`, records for the agents that the channel has drained.
     pub fn note_drained(&mut self, o: usize) {
         if self.held[o] == 0 && self.has_agents {
             self.drained.push(o as u32);

@@ -1,7 +1,7 @@
 //! The list of all shortcuts, and the data type for the set of shortcuts that a run uses. `shortcuts/profile.rs` chooses the set.
 
-/// The list of shortcuts, each with its kind, its name, and its type in `shortcuts/`. The skipped work of shortcuts is added to the records
-/// in this order.
+/// The list of shortcuts, each with its kind, its name, and its type in `shortcuts/`. In this order, the work that shortcuts have skipped
+/// is added to the records of a block.
 macro_rules! each_shortcut {
     ($write:ident) => {
         $write! {
@@ -88,7 +88,7 @@ pub enum HeadPath {
 pub enum Arrival {
     /// Flits join their queues, and wait there for the allocator. (Body flits may bypass the allocator.)
     Waits,
-    /// In addition, heads with a route may bypass the allocator.
+    /// The same, but heads with a route may also bypass the allocator.
     MayBypass,
     /// Heads may bypass the allocator, even if they must choose an output first.
     MayChooseAndBypass,

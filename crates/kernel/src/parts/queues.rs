@@ -7,8 +7,8 @@ use weft_api::state::rate::Rate;
 use weft_api::state::{NONE, Pool};
 use weft_api::workload::NOT_DUE;
 
-/// Largest number of packets per queue for which memory is reserved. A deeper queue allocates memory while it grows. At a depth of 65,535,
-/// reserving all memory would take 34 GB for 4,096 terminals.
+/// Largest number of packets per queue for which memory is reserved. A queue with more packets allocates memory while it grows. At a depth
+/// of 65,535, reserving all memory would take 34 GB for 4,096 terminals.
 const RESERVED: u16 = 256;
 
 /// The rules that apply to all network interfaces of a run.
@@ -32,7 +32,7 @@ pub struct InterfaceRules {
 }
 
 impl InterfaceRules {
-    /// True if sources may put packets into their queue while earlier packets wait there.
+    /// True if a source may put a packet into its queue while earlier packets still wait there.
     pub fn takes_early(&self) -> bool {
         match self.queueing {
             Queueing::One | Queueing::PerClass => false,
@@ -55,7 +55,7 @@ impl InterfaceRules {
 /// The part of a source that creates packets of one message class at one terminal.
 #[derive(Debug, Clone, Kept)]
 pub struct Stream {
-    /// The cycle in which the cycle loop next asks the source for a packet of this part.
+    /// The next cycle in which the cycle loop requests a packet of this part from the source.
     pub due: u64,
     /// A created packet that waits for space in its queue, or `NONE`.
     pub pending: u32,
@@ -84,7 +84,7 @@ pub struct Ready {
     pub class: u8,
     /// The lane that the packet takes on the injection channel.
     pub lane: u8,
-    /// If true, the terminal releases the oldest packet in its receive buffer (`KeptList`) when this packet departs.
+    /// If true, the packet is a reply: when it departs, the terminal releases the oldest packet in its receive buffer (`KeptList`).
     pub frees: bool,
 }
 
@@ -104,12 +104,12 @@ pub struct Queue {
     pub vc: u8,
     /// First cycle in which the rate limit lets the next packet begin to leave.
     pub opens: u64,
-    /// Time beyond `opens` for which the rate limit still delays packets, as a fraction of a cycle: `Rate::flits` units are one cycle.
+    /// Fraction of a cycle after `opens` in which the rate limit still delays packets. The unit is 1 / `Rate::flits` of a cycle.
     pub owed: u32,
     pub rate: Option<Rate>,
 }
 
-/// A packet that has reached its terminal but still occupies space in the terminal's buffer.
+/// A packet that has been delivered to its terminal but still occupies space in the terminal's buffer.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Keeps {
     pub next: u32,
@@ -130,7 +130,8 @@ pub struct Queues {
     /// Number of queues of a terminal.
     #[kept(fixed)]
     pub each: usize,
-    /// Number of queues of a terminal for packets of sources. If terminals send notifications, they have one more queue for them.
+    /// Number of queues of a terminal for packets of sources. If terminals send congestion notifications, they have one more queue for
+    /// these.
     #[kept(fixed)]
     pub of_sources: usize,
     /// For each terminal: index of its first stream. One more entry marks the end of the last terminal's streams.
@@ -143,8 +144,8 @@ pub struct Queues {
     /// For each terminal, a mask with one bit per queue: set if the queue has a packet.
     #[kept(each)]
     pub filled: Vec<u64>,
-    /// For each terminal: total number of flits of the packets in its queues. Flits of the first packet of a queue count even if they have
-    /// already left.
+    /// For each terminal: total length of the packets in its queues [flits]. The first packet of a queue counts with its whole length until
+    /// its tail has left.
     #[kept(each)]
     pub flits: Vec<u64>,
     /// For each terminal: the queue that sends next in round-robin order.
@@ -166,7 +167,7 @@ impl Queue {
         self.vc != u8::MAX
     }
 
-    /// Called when a packet of `flits` flits begins to leave in cycle `now`. Uses the rate limit to set the first cycle in which the next
+    /// Called when a packet of `flits` flits begins to leave in cycle `now`. Computes from the rate limit the first cycle in which the next
     /// packet may begin.
     pub fn begin(&mut self, now: u64, flits: u16) {
         let Some(rate) = self.rate else { return };

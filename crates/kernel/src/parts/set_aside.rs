@@ -3,16 +3,16 @@
 //!
 //! In each VC class, a channel has a fixed number of queues that can be set aside. The sender of the channel assigns each of these queues
 //! to a root, which is a congested output (`Lines`). The receiver of the channel sends a token to the sender. The token names the root that
-//! needs a queue (`Tokens`). A receiver has at most one token per queue in use, so the sender always has a queue for an arriving token. The
-//! sender returns a token when two conditions are true. The queue assigned to the token has been empty for some time. All tokens that the
-//! sender's router sent upstream because of this queue have returned.
+//! needs a queue (`Tokens`). A receiver has sent at most as many tokens that have not returned as the channel has queues, so the sender
+//! always has a queue for an arriving token. The sender returns a token when two conditions are true: the queue assigned to its root has
+//! been empty for some time, and all tokens that the sender's router sent upstream because of this queue have returned.
 
 use weft_api::base::kept::{Kept, Value};
 use weft_api::base::wheel::Wheel;
 use weft_api::queueing::{SetAside, SetAsideCount};
 use weft_api::state::NONE;
 
-/// Number of a router's output: router << 16 | port. The outputs of a trunk share the number of the first of them.
+/// Number of a router's output: router << 16 | port. All outputs of a trunk have the number of the first of them.
 pub type Root = u64;
 
 /// Value of `Line::root` and `Token::root` for a free entry.
@@ -31,7 +31,7 @@ pub struct SetAsideRules {
 pub struct OfChannel {
     /// For each VC: its lane.
     pub lane_of: [u8; 16],
-    /// For each VC: the group of all VCs with the same VC class of the routing and the same message classes.
+    /// For each VC: the mask of all VCs with the same VC class of the routing and the same message classes (its group).
     pub group_of: [u16; 16],
     /// For each lane: the VCs that belong to it.
     pub vcs_of: [u16; 16],
@@ -63,9 +63,9 @@ impl SetAsideRules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Line {
     pub root: Root,
-    /// Number of tokens that the sender's router sent upstream because of this queue and that have not returned.
+    /// Number of tokens not yet returned that the sender's router has sent upstream because of this queue.
     pub tokens: u32,
-    /// VCs on which no packet of this queue has been sent yet.
+    /// Mask of the VCs on which no packet has been sent since the queue was set aside.
     pub unused: u16,
     /// The last cycle in which the queue was not empty.
     pub used: u64,
@@ -147,7 +147,7 @@ impl Lines {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Token {
     pub root: Root,
-    /// The output of the receiver's router whose queue caused the token; `NONE` if the root is itself an output of that router.
+    /// The output of the receiver's router whose full queue caused the token; `NONE` if the root is itself an output of that router.
     pub because_of: u32,
 }
 
@@ -160,7 +160,7 @@ pub struct Tokens {
     all: Vec<Token>,
 }
 
-/// Tells if a token for a root was sent to the sender of a channel.
+/// Whether a token for a root was sent to the sender of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     Now,
@@ -229,14 +229,14 @@ pub struct Fence {
 pub struct SetAsides {
     pub lines: Lines,
     pub tokens: Tokens,
-    /// For each output: number of flits of the packets that request the output, are in a normal queue, and have not sent their head. A
-    /// packet for which a queue is set aside is not counted, because it waits for another output. All flits for a trunk are counted at the
-    /// first of its outputs.
+    /// For each output: number of flits of the packets that request the output, are in a normal queue, and have not sent their head.
+    /// Packets for which a queue is set aside do not count, because they wait for the root of this queue. All flits for a trunk count at
+    /// the first of its outputs.
     #[kept(each)]
     pub waiting: Vec<u32>,
     /// For each packet of the block: the output in `waiting` at which the packet is counted, if any.
     pub counted: Vec<u32>,
-    /// Scratch: pairs (output, queue) of the outputs with a queue that is set aside for the packet.
+    /// Scratch: pairs (output, queue) of the outputs that have set a queue aside for one packet.
     #[kept(scratch)]
     pub ahead: Vec<(u16, u8)>,
     /// Scratch: queues that become free in this cycle.
@@ -308,8 +308,8 @@ impl SetAsides {
         self.counted[id] = o as u32;
     }
 
-    /// Called when the first packet of its VC class has arrived in VC `v` of input `i`, whose queue is set aside. If the other VCs of
-    /// `group` contain packets, the new packet must wait for them.
+    /// Called when the first packet since its queue was set aside has arrived in VC `v` of input `i`. If the other VCs of `group` contain
+    /// packets, the new packet must wait for these. Returns true if it must.
     pub fn fence(&mut self, (i, v): (usize, usize), group: u16) -> bool {
         let mut before = [0; 16];
         let others = (0..16).filter(|&other| other != v && group >> other & 1 != 0);
@@ -458,8 +458,8 @@ mod tests {
             all
         }
 
-        /// Each token is assigned to a queue of its root or is in flight. A queue that contains a packet is set aside. No root has two
-        /// queues on a channel.
+        /// Checks that each token has a queue assigned to its root or is in flight, that a queue with packets is set aside, and that no
+        /// root has two queues on a channel.
         fn check(&self) {
             for channel in 0..2 {
                 let given = self.tokens.all[channel * QUEUES..(channel + 1) * QUEUES].iter().map(|token| token.root);
@@ -492,7 +492,7 @@ mod tests {
     }
 
     /// Visits all states of two routers and a terminal with 2 queues on each channel and 3 congested outputs. Notes on different channels
-    /// may arrive in any order. From each state, all tokens can return if no further output becomes congested.
+    /// may arrive in any order. From each state, all tokens return if no further output becomes congested.
     #[test]
     fn two_routers_never_lose_a_queue_or_a_token() {
         let (mut seen, mut open) = (BTreeSet::new(), vec![Pair::new()]);

@@ -12,10 +12,10 @@ pub const LONG_PACKET: u32 = 12;
 /// move flit by flit.
 pub(crate) const WORTH: u16 = 8;
 
-/// Largest number of outputs of a block for which an output number and a credit mark fit into one word.
+/// Largest number of outputs of a block for which an output number, a VC and a credit mark fit into a word of 32 bits.
 pub const MAX_OUTPUTS: u64 = (ENDS >> 4) as u64;
 
-/// Mark of a credit word for the first credit of a run. `ENDS` marks the event after the last credit of a run.
+/// Mark in a credit word (output * 16 + VC) for the first credit of a run. `ENDS` marks the event after the last credit of a run.
 pub const BEGINS: u32 = 1 << 31;
 pub(crate) const ENDS: u32 = 1 << 30;
 
@@ -41,9 +41,9 @@ pub fn output(word: u32) -> usize {
 /// The data that the sender of a channel stores about its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub(crate) struct Sender {
-    /// The first cycle whose flits of the stream are not settled (counted) yet.
+    /// The first cycle from which on the flits of the stream are not yet settled (counted).
     pub(crate) since: u64,
-    /// The cycle in which the last run of flits ended at the receiver. The next run must begin later.
+    /// The cycle in which the last run of flits ended at the receiver. The next run must begin after this cycle.
     pub(crate) ended: u64,
     /// Cycles from the switch traversal of a flit to its arrival.
     pub(crate) delay: u32,
@@ -191,8 +191,8 @@ impl Streams {
         Self { outs: outs.collect(), ins: ins.collect(), ..Self::default() }
     }
 
-    /// Moves all stored times forward by `cycles`, for a jump in which the same cycles repeat. The caller counts the flits of the skipped
-    /// cycles.
+    /// Moves all stored times forward by `cycles`, for a jump over cycles that repeat earlier cycles. The caller counts the flits of the
+    /// skipped cycles.
     pub fn delay(&mut self, cycles: u64) {
         for sender in &mut self.outs {
             (sender.since, sender.ended) = (sender.since + cycles, sender.ended + cycles);

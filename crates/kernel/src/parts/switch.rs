@@ -1,4 +1,5 @@
-//! The working memory of the switch allocator: its matching of inputs with outputs, and the flits that cross the switch in this step.
+//! The working memory of the switch allocator for one allocation step: its matching of inputs with outputs, and the flits that cross the
+//! switch.
 
 use weft_api::agents::Departure;
 use weft_api::base::arrays::PerPort;

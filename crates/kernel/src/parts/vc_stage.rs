@@ -48,11 +48,12 @@ impl<const W: usize> VcStage<W> {
     }
 
     /// VC `v` of input `i` accepts one of `vcs` of output `p`. `base` is the first port of their router. Returns the accepted VC. Moves the
-    /// round-robin pointers of the output VC and of the input VC past each other.
+    /// round-robin pointers of the output VC and of the input VC past this pair.
     pub(crate) fn accept<const V: usize>(&mut self, base: usize, p: usize, (i, v): (usize, usize), vcs: u16) -> u8 {
         let turn = &mut self.accepts[(base + i) * V + v];
-        // The round-robin pointer of an input VC runs over the VCs of all outputs. A pointer to another output is before or after all of
-        // `vcs`. The lowest of `vcs` is chosen then. If a routing chooses outputs at random, low VCs therefore fill first, as in BookSim.
+        // The round-robin pointer of an input VC runs over the VCs of all outputs. If it points to a VC of another output, it is before or
+        // after all of `vcs`, and the lowest of `vcs` is chosen. Therefore low VCs fill first if a routing chooses outputs at random, as in
+        // BookSim.
         let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
         *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
         self.turns[(base + p) * V + usize::from(vc)] = ((i * V + v + 1) % (self.radix * V)) as u16;
@@ -65,7 +66,7 @@ impl<const W: usize> VcStage<W> {
         std::mem::take(&mut self.taken[p])
     }
 
-    /// The pointers and grants. The engine compares them to detect a repeated state.
+    /// The pointers and grants. The shortcut for steady flows compares them to detect a repeated state.
     pub(crate) fn state(&self) -> [&[u16]; 3] {
         [&self.turns, &self.accepts, &self.grants]
     }

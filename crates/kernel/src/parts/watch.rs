@@ -86,10 +86,10 @@ pub struct Stay {
     pub router: u32,
     pub front: u64,
     pub decisions: Vec<Decision>,
-    /// Number of choices that were not stored, because more than [`CHOICES`] were made.
+    /// Number of choices that were not stored, because there were more than [`CHOICES`].
     pub dropped: u32,
     pub waits: Vec<Wait>,
-    /// True if the wait in the last item of `waits` continues.
+    /// True if the wait in the last item of `waits` has not ended.
     pub waiting: bool,
     pub vc_taken: Option<u64>,
     /// Output port and VC.
@@ -134,8 +134,8 @@ impl Watch {
         Self { wanted, ..Self::default() }
     }
 
-    /// True if no watched packet is the first of a VC. While one is, every cycle is examined, because the reason for its wait can change
-    /// even if no flit moves.
+    /// True if no watched packet is the first of a VC. While a watched packet is first, the block examines every cycle, because the reason
+    /// for its wait can change even if no flit moves.
     pub fn is_idle(&self) -> bool {
         self.live.is_empty()
     }
@@ -144,7 +144,8 @@ impl Watch {
         match &self.wanted {
             Watched::Nobody => false,
             Watched::Packets(names) => names.binary_search(&(packet.src, packet.seq)).is_ok(),
-            // accepts all packets of the cycle in which number `n` is reached: the same packets are then watched for any number of blocks
+            // also accepts the other packets of the cycle in which packet number `n` is accepted, so that the watched packets do not depend
+            // on the blocks
             Watched::First(n) => {
                 measured && (self.births.len() < *n || self.births.last().is_some_and(|last| last.first == now))
             }
@@ -163,7 +164,7 @@ impl Stay {
 
     pub fn waits_for(&mut self, reason: Reason, port: u32, now: u64) {
         if let Some(last) = self.waits.last_mut().filter(|_| self.waiting) {
-            // the engine skipped the cycles since then because nothing changed in them
+            // the cycles since then were skipped, because nothing changed in them
             last.to_cycle = now;
             if (last.reason, last.port) == (reason, port) {
                 last.to_cycle = now + 1;
@@ -185,7 +186,7 @@ impl Stay {
     }
 
     /// Called after a head took a VC in cycle `taken`. Until cycle `taken` the head waited for the reasons that were recorded before. If
-    /// the router has skipped cycles since then, the head waits for a credit of that VC.
+    /// cycles after `taken` were skipped, the head has since then waited for a credit of that VC.
     pub fn takes_vc(&mut self, taken: u64, port: u32, now: u64) {
         self.stops_waiting(taken);
         self.vc_taken = Some(taken);

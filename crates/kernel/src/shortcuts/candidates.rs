@@ -8,8 +8,8 @@
 //!
 //! # What it hands back, and when it is settled
 //!
-//! The choice of the cycle loop is always the choice that the routing would make. Debug builds also call the routing and compare the two
-//! choices.
+//! Nothing has to be settled, because the cycle loop always makes the choice that the routing would make. Debug builds also call the
+//! routing and compare the two choices.
 
 use super::Shortcut;
 use super::facts::Facts;

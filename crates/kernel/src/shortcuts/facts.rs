@@ -1,4 +1,4 @@
-//! Properties of a run that decide which shortcuts it uses.
+//! Defines [`Facts`]: the properties of a run that decide which shortcuts it uses.
 
 use weft_api::routing::{Decides, Needs};
 
@@ -18,7 +18,7 @@ pub struct Facts<'a> {
     pub paced_links: bool,
     /// True if a link can deliver several flits of a packet in one cycle.
     pub fast_links: bool,
-    /// True if an output can close a VC to the next head for some time.
+    /// True if a VC can stay closed to its next head for some time after a packet has left it.
     pub closes_vcs: bool,
     /// True if the user watches packets.
     pub watches: bool,

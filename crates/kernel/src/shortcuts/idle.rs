@@ -5,14 +5,13 @@
 //! A block is *quiet* if no head, source or stream has work to do in this cycle, and no queue is set aside. A quiet block skips the cycles
 //! before its next event. A block is *idle* if nothing is in flight: no packet, credit, control packet, or note about queues set aside. All
 //! credits have then returned. Only a source, a timer of an agent or a fault can end this state. A timer does not end the state if the
-//! agent declares that the end of the timer changes nothing (`Agents::rests`). Sources and timers can lie beyond the horizon of their
-//! calendar wheels. Sources and timers beyond the horizon do not cause events before they are due. Therefore an idle network skips any
-//! number of cycles at once (`engine/src/network/idle.rs`).
+//! agent declares that the end of the timer changes nothing (`Agents::rests`). A source or timer that is due later than its calendar wheel
+//! reaches does not limit the skip. Therefore an idle network skips any number of cycles at once (`engine/src/network/idle.rs`).
 //!
 //! # What it hands back, and when it is settled
 //!
-//! The result is the state that the plain loop would have after the skipped cycles. No records need an update after the skipped cycles. If
-//! routers post numbers on the board, the posts just before an event are made cycle by cycle. The board therefore equals that of the plain
+//! The result is the state that the plain loop would have after the skipped cycles, so no records need an update. If routers post numbers
+//! on the board, the last cycles before an event are not skipped. In these cycles routers post, so that the board equals that of the plain
 //! loop.
 
 use super::Shortcut;
@@ -73,7 +72,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if beside.observers.watch.is_idle() { next } else { now }
     }
 
-    /// True if packets of the block are in flight, or wait at a source that has created them.
+    /// True if packets of the block are in flight, or have been created and wait at their terminal.
     pub(crate) fn has_packets(&self) -> bool {
         self.reach.routers.fabric.buffers.packets.in_use() > 0
     }
@@ -115,7 +114,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             until = until.min(self.next_effect_of_timers(net));
         }
         let Some(board) = &net.common.board else { return until };
-        // leaves time to make the posts just before that cycle one by one
+        // stops early enough that routers can still post in the cycles before `until`
         let links_are_free = self
             .reach
             .routers

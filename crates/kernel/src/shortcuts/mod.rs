@@ -35,7 +35,8 @@ pub trait Shortcut {
         true
     }
 
-    /// Adds the skipped work to the records of a block, so that they equal the records of the plain loop. Called before any code outside of
-    /// the cycle loop reads the records. Does nothing for a shortcut that keeps the records equal in every cycle.
+    /// Adds the skipped work to the records of a block, so that the records equal those of the plain loop. Called before code outside of
+    /// the cycle loop reads the records. By default does nothing, for shortcuts under which the records equal those of the plain loop in
+    /// every cycle.
     fn settle<const W: usize, const V: usize>(_block: &mut Block<W, V>, _net: &Net) {}
 }

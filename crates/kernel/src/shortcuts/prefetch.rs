@@ -65,9 +65,9 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         }
     }
 
-    /// Prefetches records for a flit that may bypass the allocator, shortly before the cycle loop processes the flit. The records of
-    /// `bring_for_flits` may have left the nearest cache while the cycle loop processed earlier flits. Therefore these records are
-    /// prefetched again, together with the records that change when the flit crosses.
+    /// Prefetches records for a flit that may bypass the allocator, shortly before the cycle loop processes the flit. The records that
+    /// `bring_for_flits` prefetched may have left the nearest cache while the cycle loop processed earlier flits. Therefore this function
+    /// prefetches them again, together with the records that change when the flit crosses.
     #[inline(always)]
     pub(crate) fn bring_for_bypass(&self, net: &Net, flit: &BypassFlit) {
         let o = flit.out as usize;
@@ -143,7 +143,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         });
     }
 
-    /// Calls `each` for every request at the allocatable outputs of router `r`, with the input and the requested route key.
+    /// Calls `each` for every request for an output that router `r` may allocate now, with the input and the requested route key.
     #[inline(always)]
     fn each_request(&self, net: &Net, r: usize, mut each: impl FnMut(usize, u16)) {
         let (base, mut outputs) = self.asked(r);
@@ -181,8 +181,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
     }
 }
 
-/// Prefetches the output units for the credits of a chunk. An output number with a mark (`streams.rs`) is beyond the list of outputs.
-/// Prefetching beyond the list has no effect.
+/// Prefetches the output units for the credits of a chunk. A credit with a mark (`streams.rs`) gives an output number beyond the list of
+/// outputs, for which prefetching has no effect.
 #[inline(never)]
 pub fn bring_for_credits<const V: usize>(outs: &[OutputUnit<V>], words: &[u32]) {
     words.iter().for_each(|word| prefetch(outs, (word >> 4) as usize));

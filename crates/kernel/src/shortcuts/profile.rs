@@ -10,8 +10,8 @@
 //! | yes | yes | yes | packets of 12 flits and more |
 //! | yes | yes | no | the same, with queues at interfaces, or with agents that get routed heads only (in no policy) |
 //!
-//! Heads that are watched or may be rerouted count as heads that read queues. In each row except "on demand" idle time
-//! is skipped. In every row candidates may be compared, and records may be prefetched.
+//! Heads that are watched or may be rerouted count as heads that read queues. Idle time is skipped in each row, except on demand
+//! (`Profile::PLAIN`). In every row the cycle loop may compare candidates and prefetch records.
 
 use super::Shortcut;
 use super::facts::Facts;
@@ -103,7 +103,8 @@ mod tests {
         }
     }
 
-    /// The row of the table for a run: if uncontended flits bypass the allocator, if they form streams, and if steady flows are skipped.
+    /// The row of the table for a run: whether uncontended flits bypass the allocator, whether they form streams, and whether steady flows
+    /// are skipped.
     fn row(facts: &Facts, probes: Probes) -> [bool; 3] {
         let profile = Profile::of(facts).beside(probes);
         [Kind::Uncontended, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind))
@@ -113,12 +114,12 @@ mod tests {
     const UNCONTENDED: [bool; 2] = [true, false];
     const STREAMS: [bool; 2] = [true, true];
 
-    /// The row of the table for a crossing (uncontended, streams) and the use of steady flows.
+    /// A row of the table: `crossing` has the columns "uncontended" and "streams".
     fn at(crossing: [bool; 2], steady: bool) -> [bool; 3] {
         [crossing[0], crossing[1], steady]
     }
 
-    /// Tests each row of the table above, and the events for agents that move a block from one row to another.
+    /// Tests that runs get each row of the table above, and that events for agents change the row of a block.
     #[test]
     fn every_row_of_the_table_is_chosen() {
         let (ahead, at_head) = (Needs::default(), Needs { decides: Decides::AtHead, ..Needs::default() });

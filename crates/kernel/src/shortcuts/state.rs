@@ -17,8 +17,8 @@ pub struct Shortcuts {
     /// Scratch: the flits of this cycle that may bypass the allocator.
     #[kept(scratch)]
     pub(super) bypass_flits: Vec<BypassFlit>,
-    /// Scratch: true if agents act in this cycle before routers allocate. If agents act before routers allocate, choosing heads that may
-    /// bypass the allocator choose after the agents have acted.
+    /// Scratch: true if agents act in this cycle before routers allocate. Heads that choose in every step and may bypass the allocator then
+    /// choose after the agents have acted.
     #[kept(scratch)]
     pub(super) chooses_late: bool,
     pub(super) bypass_trial: BypassTrial,
@@ -67,7 +67,8 @@ impl Shortcuts {
         self.profile.arrival(self.bypass_trial.heads_try, choose)
     }
 
-    /// True if arriving heads may bypass the allocator at present. A repeated trial finds out if the bypass saves time.
+    /// True if arriving heads may try to bypass the allocator at present. A repeated trial (`BypassTrial`) finds out whether this saves
+    /// time.
     #[inline(always)]
     pub(crate) fn heads_try_to_bypass(&self) -> bool {
         self.bypass_trial.heads_try
@@ -95,7 +96,7 @@ impl Shortcuts {
         &self.bypass_flits
     }
 
-    /// Decides if heads try to bypass the allocator from this cycle on, according to the trial.
+    /// Decides, from the results of the trial, whether heads try to bypass the allocator from this cycle on.
     #[inline(always)]
     pub(crate) fn decide_on_bypass(&mut self, now: u64) {
         if self.profile.has(Kind::Uncontended) {
@@ -103,7 +104,7 @@ impl Shortcuts {
         }
     }
 
-    /// Records if agents act in this cycle before the routers allocate.
+    /// Records whether agents act in this cycle before the routers allocate.
     #[inline(always)]
     pub(crate) fn choose_late_if(&mut self, agents_act: bool) {
         self.chooses_late = agents_act;

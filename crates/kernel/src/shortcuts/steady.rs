@@ -1,9 +1,9 @@
 //! A shortcut for steady flows of body flits: when the state of a block repeats, the cycle loop skips many periods at once.
 //!
 //! A long message consists mostly of body flits, which follow each other. While only body flits and their credits move, the next events
-//! depend only on the state, with times relative to the present cycle. If the state equals an earlier state, except for counts of flits,
-//! the period between the two states repeats. The period repeats until the last flit of a packet arrives or leaves its source. [`Snapshot`]
-//! compares the state with an earlier state, and [`Flow`] contains the counts that one period adds.
+//! depend only on the state of the block, in which all times are relative to the present cycle. If the state equals an earlier state,
+//! except for counts of flits, the period between the two states repeats. The period repeats until the last flit of a packet arrives or
+//! leaves its source. [`Snapshot`] compares the state with an earlier state, and [`Flow`] contains the counts that one period adds.
 //!
 //! # When it applies
 //!
@@ -13,7 +13,7 @@
 //! # What it hands back, and when it is settled
 //!
 //! The result is the state that the plain loop would have after the skipped periods, including all counts. No records need an update. The
-//! skipped time ends at the latest in a cycle in which a timer of an agent ends. If the agents change only timers in that cycle, the flow
+//! skipped time ends before the next cycle in which a timer of an agent ends. If the agents change only timers in that cycle, the flow
 //! continues with the same period.
 
 use super::Shortcut;
@@ -45,7 +45,7 @@ impl Shortcut for SteadyFlows {
     }
 }
 
-/// Smallest number of unsent flits of a source's packet for which the search for a period is worthwhile.
+/// If a terminal has fewer unsent flits of its packet than this number, a search for a period is not worthwhile.
 const WORTH: u16 = 64;
 
 /// The state of a block before a cycle, without the parts that body flits and credits cannot change.
@@ -234,7 +234,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for &(o, sent) in &flow.outs {
             let out = &mut fabric.wires.outs[o as usize];
             out.flits = out.flits.wrapping_add(sent.wrapping_mul(periods as u32));
-            // if an output sends no flit in the period, its link is free: otherwise the state would not have repeated
+            // only outputs that send flits need this: at other outputs the link is free, because otherwise the state would not have
+            // repeated
             out.next_free = out.next_free.wrapping_add(cycles as u32);
             fabric.wires.pass_by(o as usize, sent.wrapping_mul(periods as u32));
         }

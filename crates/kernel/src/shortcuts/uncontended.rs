@@ -1,10 +1,10 @@
 //! A shortcut for uncontended flits: they bypass the allocator, because every allocator would let them cross.
 //!
-//! A flit that arrives at an empty queue crosses the switch in the same cycle under two conditions. No other flit requests its output or
-//! leaves its input. The flit has an output VC with a credit. For a body flit or tail, this VC is the one that its packet holds. For a
-//! head, it is a VC that is open to the head. Most flits meet the two conditions. The allocator handles all other flits. If heads choose in
-//! every step (`choose.rs`), an arriving head chooses before uncontended flits cross. An arriving head must choose from the state that it
-//! would find in the first allocation step. Therefore no flit bypasses in a router before all heads of that router have chosen. An
+//! A flit that arrives at an empty queue crosses the switch in the same cycle under two conditions. First, no other flit requests its
+//! output or leaves its input. Second, there is an output VC with a credit for the flit: the VC that its packet holds, or, for a head, a VC
+//! that is open to the head. Most flits meet both conditions. The allocator handles all other flits. If heads choose in every step
+//! (`choose.rs`), an arriving head chooses before uncontended flits cross. An arriving head must choose from the state that it would find
+//! in the first allocation step. Therefore no flit of a router bypasses the allocator before all heads of that router have chosen. An
 //! uncontended body flit may be the first flit of a stream (`streams.rs`).
 //!
 //! # When it applies
@@ -47,9 +47,9 @@ impl Shortcut for Uncontended {
         let heads_see_no_moves = if facts.slow_heads {
             false
         } else if facts.chooses() {
-            // If heads have chosen and did not bypass, at least one of them must leave in the first step. Otherwise their router would
-            // sleep too early. Therefore no head may choose an output that can be reserved for another packet, can be full, or can lack the
-            // space to enter a ring.
+            // If heads have chosen but did not bypass the allocator, at least one of them must leave in the first step, because their
+            // router would otherwise sleep too early. Therefore the shortcut is off if a head can choose an output that is reserved for
+            // another packet, is full, or lacks the space to enter a ring.
             let any_can_leave = !facts.hold_switch && !facts.paced_links && facts.needs.ring_entries.is_empty();
             any_can_leave && !facts.needs.sees_grants && !facts.needs.reads_group
         } else {
@@ -68,8 +68,8 @@ impl Shortcut for Uncontended {
     }
 }
 
-/// The key of a body flit that does not belong to a run, and the mark of its credit. [`FIRST_OF_RUN`] is the same for the first flit of a
-/// run.
+/// The key of a body flit that does not belong to a run, and the mark of its credit. [`FIRST_OF_RUN`] has these values for the first flit
+/// of a run.
 const IN_NO_RUN: (u16, u32) = (BODY, 0);
 pub(super) const FIRST_OF_RUN: (u16, u32) = (RUN_BEGINS, streams::BEGINS);
 
@@ -196,8 +196,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
 }
 
 impl<const W: usize, const V: usize> Reach<W, V> {
-    /// Handles the head of a packet of any length. (Not inlined, like `send_uncontended_tail`, to leave more registers for the code for
-    /// body flits.)
+    /// Handles the head of a packet of any length. (This function and `send_uncontended_tail` are not inlined, to leave more registers for
+    /// the code for body flits.)
     #[inline(never)]
     fn begin_if_uncontended<const CHOOSE: bool>(&mut self, net: &Net, flit: BypassFlit, earliest: u64) {
         self.send_if_uncontended_head::<false, CHOOSE>(net, flit, earliest);
@@ -242,8 +242,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         !router.choosing.is_empty() && !self.requests.have_chosen.contains(r)
     }
 
-    /// Called for a head of VC `v` of input `i` that has chosen but did not bypass the allocator. The head keeps its choice in the first
-    /// step of this cycle if no other head of its router chooses in that step. In later steps the head chooses again.
+    /// Called for a head of VC `v` of input `i` that has chosen but did not bypass the allocator. If no other head of its router chooses in
+    /// the first step of this cycle, the head keeps its choice in that step. In later steps it chooses again.
     #[inline(always)]
     fn let_choose_after(&mut self, net: &Net, (i, v): (usize, usize)) {
         let r = self.buffers.ins[i].router as usize;
@@ -424,8 +424,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
     /// Moves a body flit across the switch to VC `vc` of output port `p`. The flit is the only one of VC `v` of input `i`. Returns the
-    /// cycle in which the flit arrives at the other end of the channel. `marks`: tells if a run begins with the flit, and if a run begins
-    /// with its credit.
+    /// cycle in which the flit arrives at the other end of the channel. `marks`: whether a run begins with the flit, and whether a run
+    /// begins with its credit ([`IN_NO_RUN`], [`FIRST_OF_RUN`]).
     #[inline(always)]
     pub(crate) fn send_uncontended(
         &mut self,

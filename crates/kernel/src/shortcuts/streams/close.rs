@@ -40,7 +40,8 @@ impl<const W: usize, const V: usize> Routers<W, V> {
         self.close_stream(net, o);
         self.beside.shortcuts.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
         if self.beside.shortcuts.streams.received > self.beside.shortcuts.streams.next.max(self.fabric.now) {
-            // if agents end the stream between the receipt of this cycle's flits and the move of the streams, a flit has already arrived
+            // agents end the stream after flits were received in this cycle but before streams move, so a flit of the stream has already
+            // arrived
             self.fabric.count_arrival(net, Flit::of_body(from));
             self.receive_body::<true>(net, from);
         }
@@ -61,7 +62,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Routers<W, V> {
-    /// Ends the stream of output `o`. From the first cycle in which streams have not moved yet, no flit of the stream crosses.
+    /// Ends the stream of output `o` in the first cycle in which streams have not moved their flits yet. From then on no flit of the stream
+    /// crosses.
     pub(super) fn close_stream(&mut self, net: &Net, o: usize) {
         let end = self.beside.shortcuts.streams.next.max(self.fabric.now);
         self.settle_stream(net, o, end);

@@ -80,8 +80,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl<const W: usize, const V: usize> Fabric<W, V> {
-    /// Counts one credit for each output to which a run of credits returns in this cycle. Omits the outputs whose stream spends a credit in
-    /// the same cycle, because the number of credits of these outputs does not change.
+    /// Counts one credit for each output to which a run of credits returns in this cycle. Omits outputs whose stream spends a credit in the
+    /// same cycle, because the number of their credits does not change.
     #[inline(never)]
     pub(crate) fn count_credit_runs(&mut self, interfaces: &mut Interfaces, shortcuts: &mut Shortcuts, net: &Net) {
         let mut next = 0;

@@ -72,8 +72,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
             && self.has_room_for_stream(shortcuts, net, o, vc)
     }
 
-    /// True if the last run on output `o` ends before a new run would begin, and the output has credits for more than one flit. The credits
-    /// are either available now or return in a run.
+    /// True if the last run on output `o` ends before a new run would begin, and the output has credits for more than one flit: either it
+    /// has them now, or credits return in a run.
     #[inline(never)]
     fn has_room_for_stream(&self, shortcuts: &Shortcuts, net: &Net, o: usize, vc: usize) -> bool {
         // SAFETY: a flit leaves by an existing output, and streams store valid port numbers (checked by `assert_numbers`).

@@ -1,8 +1,8 @@
 //! Streams from terminals whose network interfaces have queues.
 //!
-//! A terminal with queues has a stream only while exactly one of its queues contains packets. Therefore no flits of other packets alternate
-//! with the flits of the stream. During the stream the terminal sleeps until a source is due. If the source's packet joins another queue,
-//! the stream ends in the same cycle.
+//! A terminal with queues has a stream only while exactly one of its queues contains packets. Therefore flits of other packets do not
+//! alternate with the flits of the stream. During the stream the terminal sleeps until a source is due. If the source's packet joins
+//! another queue, the stream ends in the same cycle.
 
 use super::{TERMINAL, WORTH};
 use crate::block::{Interfaces, Reach};
@@ -39,8 +39,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         is_alone
     }
 
-    /// Sends a body flit of queue `q` of terminal `t`, if the flit can leave. The terminal has sent a part of a packet before. `streams`:
-    /// if no other queue contains packets, may open a stream with the flit. Returns false if the flit cannot leave.
+    /// Sends a body flit of queue `q` of terminal `t`, if the flit can leave. The head of the packet has already left. `streams`: whether
+    /// the flit may open a stream, if no other queue contains packets. Returns false if the flit cannot leave.
     #[inline(always)]
     pub(crate) fn sends_body_of_queue(
         &mut self,
@@ -74,7 +74,7 @@ impl<const W: usize, const V: usize> Reach<W, V> {
 }
 
 impl Interfaces {
-    /// Lets terminal `t` sleep until a source is due: sets an alarm for that cycle. The terminal has a stream.
+    /// Lets terminal `t`, which has a stream, sleep until a source is due, with an alarm for that cycle.
     #[inline(never)]
     fn sleep_beside_stream(&mut self, t: usize, now: u64) {
         self.rest(t, now);
