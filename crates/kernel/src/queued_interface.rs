@@ -122,8 +122,8 @@ impl<const W: usize, const V: usize> Reach<W, V> {
         }
     }
 
-    /// Sends a body flit of the queue of terminal `t` that is next in round-robin order, if this flit can leave and no source is due.
-    /// Otherwise returns false, and `send_queued` handles the terminal.
+    /// Sends a body flit of the queue of terminal `t` that is next in round-robin order, if this flit can leave, no source is due, and no
+    /// stream is possible. Otherwise returns false, and `send_queued` handles the terminal.
     #[inline(always)]
     fn sends_body_in_turn(&mut self, net: &Net, rules: &InterfaceRules, t: usize, measured: u64) -> bool {
         let Routers { fabric, beside } = &mut self.routers;
