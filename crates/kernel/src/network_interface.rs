@@ -405,8 +405,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         true
     }
 
-    /// Gives a packet that the source of terminal `t` has created its sequence number. Returns true if no delivery caused the packet, and
-    /// the packet.
+    /// Gives a packet that the source of terminal `t` has created its sequence number. Returns a flag (true if no delivery caused the
+    /// packet) and the packet.
     pub(crate) fn numbered(
         &mut self,
         interfaces: &mut Interfaces,

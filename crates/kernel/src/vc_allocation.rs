@@ -75,8 +75,8 @@ fn take_vcs<const W: usize, const V: usize>(
     touched
 }
 
-/// Runs one iteration between the free VCs `room` of output `p` and the heads that request VC class `class`. Returns true if the next step
-/// could match more VCs with heads.
+/// Runs one iteration of iSLIP between the free VCs `room` of output `p` and the heads that request VC class `class`. Returns true if the
+/// next step could match more VCs with heads.
 fn match_vcs<const W: usize, const V: usize>(
     (wires, buffers): (&mut Wires<W, V>, &mut Buffers<V>),
     (requests, stage): (&mut Requests<W>, &mut VcStage<W>),

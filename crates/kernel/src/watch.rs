@@ -33,7 +33,7 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         observers.watch.births.push(birth);
     }
 
-    /// Records the injection of packet `id`, which terminal `t` sends now. In cycle `left` its whole head is on the link.
+    /// Records the injection of packet `id`, which terminal `t` sends now. `left`: the cycle in which its whole head is on the link.
     pub(crate) fn watch_injection(&mut self, observers: &mut Observers, t: usize, id: u32, left: u64) {
         let Watch { pending, births, .. } = &mut observers.watch;
         // after injection, another packet may have the index `id`

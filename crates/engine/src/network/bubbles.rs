@@ -2,8 +2,9 @@
 //! al. 2001).
 //!
 //! A packet may enter a ring only if the next buffer keeps room for one more packet. A packet that moves on inside the ring frees as much
-//! room as it takes. Therefore some buffer of the ring always has room for a packet, and the packet in the buffer before can move on. This
-//! argument counts room in whole packets, so it is valid only if each packet fits into one buffer and all packets have the same length.
+//! room as it takes. Therefore some buffer of the ring always has room for a packet, and the packet in the buffer before that one can move
+//! on. This argument counts room in whole packets, so it is valid only if each packet fits into one buffer and all packets have the same
+//! length.
 
 use crate::network::routing::routing;
 use crate::network::spec::{FlowControl, Spec};

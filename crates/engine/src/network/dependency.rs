@@ -313,9 +313,10 @@ impl<'a> Dependencies<'a> {
         Ok(true)
     }
 
-    /// Follows every leg of a phase. Returns the first and last channels of the legs. `by_line`: the hops of a packet in one dimension of a
-    /// grid do not depend on its coordinates in other dimensions. The function then pairs only routers of the same line, and joins the legs
-    /// of each dimension to the legs of higher dimensions.
+    /// Follows every leg of a phase (0: legs to an intermediate, or whole paths; 1: legs from an intermediate). Returns the first and last
+    /// channels of the legs. `by_line`: the hops of a packet in one dimension of a grid do not depend on its coordinates in other
+    /// dimensions. The function then pairs only routers of the same line, and joins the legs of each dimension to the legs of higher
+    /// dimensions.
     fn legs(&mut self, walks: &Walks, phase: u8, by_line: bool) -> Result<Ends, Lost> {
         let (graph, routing) = (self.graph, walks.routing);
         let mut ends = Ends { arrivals: vec![BTreeSet::new(); graph.routers() as usize], departures: Vec::new() };

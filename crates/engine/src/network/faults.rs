@@ -4,10 +4,10 @@
 //! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: if a link fails, others are activated. The
 //! paper gives no further details; the rest is our own design.
 //! # Parameters
-//! A list, each: link: the two routers (class: only the links of this class between them; member: only this one of parallel links),
-//! or router: its number; at \[time\]: the first cycle in which it is broken;
-//! until \[time\]: the first cycle in which it is whole again (left out: never). patience \[time\], rebuild_delay \[time\]:
-//! how fast a routing reacts (`FaultTimes`).
+//! `faults`: a list. Each fault has `link`, the two routers of the links that fail, or `router`, the number of a router. `class`: only the
+//! links of this class between the two routers; `member`: only this one of their parallel links. `at` \[time\]: the first cycle in which
+//! the part is broken. `until` \[time\]: the first cycle in which the part works again (omitted: never). `patience` and `rebuild_delay` of
+//! `fault_model` \[time\]: how fast a routing reacts (`FaultTimes`).
 //! # Guarantees
 //! Under every policy: packets that hold a VC of a link when it fails, and flits on the link, still cross it (link-level retry). The
 //! accounts then list the link as `off`, whatever state the policy sets. That state takes effect when the link works again. A dead router

@@ -82,7 +82,7 @@ impl Simulation {
         self.blocks.iter_mut().map(|block| block.idle_until(net)).min().unwrap_or(u64::MAX)
     }
 
-    /// Skips the acts of the overseer before cycle `until` that would change nothing.
+    /// Skips those acts of the overseer before cycle `until` that would change nothing.
     pub(super) fn skip_acts(&mut self, overseer: &mut dyn Overseer, until: u64) {
         if self.are_quiet()
             && self.nothing_is_under_way()

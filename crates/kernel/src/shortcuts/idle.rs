@@ -33,7 +33,7 @@ impl Shortcut for IdleTime {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// True if no head, source or stream has work to do in this cycle, unless an event is due.
+    /// True if no head, source or stream has work to do in this cycle. An event can be due all the same.
     #[inline(always)]
     pub(crate) fn is_quiet(&self) -> bool {
         let Reach { routers: Routers { fabric, beside }, interfaces } = &self.reach;
