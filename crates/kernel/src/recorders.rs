@@ -1,5 +1,5 @@
-//! The recordings of a block. Each recorder is notified of the events that it may record. Recordings that a run does not have cost no time
-//! in the cycle loop: it tests flags for deliveries and hops in any case, and other events are rare.
+//! The recordings of a block. Each recorder is notified of the events that it may record. In a run without recordings, the cycle loop
+//! spends no time on them: it tests its flags for deliveries and hops in any case, and other events are rare.
 
 use crate::block::{Buffers, Fabric, Interfaces};
 use weft_api::base::kept::Kept;

@@ -54,10 +54,10 @@
 //! Flits that links destroy; retransmission of lost packets by terminals; wrong reports of faults; a detour round a dead router at which
 //! packets change the dimension. A control packet that is in a router when the router fails still reaches its receiver. A router without
 //! active links sends its control packets on the side channels of its links. These side channels carry credits, and Weft assumes that they
-//! work while the link works. Messages to the far end of a broken link use the side channels of a member with working links to both ends.
-//! Two causes of permanent blocking remain, but neither occurred in the tests. In the first, heads at intermediates wait for each other
-//! (see the rules for packets). In the second, the tail of a worm holds a VC of a broken link while its head waits for the same link at a
-//! later hop. With virtual cut-through this is impossible, because the buffer at the far end takes the whole packet.
+//! work while the link works. Control packets to the far end of a broken link use the side channels of a member with working links to both
+//! ends. Two causes of permanent blocking remain, but neither occurred in the tests. In the first, heads at intermediates wait for each
+//! other (see the rules for packets). In the second, the tail of a worm holds a VC of a broken link while its head waits for the same link
+//! at a later hop. With virtual cut-through this is impossible, because the buffer at the far end takes the whole packet.
 //! # Validation
 //! `engine/tests/conformance/random_faults.rs`: thousands of short rounds over all routings, topologies and policies;
 //! `engine/tests/broken.rs`: cyclic tables, patience, watched heads, links of terminals; `engine/tests/conformance/faults.rs`: every

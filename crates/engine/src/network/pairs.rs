@@ -33,8 +33,8 @@ pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refu
     }
 }
 
-/// The names of the routings that use this kind of information about links and work on this network, without parameters. Only routings for
-/// which the links have enough VCs are listed.
+/// Names of the routings that use the information `known` about links and, with their default parameters, work on this network. Only
+/// routings for which the links have enough VCs are listed.
 fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
     let knows = |links: &[LinkKnowledge]| links.contains(&known) && known != LinkKnowledge::Nothing;
     let able = RoutingConfig::declared().filter(|(_, about)| knows(about.links) && about.routes_graph(&spec.graph));

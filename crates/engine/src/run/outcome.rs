@@ -302,7 +302,7 @@ pub struct JobOutcome {
     /// Further results of the job's workload over the whole run. Each result has a name with its unit.
     pub figures: Vec<(&'static str, Option<f64>)>,
     /// The name of a table of the job's workload whose rows get shares of the energy, and the usage of each row, from which Weft computes
-    /// its share.
+    /// the share of that row.
     pub usages: Option<(&'static str, Vec<Usage>)>,
 }
 

@@ -67,8 +67,8 @@ impl Simulation {
 }
 
 impl Saturation {
-    /// Returns this verdict on a span of `cycles` cycles that begins in cycle `begin`, or no verdict if the span is too short for this one.
-    /// `changes`: returns whether a channel was going off or waking.
+    /// Returns this verdict on a span of `cycles` cycles that begins in cycle `begin`, or no verdict if the span is too short for this
+    /// verdict. `changes`: returns whether a channel was going off or waking.
     pub(crate) fn of_span(self, spec: &Spec, begin: u64, cycles: u64, changes: impl FnOnce() -> bool) -> Self {
         if self != Self::Yes {
             return self;

@@ -54,7 +54,7 @@ pub(crate) const LEAST_PERIODS: usize = 6;
 const LEAST_PERIODS_REST: usize = 3;
 /// Shares of the managed channels that differ by less than this value count as equal.
 const RESOLUTION: f64 = 0.01;
-/// The numbers of rising and of falling pairs may differ by at most one in this number of pairs.
+/// The numbers of rising and of falling pairs may differ by at most 1 / `TREND` of all pairs.
 const TREND: i64 = 3;
 
 /// Largest number of batches with which a window is tested for a trend. If the window has more batches, neighbouring batches are joined. A

@@ -5,10 +5,10 @@
 //!
 //! A *run* is a sequence of body flits that one packet sends on a channel, one in each cycle. Two events cross the channel: one with the
 //! first flit, and one in the cycle after the last flit. The credits that return for a run can also form a run. A *stream* forwards the
-//! flits of a run from an input to an output in the cycle of their arrival. The stream creates a run of flits on the next channel and a run
-//! of credits on the channel before it. A terminal can also open a stream, with the body flits of the packet that it sends. If no stream
-//! forwards a run, the router receives the flits of the run one by one, as if each had caused an event. A terminal whose interface has
-//! queues opens a stream only while a single queue contains packets (`streams/queued.rs`).
+//! flits of a run from an input to an output, each in the cycle of its arrival. The stream creates a run of flits on the next channel and a
+//! run of credits on the channel before it. A terminal can also open a stream, with the body flits of the packet that it sends. If no
+//! stream forwards a run, the router receives the flits of the run one by one, as if each had caused an event. A terminal whose interface
+//! has queues opens a stream only while a single queue contains packets (`streams/queued.rs`).
 //!
 //! # When a stream opens, closes and is settled
 //!

@@ -144,8 +144,8 @@ impl<const W: usize, const V: usize> Fabric<W, V> {
         shortcuts.streams.outs.get(o).filter(flows).map_or(0, |sender| (end - sender.since) as u32)
     }
 
-    /// Cycle in which the link of output `o` is free, with the flits of its stream that are not counted yet. No code reads this cycle for
-    /// an injection channel with a stream.
+    /// Cycle in which the link of output `o` is free. Includes the flits of its stream that are not counted yet. No code reads this cycle
+    /// for an injection channel with a stream.
     pub(crate) fn next_free(&self, shortcuts: &Shortcuts, o: usize) -> u32 {
         self.wires.outs[o].next_free.wrapping_add(self.unsettled(shortcuts, o))
     }
