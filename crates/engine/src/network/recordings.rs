@@ -1,5 +1,5 @@
-//! The recordings (tables that the scenario requests) of a run. Each block records a part of each, and the parts are joined at the end of
-//! the run.
+//! The recordings (tables that the scenario requests) of a run. Each block records a part of each recording, and the parts are joined at
+//! the end of the run.
 
 use crate::network::assemble::Builder;
 use crate::network::rows;
