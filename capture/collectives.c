@@ -1,7 +1,7 @@
 /* Collectives, blocking and not. Each record begins with the communicator and the request, which is 0 for a blocking call. */
 #include "record.h"
 
-/* What a record of a collective needs. */
+/* A call of a collective: begin, kind of record, communicator, and request (0 for a blocking call). */
 struct collective {
     struct clocks start;
     enum record kind;
@@ -51,7 +51,7 @@ static void rooted(struct collective call, int root, int64_t bytes)
     end_record(call.start);
 }
 
-/* The sizes of the blocks of all ranks; counts is NULL where this rank does not know them. */
+/* Records the root and the sizes of the blocks of all ranks. `counts` is NULL if this rank does not know the sizes. */
 static void blocks(struct collective call, int root, const int counts[], MPI_Datatype type)
 {
     int size = counts == NULL ? 0 : size_of(call.comm);
@@ -72,7 +72,8 @@ static void equal_blocks(struct collective call, int count, MPI_Datatype type)
     end_record(call.start);
 }
 
-/* Blocks that this rank sends to each rank and receives from each. The datatypes are one for all, or one for each. */
+/* Records the sizes of the blocks that this rank sends to each rank, and of those that it receives from each rank. With step 0 all
+   blocks have one datatype, with step 1 each block has its own. */
 static void exchanges(struct collective call, const int *sends, const MPI_Datatype *send_types, const int *receives,
     const MPI_Datatype *receive_types, int step)
 {
@@ -85,7 +86,7 @@ static void exchanges(struct collective call, const int *sends, const MPI_Dataty
     end_record(call.start);
 }
 
-/* A blocking call, the same one with a request, and their record, which calls from Fortran have as well. */
+/* Defines a blocking call, the same call with a request, and the function that records both. Calls from Fortran use this function too. */
 #define BOTH(NAME, WITH_REQUEST, KIND, PARAMETERS, ARGUMENTS, RECORD) \
     void record_##NAME(struct clocks start, int64_t request, LIST PARAMETERS) \
     { \
@@ -118,7 +119,8 @@ BOTH(Allreduce, Iallreduce, RECORD_ALLREDUCE,
     (const void *data, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
     (data, into, count, type, op, comm), bytes(call, bytes_of(count, type)))
 
-/* What one rank sends, and what one rank receives. Only the root's counts say how large the blocks are where it has both. */
+/* Arguments for the block that a rank sends, and for the block that it receives. In gathers and scatters, the root takes the size of
+   a block from the side on which it handles the blocks of all ranks. */
 #define TWO_SIDES const void *data, int count, MPI_Datatype type, void *into, int most, MPI_Datatype as
 BOTH(Gather, Igather, RECORD_GATHER, (TWO_SIDES, int root, MPI_Comm comm), (data, count, type, into, most, as, root, comm),
     rooted(call, root, is_root(comm, root) ? bytes_of(most, as) : bytes_of(count, type)))
@@ -148,7 +150,7 @@ BOTH(Reduce_scatter_block, Ireduce_scatter_block, RECORD_REDUCE_SCATTER,
     (const void *data, void *into, int most, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
     (data, into, most, type, op, comm), equal_blocks(call, most, type))
 
-/* With MPI_IN_PLACE a rank sends what it receives. */
+/* With MPI_IN_PLACE a rank sends blocks of the sizes that it receives. */
 #define IS_IN_PLACE (data == MPI_IN_PLACE)
 BOTH(Alltoallv, Ialltoallv, RECORD_ALLTOALLV,
     (const void *data, const int sends[], const int places[], MPI_Datatype type, void *into, const int receives[],

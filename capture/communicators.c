@@ -1,4 +1,4 @@
-/* Communicators: each gets a number, and a record with the ranks of MPI_COMM_WORLD that are in it. */
+/* Communicators: each gets a number, and a record with its ranks, numbered as in MPI_COMM_WORLD. */
 #include "record.h"
 
 #include <stdlib.h>
@@ -19,7 +19,8 @@ void end_communicators(void)
     PMPI_Comm_free_keyval(&key);
 }
 
-/* The number of a communicator. Nobody has recorded those between programs and those of unknown calls. */
+/* Returns the number of a communicator. Communicators between programs, and those that unknown calls created, have no number: the
+   call is then recorded as refused. */
 int64_t number_of(MPI_Comm comm, struct clocks start)
 {
     if (comm == MPI_COMM_WORLD)
@@ -36,7 +37,7 @@ int64_t number_of(MPI_Comm comm, struct clocks start)
     return NOBODY;
 }
 
-/* Records a new communicator. MPI_COMM_NULL means that this rank is in none. */
+/* Records a new communicator. MPI_COMM_NULL means that this rank is not in the new communicator. */
 void created(MPI_Comm comm, struct clocks start)
 {
     if (comm == MPI_COMM_NULL)
@@ -63,7 +64,7 @@ void created(MPI_Comm comm, struct clocks start)
     free(places);
 }
 
-/* A call that makes a communicator of the same program. */
+/* Defines a call that creates a communicator inside this program. */
 #define CREATES(NAME, PARAMETERS, ARGUMENTS) \
     int MPI_##NAME PARAMETERS \
     { \

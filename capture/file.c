@@ -1,4 +1,4 @@
-/* The file of a rank: a buffer of records, written when it is full and at MPI_Finalize. */
+/* The file of a rank. Records are collected in a buffer, which is written to the file when it is full and at MPI_Finalize. */
 #define _GNU_SOURCE
 #include "record.h"
 
@@ -29,7 +29,7 @@ static struct clocks at_init;
 static pthread_t first_thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Ends the program at once: what runs at its exit may call MPI again. */
+/* Ends the program at once, without its exit handlers, because these may call MPI again. */
 _Noreturn void fail(const char *what)
 {
     fprintf(stderr, "weft capture: %s\n", what);
@@ -43,8 +43,8 @@ static uint64_t now(clockid_t clock)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* The clock of the processor takes a system call. Within a microsecond of its last reading the processor has worked all the time,
-   or the clock on the wall would show more. So that clock gives the time there. */
+/* Reading the processor time needs a system call, which is slow. If less than a microsecond of wall-clock time has passed since the
+   last reading of the clocks, the thread has run all the time. The processor time has then grown as much as the wall-clock time. */
 struct clocks clocks(void)
 {
     static _Thread_local struct clocks last;
@@ -59,7 +59,7 @@ struct clocks clocks(void)
     return last;
 }
 
-/* Numbers are little-endian on every machine. */
+/* Writes a number in little-endian order, on every machine. */
 static void put(size_t at, uint64_t value, int bytes)
 {
     for (int byte = 0; byte < bytes; byte++)
@@ -111,7 +111,7 @@ void open_file(void)
         fprintf(stderr, "weft capture: %s can't be written: %s\n", path, strerror(errno));
         _exit(2);
     }
-    /* all files of a run have the same number, by which the reader knows a file of another run */
+    /* all files of a run have the same number of the run, so that the reader detects a file of another run */
     uint64_t run = now(CLOCK_REALTIME);
     PMPI_Bcast(&run, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     room = BUFFER_BYTES;
@@ -131,7 +131,8 @@ void open_file(void)
     end_record(at_init);
 }
 
-/* The time in unsuccessful tests and in probes is no computation: the next record follows its sum. */
+/* The time in unsuccessful tests and in probes does not count as computation. Before the next record, this function writes a record
+   with the sum of this time. */
 static void write_polls(void)
 {
     if (polled.calls == 0)
@@ -150,7 +151,7 @@ static void write_polls(void)
     polled.by_another_thread = false;
 }
 
-/* A record begins: its kind, and how many words follow. It ends with end_record, by the same thread. */
+/* Begins a record of this kind, with this number of words. The same thread must end it with end_record, because the lock is held. */
 void start_record(enum record kind, size_t words)
 {
     pthread_mutex_lock(&lock);
@@ -171,7 +172,7 @@ void word(int64_t value)
     used += 8;
 }
 
-/* The clocks are read last, so that the time of the recorder itself is within the call. */
+/* Reads the clocks last, so that the time of the recorder itself counts as time within the MPI call. */
 void end_record(struct clocks start)
 {
     put(head + 8, start.wall - at_init.wall, 8);
@@ -193,7 +194,7 @@ void count_poll(struct clocks start)
     pthread_mutex_unlock(&lock);
 }
 
-/* A call that the format can't hold: its name in words of 8 bytes. The reader lists such calls and refuses the file. */
+/* Records a call that the format cannot express, by its name in words of 8 bytes. The reader lists these calls and refuses the file. */
 void refuse(const char *call, struct clocks start)
 {
     size_t words = (strlen(call) + 7) / 8;

@@ -1,5 +1,5 @@
-/* Calls from Fortran, by the interfaces `mpif.h`, `mpi` and `mpi_f08` of Open MPI. Their functions call the MPI library past the
-   functions of C, so each has a recorder here. It makes the call as it came, and records it as the recorder of C does. */
+/* Calls from Fortran, by the interfaces `mpif.h`, `mpi` and `mpi_f08` of Open MPI. The functions of these interfaces do not call the C
+   functions MPI_*, so each has its own recorder here. The recorder makes the original call, and records it like the recorder for C. */
 #define _GNU_SOURCE
 #include "record.h"
 
@@ -18,7 +18,8 @@ static void *next(const char *name)
     return function;
 }
 
-/* The two functions of a call. AROUND makes the call by REAL and records it. */
+/* Defines the two functions of a call: for `mpif.h` and `mpi`, and for `mpi_f08`. The code AROUND makes the original call through the
+   pointer `call`, and records it. */
 #define FORTRAN(NAME, PARAMETERS, ARGUMENTS, AROUND) \
     static void by_##NAME(void (*call)(LIST PARAMETERS, MPI_Fint *), LIST PARAMETERS, MPI_Fint *ierror) \
     { \
@@ -48,7 +49,7 @@ static void *next(const char *name)
 #define MESSAGE(COUNT, TYPE_OF, RANK, TAG, COMM_OF) \
     (struct message){bytes_of(*(COUNT), TYPE(TYPE_OF)), *(RANK), *(TAG), COMM(COMM_OF)}
 
-/* The status of a call, which it gets also where the program ignores it. */
+/* The status of a call. The recorder needs a status even if the program ignores it. */
 enum { STATUS_NUMBERS = sizeof(MPI_Status) / sizeof(MPI_Fint) };
 #define OWN_STATUS \
     MPI_Fint own[STATUS_NUMBERS]; \
@@ -61,7 +62,7 @@ static MPI_Status read_status(const MPI_Fint *status)
     return read;
 }
 
-/* The handles of a list of requests, and room for their statuses in both languages. */
+/* The handles of a list of requests, and room for their statuses, as in C (`made`) and as in Fortran. */
 struct listed {
     struct copies made;
     MPI_Fint *statuses, *own;
@@ -151,7 +152,7 @@ FORTRAN(probe, (MPI_Fint * rank, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *status
 FORTRAN(iprobe, (MPI_Fint * rank, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *status),
     (rank, tag, comm, flag, status), call(rank, tag, comm, flag, status, ierror); count_poll(start))
 
-/* requests.c; places in lists of Fortran begin with 1 */
+/* requests.c; indices in Fortran begin with 1 */
 FORTRAN(wait, (MPI_Fint * request, MPI_Fint *status), (request, status), OWN_STATUS;
     int64_t handle = known_handle(REQUEST(request)); call(request, status, ierror); MPI_Status read = read_status(status);
     one_ended(start, handle, &read))
@@ -205,7 +206,7 @@ FORTRAN(request_free, (MPI_Fint * request), (request), int64_t handle = handle_o
 FORTRAN(cancel, (MPI_Fint * request), (request), int64_t handle = handle_of(REQUEST(request)); call(request, ierror);
     on_requests(RECORD_CANCEL, start, 1, &handle))
 
-/* communicators.c; a call that fails makes none */
+/* communicators.c; a call that fails creates no communicator */
 #define CREATES(NAME, PARAMETERS, ARGUMENTS) \
     FORTRAN(NAME, PARAMETERS, ARGUMENTS, MPI_Fint error = MPI_SUCCESS; call(LIST ARGUMENTS, &error); \
         if (ierror != NULL) *ierror = error; if (error == MPI_SUCCESS) created(COMM(new), start))
@@ -239,7 +240,7 @@ static void *in_place(void *data)
     return data == place ? MPI_IN_PLACE : data;
 }
 
-/* A list of datatypes in C, to be freed. There are none where the data are in place. */
+/* Returns the datatypes as in C, in a list that the caller frees. Without `is_there` (data in place) all are MPI_DATATYPE_NULL. */
 static MPI_Datatype *types_of(MPI_Comm comm, bool is_there, const MPI_Fint types[])
 {
     int size;
@@ -252,7 +253,7 @@ static MPI_Datatype *types_of(MPI_Comm comm, bool is_there, const MPI_Fint types
     return made;
 }
 
-/* A call and the same one with a request. RECORDED is what the record of C gets. */
+/* Defines a blocking call, and the same call with a request. RECORDED are the arguments of the function that records the call in C. */
 #define COLLECTIVE(NAME, WITH_REQUEST, PARAMETERS, ARGUMENTS, RECORD, RECORDED) \
     FORTRAN(NAME, PARAMETERS, ARGUMENTS, call(LIST ARGUMENTS, ierror); RECORD(start, 0, LIST RECORDED)) \
     FORTRAN(WITH_REQUEST, (LIST PARAMETERS, MPI_Fint *request), (LIST ARGUMENTS, request), \
@@ -364,7 +365,7 @@ REFUSED(ineighbor_alltoall, EIGHT, EIGHT_GIVEN, "MPI_Ineighbor_alltoall")
 REFUSED(ineighbor_alltoallv, TEN, TEN_GIVEN, "MPI_Ineighbor_alltoallv")
 REFUSED(ineighbor_alltoallw, TEN, TEN_GIVEN, "MPI_Ineighbor_alltoallw")
 
-/* The length of the text comes behind all arguments. */
+/* The compiler passes the length of the file name after all other arguments. */
 #define OPENS_FILE(NAME) \
     void NAME(void *comm, void *name, void *mode, void *info, void *opened_file, MPI_Fint *ierror, size_t length); \
     void NAME(void *comm, void *name, void *mode, void *info, void *opened_file, MPI_Fint *ierror, size_t length) \

@@ -22,7 +22,7 @@ int64_t bytes_of(int64_t count, MPI_Datatype type)
     return count * (int64_t)size;
 }
 
-/* A request as a number: its handle, which MPI may use again after the request has ended. */
+/* Converts a request to a number: its handle. MPI may use the handle again for another request after this one has ended. */
 int64_t handle_of(MPI_Request request)
 {
     uintptr_t handle = 0;
@@ -30,7 +30,7 @@ int64_t handle_of(MPI_Request request)
     return (int64_t)handle;
 }
 
-/* The same, and 0 for no request. */
+/* Converts a request to a number as `handle_of` does; 0 for MPI_REQUEST_NULL. */
 int64_t known_handle(MPI_Request request)
 {
     return request == MPI_REQUEST_NULL ? 0 : handle_of(request);
@@ -44,7 +44,7 @@ static void sent(int rank, int64_t bytes)
     }
 }
 
-/* Source, tag and bytes of a message that has arrived. */
+/* Writes source, tag and bytes of a message that has arrived into the record. */
 static void arrived(const MPI_Status *status)
 {
     MPI_Count bytes = 0;
@@ -76,7 +76,8 @@ SENDS(Bsend)
 SENDS(Ssend)
 SENDS(Rsend)
 
-/* Calls that return a request: MPI_Isend and its kin, and MPI_Send_init and its kin, which send at each MPI_Start. */
+/* Records a call that returns a request: MPI_Isend, MPI_Irecv and their variants, and persistent requests (MPI_Send_init and others).
+   A persistent request sends or receives a message at each MPI_Start, so its creation is not counted. */
 void record_request(struct clocks start, enum record kind, struct message of, MPI_Request request)
 {
     int64_t number = number_of(of.comm, start);
@@ -129,7 +130,7 @@ int MPI_Recv(void *data, int count, MPI_Datatype type, int rank, int tag, MPI_Co
     return error;
 }
 
-/* A send and a receive on the communicator of the send. */
+/* Records a send and a receive in one call. The receive uses the communicator of the send. */
 void record_exchange(struct clocks start, struct message sends, struct message wanted, const MPI_Status *status)
 {
     int64_t number = number_of(sends.comm, start);

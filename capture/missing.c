@@ -1,4 +1,4 @@
-/* Calls that this library can't pass on. A program that makes one ends with a message, so that no recording lacks the call. */
+/* Calls that this library cannot record. A program that makes such a call ends with a message, so that no recording lacks the call. */
 #include "record.h"
 
 #define ENDS(SYMBOL, NAME, WHAT, HELP) \
@@ -8,8 +8,8 @@
         fail(WHAT HELP); \
     }
 
-/* Programs in Fortran call the MPI library by names of their own, with the interfaces `mpif.h`, `mpi` and `mpi_f08`. fortran.c
-   records those of Open MPI, except calls whose arguments have texts or functions, and those of MPI 4. */
+/* Programs in Fortran call the MPI library by separate names, those of the interfaces `mpif.h`, `mpi` and `mpi_f08`. fortran.c
+   records these calls for Open MPI, except calls with strings or functions as arguments, and calls of MPI 4. */
 #define FORTRAN_NAME(SYMBOL, NAME, HELP) ENDS(SYMBOL, NAME, "the program calls " NAME " from Fortran, which Weft cannot record: ", HELP)
 #define FORTRAN(NAME, HELP) \
     FORTRAN_NAME(NAME##_, #NAME "_", HELP) FORTRAN_NAME(NAME##_f08_, #NAME "_f08_", HELP) \

@@ -14,7 +14,7 @@ enum record {
     RECORD_REFUSED = 4,
     RECORD_COMM = 5,
     RECORD_FILE = 6,
-    RECORD_PAUSE = 7, /* converters of other formats write it, and this library does not */
+    RECORD_PAUSE = 7, /* only converters from other formats write this record, not this library */
     RECORD_SEND = 16,
     RECORD_RECV = 17,
     RECORD_SENDRECV = 18,
@@ -43,15 +43,15 @@ enum record {
     RECORD_SCAN = 45,
 };
 
-/* Ranks and tags in records, whatever numbers the MPI library has for them. */
+/* Special ranks and tags in records: any source or tag, and MPI_PROC_NULL. They do not depend on the numbers of the MPI library. */
 enum { ANY = -1, NOBODY = -2 };
 
-/* The time by the clock on the wall and by that of the processor [ns]. */
+/* Wall-clock time and processor time [ns]. */
 struct clocks {
     uint64_t wall, cpu;
 };
 
-/* Counts that MPI_Finalize records, so that a reader can check its own. */
+/* Counts that MPI_Finalize records, so that a reader can compare them with its own counts. */
 struct counts {
     int64_t sends, sent_bytes, receives, collectives;
 };

@@ -1,4 +1,5 @@
-/* Calls that the format can't hold. Each is carried out and recorded by its name; the reader lists them and refuses the file. */
+/* Calls that the format cannot express. The library executes each call and records its name; the reader lists these calls and refuses
+   the file. */
 #include "record.h"
 
 #define REFUSED(NAME, PARAMETERS, ARGUMENTS) \
@@ -19,7 +20,7 @@ REFUSED(Win_allocate_shared, (MPI_Aint size, int unit, MPI_Info info, MPI_Comm c
     (size, unit, info, comm, base, win))
 REFUSED(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win), (info, comm, win))
 
-/* Communicators between two groups or programs, and one whose creation goes on behind its call. */
+/* Calls that create communicators between two groups or programs, and MPI_Comm_idup, which returns before the communicator exists. */
 REFUSED(Intercomm_create, (MPI_Comm local, int leader, MPI_Comm peer, int remote, int tag, MPI_Comm *new),
     (local, leader, peer, remote, tag, new))
 REFUSED(Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm *new), (comm, high, new))
@@ -32,7 +33,7 @@ REFUSED(Comm_connect, (const char *port, MPI_Info info, int root, MPI_Comm comm,
 REFUSED(Comm_join, (int socket, MPI_Comm *new), (socket, new))
 REFUSED(Comm_idup, (MPI_Comm comm, MPI_Comm *new, MPI_Request *request), (comm, new, request))
 
-/* Messages and requests that another object stands for. */
+/* Matched probes (the message then has its own handle), queries of a request's status, and generalized requests. */
 REFUSED(Mprobe, (int rank, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status), (rank, tag, comm, message, status))
 REFUSED(Improbe, (int rank, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status),
     (rank, tag, comm, flag, message, status))
@@ -64,7 +65,7 @@ REFUSED(Ineighbor_alltoallv, (BOTH_SIZES, MPI_Request *request),
 REFUSED(Ineighbor_alltoallw, (BOTH_TYPES, MPI_Request *request),
     (data, sends, places, types, into, receives, into_places, as, comm, request))
 
-/* Calls to files stay parts of the computations around them, and the reader says so. */
+/* File operations count as parts of the computations around them. The record of an opened file lets the reader report this. */
 void record_file(struct clocks start)
 {
     start_record(RECORD_FILE, 0);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies of the requests and statuses of a call: MPI overwrites the requests, and may get no statuses. */
+/* Room for copies of the requests of a call, because MPI overwrites them, and for statuses, if the program passes none. */
 struct copies copies(int count, MPI_Status statuses[])
 {
     size_t size = count > 0 ? (size_t)count : 1;
@@ -30,7 +30,7 @@ void drop(struct copies made)
     free(made.own);
 }
 
-/* A request that has ended, and what its status says: five words. */
+/* Writes five words about a request that has ended: its handle, and source, tag, bytes and cancellation from its status. */
 static void ended(int64_t handle, const MPI_Status *status)
 {
     int is_cancelled = 0;

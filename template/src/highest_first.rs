@@ -1,4 +1,4 @@
-//! Highest first: as dimension order, from the highest dimension to the lowest.
+//! Highest first: dimension order that begins with the highest dimension.
 //!
 //! # Source
 //! An example.
@@ -48,7 +48,7 @@ impl RoutingModel for HighestFirst {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // the bound: the 4 terminals of a router share its link in each dimension
+        // the bound: under tornado, the 4 terminals of a router share one link in each dimension
         let hyperx = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
         vec![Example::of("{}").bound(hyperx, r#"{"tornado": {}}"#, Accepts::UpTo(1.0 / 4.0))]
     }

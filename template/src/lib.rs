@@ -1,4 +1,4 @@
-//! Models for Weft. Registers the models of this crate. Each model has a file, and a line in this one.
+//! Models for Weft. Registers the models of this crate: each model has its own file, and an `add_model!` line in this file.
 
 mod bow_tie;
 mod highest_first;

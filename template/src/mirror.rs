@@ -38,7 +38,7 @@ pub struct Images {
     share: f64,
 }
 
-/// Number of values of the random number that a packet compares with the share. It limits the precision of the share.
+/// Number of values of the random number that is compared with the share for each packet. This number limits the precision of the share.
 const FINE: u32 = 1 << 30;
 
 impl PatternModel for Mirror {
