@@ -19,8 +19,8 @@ impl Wanted {
     }
 }
 
-/// The state of a rank, which can have several processors. If one processor computes and another handles a message, the
-/// state is `Compute`.
+/// The state of a rank, which can have several processors. If one processor of a rank computes and another handles a message, the state is
+/// `Compute`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum State {
     /// A processor computes.
@@ -102,8 +102,8 @@ impl Row for Message {
     }
 }
 
-/// The earliest rows. The log keeps one row more than requested; if this row exists, rows are missing. The choice of the rows that a log
-/// keeps does not depend on the order in which rows are added.
+/// A log that keeps the earliest rows. The log keeps one row more than requested. If this row exists, the table of the requested rows is
+/// incomplete. The choice of the rows that a log keeps does not depend on the order in which rows are added.
 #[derive(Debug, Clone, Kept)]
 pub struct Log<R> {
     #[kept(fixed)]

@@ -1,5 +1,6 @@
-//! Arbitration by age. If an allocator has a choice, the packet with the least age number wins: the oldest packet, or a packet that has
-//! come over a link. If packets have equal age, the arbiter chooses in round-robin order.
+//! Arbitration by age. Each packet has an age number, and among competing packets the packet with the least number wins. This is the oldest
+//! packet, or (under `Transit`) a packet that has come over a link between routers. If packets have equal age numbers, the arbiter chooses
+//! in round-robin order.
 
 use crate::base::arrays::At;
 use crate::base::bits::{Bits, pick16};
@@ -17,9 +18,9 @@ pub enum Priority {
     /// The next packet in round-robin order.
     #[default]
     RoundRobin,
-    /// The packet that was created first (the time in the source queue counts).
+    /// The packet that was created first: its age includes the time in the source queue.
     Age,
-    /// The packet that was injected first (oldest in the network).
+    /// The packet that was injected first: its age is the time in the network.
     NetworkAge,
     /// Packets that arrived over a link between routers win against packets from terminals of this router. Between
     /// packets of the same kind, the arbiter chooses in round-robin order.
@@ -68,8 +69,8 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         self.least(outputs, turn, |p| unsafe { self.oldest_of(i, self.senders(p, i)).0 })
     }
 
-    /// The member of `ports` with the least `value`; if several members have this value, the first of them at or after
-    /// port `turn`.
+    /// The member of `ports` with the least `value`. If several members have this value, the result is the first of them at or after port
+    /// `turn`.
     pub fn least(&self, mut ports: Bits<W>, mut turn: usize, value: impl Fn(usize) -> u64) -> usize {
         let (mut least, mut best) = (u64::MAX, ports.pick_from(turn));
         while !ports.is_empty() {

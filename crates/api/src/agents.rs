@@ -12,7 +12,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use weft_topology::{Peer, Trunk};
 
-/// The data of a block from which a policy builds the block's agents. Channels and routers have their numbers within the block here.
+/// The data of a block from which a policy builds the block's agents. Channels and routers are numbered within the block.
 #[derive(Debug)]
 pub struct BlockSite {
     /// The output channels of the routers, in the order of their ports. If the policy manages links of terminals, the channels from
@@ -49,7 +49,7 @@ pub struct RouterSite {
     pub id: u32,
     /// Coordinates of the router.
     pub coords: u64,
-    /// Index in the block of the router's first channel.
+    /// Index of the router's first channel among the channels of the block.
     pub base: u32,
 }
 
@@ -60,8 +60,8 @@ pub struct Probes {
     pub departures: bool,
     /// Heads whose route the routing chose from the queues of their router (`at_head`).
     pub routed: bool,
-    /// Flits that start to wait for a channel. The engine only counts these flits for [`Channels::queued`]. The engine does not call the
-    /// agents for these flits. If the field `queued` is false, each call of [`Channels::queued`] counts the flits in the queues.
+    /// Flits that start to wait for a channel. The engine only counts these flits for [`Channels::queued`], and makes no call for them. If
+    /// this field is false, each call of [`Channels::queued`] counts the flits in the queues.
     pub queued: bool,
 }
 
@@ -71,21 +71,22 @@ pub trait Agents: Kept + Any + Debug + Send {
         Probes::default()
     }
 
-    /// Called in cycle 0, when the run begins. In this call agents set their first timers, for cycles after 0. In this call agents also
-    /// take their actions for cycle 0.
+    /// Called in cycle 0, when the run begins. In this call agents take their actions for cycle 0, and set their first timers, for cycles
+    /// after 0.
     fn start(&mut self, _channels: &mut dyn Channels) {}
 
     /// Called with the timers that end in this cycle, in ascending order.
     fn timers(&mut self, _ended: &[u32], _channels: &mut dyn Channels) {}
 
-    /// Called while no packet is in flight in the network. Returns a period if, while the network stays idle, timer `who` only sets itself
-    /// again, one period later, each time it ends. The engine then skips the calls for this timer while the network is idle. An agent that
-    /// counts the ends of a timer returns `None` (the default): the engine then skips no call.
+    /// Called while no packet is in flight in the network. In an idle network, the end of timer `who` possibly has only one effect: the
+    /// agent sets the timer again, one period later. In this case the method returns the period [cycles]. The engine then skips the calls
+    /// for this timer while the network is idle. An agent that counts the ends of a timer must return `None` (the default): the engine then
+    /// skips no call.
     fn rests(&self, _who: usize, _channels: &dyn Channels) -> Option<u64> {
         None
     }
 
-    /// Called with the closed channels of which the last VC has become free (in ascending order). If a channel had no held VC when it was
+    /// Called with the closed channels whose last held VC has become free (in ascending order). If a channel had no held VC when it was
     /// closed, the engine makes this call in the same cycle, after `timers`.
     fn drained(&mut self, _drained: &[u32], _channels: &mut dyn Channels) {}
 
@@ -94,7 +95,7 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// on the order of requests and departures in a cycle.
     fn wanted(&mut self, _channel: usize, _channels: &mut dyn Channels) {}
 
-    /// Called with the channels that were about to be switched off and that packets have chosen since the last cycle (in ascending order).
+    /// Called with the channels that were about to be switched off, but that packets have chosen since the last cycle (in ascending order).
     fn wanted_back(&mut self, _wanted: &[u32], _channels: &mut dyn Channels) {}
 
     /// Called when a control packet, or a message on a side channel, has arrived.
@@ -103,14 +104,14 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// Called when a head on a detour has chosen a hop ([`Detour`]).
     fn goes_around(&mut self, _detour: Detour) {}
 
-    /// Called when a packet of one flit leaves on another path after it had chosen a detour over this channel.
+    /// Called when a packet of one flit had chosen a detour over this channel, but leaves on another path.
     fn not_around(&mut self, _channel: usize) {}
 
     /// Called when the routing has chosen a hop for a head from the queues of the head's router.
     fn routed(&mut self, _packet: &Packet) {}
 
-    /// Called when a head with a route reported to `routed` meets a failed link and takes another link. The arguments are the packet with
-    /// its old route, and the packet with its new route.
+    /// Called when a head meets a failed link and takes another link, after its first route was reported to `routed`. The arguments are the
+    /// packet with its old route, and the packet with its new route.
     fn rerouted(&mut self, _before: &Packet, _now: &Packet) {}
 
     /// Called with flits that have arrived at inputs of the block in this cycle. The cycle loop may make several calls per cycle.
@@ -167,7 +168,7 @@ pub struct Departure {
     pub delivered: Option<u32>,
 }
 
-/// A report that a packet on a detour has chosen a hop over channel `over` in cycle `now`.
+/// A report about packet `packet`, which is on a detour: the packet has chosen a hop over channel `over` in cycle `now`.
 #[derive(Debug, Clone, Copy)]
 pub struct Detour {
     pub now: u64,
@@ -181,8 +182,8 @@ pub struct Detour {
     pub leaves_on: Option<u8>,
 }
 
-/// A failure or return of a link or a router. `channel` is the side of the failed link at the router that gets the
-/// report.
+/// A failure or return of a link or a router. `channel`: the output channel, at the router that gets the report, of the affected link.
+/// `breaks`: true for a failure, false for a return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Breakage {
     pub channel: u32,
@@ -198,7 +199,7 @@ pub enum Cause {
     OwnRouter,
 }
 
-/// A head that waits because no path is usable, in VC `v` of input `i` of router `router`. The head must go to member `to` of subnetwork
+/// A head that waits in VC `v` of input `i` of router `router`, because no path is usable. The head must go to member `to` of subnetwork
 /// `d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Parked {
@@ -217,8 +218,8 @@ pub trait Channels {
 
     // ---- states -----------------------------------------------------------------------------------------------------
     fn state(&self, channel: usize) -> LinkState;
-    /// Sets the state under which energy is counted for the channel. The state does not decide whether packets may take the channel: `open`
-    /// and `close` decide this.
+    /// Sets the power state of the channel, by which the channel's energy is counted. The state does not decide whether packets may take
+    /// the channel: `open` and `close` decide this.
     fn enter(&mut self, channel: usize, state: LinkState);
     /// Closes a channel: from now on no head may take a VC of the channel. Packets that already hold a VC continue; the engine calls
     /// [`Agents::drained`] when the last of their flits has left the router. At the call of `drained`, granted flits can still wait for the
@@ -227,12 +228,12 @@ pub trait Channels {
     /// Opens a closed channel: heads may take its VCs from now on, even if packets still hold some of them. If heads may already wait for
     /// the channel, call `look_again` afterwards.
     fn open(&mut self, channel: usize);
-    /// Makes heads check the channel again: those that wait for it, and those that choose among outputs at its router.
+    /// Makes heads check the channel again: the heads that wait for it, and the heads at its router that choose among several outputs.
     fn look_again(&mut self, channel: usize);
 
     // ---- activity of a channel
     // ----------------------------------------------------------------------------------------
-    /// Flits sent so far: the low 32 bits of the count.
+    /// Number of flits that the channel has sent so far, low 32 bits.
     fn flits(&self, channel: usize) -> u32;
     /// Flits per cycle that the channel can carry.
     fn bandwidth(&self, channel: usize) -> f64;
@@ -240,20 +241,20 @@ pub trait Channels {
     fn is_wanted(&self, channel: usize) -> bool;
     /// Whether a packet holds a VC of the channel.
     fn is_held(&self, channel: usize) -> bool;
-    /// Number of cycles since the channel became free to take another flit. The value is negative while granted flits wait: minus the
-    /// number of cycles until the channel is free.
+    /// Number of cycles since the channel became free to take another flit. While granted flits wait for the channel, the value is
+    /// negative: minus the number of cycles until the channel is free.
     fn free_for(&self, channel: usize) -> i32;
-    /// Number of flits that wait at the sender of the channel; at a terminal, the count stops at `most`. In a router, these flits belong to
-    /// packets that have this output: they wait in input queues or after the switch. At a terminal, these are the unsent flits of all
-    /// packets that were created before this cycle. While body flits move as a stream (a shortcut), this count is higher by one and `flits`
-    /// lower by one than without the shortcut. Streams exist only on channels from terminals that the policy does not manage. Each call of
-    /// `queued` counts the flits in the queues, unless [`Probes::queued`] makes the engine count flits when they arrive. Agents may call
-    /// `queued` only in `timers`: in `wanted` the number would depend on the order of requests.
+    /// Number of flits that wait at the sender of the channel; at a terminal, the count stops at `most`. In a router, these are the flits
+    /// of packets whose next hop is this channel. The flits wait in input queues or after the switch. At a terminal, these are the unsent
+    /// flits of all packets that were created before this cycle. While body flits move as a stream (a shortcut of the loop), `queued` is
+    /// higher by one, and `flits` lower by one, than without the shortcut. Streams exist only on channels from terminals that the policy
+    /// does not manage. Each call of `queued` counts the flits in the queues, unless [`Probes::queued`] makes the engine count flits when
+    /// they arrive. Agents may call `queued` only in `timers`, because in `wanted` the number would depend on the order of requests.
     fn queued(&self, channel: usize, most: u32) -> u32;
-    /// Maximum number of flits by which `queued` can grow from one cycle to the next; at least 1. `None`: `queued` can grow by all flits of
-    /// a queue at once, because heads choose their output late.
+    /// Maximum number of flits by which `queued` can grow from one cycle to the next; at least 1. `None`: heads choose their output late,
+    /// so `queued` can grow by all flits of an input queue at once.
     fn queue_growth(&self, channel: usize) -> Option<u32>;
-    /// Whether the buffer at the far end of the channel is empty and all its credits have returned.
+    /// Whether the buffer at the far end of the channel is empty and all credits of the channel have returned.
     fn credits_are_home(&self, channel: usize) -> bool;
     /// Latency [cycles] of a credit of the channel, or of a message on the link's side channel.
     fn credit_latency(&self, channel: usize) -> u64;
@@ -279,10 +280,10 @@ pub trait Channels {
     fn send(&mut self, channel: usize, frame: Frame) -> bool;
     /// Sends a message on the side channel of the link in cycle `at` or later.
     fn signal(&mut self, channel: usize, at: u64, wire: Wire, frame: Frame);
-    /// Delivers the frame to router `router` of this block again after some cycles.
+    /// Delivers the frame to router `router` of this block again after some cycles, so that the agent can retry an action.
     fn try_later(&mut self, router: usize, frame: Frame);
-    /// Delivers the frame to a router (numbered in the whole network) without a control packet, after twice the latency
-    /// of links of class `class`.
+    /// Delivers the frame to a router (numbered in the whole network) without a control packet. The delivery takes twice the latency of
+    /// links of class `class`; for very short links, the latency plus the time from a grant to the link.
     fn tell(&mut self, router: u32, class: u8, frame: Frame);
 
     // ---- faults -----------------------------------------------------------------------------------------------------
@@ -292,7 +293,7 @@ pub trait Channels {
     fn dead_ends(&self, channel: usize) -> u8;
     /// Heads of the block that wait because no path is usable.
     fn parked(&self) -> &[Parked];
-    /// Makes the parked heads of router `router` look for a path again. Agents call it when states of links have changed.
+    /// Makes the parked heads of router `router` look for a path again. Agents call this method when the states of links have changed.
     fn note_news(&mut self, router: usize);
     /// Records that router `router` of the block has been informed of a fault.
     fn warn(&mut self, router: usize);
@@ -304,13 +305,13 @@ pub trait Overseer: Kept + Any + Debug + Send {
     fn next(&self) -> u64;
     /// Called before each cycle `now`; the overseer acts only if `now` equals `next`.
     fn act(&mut self, network: &mut dyn Network, now: u64);
-    /// Called after `act`, while no packet is in flight in the network. If each act only schedules the next act while the network stays
-    /// idle, returns the cycles between two acts. The engine then skips acts by calling `skip`. By default this is `None`, and the
-    /// engine skips no act.
+    /// Called after `act`, while no packet is in flight in the network. If each `act` in an idle network only schedules the next `act`, the
+    /// method returns the number of cycles between two of them. The engine then calls `skip` instead of `act`. By default this is `None`,
+    /// and the engine skips no `act`.
     fn rests(&self, _network: &mut dyn Network) -> Option<u64> {
         None
     }
-    /// Postpones `next` by this number of cycles, a multiple of the time that `rests` returned.
+    /// Postpones `next` by this number of cycles, which is a multiple of the time that `rests` returned.
     fn skip(&mut self, _cycles: u64) {}
     /// Called before `act` if links or routers have failed or returned in the cycle before `now`.
     fn fault(&mut self, _network: &mut dyn Network, _now: u64) {}
@@ -331,7 +332,7 @@ pub trait Network {
     fn blocks(&self) -> usize;
     /// The agents of the power policy in block number `block`; `None` if the block has none.
     fn agents(&mut self, block: usize) -> Option<&mut dyn Agents>;
-    /// Calls `read` with the agents of the channel's block and returns the two numbers that `read` computes. The second argument of `read`
+    /// Calls `read` with the agents of the channel's block, and returns the two numbers that `read` returns. The second argument of `read`
     /// is the channel's number in that block.
     fn counts_of(&self, channel: u32, read: &dyn Fn(&dyn Agents, usize) -> [u32; 2]) -> [u32; 2];
     /// Writes into the table of the channel's router whether link `link` of its subnetwork `d` is active.
@@ -350,8 +351,8 @@ pub trait Network {
     fn credits_are_home(&self, channel: u32) -> bool;
     /// Number of flits that the channel has sent so far, like [`Channels::flits`].
     fn flits(&self, channel: u32) -> u32;
-    /// Flits per cycle that the channel can carry. The returned capacity is usually the bandwidth of the channel. If the buffer at the far
-    /// end has too few credits for the bandwidth, the capacity is the lower rate that the credits permit.
+    /// Flits per cycle that the channel can carry. This is usually the bandwidth of the channel. If the buffer at the far end has too few
+    /// slots for the bandwidth, it is the lower rate that the credits permit.
     fn throughput(&self, channel: u32) -> f64;
     /// Whether the link of the channel, or a router at one of its ends, has failed.
     fn is_broken(&self, channel: u32) -> bool;

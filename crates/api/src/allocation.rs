@@ -6,7 +6,7 @@ use crate::base::bits::Bits;
 use std::any::Any;
 use std::fmt::Debug;
 
-/// A switch allocator, which is at the same time its configuration.
+/// A switch allocator. The type with its configuration is also the allocator itself.
 ///
 /// # Safety
 /// The cycle loop executes the moves (pairs of an input and an output) without checking them. `allocate` must return the number of moves
@@ -51,7 +51,7 @@ pub trait AllocatorModel {
 #[derive(Debug, Clone, Copy)]
 pub struct Compiler(pub fn(allocator: &dyn Any, how: &dyn Any) -> Box<dyn Any>);
 
-/// Code that is generic over the type of the allocator, such as the compilation of the cycle loop for it. The compiler makes
+/// Code that is generic over the type of the allocator, such as the code that compiles the cycle loop for an allocator. The compiler makes
 /// one copy of this code for each type of allocator.
 pub trait UseAllocator {
     type Output;

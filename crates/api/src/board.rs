@@ -85,8 +85,8 @@ impl Board {
             }
         };
         let (every, delay) = (time(posts.every, "every")?, time(posts.delay, "delay")?);
-        // A block can be a window (at most `delay` cycles) ahead of another block. The block that is ahead must not overwrite a post that
-        // the other block still reads, up to `every + delay` cycles after the post.
+        // Between two meetings, a block can be up to `delay` cycles ahead of another block. The block that is ahead must not overwrite a
+        // post that the other block still reads, up to `every + delay` cycles after the post.
         let kept = delay.saturating_mul(2).div_ceil(every).saturating_add(2 + MOST_BACK);
         let (numbers, all) = (posts.numbers, kept.saturating_mul(routers as u64 * posts.numbers as u64));
         if all > MAX_KEPT {
@@ -134,7 +134,7 @@ impl Board {
         }
     }
 
-    /// The last posts that routers can read in cycle `now`, or the posts made `back` posts earlier.
+    /// The last post of every router that can be read in cycle `now`; with `back` = 1, the post before it.
     #[inline]
     pub fn known(&self, now: Cycles, back: u64) -> Post<'_> {
         debug_assert!(back <= MOST_BACK, "the board keeps no post that is older than {MOST_BACK} before the last");
@@ -167,7 +167,7 @@ mod tests {
                 if board.is_due(now) {
                     (0..3).for_each(|r| board.post(now, r, &[now as u32 + 1, 1000 * r]));
                 }
-                // a block that is behind by a whole window still reads the posts of its own time
+                // a block that is behind by up to `delay` - 1 cycles still reads the posts of its own time
                 for reader in now.saturating_sub(delay - 1)..=now {
                     let last = reader.checked_sub(delay).map(|then| then / every * every);
                     let last = [last, last.and_then(|last| last.checked_sub(every))];

@@ -1,7 +1,7 @@
 //! Message classes, and the queues of network interfaces.
 //!
-//! Each message class can have its own VCs, so that no class blocks another. A message class may have priority over
-//! others, and a limit on the rate of its queues in network interfaces.
+//! Each message class can have its own VCs, so that no class blocks another. A message class may have priority over others, and a limit on
+//! the rate at which its queues in network interfaces inject flits.
 
 use crate::state::rate::Rate;
 use schemars::JsonSchema;
@@ -15,12 +15,12 @@ pub const MAX_QUEUES: u32 = 64;
 /// How a message class gets its VCs on each channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClassVcs {
-    /// The class gets an equal share of the VCs that no class has requested by number.
+    /// The class gets an equal share of the VCs that remain after all classes with `Own`.
     #[default]
     Equal,
     /// The class gets this number of VCs that no other class uses.
     Own(u32),
-    /// All classes with this setting share one equal share of the VCs.
+    /// All classes with this setting together get one equal share, and use its VCs in common.
     Shared,
 }
 

@@ -1,8 +1,8 @@
 //! Clocks: sources that create packets at random times, one clock per terminal. A clock returns the creation time and destination of each
 //! packet of its terminal, through all phases of a job.
 //!
-//! A clock runs in virtual time, which may be behind the simulated time. The network interface reads a clock only when the previous packet
-//! has left. Therefore memory does not grow under overload: the backlog is computed from the clock.
+//! A clock may be behind the simulated time, because the network interface asks it for a packet only when the previous packet has left.
+//! Therefore the backlog of an overloaded network needs no memory: Weft computes the backlog from a copy of the clock.
 
 use super::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place, Sources};
 use crate::base::kept::Kept;
@@ -27,7 +27,8 @@ struct Rate {
     /// Length of every packet [flits]; `None` if packets have different lengths.
     packet_flits: Option<u16>,
     phase: u32,
-    /// Packets created before this cycle need no check by `settle`: the end of the phase, or 0 for a batch and for clocks that may wait.
+    /// Packets created before this cycle need no check by `settle`. The value is the end of the phase; it is 0 for a batch and for clocks
+    /// that may wait.
     plain_until: u64,
     /// First cycle after this phase.
     until: u64,
@@ -41,7 +42,7 @@ pub struct Clocks {
     rates: Vec<Rate>,
     /// Lengths of packets.
     lengths: Lengths,
-    /// Index into `rates`, by phase and rank.
+    /// For each phase and rank, the index into `rates`.
     rate_of: Vec<Vec<u16>>,
     /// First cycle of each phase.
     starts: Vec<u64>,
@@ -71,7 +72,7 @@ pub struct Clock {
 }
 
 impl Clocks {
-    /// Refuses batches, loads and phases that are not consistent.
+    /// Refuses batches, loads and phases that do not fit the job.
     pub fn check(site: &JobSite) -> Result<(), Refusal> {
         let (ranks, job) = (site.terminals.len(), site.job);
         let most = site.batch.and_then(|batch| batch.iter().max());
@@ -222,7 +223,8 @@ impl Clocks {
         }
     }
 
-    /// Length of the next packet, from a hash of (seed, terminal, number of the packet). The clock therefore stores nothing for it.
+    /// Length of the next packet, from a hash of (seed, terminal, number of the packet). Therefore the clock needs no random stream for
+    /// lengths.
     #[inline(never)]
     fn drawn_length(&self, clock: &Clock) -> u16 {
         let terminal = self.terminals.get(clock.rank as usize).copied().unwrap_or(clock.rank);
@@ -245,8 +247,8 @@ impl Clocks {
     }
 
     /// Checks cycle `at`, which the injection process returned for the next packet after cycle `after`. If `at` is after the end of the
-    /// phase, the process of the next phase draws again (exact for a process without memory). Returns [`NOT_DUE`] if the clock creates no
-    /// more packets, or must wait.
+    /// phase, the process of the next phase draws a new cycle. For a process without memory this is exact. Returns [`NOT_DUE`] if the clock
+    /// creates no more packets, or must wait.
     #[inline(never)]
     fn settle(&self, clock: &mut Clock, after: u64, mut at: u64, waits: bool) -> u64 {
         let rank = clock.rank as usize;

@@ -40,7 +40,8 @@ impl Common {
         key_of(p, class, self.class_bits)
     }
 
-    /// Index of the requests for VC class `class` of output `o` (numbered in the block or in a router), among the requests for all outputs.
+    /// Index, in a table of requests, of the requests for VC class `class` of output `o`. The table and `o` are both of the block, or both
+    /// of one router.
     #[inline(always)]
     pub fn slot(&self, o: usize, class: usize) -> usize {
         o << self.class_bits | class

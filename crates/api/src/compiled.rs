@@ -1,5 +1,5 @@
-//! A built routing in the form that the cycle loop calls: one virtual call per hop. The called code is compiled for this routing and for
-//! ports of one width, so it makes no other virtual call.
+//! A built routing in the form that the cycle loop calls, with one virtual call per hop. The called code is compiled for this routing and
+//! for one number of VCs per port, so it makes no other virtual call.
 
 use super::routing::{AnyRouting, Hop, Routing};
 use super::view::{Queues, View};
@@ -7,12 +7,12 @@ use crate::state::{Packet, UNDECIDED, key_of};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A shared routing that can become a trait object. (A call through a `Box` of this type takes fewer instructions than a call through an
-/// `Arc` of a trait object, which must first compute the address of its value.)
+/// A shared routing that can become a trait object. (The cycle loop calls a `Box` of this type. This takes fewer instructions than a call
+/// of an `Arc<dyn ...>`, which must first compute the address of its value.)
 #[derive(Debug)]
 pub struct Compiled<R>(pub Arc<R>);
 
-/// Route computation one hop ahead, before the packet has reached the router of the hop.
+/// Route computation one hop ahead: before the packet has reached the router at which it takes the hop.
 pub trait Ahead: Debug + Send + Sync {
     /// Route key of the hop that the routing's `next` returns at router number `router` with coordinates `at`; [`UNDECIDED`] if `next`
     /// returns none.
@@ -80,7 +80,7 @@ pub trait ForPorts<const V: usize> {
     fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<V>>;
 }
 
-/// All numbers of VCs (widths) for which the cycle loop is compiled.
+/// The numbers of VCs per port for which the cycle loop is compiled.
 #[derive(Debug)]
 pub struct Widths;
 

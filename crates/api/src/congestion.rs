@@ -27,7 +27,7 @@ pub struct FlowMemory {
     pub by_size: u32,
     /// Flits of the flow sent since its byte counter last expired.
     pub sent: u64,
-    /// Index of the flow's present delay in a table of delays.
+    /// Index of the flow's present delay in the control's table of delays.
     pub index: u32,
 }
 
@@ -68,8 +68,7 @@ pub struct LineSite {
 }
 
 impl LineSite {
-    /// Refuses a marking threshold that is longer than the queue of any output can become. `path`: the key with the
-    /// threshold.
+    /// Refuses a marking threshold that no queue of an output can reach. `path`: the key with the threshold.
     pub fn check_reached(&self, queue: Bits, path: &str) -> Result<(), Refusal> {
         let most = u64::from(self.most_queued) * self.flit_bits;
         if queue.0 < most {

@@ -89,7 +89,7 @@ pub struct ControlPacket {
     pub kind: ControlKind,
     /// The router at the far end of the link that the packet is about; `None` if that link connects the sender and the receiver.
     pub about: Option<u32>,
-    /// The number [flits] by which the receiver compares requests; `None` if the packet is not a request.
+    /// For a request, the number [flits] by which the receiver compares it with other requests; `None` if the packet is not a request.
     pub value: Option<u32>,
     /// A further bit of information; its meaning depends on the kind of the packet.
     pub flag: bool,

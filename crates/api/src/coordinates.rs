@@ -49,8 +49,9 @@ pub fn of_all(graph: &Graph) -> Vec<u64> {
 pub const LEVEL: u32 = 56;
 pub const DIGITS: u64 = (1 << LEVEL) - 1;
 
-/// Whether the router at coordinates `at` is above the leaf router `dest` of a tree, or is this leaf. Links below a router lead to routers
-/// that differ only in the digits below its level. Therefore all leaves below a router have its other digits.
+/// Whether the router at coordinates `at` is above the leaf router `dest` of a tree, or is this leaf. Links down from a router lead to
+/// routers that differ from it only in the digits below its level. Therefore all leaves below a router have the router's digits from its
+/// level on.
 #[inline(always)]
 pub fn is_above(at: u64, dest: u64) -> bool {
     ((at ^ dest) & DIGITS) >> (8 * (at >> LEVEL)) == 0

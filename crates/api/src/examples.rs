@@ -23,8 +23,8 @@ pub struct Example<M> {
     pub bounds: Vec<Bound>,
 }
 
-/// The load that a network accepts under a routing if only the links limit it; the author derives it by hand. Usually the author chooses
-/// the routing's worst traffic pattern.
+/// The load that a network accepts under a routing if only the bandwidth of links limits it. The author of the routing derives the load by
+/// hand, usually for the routing's worst traffic pattern.
 #[derive(Debug, Clone)]
 pub struct Bound {
     pub topology: TopologyConfig,
@@ -78,8 +78,7 @@ impl<M> Example<M> {
 /// The most routers of a small network, and the range of its number of terminals.
 const ROUTERS: u32 = 40;
 const TERMINALS: std::ops::RangeInclusive<u32> = 8..=72;
-/// The longest path of a small network \[links\]. If paths are no longer, a routing that needs a VC class per hop has
-/// enough VCs.
+/// The longest path of a small network \[links\]. On paths of at most this length, a routing that needs a VC class per hop has enough VCs.
 const DIAMETER: u32 = 5;
 
 /// The examples of topologies that are small enough to run with every routing, each with its graph.
@@ -91,8 +90,8 @@ pub fn small_networks() -> Vec<(TopologyConfig, Graph)> {
     built.filter(|(_, graph)| is_small(graph)).collect()
 }
 
-/// Networks of several planes are left out, because they refuse routings that use numbers of other routers; `engine/tests/planes.rs` tests
-/// them.
+/// Whether the network is small and has only one plane. Networks of several planes refuse some routings, such as routings that read numbers
+/// posted by other routers; `engine/tests/planes.rs` tests them.
 fn is_small(graph: &Graph) -> bool {
     graph.planes() == 1
         && graph.routers() <= ROUTERS

@@ -85,8 +85,8 @@ impl<const V: usize> HeadRouting<V> for HeadsInClasses<V> {
     }
 }
 
-/// The view of a router that the routing gets for one packet. The routing names queues by its own VC classes. The view reads the queues of
-/// the finer VC classes, and converts the hops that it returns to the VC classes of the routing.
+/// The view of a router that the routing gets for one packet. The routing passes hops with its own VC classes. The view reads the queues of
+/// the finer VC classes of these hops. Hops that the view returns have the VC classes of the routing again.
 struct OfPacket<'a> {
     here: &'a dyn View,
     refined: &'a Refined,
@@ -95,8 +95,8 @@ struct OfPacket<'a> {
 }
 
 impl OfPacket<'_> {
-    /// Converts the VC class of a hop to the finer one. The seed is 0 because only schemes that look ahead need it, and Weft refuses
-    /// these schemes with a routing that decides at heads.
+    /// Converts the VC class of a hop to the finer one. The seed is 0, because only queueing schemes that look ahead use it. Weft refuses
+    /// such a scheme together with a routing that decides at heads.
     fn hop(&self, hop: Hop) -> Hop {
         self.refined.taken(self.router, &self.packet, hop, 0)
     }

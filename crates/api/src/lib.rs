@@ -3,8 +3,8 @@
 //! engine's other crates.
 //!
 //! Each file here covers one subject: `routing`, `policy`, `allocation`, `workload` and `recording` contain the traits of the families. The
-//! files not listed here contain the types that these traits use. `weft-kernel`, the crate with the simulation loop, uses these traits, but
-//! no specific model.
+//! other files contain the types that these traits use. `weft-kernel`, the crate with the simulation loop, uses these traits, but no
+//! specific model.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

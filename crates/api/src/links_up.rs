@@ -1,9 +1,10 @@
 //! The upward links of a tree that packets may take after some links have failed. Without faults, the widths (`widths.rs`) give the upward
 //! links in use. With faults, an overseer publishes two sets: the upward links in use, and the upward links that have failed.
 //!
-//! In these tables a link belongs to the router at its lower end. While a packet goes up, the lowest digits of its present router show
-//! which upward links it has chosen. On its way down, the packet visits routers above its destination that have the same lowest digits.
-//! Therefore a choice needs two working links: this router's link, and the same link of the opposite router, which is above the
+//! In these tables an upward link belongs to the router at its lower end. The numbers of the links that a packet has chosen on its way up
+//! are the lowest digits of its present router's coordinates. On its way down, the packet visits routers above its destination that have
+//! the same lowest digits. Therefore a choice needs two working links: the upward link of the present router, and the upward link with the
+//! same number of the opposite router. The opposite router has the same level and lowest digits as the present router, and is above the
 //! destination. The router at the upper end of a chosen link must also have a choice with working links.
 
 use crate::base::kept::Value;
@@ -18,8 +19,8 @@ pub type Ups = u128;
 pub struct LinksUp {
     /// Number of upward links of each router.
     pub radix: u32,
-    /// Upward links in use, by level and by the choices below that level. A router that packets cannot reach by links in use has none. All
-    /// pods have the same upward links in use, so the table has one copy.
+    /// Upward links in use, by level and by the choices below that level. A router that packets cannot reach by links in use has no upward
+    /// link in use. All pods (subtrees below the top level) have the same upward links in use, so one table serves all pods.
     pub used: Vec<Vec<Ups>>,
     /// The same table for links that will be switched off soon: packets that have already chosen these links may still use them.
     pub leaving: Vec<Vec<Ups>>,
@@ -27,8 +28,8 @@ pub struct LinksUp {
     pub broken: BTreeMap<u64, Ups>,
 }
 
-/// The number that encodes the choices below `level` on the path up to the router with these coordinates. (The choices in a packet use the
-/// same code.)
+/// The index that encodes the choices below `level` on the path up to the router with these coordinates. (A packet's choices are encoded in
+/// the same way.)
 #[inline(always)]
 pub fn choices_below(coords: u64, level: usize, radix: u32) -> usize {
     let digits = coords.to_le_bytes();
@@ -63,9 +64,9 @@ impl LinksUp {
         self.used[level][choices_below(upper, level, self.radix)] >> up & 1 != 0
     }
 
-    /// The upward links that a packet to `dest` may choose at the router `at`, which is not above `dest`. On paths that begin with these
-    /// links, all further links work. If no upward link has this property, the result is all links in use. The returned links are on, but
-    /// may have failed; a packet that meets a failed link is discarded.
+    /// The upward links that a packet to `dest` may choose at the router `at`, which is not above `dest`. From each of these links, a path
+    /// of working links leads on to `dest`. If there is no such link, the result is all links in use. These links are on, but they have
+    /// possibly failed; a packet that meets a failed link is discarded.
     pub fn choices(&self, at: u64, dest: u64) -> Ups {
         match self.good(at, dest) {
             0 => self.open(at),

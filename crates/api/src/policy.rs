@@ -8,8 +8,8 @@ use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, LinkClasses, Refusal, Remark};
 
-/// Kinds of information about dark links that a policy can offer. A policy offers one of these kinds, and a routing
-/// declares the kinds that it can use.
+/// Kinds of information about dark links that a policy can offer. A policy offers one kind, and a routing declares all kinds that it can
+/// use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LinkKnowledge {
     /// No information.
@@ -41,11 +41,11 @@ impl LinkKnowledge {
 pub struct Offers {
     /// The kind of information about links that routings receive.
     pub links: LinkKnowledge,
-    /// A packet that meets a dark link waits until the link is on again. The packet wakes the link, or the link wakes at a fixed time. A
-    /// routing that avoids dark links is not compatible with this policy.
+    /// A packet that meets a dark link waits until the link is on again. The link wakes because of the packet, or at a fixed time. A
+    /// routing that avoids dark links is not compatible with such a policy.
     pub packets_wait_for_links: bool,
     /// In every cycle, each neighbour is reachable over a link that carries packets. For this, one link of each trunk stays on, or links
-    /// stay on at a lower rate. Therefore no packet waits for a link, and routings need no information about links.
+    /// switch only to modes of a lower rate. Therefore no packet waits for a link, and routings need no information about links.
     pub always_carries: bool,
     /// If links or routers have failed, the policy switches other links on to replace them.
     pub replaces_failed_links: bool,
@@ -77,7 +77,7 @@ impl Offers {
 /// Properties of the network for which a policy is built.
 pub struct Site<'a> {
     pub graph: &'a Graph,
-    /// Computes the coordinates of each router, on topologies with coordinates.
+    /// Computes the coordinates of each router, on topologies that have coordinates.
     pub coords: fn(&Graph) -> Vec<u64>,
     /// For each link class, whether the policy manages its links.
     pub managed: &'a [bool],
@@ -87,7 +87,7 @@ pub struct Site<'a> {
     pub router_delay: Cycles,
     /// Full rate [flits/cycle] of each link class.
     pub rates: &'a [Rate],
-    /// Capacity [flits] of the buffer at the end of a channel of each link class, over all VCs.
+    /// For each link class, the capacity [flits] of the buffer at the end of a channel, over all VCs.
     pub rooms: &'a [u64],
     pub cycle_fs: u128,
     /// Size of a flit [bits].
@@ -190,14 +190,14 @@ pub struct OffTime {
 
 /// The configuration of a power policy. Each policy also declares the constant `OFFERS`, which does not depend on the policy's parameters.
 pub trait PolicyModel {
-    /// The link states that a channel can have under this policy, from the table `modes` of the run. The power model must define the power
-    /// of each of these states. Refuses modes that the policy's parameters name but the table does not contain.
+    /// The link states (modes) in which a channel can be under this policy, chosen from `modes`, the table of the run. The power model must
+    /// define the power of each returned state. Refuses modes that the policy's parameters name but the table does not contain.
     fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal>;
 
-    /// A time [cycles] in which the policy takes each of its decisions at least once. If power states were constant only for a shorter
-    /// time, they can still change. `None` if no state has to settle: the policy never switches a channel during a run, or switches only at
-    /// known times that do not repeat. The method has no default, because otherwise the engine would measure a policy that forgets it
-    /// before the links have settled.
+    /// A time [cycles] in which the policy takes each of its decisions at least once. Power states that were constant for a shorter time
+    /// have not necessarily settled. `None` if no state has to settle: the policy never switches a channel during a run, or switches only
+    /// at known times that do not repeat. The method has no default: for a policy that does not implement it, the engine would start the
+    /// measurement before the links have settled.
     fn settling_period(&self, graph: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
 
     /// Whether all working links are on in every cycle with the policy's parameters. By default this is true only for policies whose only
@@ -211,8 +211,8 @@ pub trait PolicyModel {
         Ok(Schedule::default())
     }
 
-    /// The longest time for which a packet waits for one link only because the link is off. By default this is 0: all waits count as
-    /// queueing, and none is attributed to the policy.
+    /// The longest time [cycles] for which a packet waits for one link only because the link is off. By default this is 0: all waits count
+    /// as queueing, and none is attributed to the policy.
     fn longest_wait(&self, _cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(0)
     }
@@ -245,12 +245,13 @@ pub trait PolicyModel {
 
 /// A policy built for one network.
 pub trait Policy: Debug + Send + Sync {
-    /// State in cycle 0 of the link between routers `a` and `b`, if the policy manages the link's class.
+    /// State in cycle 0 of the link between routers `a` and `b`. Called only for links of classes that the policy manages.
     fn first_state(&self, _a: u32, _b: u32) -> LinkState {
         LinkState::On
     }
 
-    /// The hub of every subnetwork: the member that has links to all other members.
+    /// Member number of the hub in every subnetwork. If the policy keeps only a star of links on in a subnetwork, the hub is the centre of
+    /// this star.
     fn hub(&self) -> u8 {
         0
     }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::{Refusal, Share};
 
-/// A packet's crossing of a channel: the data from which a scheme chooses the lane. Of the packet, a scheme sees only the two terminals, so
-/// it returns the same lane at every call.
+/// A packet's crossing of a channel: the data from which a scheme chooses the lane. A scheme sees only the two terminals of the packet.
+/// Therefore it returns the same lane whenever it is called for this packet and channel.
 #[derive(Debug, Clone, Copy)]
 pub struct Crossing {
     /// The source and destination terminals of the packet.
@@ -42,7 +42,7 @@ pub trait Scheme: Debug + Send + Sync {
 }
 
 /// Parameters of lanes that routers assign to congested outputs during a run ("set aside"). Lane 0 of each VC class is the normal queue;
-/// the other lanes can be set aside.
+/// the other lanes can be set aside, each for one congested output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetAside {
     /// Number of queues that can be set aside in each VC class of a channel.
@@ -50,8 +50,8 @@ pub struct SetAside {
     /// Threshold [flits]: an output is congested if at least this number of flits wait for it in the normal queues of
     /// its router.
     pub detect: u32,
-    /// Threshold [flits] for a queue that the next router has set aside. If the queue has at least this number of flits, the router gives
-    /// tokens to its upstream neighbours.
+    /// Threshold [flits] for a queue that a router's downstream neighbour has set aside. If that queue has at least this number of flits,
+    /// the router gives tokens to its own upstream neighbours. They then also set a queue aside.
     pub spread: u32,
     /// Number of cycles after which an empty queue is no longer set aside.
     pub linger: u64,
@@ -92,11 +92,12 @@ pub trait QueueingModel {
         false
     }
 
-    /// Number of queues of a port, as the scheme defines a queue.
+    /// Number of queues of an input port, as the scheme counts queues. Most schemes count them in one VC class, others in all VC classes
+    /// together.
     fn queues(&self, graph: &Graph) -> u32;
 
-    /// Number of parts into which the scheme divides the memory of a port, if the routing has `classes` VC classes at the port. By default
-    /// each VC class has the number of parts that `queues` returns.
+    /// Number of parts into which the scheme divides the memory of an input port, if the routing has `classes` VC classes there. By default
+    /// each VC class has as many parts as `queues` returns.
     fn parts(&self, graph: &Graph, classes: u32) -> u32 {
         self.queues(graph) * classes
     }
@@ -113,8 +114,9 @@ pub trait QueueingModel {
         Ok(None)
     }
 
-    /// Number of destinations that have a separate queue at every input, in an ideal map in addition to the VCs. The lane of a packet is
-    /// then its destination modulo the number of VCs, and has no effect on waiting. `None`: each queue of the scheme is a VC.
+    /// Number of destinations that have a separate queue at every input. These queues (an "ideal map") exist in addition to the VCs. The
+    /// lane of a packet is then its destination modulo the number of VCs, and does not determine which packets it waits for. `None`: each
+    /// queue of the scheme is a VC.
     fn ideal_queues(&self, _graph: &Graph) -> Option<u32> {
         None
     }
@@ -139,13 +141,14 @@ pub struct SetAsideCount {
     /// Number of notifications sent in the whole run: one for each given or returned token.
     pub sent: u64,
     pub arrived: u64,
-    /// Number of packets, in the whole run, that waited in a queue set aside until older packets in other queues of the channel had left.
+    /// Number of packets in the whole run that were the first in a queue set aside, and had to wait there. They waited until older packets
+    /// in other queues of the same channel had left.
     pub fenced: u64,
-    /// Number of heads, in the window, of packets for a congested output that got no queue, because other outputs used all queues of their
-    /// channel. These heads wait in normal queues, or in a queue set aside from which they continue into the queue of another output,
-    /// farther away.
+    /// Number of heads in the window that need a congested output and got no queue set aside, because other outputs used all these queues
+    /// of the channel. The heads wait in normal queues, or in a queue set aside from which they continue into the queue of another output,
+    /// farther downstream.
     pub unserved: u64,
-    /// Sum over the cycles of the window of the number of queues set aside.
+    /// Number of queues set aside, summed over the cycles of the window.
     pub line_cycles: u64,
 }
 

@@ -17,14 +17,15 @@ const MAX_ROWS: usize = 100_000_000;
 /// Description of a recorded table, for the documentation of results and for programs that read the table.
 #[derive(Debug, Clone, Copy)]
 pub struct TableInfo {
-    /// Content of the table in a few words, for a sentence: they begin with a small letter.
+    /// Content of the table in a few words that begin with a small letter, for use inside a sentence.
     pub meaning: &'static str,
     /// Sentences about the meaning of a row, and about the part of the run that the table covers.
     pub rows: &'static str,
     /// Whether a row limit can end the table before the end of the run. If the table has a row limit, the summary has the key
     /// `NAME_complete`.
     pub bounded: bool,
-    /// Whether the summary of the run also contains the rows, as a list under the name of the recording. Only tables of few rows use this.
+    /// Whether the summary of the run also contains the rows, as a list under the name of the recording. Only tables with few rows set this
+    /// flag.
     pub in_summary: bool,
     /// All columns that the table can have, in their order.
     pub columns: fn() -> Vec<Heading>,
@@ -159,7 +160,7 @@ impl Table {
 pub struct NetworkSite {
     /// Length of a cycle [fs].
     pub cycle_fs: u128,
-    /// Number of channels in the network, and of rows in channels.parquet.
+    /// Number of channels in the network; channels.parquet has one row for each of them.
     pub channels: usize,
     /// Number of channels that the power policy manages.
     pub managed: usize,
@@ -186,7 +187,7 @@ pub struct TerminalSet {
 }
 
 impl NetworkSite {
-    /// Converts a time of a recording to whole cycles; refuses 0 cycles, with the key `path`.
+    /// Converts a time of a recording to whole cycles. Refuses 0 cycles, with the key `path` as the place of the fault.
     pub fn cycles(&self, time: Time, path: &str) -> Result<Cycles, Refusal> {
         Ok(time.duration(self.cycle_fs, path)?.above_zero(path)?.cycles)
     }
@@ -202,8 +203,8 @@ pub fn most_rows(most: u32, path: &str) -> Result<usize, Refusal> {
     Ok(most)
 }
 
-/// Data of a block from which its recorder is made, before cycle 0. Later calls of the recorder identify a channel by its index in
-/// `channels`.
+/// Data of a block from which a recording makes the block's recorder, before cycle 0. Later calls of the recorder identify a channel by its
+/// index in `channels`.
 #[derive(Debug, Clone, Default)]
 pub struct RecorderSite {
     /// Numbers in the whole network of the block's routers.
@@ -228,7 +229,7 @@ pub struct Receiver {
 pub struct Sender {
     /// The channel's row in channels.parquet; `None` for a port without a link.
     pub row: Option<u32>,
-    /// Index in the block of the sending router; `None` for an injection channel.
+    /// Index of the sending router in the block; `None` for an injection channel.
     pub router: Option<u32>,
     pub class: u8,
     /// Whether the power policy manages the channel.
@@ -237,7 +238,7 @@ pub struct Sender {
     pub state: LinkState,
 }
 
-/// Activity of a channel from cycle 0 up to a sample.
+/// Flits of a channel from cycle 0 up to a sample, and its power state at the sample.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Reading {
     /// Number of flits that the channel has sent since cycle 0.
@@ -260,11 +261,11 @@ pub struct QueueReading {
 pub struct PartCrossed<'a> {
     pub channel: usize,
     pub vc: u8,
-    /// The packet on a channel to a terminal. `None` on other channels, for the last packet that crossed on this VC: its head may be in
-    /// another block.
+    /// On a channel to a terminal, the packet. On other channels `None`, because the head of the packet is possibly in another block. The
+    /// packet is then the last packet on this VC.
     pub packet: Option<&'a Packet>,
-    /// Number of flits that [`Recorder::crosses`] has counted and that have not crossed yet. If negative: minus the number of flits that
-    /// have crossed and that [`Recorder::crosses`] has not counted.
+    /// Number of flits that [`Recorder::crosses`] has counted but that have not crossed yet. A negative number is minus the number of flits
+    /// that have crossed but that [`Recorder::crosses`] has not counted.
     pub missing: i64,
 }
 
@@ -281,8 +282,8 @@ pub struct ControlArrival {
 }
 
 /// A recorder: the part of a recording that receives the events of one block of routers. By default the methods of a recorder do nothing.
-/// The table made from all parts must not depend on the division of routers into blocks. For example, a part can store integers that are
-/// added up, or events that are sorted.
+/// The table that a recording makes from all its parts must not depend on the division of routers into blocks. For example, the parts can
+/// store integers, which the recording adds up, or events, which it sorts.
 #[allow(unused_variables, reason = "the names say what a recorder is told")]
 pub trait Recorder: Kept + Any + Debug + Send {
     /// Called when a channel changes its power state, by the policy or by a fault.
@@ -292,14 +293,14 @@ pub trait Recorder: Kept + Any + Debug + Send {
     /// only if [`Recording::HEARS_DELIVERIES`] is true.
     fn delivered(&mut self, packet: &Packet, at: u64, inside: bool) {}
 
-    /// Called for each channel that a packet crosses, once per packet and channel. For an injection channel, the call is at the creation of
-    /// the packet. For a channel between routers the call is at the departure of the head, and for a channel to a terminal at that of the
-    /// tail. `vc`: the VC of the channel that the packet uses. For an injection channel `vc` is 0, because its packets never interleave.
-    /// Called only if [`Recording::HEARS_PATHS`] is true.
+    /// Called for each channel that a packet crosses, once per packet and channel. The call for an injection channel is at the creation of
+    /// the packet. The call for a channel between routers is at the departure of the head. The call for a channel to a terminal is at the
+    /// departure of the tail. `vc`: the VC of the channel that the packet uses. For an injection channel `vc` is 0, because its packets
+    /// never interleave. Called only if [`Recording::HEARS_PATHS`] is true.
     fn crosses(&mut self, channel: usize, vc: u8, packet: &Packet) {}
 
-    /// Called with the packets of which only some flits have crossed a channel. The engine calls this after [`Recorder::window_begins`] and
-    /// before [`Recorder::window_ends`], so that recorders can count flits exactly. Called only if [`Recording::HEARS_PATHS`] is true.
+    /// Called with the packets of which only some flits have crossed a channel, so that recorders can count flits exactly. The engine calls
+    /// it after [`Recorder::window_begins`], and before [`Recorder::window_ends`]. Called only if [`Recording::HEARS_PATHS`] is true.
     fn part_crossed(&mut self, packets: &[PartCrossed]) {}
 
     /// Called when a router of the block sends a control packet. `number` is the number of the packet among those sent
@@ -385,7 +386,7 @@ pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
     /// Makes the recorder of one block. Refuses wrong parameters, under the key `path`. The refusal must be the same in all blocks.
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Self::Part, Refusal>;
 
-    /// Upper limit [bytes] of the memory of all recorders and the table, if that memory can be large. The limit is known before the run.
+    /// Upper limit [bytes] of the memory of all recorders and the table, computed before the run; 0 if that memory is always small.
     fn bytes(&self, _network: &NetworkSite) -> u64 {
         0
     }

@@ -1,8 +1,9 @@
-//! VC classes that are finer than those of the routing. Each message class, and each lane of a queueing scheme, has a
-//! finer class.
+//! VC classes that are finer than those of the routing. Each VC class of the routing has separate finer classes for each set of message
+//! classes, and for each lane of a queueing scheme.
 //!
-//! The VCs of a link are divided into sets, and each set has `each` finer classes. VC class `c` of the routing becomes
-//! finer class `set * each + first[c] + lane`. Without a queueing scheme the lane is 0.
+//! The VCs of a link are divided into sets (one for each message class, or for classes that share their VCs). Each set has `each` finer
+//! classes. VC class `c` of the routing becomes finer class `set * each + first[c] + lane`, where `lane` is the packet's lane in this VC
+//! class. Without a queueing scheme the lane is 0.
 
 use crate::compiled::Ahead;
 use crate::queueing::{Crossing, Scheme};
@@ -40,13 +41,13 @@ impl OfLink {
     }
 }
 
-/// Data about a router's output, for the conversion of its VC classes.
+/// Data about a router's output, for the conversion of VC classes on it.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
     pub link: u8,
     /// The router at the end of the output's channel; `None` for a terminal, or if the port has no link.
     pub next: Option<u32>,
-    /// Index of the output's channel among all channels, and index of the first channel of its trunk.
+    /// Index, among all channels, of the first channel of the output's trunk; without trunks, of the output's channel.
     pub place: u32,
 }
 
@@ -68,7 +69,7 @@ pub struct Lanes {
 pub struct Refined {
     /// For each message class, the number of its set of VCs.
     pub set_of: Vec<u8>,
-    /// For each message class, its first finer VC class, if all links have the same classes and there are no lanes.
+    /// For each message class, its first finer VC class. Used only without lanes, if all links have the same VC classes.
     pub first_of: Vec<u8>,
     /// For each link class, its finer VC classes.
     pub links: Vec<OfLink>,

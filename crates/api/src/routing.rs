@@ -7,7 +7,7 @@
 //! Random choices are hashes of (seed, packet, place), so results do not depend on the order of events.
 //!
 //! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop. Checks and
-//! explanations call the same functions of the routing as the cycle loop does.
+//! explanations call the functions of the routing that the cycle loop also calls.
 
 use super::agents::Published;
 use super::board::Posts;
@@ -92,10 +92,10 @@ pub struct Needs {
     /// The VC classes on which packets enter rings that keep a bubble (free space for one packet). The numbers in
     /// `classes` include these classes.
     pub ring_entries: Vec<RingEntry>,
-    /// Number of packets for which the buffer of the first hop must have room, in addition to the packet that leaves its source.
+    /// Before a packet leaves its source, the buffer at the end of its first hop must have room for this number of packets in addition.
     pub free_beside_first: u32,
-    /// Whether a head can wait for more buffer space behind an output than its packet needs. While a head waits for space, each returned
-    /// credit lets it choose again.
+    /// Whether a head can wait until the buffer behind an output has more space than its packet needs. If this is true, heads choose again
+    /// after each returned credit.
     pub waits_for_room: bool,
     pub decides: Decides,
     /// The sensor that measures the congestion of an output; `None` if the routing does not read queues.
@@ -114,14 +114,14 @@ pub struct Needs {
     pub remembers: bool,
     /// Whether the routing reads which outputs a head was granted in this cycle ([`View::was_granted`]).
     pub sees_grants: bool,
-    /// If set: `each_step` returns the open port of [`Routing::candidates`] with the highest rank by the credits of this VC class, if a
-    /// port is open. The method `each_step` then writes nothing into the packet. In networks without trunks the engine compares these ports
-    /// itself, and calls `each_step` only if no port is open.
+    /// `Some(class)`: among the open ports of [`Routing::candidates`], `each_step` returns the port with the highest rank
+    /// ([`rank`](super::candidates::rank)), computed from the credits of VC class `class`. In this case `each_step` writes nothing into the
+    /// packet. In networks without trunks the engine then compares these ports itself, and calls `each_step` only if no port is open.
     pub compares_credits_of: Option<u8>,
 }
 
 impl Needs {
-    /// The VC classes on which packets enter rings, among those on links of class `link`.
+    /// The VC classes on links of class `link` on which packets enter rings.
     pub fn ring_entries_on(&self, link: usize) -> impl Iterator<Item = RingEntry> + '_ {
         self.ring_entries.iter().copied().filter(move |entry| usize::from(entry.link) == link)
     }
@@ -141,8 +141,8 @@ pub trait Routing: Debug + Send + Sync {
 
     /// A different number for each router, which identifies the router in calls of this routing. The engine passes this number to the
     /// routing as `at` and in `Packet::dest`. By default the numbers are coordinates on the grid of the network. Without a grid, they are
-    /// coordinates in its groups or in its tree. Without these views, they are router numbers. A routing that needs another view than the
-    /// first available one overrides this method ([`coordinates`](super::coordinates)).
+    /// coordinates in its groups, or in its tree. Without these views of the graph, they are router numbers. A routing that needs another
+    /// view than the first available one overrides this method ([`coordinates`](super::coordinates)).
     fn coordinates(&self, graph: &Graph) -> Vec<u64> {
         super::coordinates::of_all(graph)
     }
@@ -181,8 +181,8 @@ pub trait Routing: Debug + Send + Sync {
         unreachable!("{self:?} chooses no hop ahead, but does not implement `each_step`")
     }
 
-    /// A set of ports as a bit mask. While the packet is at the head of its VC at `at`, `each_step` chooses among these ports by their
-    /// credits ([`Needs::compares_credits_of`]). If ports have equal rank, the lowest port wins.
+    /// The ports among which `each_step` chooses by their credits while the packet is at the head of its VC at `at`
+    /// ([`Needs::compares_credits_of`]), as a bit mask. If ports have equal rank, the lowest port wins.
     fn candidates(&self, _at: u64, _packet: &Packet) -> u128 {
         unreachable!("{self:?} compares credits, but does not implement `candidates`, which returns the ports")
     }
@@ -193,7 +193,7 @@ pub trait Routing: Debug + Send + Sync {
     fn taken(&self, _at: u64, _packet: &mut Packet, _hop: Hop) {}
 
     /// Information for the power policy about a hop that a head at `at` chose in an earlier step and takes now. The engine calls this
-    /// method before `taken`, so `taken` has not changed the packet yet. The engine calls it only if the routing records hops
+    /// method before `taken`, so `taken` has not changed the packet yet. The engine calls `tells` only if the routing records hops
     /// ([`Needs::remembers`]) and the policy reports which links of subnetworks are on.
     fn tells(&self, _at: u64, _packet: &Packet, _hop: Hop) -> HopNote {
         HopNote::Nothing
@@ -213,8 +213,8 @@ pub trait Routing: Debug + Send + Sync {
 
     /// The rule for a head whose output leads over a failed link. The engine does not call this method for a routing that computes its
     /// paths again ([`RoutingModel::rebuilds`]). By default a routing that reads queues chooses again. Any other routing has only one hop,
-    /// and its packet is discarded. A routing that reads link states may choose again only if `steps` lists only links that the policy
-    /// keeps on for the packet.
+    /// so the engine discards the packet. A routing that reads link states may choose again only on one condition: the policy keeps all
+    /// links of `steps` on for the packet.
     fn around_faults(&self) -> AroundFaults {
         match self.needs().decides {
             Decides::Ahead => AroundFaults::Drops,
@@ -244,9 +244,9 @@ pub trait Routing: Debug + Send + Sync {
     /// with [`Step::named`].
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step>;
 
-    /// The hops that packets may take while all queues are empty: the first of `steps`, and all others with the same cost. The list may
-    /// also contain other hops; by default it has all of `steps`. If `steps` has many hops that an idle network never uses, such as one per
-    /// intermediate, a routing omits these hops here.
+    /// The hops that packets may take while all queues are empty. These are the first of `steps`, and the other hops with the same cost as
+    /// the first. The list may also contain further hops; by default it has all of `steps`. If `steps` has many hops that an idle network
+    /// never uses, such as one per intermediate, a routing omits these hops here.
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.steps(at, packet, seed)
     }
@@ -274,7 +274,7 @@ pub trait Routing: Debug + Send + Sync {
         Draws::default()
     }
 
-    /// Whether the choices of `draws` have an effect on packets between these two routers.
+    /// Whether the random choices of `draws` have an effect on packets from router `from` to router `to`.
     fn draws_between(&self, _from: u64, _to: u64) -> bool {
         true
     }
@@ -284,8 +284,8 @@ pub trait Routing: Debug + Send + Sync {
         Outcomes::only(packet)
     }
 
-    /// A packet in phase `phase` that must reach the router `target`. The check for [`Proof::TwoLegs`] starts with packets from this
-    /// method.
+    /// A packet in phase `phase` that must reach the router `target`, with packet number `draw`. The check for [`Proof::TwoLegs`] starts
+    /// with packets from this method.
     fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
         Packet { target, dest: target, seq: draw, phase, ..Packet::default() }
     }
@@ -324,7 +324,7 @@ pub trait Routing: Debug + Send + Sync {
     }
 
     /// The bias toward the minimal path \[flits\], if the routing counts all used credits as a queue. Used credits include flits and
-    /// credits in flight, so the routing may leave minimal paths although no queue exists.
+    /// credits in flight, so this routing possibly leaves minimal paths although no queue exists.
     fn bias_of_used_credits(&self) -> Option<i32> {
         None
     }
@@ -414,17 +414,18 @@ pub trait RoutingModel {
     const ROUTES: &'static str;
 
     /// The kinds of information about dark links that the routing can use, most detailed first. The routing is compatible with policies
-    /// that offer one of these kinds. With `Nothing` in the list, it is also compatible with policies under which packets wait for links.
+    /// that offer one of these kinds. With `Nothing` in the list, the routing is also compatible with policies under which packets wait for
+    /// links.
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Nothing];
-    /// Whether heads use the links of subnetworks that a policy switches on to replace failed links. A routing that uses replacements
-    /// implements `aim`, which returns the part of a packet's path inside its subnetwork.
+    /// Whether heads use the links of subnetworks that a policy switches on to replace failed links. A routing with `true` implements
+    /// [`Routing::aim`], which returns the part of a packet's path inside its subnetwork.
     const TAKES_REPLACEMENTS: bool = false;
     /// Whether another routing can use this one for one leg of a longer path, provided that its rings keep no bubble. For use as a leg,
     /// `next` of the routing must return every hop. As a leg, the routing may read only `dest`, `dim`, `lane` and hashes of a packet, and
     /// may write only `dim` and `lane`. As a leg, the routing must not depend on calls of other methods, such as `taken`. If a head meets a
     /// broken link, values that the routing wrote into other fields are lost. At the start of a leg, `dim` and `lane` of the packet are 0.
-    /// Exception: if failures made the first leg longer, `lane` is the number of VC classes used so far. Therefore a routing that computes
-    /// its paths again counts VC classes in `lane`.
+    /// Exception: if failures made the first leg longer, `lane` is the number of VC classes that the packet has used so far. Therefore a
+    /// routing that computes its paths again counts VC classes in `lane`.
     const CAN_BE_A_LEG: bool = false;
     /// Whether the routing needs no more VC classes for long paths than for short paths. If Weft refuses another routing because it needs
     /// too many VC classes, the message proposes this routing.
@@ -463,7 +464,7 @@ pub trait RoutingModel {
         Self: Sized;
 }
 
-/// A [`RoutingModel`] as a trait object: the registry stores routings in this form.
+/// A [`RoutingModel`] as a trait object; the registry calls configurations of routings in this form.
 pub trait AnyRoutingModel {
     fn build_any(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal>;
     /// See [`RoutingModel::table_bytes`].
@@ -555,8 +556,8 @@ impl dyn AnyRouting + '_ {
         Some(hop)
     }
 
-    /// The hops that packets take at `at` in an idle network. In an idle network the first hop of least cost wins. If the routing decides
-    /// ties at random, any hop of least cost can win. The method also returns the number of the other hops.
+    /// The hops that packets take at `at` in an idle network, and the number of the other possible hops. In an idle network the first hop
+    /// of least cost wins. If the routing decides ties at random, any hop of least cost can win.
     pub fn idle_steps(&self, at: u64, packet: &Packet, seed: u64) -> (Vec<Step>, usize) {
         let mut choices = self.first_steps(at, packet, seed);
         let listed = choices.len();

@@ -5,8 +5,7 @@ use crate::base::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The quantity in flits that a routing uses as the congestion of an output port. Each routing has its own default
-/// sensor.
+/// The quantity [flits] that a routing uses as the congestion of an output port. Each routing has its own default sensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sensor {
@@ -16,7 +15,7 @@ pub enum Sensor {
     /// returned yet. On long links this sensor reports congestion even without a queue ("phantom congestion").
     UsedCredits,
     /// Used credits minus the flits that the link has taken during the last credit round trip (history window; Won et al., HPCA 2015). The
-    /// counted flits wait for the link, or were sent on it before that round trip and have not left the far buffer.
+    /// remaining flits wait for the link, or were sent on it before that round trip and have not left the buffer at its far end.
     HistoryWindow,
 }
 
@@ -30,12 +29,12 @@ pub struct History {
     wheel: Wheel<u32, 128>,
 }
 
-/// Number of flits per overloaded link for which the wheel reserves memory.
+/// Number of waiting flits per output for which the wheel reserves memory, in addition to the flits of a window.
 const STAGED: usize = 32;
 
 impl History {
-    /// The window of a link class is twice its flit latency plus 2 cycles, as in the specification of Cascade's variant (a credit round
-    /// trip). `most`: largest number of cycles for which a flit can wait for a link.
+    /// The window of a link class is a credit round trip: twice the flit latency plus 2 cycles. Won et al. specify this window for Cascade
+    /// (Cray's dragonfly). `most`: largest number of cycles for which a flit can wait for a link.
     pub fn new(outputs: usize, latencies: impl Iterator<Item = u64>, most: u64) -> Self {
         let windows: Vec<u64> = latencies.map(|l| 2 * l + 2).collect();
         let longest = windows.iter().copied().max().unwrap_or(2);

@@ -55,11 +55,11 @@ pub struct Phases {
     /// Length of the window; the shortest length with `Stop::Confidence`, the longest with `Stop::Complete`.
     pub window: Cycles,
     pub stop: Stop,
-    /// Maximum number of cycles after the window in which packets created in the window must be delivered.
+    /// Maximum length [cycles] of the drain: within this time after the window, the packets created in the window must be delivered.
     pub drain_limit: Cycles,
     /// Number of batches (at least 2) into which the window is divided to compute the confidence interval.
     pub batches: u32,
-    /// The engine calls a network stalled if packets wait but nothing moves for this number of cycles.
+    /// A network counts as stalled if packets wait but nothing moves for this number of cycles.
     pub stall_limit: Cycles,
 }
 
@@ -68,14 +68,14 @@ pub struct Phases {
 pub enum Stop {
     /// The window ends after `Phases::window` cycles.
     Window,
-    /// The window ends as soon as the mean packet latency is known well enough, and after `window` cycles at the latest. Half the width of
-    /// its 95 % confidence interval must be at most `share` of the mean.
+    /// The window ends as soon as the mean packet latency is known well enough, and after `window` cycles at the latest. The latency is
+    /// known well enough if half the width of its 95 % confidence interval is at most `share` of the mean.
     Confidence { share: f64, window: Cycles },
     /// The window ends when all packets of the batches of all jobs are delivered.
     Complete,
 }
 
-/// Value for a cycle that is not known yet: no window has begun, or its end is unknown.
+/// Value for a cycle that is not known yet: the begin or the end of the window.
 pub const LATER: u64 = u64::MAX / 2;
 
 impl Phases {
@@ -116,8 +116,9 @@ impl Default for Phases {
 pub enum Watched {
     #[default]
     Nobody,
-    /// Packets given as (terminal, number of the packet among those that the terminal creates, from 0). Replies have no number here.
+    /// Packets as pairs: the source terminal, and the number of the packet among the packets that the terminal creates, from 0. Replies
+    /// have no such number.
     Packets(Vec<(u32, u32)>),
-    /// The first packets created in the window, up to this number: those that first reach the head of their source queue.
+    /// This number of packets that were created in the window: those that reach the head of their source queue first.
     First(usize),
 }

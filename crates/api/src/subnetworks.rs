@@ -6,10 +6,10 @@ use crate::base::kept::Kept;
 use weft_topology::{Graph, Line, Structure};
 use weft_units::Refusal;
 
-/// Maximum number of routers in a subnetwork: one word has a bit for each of a router's links in a subnetwork.
+/// Maximum number of routers in a subnetwork, because a word of this number of bits stores the links of a router in a subnetwork.
 pub const MOST: u32 = 64;
-/// Counts of members of a subnetwork stop at this number. This number is larger than `MOST`, so Weft always refuses
-/// larger subnetworks.
+/// The number of members of a subnetwork is stored in a byte, and larger numbers are stored as this one. This number is larger than `MOST`,
+/// so Weft refuses such subnetworks anyway.
 const MANY: u32 = 255;
 
 /// The part of a packet's path inside one subnetwork `d`, from member `own` to member `to`.
@@ -18,7 +18,7 @@ pub struct Leg {
     pub d: usize,
     pub own: u8,
     pub to: u8,
-    /// Number of this leg among the legs of the packet, plus 1. The packet stores it in `dim`.
+    /// Index of this leg among the legs of the packet, plus 1. The packet stores this number in `dim`.
     pub number: u8,
     /// The first VC class that the leg uses.
     pub class: u8,
@@ -45,7 +45,7 @@ pub struct Subnets {
 
 impl Subnets {
     /// The subnetworks of a topology; `None` if it has none, or if routers have several links to the same neighbour (trunks). Trunks are
-    /// excluded because a link-state table has one link between two routers, and both ends agree on its state.
+    /// excluded, because a link-state table has only one bit for two routers, and both ends of a link must agree on it.
     pub fn of(graph: &Graph) -> Option<Self> {
         let (graph, planes) = (graph.plane(), graph.planes());
         let mut nets = Self {
@@ -111,7 +111,7 @@ impl Subnets {
         (at >> self.shifts[d]) as u8
     }
 
-    /// The port of member `own` that leads to member `c` of subnetwork `d`.
+    /// The port of member `own` of subnetwork `d` that leads to member `c`.
     #[inline(always)]
     pub fn port_to(&self, d: usize, own: u8, c: u8) -> u16 {
         self.ports[d] + u16::from(c) - u16::from(c > own)
@@ -152,8 +152,7 @@ impl Subnets {
         u64::MAX >> (64 - u32::from(self.widths[d]))
     }
 
-    /// Length of a table with an entry for each pair of members, over all subnetworks; `pair` returns the index of an
-    /// entry.
+    /// Length of a table with an entry for each pair of members, over all subnetworks; [`Self::pair`] returns the index of an entry.
     pub fn pairs(&self) -> usize {
         self.widths[..self.count].iter().map(|&width| usize::from(width).pow(2)).sum()
     }
@@ -168,16 +167,17 @@ impl Subnets {
     }
 }
 
-/// The link-state tables of all routers in a block. The table of a router has a row for each member of its subnetworks: the member's active
-/// links, according to the last control packets about them. The rows about the router's own links are always correct.
+/// The link-state tables of all routers in a block. The table of a router has a row for each member of its subnetworks. The row lists the
+/// member's active links, according to the last control packets about these links. The rows about the router's own links are always
+/// correct.
 #[derive(Debug, Clone, Kept)]
 pub struct Views {
     #[kept(each)]
     rows: Vec<u64>,
     #[kept(fixed)]
     per_router: usize,
-    /// For each subnetwork of each router, the number of members over which a detour between any two members can lead. The number is 0
-    /// unless all links are active.
+    /// A number for each subnetwork of each router. If all links are active in the router's table, this is the number of members over which
+    /// a detour between two members can lead; otherwise 0.
     #[kept(each)]
     among_all: Vec<u8>,
     /// For each subnetwork of each router: the hub, and the member that will be the next hub (if no change is planned, the hub itself).
@@ -249,7 +249,7 @@ impl LinkTable<'_> {
         self.views.rows[self.r * self.views.per_router + usize::from(nets.offsets[d]) + usize::from(c)]
     }
 
-    /// Number of members over which a detour between any two members of subnetwork `d` can lead; 0 if not all links are active.
+    /// Number of members over which a detour between two members of subnetwork `d` can lead, if all its links are active; otherwise 0.
     #[inline(always)]
     pub fn ways_among_all(&self, d: usize) -> u8 {
         self.views.among_all[self.r * self.views.nets + d]

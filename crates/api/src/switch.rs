@@ -9,8 +9,8 @@ use crate::switch_step::SwitchStep;
 use std::marker::PhantomData;
 
 /// The ports of one router, in the form that allocators use. The cycle loop creates this view so that `ins`, `outs` and `requesters` begin
-/// with the router's own entries. All masks contain only ports of the router. `S`: selects the heads and flits that may cross the switch in
-/// this step.
+/// with the router's own entries. All masks contain only ports of the router. `S`: the kind of this step, which determines whether heads,
+/// flits that hold a VC, or both may cross the switch.
 pub struct Ports<'a, const W: usize, const V: usize, S: SwitchStep> {
     pub step: PhantomData<S>,
     pub common: &'a Common,
@@ -19,9 +19,9 @@ pub struct Ports<'a, const W: usize, const V: usize, S: SwitchStep> {
     pub outs: &'a mut [OutputUnit<V>],
     /// For each route key, the mask of the inputs with a head that has this key.
     pub requesters: &'a mut [Bits<W>],
-    /// Scratch memory of allocators: for each input, the outputs that have granted it.
+    /// Scratch memory of allocators: for each input, the outputs that have granted its request.
     pub grants: &'a mut PerPort<Bits<W>, W>,
-    /// Scratch memory of allocators: for each input, the output that it would accept.
+    /// Scratch memory of allocators: for each input, the output whose grant it would accept.
     pub offers: &'a mut PerPort<u16, W>,
     pub moves: &'a mut PerPort<Move, W>,
     /// Packet ages by [input * V + VC]; empty if arbiters do not decide by age (`SwitchStep::BY_AGE`).
@@ -82,8 +82,8 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
 }
 
 impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
-    /// Mask of the VCs of output `out` that heads may take now. If routers use `hold_switch`, the mask is empty while a packet crosses to
-    /// this output.
+    /// Mask of the VCs of output `out` that heads may take now. If routers use `hold_switch`, the mask is empty while a packet holds any VC
+    /// of this output.
     #[inline(always)]
     pub fn available_vcs(&self, out: &OutputUnit<V>) -> u16 {
         let closed = S::FLITS && self.common.hold_switch && out.free_vcs != self.common.links.of(out.class).all;
@@ -110,7 +110,7 @@ impl<const W: usize, const V: usize, S: SwitchStep> Ports<'_, W, V, S> {
         }
     }
 
-    /// Mask of the inputs that have a flit or head for output `p` and could send it now.
+    /// Mask of the inputs that have a flit or head for output `p` which could cross now.
     ///
     /// # Safety
     /// `p` is a port of this router.

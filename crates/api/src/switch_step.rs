@@ -1,5 +1,5 @@
-//! Kinds of allocation steps: which flits may cross the switch in a step of a router, and how arbiters choose. The compiler makes one copy
-//! of the cycle loop and the allocators for each kind of step.
+//! Kinds of allocation steps. The kind determines which flits may cross the switch in a step of a router, and how arbiters choose. The
+//! compiler makes one copy of the allocators, and of the code of the loop that calls them, for each kind of step.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -10,8 +10,7 @@ pub trait SwitchStep: Debug + Send + Sync + 'static {
     const HEADS: bool;
     /// Whether flits whose packets already hold a VC may cross.
     const FLITS: bool;
-    /// Whether arbiters choose the oldest packet, or heads enter rings that keep a bubble; the code for both is the
-    /// same.
+    /// Whether arbiters choose by age, or heads enter rings that keep a bubble. The same compiled code serves both cases.
     const BY_AGE: bool;
 }
 

@@ -7,7 +7,7 @@
 //!   avoid the channel. The channel stays open for packets that have already chosen it. When these packets have left and all credits have
 //!   returned, the policy closes the channel and switches it off. Therefore no head ever waits for a channel that is off.
 //! - [`CloseBeside`] is for policies that keep one link of each trunk open. Under this protocol, the policy closes another link of the
-//!   trunk, and heads choose an open link instead. The closed link goes off when the packets that hold its VCs have left and all its
+//!   trunk, and heads choose an open link instead. The closed link goes off when all packets that hold its VCs have left and all its
 //!   credits have returned.
 //!
 //! Under a wrong protocol, a packet could wait forever, or a routing could send packets to a link that goes off before they arrive.
@@ -37,7 +37,7 @@ impl CloseFirst {
         channels.close(channel);
     }
 
-    /// Number of cycles until the flits that were granted the channel are on the link; 0 if all are.
+    /// Number of cycles until all flits that were granted the channel are on the link; 0 if all are already.
     pub fn flits_leave_in(self, channels: &dyn Channels, channel: usize) -> u64 {
         u64::from(channels.free_for(channel).min(0).unsigned_abs())
     }
@@ -123,7 +123,7 @@ impl CloseBeside {
     }
 }
 
-/// The functions that agents (for channels of a block) and overseers (for channels of the whole network) share.
+/// The functions of [`Channels`], which agents call for channels of a block, that [`Network`] also has for overseers and all channels.
 pub trait Gates {
     /// Type of the numbers that identify channels.
     type Number: Copy;
@@ -168,7 +168,7 @@ mod tests {
     const WAIT: Offers = Offers { packets_wait_for_links: true, ..Offers::ALWAYS_ON };
     const AVOID: Offers = Offers { links: LinkKnowledge::Stages, ..Offers::ALWAYS_ON };
     const CARRY: Offers = Offers { always_carries: true, ..Offers::ALWAYS_ON };
-    // the compiler creates all three, so their offers are right
+    // the compiler creates all three protocols, so each accepts these offers
     const _: (CloseFirst, DrainFirst, CloseBeside) =
         (CloseFirst::of(&WAIT), DrainFirst::of(&AVOID), CloseBeside::of(&CARRY));
 

@@ -40,10 +40,10 @@ pub trait View {
     /// Congestion of output `port` of another router of the group, like [`View::read`]. `away`: index of that router's first port in the
     /// block, minus index of this router's first port.
     fn read_of(&self, away: i32, port: u16) -> i32;
-    /// The last posts of all routers that this router can read on the board now ([`Needs::posts`](super::routing::Needs::posts)); with
-    /// `back` = 1, the posts before them.
+    /// The last post of every router that can be read on the board now ([`Needs::posts`](super::routing::Needs::posts)). With `back` = 1:
+    /// the post before the last.
     fn post(&self, back: u64) -> Post<'_>;
-    /// Among the links of the trunk of `hop`, the one with the most credits in VCs that a head may take. Returns the number of these
+    /// Among the links of the trunk of `hop`, the link with the most credits in VCs that a head may take. Returns the number of these
     /// credits, and the hop over this link. `turn` decides ties. The number is 0 if no link of the trunk has a VC that a head may take.
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
     /// The hop to request if no link of the trunk has a VC that a head may take. The hop leads over a link that is waking; if none is
@@ -99,7 +99,7 @@ pub trait View {
     }
 }
 
-/// Implements the methods of a [`View`] that have no hop as argument, by calls of the view in the field `$view`.
+/// Implements the methods of a [`View`] that have no hop as argument. Each method calls the same method of the view in the field `$view`.
 #[macro_export]
 macro_rules! answers_as {
     ($view:ident) => {
@@ -147,12 +147,12 @@ pub struct Grants<'a> {
     /// Mask of the router's ports to whose links no more flits may be added. The mask is empty if the network has no paced channel (a
     /// channel with a rate or a limit).
     pub full: &'a [u64],
-    /// For each output of the block, the last cycle (low 32 bits) in which a head was granted this output. The list is empty if the routing
+    /// For each output of the block, the last cycle (low 32 bits) in which a head was granted the output. The list is empty if the routing
     /// does not read grants.
     pub last: &'a [u32],
 }
 
-/// The outputs of one block, in the view of a routing at one router.
+/// The outputs of one block, as a routing at one router sees them.
 #[derive(Debug)]
 pub struct Queues<'a, const V: usize> {
     outs: &'a [OutputUnit<V>],
@@ -352,7 +352,7 @@ impl<const V: usize> Queues<'_, V> {
     }
 
     /// Sum of the credits of the VCs of VC class `class` that a head may take at output `port`. A head that enters a ring with a bubble
-    /// needs more credits in one of these VCs, so it may still have to wait.
+    /// needs more credits in one of these VCs than other heads. Therefore it possibly waits although the sum is not 0.
     #[inline(always)]
     pub fn open_credits(&self, port: u16, class: u8) -> u32 {
         let out = self.out(port);
@@ -408,7 +408,7 @@ impl<const V: usize> Queues<'_, V> {
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
         let used = (self.common.links.of(out.class).capacity - left) as i32;
         let Some(sent) = self.history else { return used };
-        // a flit waits if it cannot leave as soon as it has crossed the router
+        // a flit waits if it cannot be on the link in the first cycle after it has crossed the router
         let waiting = waiting((self.now as u32).wrapping_add(self.common.after_grant + 1));
         (used - (sent.sent()[o] as i32 - waiting).max(0)).max(0)
     }

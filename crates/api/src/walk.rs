@@ -6,7 +6,7 @@ use crate::base::hash::below;
 use crate::state::Packet;
 use std::collections::BTreeSet;
 
-/// A mask with one bit for every port of a router.
+/// A mask with one bit for every port of a router: 8 words for up to 512 ports.
 pub type Ports = [u64; 8];
 
 /// A hop that a packet may take, and the packet as it is after the hop.
@@ -109,7 +109,8 @@ impl Draws {
     }
 }
 
-/// A function that calls its argument with every turn: a router, the hop of a packet there, and its hop at the next router.
+/// A function that calls its argument with every turn. A turn is a router, the hop of a packet there, and the packet's hop at the next
+/// router.
 pub type EachTurn<'a> = Box<dyn Fn(&mut dyn FnMut(u32, Hop, Hop)) + 'a>;
 /// A function that calls its argument with every turn of packets to one destination router, on one VC class. For `TurnsTo`, a turn is a
 /// router, the output port of a packet there, and all its possible output ports at the next router.
@@ -135,12 +136,12 @@ pub struct RingHop {
 /// which the dependency check finds all dependencies between channels. Under every method, the check calls the functions of the routing
 /// that the cycle loop also calls.
 pub enum Proof<'a> {
-    /// The check follows every state that a packet can reach, from every router with terminals to every other, for all its random choices
+    /// The check follows packets from every router with terminals to every other, through all states that result from their random choices
     /// and decisions.
     EveryState,
     /// The rank of hops ([`super::routing::Routing::rank`]) rises with every hop, so a cycle of channels is impossible. With `link_first`,
-    /// hops are compared first by the class of their link, and then by rank. The check tests this on some paths over each router. If the
-    /// rank does not rise on these paths, the check uses the proof `or`.
+    /// hops are compared first by the class of their link, and then by rank. The check tests on some paths over each router that ranks
+    /// rise. If they do not, the check uses the proof `or`.
     Rises { link_first: bool, or: Box<Proof<'a>> },
     /// The check follows packets between all pairs of routers. With `by_line`, the check follows only pairs of routers on the same line of
     /// a grid. Pairs on the same line are enough if packets cross the dimensions in order, and the hops in one dimension do not depend on
@@ -156,12 +157,12 @@ pub enum Proof<'a> {
     Turns(EachTurn<'a>),
     /// The routing lists the turns of packets to each of these routers, on one VC class.
     TurnsTo { destinations: Vec<u32>, turns: TurnsTo<'a> },
-    /// Every packet may take its escape hop at any time (Duato 1993). The routing decides in each step, and `steps` always lists the escape
+    /// Every head may take its escape hop at any time (Duato 1993). The routing decides in each step, and `steps` always lists the escape
     /// hop.
     Escapes,
     /// Every packet between routers may enter one of these rings, and stay in the ring until it reaches its destination router.
     EscapeRings(Vec<EscapeRing>),
-    /// The network has packets of all these routings at the same time.
+    /// Packets of all these routings are in the network at the same time.
     Together(Vec<Box<dyn AnyRouting + 'a>>),
 }
 

@@ -1,9 +1,9 @@
 //! The widths of a tree: for each level, the number of upward links that each router uses, counted from upward link 0. An overseer
 //! publishes the widths as one number. A routing uses the widths to choose upward links, and records its choices in the packet.
 //!
-//! Each link belongs to the router at its lower end. The packets that cross a link, in either direction, have chosen the digits of the
-//! upper router up to the level of the link. The digits are valid for both directions, because the path down to a leaf has the same digits
-//! as the path up, level by level. Therefore a link is in use if each of these digits is below the width of the digit's level. If all
+//! Each link belongs to the router at its lower end. A packet that crosses a link on its way up has chosen certain upward links. Their
+//! numbers are the digits of the upper router, up to the level of the link. On the way down, packets visit routers with the same digits,
+//! level by level. Therefore, in both directions, a link is in use if each of these digits is below the width of the digit's level. If all
 //! widths are at least 1, all leaves are connected. `links_up.rs` has the tables for trees with failed links.
 
 use crate::base::kept::Value;
@@ -39,7 +39,7 @@ impl Widths {
     }
 }
 
-/// For the link between the routers at `a` and `b`: the level of its lower end, and the coordinates of its upper end.
+/// For the link between the routers with coordinates `a` and `b`: the level of its lower end, and the coordinates of its upper end.
 pub fn link_between(a: u64, b: u64) -> (usize, u64) {
     let (lower, upper) = (a.min(b), a.max(b));
     ((lower >> LEVEL) as usize, upper)

@@ -2,8 +2,8 @@
 //!
 //! The trait [`WorkloadModel`] is for the configuration of a workload. A [`Workload`] has the data that all blocks of a run share, and
 //! [`Sources`] has the data of the job's terminals in one block. The network interface of a terminal requests packets one at a time from
-//! its source, and injects each packet flit by flit. A source returns when the network interface must ask again: now, in a later cycle, or
-//! after a delivery. Therefore a source sends a long message packet by packet, and a delivery may make any number of messages ready.
+//! its source, and injects each packet flit by flit. With each packet, a source also sets the time of the next request: now, a later cycle,
+//! or after a delivery. Therefore a source can send a long message packet by packet, and a delivery may make any number of messages ready.
 
 use super::activity::{OfJob, Wanted};
 use super::clocks::ClockSources;
@@ -51,7 +51,7 @@ pub struct JobSite<'a> {
     pub injection: &'a InjectionConfig,
     /// Number of packets that each rank sends before it stops; `None` if the job is not a batch.
     pub batch: Option<&'a [u32]>,
-    /// Whether replies have another message class than other packets of the job.
+    /// Whether replies have a message class of their own, different from that of the job's other packets.
     pub apart: bool,
     /// Number of planes (networks that share no channels); consecutive terminals are in different planes.
     pub planes: u32,
@@ -83,11 +83,10 @@ impl<'a> Near<'a> {
     }
 }
 
-/// How much one program of a workload used the network. The program's share of the network's energy follows from these
-/// numbers.
+/// How much one program of a workload used the network. Weft computes the program's share of the network's energy from these numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Number of cores that the program occupied, times the cycles for which it ran. If each terminal belongs to only one program, it
+    /// Number of cores that the program occupied, times the cycles for which it ran. If programs do not share terminals, each terminal
     /// counts as one core.
     pub core_cycles: u64,
     pub cores_per_terminal: u32,
@@ -195,7 +194,7 @@ pub trait WorkloadModel {
         false
     }
 
-    /// Lengths of all packets [flits], if packets without a request have `packet_flits` flits.
+    /// All lengths [flits] that packets of the job can have, if packets that no delivery caused have `packet_flits` flits.
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
         vec![packet_flits]
     }
@@ -212,7 +211,8 @@ pub trait WorkloadModel {
     }
 
     /// Number of cycles after which a source reacts to sources of other blocks, with the key that sets it; `None` if sources never react to
-    /// others. Blocks must exchange messages within that time. Therefore this number is larger than the latency of every link.
+    /// others. The blocks of a run must exchange mail within that time. The time between two exchanges can be as long as the latency of a
+    /// link. Therefore Weft refuses a number that is not larger than the latency of every link.
     fn acts_on_others_after(&self, _cycle_fs: u128) -> Option<(&'static str, Cycles)> {
         None
     }
@@ -223,7 +223,7 @@ pub trait WorkloadModel {
     }
 
     /// Whether sources act by themselves ([`Sources::act`]), or a call of one source can make other sources due. For such a workload, the
-    /// engine asks after each call which sources are now due ([`Sources::take_woken`]).
+    /// engine calls [`Sources::take_woken`] after each call of a source, to get the sources that are now due.
     fn wakes_others(&self) -> bool {
         false
     }
@@ -251,8 +251,8 @@ pub trait WorkloadModel {
         Ok(Vec::new())
     }
 
-    /// The times that network interfaces of a node need, in JSON, for estimates without a network; `Null` if there are none. `units`:
-    /// length of a cycle \[fs\] and size of a flit \[bits\].
+    /// The times that the network interfaces of a node need, in JSON, for estimates without a simulated network; `Null` if there are none.
+    /// `units`: length of a cycle \[fs\] and size of a flit \[bits\].
     fn interface_times(&self, _units: (u128, u64)) -> serde_json::Value {
         serde_json::Value::Null
     }
@@ -310,23 +310,23 @@ pub trait Workload: Debug + Send + Sync {
         false
     }
 
-    /// Whether `packet` frees space when it leaves its terminal: that of the oldest packet which the terminal keeps.
+    /// Whether `packet` frees buffer space when it leaves its terminal: the space of the oldest packet that the terminal keeps.
     fn frees(&self, _packet: &Packet) -> bool {
         false
     }
 
-    /// Number of packets that follow from the `own` packets that terminals create without a request. The result includes `own` and all
-    /// packets that their deliveries cause.
+    /// Total number of packets, if terminals create `own` packets that no delivery caused. The result includes `own` and all packets that
+    /// their deliveries cause.
     fn in_all(&self, own: Amount) -> Amount {
         own
     }
 
-    /// The packets that the delivery of a lost packet would have caused, now never created.
+    /// The packets that the delivery of a lost packet would have caused, and that are now never created.
     fn unborn(&self, _lost: &Packet) -> Amount {
         Amount::default()
     }
 
-    /// Number of packets to be delivered in the whole run, if the workload ends by itself.
+    /// Number of packets to be delivered in the whole run, if the workload ends after a known number of packets; otherwise `None`.
     fn total(&self) -> Option<u64> {
         None
     }
@@ -375,14 +375,14 @@ pub trait Workload: Debug + Send + Sync {
         false
     }
 
-    /// Variance divided by mean of the number of packets that terminals create without a request in a long time. `start`: first cycle of
-    /// the phase of the load. `None` if no rate exists that the network could fail to carry: the workload ends by itself, or all its
-    /// packets wait for deliveries.
+    /// Variance divided by mean of the number of packets that terminals create in a long time, without packets that a delivery caused.
+    /// `start`: first cycle of the phase of the load. `None` if the workload has no rate that could be too high for the network: it ends by
+    /// itself, or all its packets wait for deliveries.
     fn dispersion(&self, _start: Cycles) -> Option<f64> {
         None
     }
 
-    /// Names of the result columns of latencies that Weft counts separately for this workload.
+    /// Names of result columns for latencies that Weft counts separately for this workload.
     fn latencies(&self) -> &'static [&'static str] {
         &[]
     }
@@ -454,8 +454,9 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// also sets `due` to the cycle of the next packet; `sent` may change it later.
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket>;
 
-    /// Called in cycle `now`, when the network interface can take the next packet of `source`. The last packet's tail has been injected, or
-    /// that packet waits in a queue for its destination. If the method does not write `due`, it keeps its value.
+    /// Called in cycle `now`, when the network interface can take the next packet of `source`. This is when the last packet's tail has been
+    /// injected, or when the last packet has been put into a queue for its destination. If the method does not write `due`, it keeps its
+    /// value.
     fn sent(&mut self, _source: usize, _due: &mut u64, _now: u64) {}
 
     /// Called when `packet` has reached the terminal of `source` in cycle `now`. The terminal may be injecting another packet at that time.
@@ -469,26 +470,26 @@ pub trait Sources: Kept + Debug + Send + Sync {
     }
 
     /// Processes the events that occur by themselves at these sources up to cycle `now`, such as the end of a computation. The engine calls
-    /// this method after the deliveries of cycle `now`, and before it requests a packet from a source. After the call the engine asks which
-    /// sources are due ([`Self::take_woken`]).
+    /// this method after the deliveries of cycle `now`, and before it requests a packet from a source. After the call the engine calls
+    /// [`Self::take_woken`], to get the sources that are now due.
     fn act(&mut self, _now: u64) {}
 
-    /// Number of events that have occurred by themselves at these sources so far. The engine uses this number to estimate the work that is
-    /// not in flit-hops.
+    /// Number of events that have occurred by themselves at these sources so far. The engine uses this number to estimate the work of a
+    /// block, which flit-hops alone do not show.
     fn acts(&self) -> u64 {
         0
     }
 
     /// Another source that the last call made due, and the cycle in which it is due; `None` if there are no more
-    /// ([`WorkloadModel::wakes_others`]). The returned cycle is earlier than the source's previous `due`. The returned cycle is not before
-    /// the cycle of the call. After a call of `next` or `sent`, it is later than that cycle.
+    /// ([`WorkloadModel::wakes_others`]). The returned cycle is earlier than the source's previous `due`, and not before the cycle of the
+    /// last call. If the last call was `next` or `sent`, the returned cycle is later than that of the call.
     fn take_woken(&mut self) -> Option<(usize, u64)> {
         None
     }
 
-    /// Called before the block simulates cycles `now` to `until` - 1, which are at most [`WorkloadModel::notes_after`] cycles. At the call,
-    /// all notes that terminals of other blocks wrote before `now` have arrived. After the call the engine asks which sources are now due
-    /// ([`Self::take_woken`]).
+    /// Called before the block simulates cycles `now` to `until` - 1, which are at most [`WorkloadModel::notes_after`] cycles. At this
+    /// time, all notes to these sources that terminals of other blocks wrote before `now` have arrived. After the call the engine calls
+    /// [`Self::take_woken`], to get the sources that are now due.
     fn exchange(&mut self, _now: u64, _until: u64) {}
 
     /// The packets that wait at `source` in cycle `until`, except the packet that the terminal is injecting. `window`: first cycle of the
@@ -506,8 +507,8 @@ pub trait Sources: Kept + Debug + Send + Sync {
         0
     }
 
-    /// Whether `source` has created all packets for times before cycle `until` that it sends without a request, and these packets have
-    /// left. `in_hand`: the packet that the terminal is injecting now.
+    /// Whether all packets with creation times before cycle `until` that no delivery caused have been created by `source` and have left.
+    /// `in_hand`: the packet that the terminal is injecting now.
     fn finished(&self, _source: usize, due: u64, in_hand: Option<&Packet>, until: u64) -> bool {
         due >= until && self.next_act() >= until && in_hand.is_none_or(|packet| packet.created >= until)
     }

@@ -1,5 +1,5 @@
-//! A barrier at which the threads of a run wait for each other. A waiting thread spins, because windows take only a few microseconds, and a
-//! thread cannot sleep for such a short time.
+//! A barrier at which the threads of a run wait for each other. A waiting thread spins instead of sleeping. The reason is that the threads
+//! meet every few microseconds (once per window), and a thread cannot sleep for such a short time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -38,8 +38,8 @@ impl Barrier {
         }
     }
 
-    /// Waits until all threads have called `wait`, then returns true. Everything that they wrote before the call is then visible to all
-    /// threads. If a thread has panicked, it returns false at once.
+    /// Waits until all threads have called `wait`, then returns true. Everything that the threads wrote before the call is then visible to
+    /// all threads. If a thread has panicked, `wait` returns false at once.
     pub fn wait(&self) -> bool {
         let generation = self.generation.load(Ordering::Acquire);
         if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {

@@ -1,4 +1,4 @@
-//! Bit masks of ports, one, two or eight words long, and round-robin choices among their members.
+//! Bit masks of ports (one, two or eight words long), and round-robin choices among the ports in a mask.
 
 use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
@@ -21,7 +21,7 @@ impl<const W: usize> Bits<W> {
         &self.0
     }
 
-    /// The set of ports below `64 * W` whose bits in `ports` are set. `ports` has one bit for each of 128 ports.
+    /// The set of ports whose bits in `ports` are set. `ports` has one bit for each of 128 ports; ports from `64 * W` on are ignored.
     #[inline(always)]
     pub fn of(ports: u128) -> Self {
         Self(std::array::from_fn(|word| if word < 2 { (ports >> (64 * word)) as u64 } else { 0 }))
@@ -67,8 +67,7 @@ impl<const W: usize> Bits<W> {
         self
     }
 
-    /// The first member at or after number `start` (modulo the size of the set); if there is none, the first member. The set must not be
-    /// empty.
+    /// The first member at or after number `start` (modulo `64 * W`); if there is none, the first member. The set must not be empty.
     #[inline(always)]
     pub fn pick_from(&self, start: usize) -> usize {
         if W == 1 {

@@ -19,8 +19,7 @@ pub fn pin(_: usize) -> bool {
     false
 }
 
-/// A guard for the calling thread, which may be pinned to a core while the guard exists. When the guard is dropped, the thread gets its
-/// earlier set of cores back.
+/// A guard that undoes the pinning of the calling thread. When the guard is dropped, the thread gets its earlier set of cores back.
 #[derive(Debug)]
 pub struct Pinned {
     #[cfg(target_os = "linux")]

@@ -61,7 +61,8 @@ impl<'a> Reader<'a> {
         Err(Unreadable)
     }
 
-    /// Reads the number of elements of a list. The number is checked against the bytes left, because each element takes at least one byte.
+    /// Reads the number of elements of a list. The reader refuses a number above the number of bytes that are left, because each element
+    /// takes at least one byte.
     fn length(&mut self) -> Result<usize, Unreadable> {
         let length = usize::read(self)?;
         if length <= self.0.len() { Ok(length) } else { Err(Unreadable) }
@@ -106,7 +107,7 @@ pub trait Value: Kept + Sized {
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable>;
 }
 
-/// Writes the method `restore` of a type: it reads a new value and replaces the old one.
+/// Generates the method `restore` of a type. The method reads a new value and replaces the old one.
 macro_rules! restored_by_reading {
     () => {
         fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
@@ -140,7 +141,7 @@ macro_rules! whole_numbers {
 
 whole_numbers!(u8 u16 u32 u64 u128 usize);
 
-/// Saves values of a type as values of another type, and converts them when they are read.
+/// Implements [`Kept`] and [`Value`] for types that are saved as a value of another type, and converted back when they are read.
 macro_rules! kept_as {
     ($($type:ty: $own:ident => $given:expr, $read:ident => $made:expr;)+) => {
         $(
@@ -183,8 +184,8 @@ kept_as! {
     };
 }
 
-/// Returns a string equal to `read` that lives as long as the program. Few different strings are read here, because they are names in the
-/// source code.
+/// Returns a string equal to `read` that lives as long as the program. This leaks little memory, because all these strings are names in the
+/// source code, and each name is stored once.
 fn word(read: String) -> &'static str {
     static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut words = WORDS.lock().expect("no panic while a word is looked up");
@@ -219,7 +220,8 @@ impl Kept for AtomicU32 {
     }
 }
 
-/// A histogram is saved as a list of values and their counts. Each bucket of the histogram is saved as one of its values.
+/// A histogram is saved as a list of values and their counts. Each bucket of the histogram is saved as one value that falls into the
+/// bucket.
 impl Kept for Histogram<u64> {
     fn keep(&self, to: &mut Writer) {
         let counted: Vec<(u64, u64)> =

@@ -1,8 +1,7 @@
 //! Indexing without a bounds check, for the lines of the cycle loop that run for every flit at every hop. All other code uses checked
 //! indexing, or [`arrays`](super::arrays), in which every index is valid.
 
-/// Returns `number`. With this function, the compiler assumes that the number is below `LIMIT`. An array of this length then needs no mask
-/// on the index.
+/// Returns `number`, and lets the compiler assume that it is below `LIMIT`. An array of length `LIMIT` then needs no mask on the index.
 ///
 /// # Safety
 /// The argument `number` is below `LIMIT`. Builds with debug assertions, which the tests use, check this.

@@ -6,7 +6,7 @@ use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::base::unchecked::Hot;
 
 /// Value in `ends` of a slot that has no events. The end of a chunk that has items never has this value. Like the end of a full chunk, this
-/// value is a multiple of the chunk size. A single test therefore detects both cases.
+/// value is a multiple of the chunk size. Therefore `push` detects with a single test that it needs a new chunk.
 const EMPTY: u32 = 0;
 
 /// A wheel for events of type `T`, at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). Events of the same cycle have no
@@ -105,7 +105,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         self.ends.iter().all(|&end| end == EMPTY)
     }
 
-    /// The first chunk of cycle `cycle`: the index of its first item, and its number of items; `None` if the cycle has no chunk left.
+    /// The first chunk of cycle `cycle`, as the index of its first item and its number of items; `None` if the cycle has no chunk left.
     #[inline(always)]
     pub fn due(&self, cycle: u64) -> Option<(u32, usize)> {
         let end = self.end_of((cycle & self.mask) as usize);
@@ -167,7 +167,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         })
     }
 
-    /// Every event in the wheel, with the cycles from `now` until it is due, in order of time.
+    /// Every event in the wheel, with the number of cycles from `now` until the event is due, in order of time.
     pub fn by_distance(&self, now: u64) -> Vec<(u64, T)>
     where
         T: Ord,
@@ -214,7 +214,7 @@ impl<T: Value, const N: usize> Kept for Wheel<T, N> {
         items.restore(from)?;
         next.restore(from)?;
         free.restore(from)?;
-        // `restore` checks the indices of chunks, because the cycle loop does not
+        // check all indices of chunks and items here, because the cycle loop does not
         let chunks_are_there = next.len() * N == items.len();
         let ends_are_there = ends.iter().chain(&*next).all(|&end| end as usize <= items.len());
         let free_are_there = free.iter().all(|&id| (id as usize) < next.len());
@@ -222,7 +222,7 @@ impl<T: Value, const N: usize> Kept for Wheel<T, N> {
     }
 }
 
-/// Index of the first item of the chunk that ends at `end`, or whose last used item is before `end`.
+/// Index of the first item of the chunk whose last used item is directly before `end`.
 #[inline(always)]
 fn start<const N: usize>(end: u32) -> u32 {
     (end - 1) & !(N as u32 - 1)

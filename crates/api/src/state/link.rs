@@ -4,7 +4,7 @@ use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use smallvec::SmallVec;
 use std::ops::{Deref, Index, IndexMut};
 
-/// Generates the states (roles) that exist in every run, each with its name in scenarios and columns.
+/// Generates [`LinkState`] with the states that exist in every run (roles), each with its name in scenarios and columns.
 macro_rules! roles {
     ($($(#[$doc:meta])* $role:ident = $number:literal, $name:literal;)+) => {
         /// Power state of a channel, which is one direction of a link. The state is either a role, which exists in every run, or a mode
@@ -55,7 +55,7 @@ roles! {
     Waking = 4, "waking";
 }
 
-/// Number of counts that are stored without allocation: the number of modes if the scenario defines none.
+/// Number of counts that are stored without allocation: the number of modes of a run whose scenario defines no modes.
 const INLINE: usize = 7;
 
 /// A count for each mode of a run, in the order of the modes' numbers. The list has one count per entry of the run's
@@ -69,7 +69,7 @@ impl PerMode {
         Self(SmallVec::from_elem(0, modes))
     }
 
-    /// Extends the list to `modes` counts, because a sum over no accounts has no counts.
+    /// Extends the list to `modes` counts. A sum over no accounts has an empty list.
     #[must_use]
     pub fn for_all(mut self, modes: usize) -> Self {
         self.0.resize(modes.max(self.len()), 0);

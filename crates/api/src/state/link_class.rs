@@ -8,19 +8,18 @@ use crate::base::arrays::At;
 #[repr(align(64))]
 pub struct Link {
     pub latency: u64,
-    /// Cycles from the grant of a flit at the far end of a channel until the sender can use the credit for the freed
-    /// slot.
+    /// Cycles from the grant of a flit in the buffer at the far end of a channel until the sender can use the credit for the freed slot.
     pub credit_latency: u64,
     pub buffer: u16,
     /// Mask of all VCs of a channel of this class.
     pub all: u16,
     /// Mask of the VCs of each VC class of the routing.
     pub vcs_of: [u16; 16],
-    /// Mask of the VC classes whose heads enter a ring.
+    /// Mask of the VC classes on which heads enter a ring that keeps a bubble.
     pub entering: u16,
     /// Number of free flit slots that an output VC needs for a head that enters a ring.
     pub room_to_enter: u16,
-    /// Number of credits of a channel, over all its VCs.
+    /// Number of credits of an idle channel, summed over its VCs.
     pub capacity: u32,
     /// Whether channels of this class need pacing: their rate is not one flit per cycle, or the flits that wait for them are limited
     /// (`rate.rs`).

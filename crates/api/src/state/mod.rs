@@ -54,11 +54,11 @@ pub fn port_and_vc<const V: usize>(number: u32) -> (usize, usize) {
 pub enum ChannelEnd {
     /// An input port of the same block.
     Local,
-    /// An input port of another block: `peer` is an index into the block's list of cut channels.
+    /// An input port of another block: `peer` is an index into the block's list of cut channels (channels to other blocks).
     Remote,
     /// A terminal: `peer` is its global number.
     Ejection,
-    /// An input port of this block, reached from a terminal: `router` of the output unit is then the terminal.
+    /// An input port of this block, reached from a terminal. The field `router` of the output unit is then the terminal.
     Injection,
     /// No link is connected to the port.
     Unused,
@@ -75,7 +75,7 @@ pub struct OutputUnit<const V: usize> {
     pub holder: [u16; V],
     /// Mask of the VCs that no packet holds, so that a head may take them; 0 while the channel is closed.
     pub free_vcs: u16,
-    /// Mask of the VCs held by a packet of which a flit waits in this router.
+    /// Mask of the VCs whose holding packet has a flit that waits in this router.
     pub vcs_with_flit: u16,
     /// Mask of the VCs with at least one credit.
     pub vcs_with_credit: u16,
@@ -99,11 +99,12 @@ pub struct OutputUnit<const V: usize> {
     pub router: u32,
     pub rr_in: u16,
     pub rr_vc: u8,
-    /// Kind of the far end in the low bits, and the gate in the higher bits: see [`OutputUnit::kind`] and [`OutputUnit::gate`].
+    /// The kind of the object at the far end in the low bits, and the [`Gate`] in the higher bits: see [`OutputUnit::kind`] and
+    /// [`OutputUnit::gate`].
     pub end: u8,
 }
 
-/// Whether heads may take VCs of a channel; if not, the reason. Packets that held a VC when the channel was closed continue
+/// Whether heads may take VCs of a channel, and the reason if not. Packets that already held a VC when the channel was closed continue
 /// (`Power::held`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 #[repr(u8)]
@@ -111,8 +112,8 @@ pub enum Gate {
     Open,
     /// The power policy has closed the channel, so heads may not take its VCs.
     Closed,
-    /// The link of the channel has failed, so heads may not take its VCs. In this state the calls of the policy have no
-    /// effect on the channel (`Power::wishes`).
+    /// The link of the channel has failed, so heads may not take its VCs. In this state, `open` and `close` of the policy have no effect on
+    /// the channel, but are stored (`Power::wishes`).
     Broken,
 }
 
@@ -130,7 +131,7 @@ pub struct InputUnit<const V: usize> {
     upstream: u32,
     #[kept(fixed)]
     pub router: u32,
-    /// Mask of the VCs with more than one segment.
+    /// Mask of the VCs whose queue has more than one segment.
     pub queued: u16,
     #[kept(fixed)]
     pub port: u16,
@@ -202,7 +203,7 @@ impl<const V: usize> OutputUnit<V> {
         (self.end, self.peer) = (self.end >> KIND_BITS << KIND_BITS | kind as u8, peer);
     }
 
-    /// Whether heads may take a VC of the channel; if not, the reason.
+    /// Whether heads may take a VC of the channel, and the reason if not.
     #[inline(always)]
     pub fn gate(&self) -> Gate {
         match self.end >> KIND_BITS {
@@ -256,7 +257,7 @@ impl<const V: usize> OutputUnit<V> {
         (0..).zip(&self.credits).fold(0, |vcs, (vc, &free)| vcs | u16::from(free >= credits) << vc)
     }
 
-    /// Sends a flit that is ready for the link in cycle `earliest`, after the flits that already wait for the link. Returns the cycle in
+    /// Sends a flit that can be on the link from cycle `earliest` on, after the flits that already wait for the link. Returns the cycle in
     /// which the flit is on the link.
     #[inline(always)]
     pub fn depart(&mut self, earliest: u64) -> u64 {
@@ -265,7 +266,7 @@ impl<const V: usize> OutputUnit<V> {
         depart
     }
 
-    /// The cycle in which a flit that is ready in cycle `earliest` would be on the link.
+    /// The cycle in which a flit that can be on the link from cycle `earliest` on would be on it.
     #[inline(always)]
     pub fn departure(&self, earliest: u64) -> u64 {
         let wait = (self.next_free.wrapping_sub(earliest as u32) as i32).max(0);
@@ -360,7 +361,7 @@ impl<const V: usize> InputUnit<V> {
         if self.queued >> v & 1 != 0 { *self.tail.at(v) } else { *self.head.at(v) }
     }
 
-    /// Appends segment `id` to the queue of VC `v`. Returns the segment before the new one; `NONE` if the queue was empty.
+    /// Appends segment `id` to the queue of VC `v`. Returns the segment that was the last before; `NONE` if the queue was empty.
     #[inline(always)]
     pub fn join(&mut self, v: usize, id: u32) -> u32 {
         let last = self.last(v);
@@ -398,7 +399,7 @@ impl<const V: usize> InputUnit<V> {
     }
 }
 
-/// A segment: a packet in a VC queue, or the flits of it that have arrived there. The segment stores body flits only as counts.
+/// A segment: the flits of one packet in a VC queue. The segment stores flits only as counts (`arrived`, `sent`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 #[repr(C)]
 pub struct Segment {
@@ -412,8 +413,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The segment of a one-flit packet, with the same number as packet `packet`. If later packets get this number, they use the segment
-    /// again: only `next` and `key` change.
+    /// The segment of a one-flit packet; its index in the pool of segments is that of packet `packet` in the pool of packets. If later
+    /// packets get this index, they use the segment again: only `next` and `key` change.
     pub fn of_single(packet: u32) -> Self {
         Self { packet, next: NONE, arrived: 1, sent: 0, len: 1, key: NO_REQUEST }
     }
@@ -431,13 +432,13 @@ pub const MARKED: u8 = 16;
 /// The packet is a notification of congestion control: it informs its destination of marks on packets sent by that
 /// terminal.
 pub const NOTICE: u8 = 32;
-/// The packet is the first of its VC class in a queue that is set aside, and must wait there. The packet waits for older packets in other
-/// queues of the channel.
+/// The packet is the first on its VC since this queue was set aside for a congested output. The packet must wait there until older packets
+/// in other queues of the channel have left.
 pub const FENCED: u8 = 64;
-/// The packet waits in a normal queue, and the congestion count of its output includes it.
+/// The packet waits in a normal queue (not set aside), and the number of flits that wait for its output includes the packet.
 pub const COUNTED: u8 = 128;
 
-/// A packet. The record takes one cache line; the packet's source and the routing write it.
+/// A packet. The record takes one cache line. The packet's source and the routing write its fields.
 #[derive(Debug, Clone, Copy, Default, Value)]
 #[repr(C, align(64))]
 pub struct Packet {
@@ -449,15 +450,15 @@ pub struct Packet {
     pub dest: u64,
     pub src: u32,
     pub dst: u32,
-    /// Number of this packet at its source: (src, seq) identifies a packet. Packets that deliveries caused are numbered downward from the
-    /// largest number.
+    /// Number of this packet among the packets of its source: (src, seq) identifies a packet. Packets that deliveries caused are numbered
+    /// downward from the largest number.
     pub seq: u32,
     pub len: u16,
     pub dst_port: u16,
     pub phase: u8,
     /// On grids, the dimension in which the packet moves now, plus 1; 0 before the first dimension.
     pub dim: u8,
-    /// Position of the packet's VC class within the phase (side of the dateline, number of global links crossed).
+    /// Position of the packet's VC class within the phase, such as the side of a ring's dateline, or the number of global links crossed.
     pub lane: u8,
     pub flags: u8,
     /// Number of the packet's message class.
@@ -468,7 +469,7 @@ pub struct Packet {
     /// and explanations do not count, so a routing must not depend on this number (`tests/layers.rs`). This field has 32 bits because a
     /// routing may guarantee a limit of millions of hops.
     pub links_crossed: u32,
-    /// A number of the workload that the packet carries to its delivery.
+    /// A number that the workload has given to the packet and gets back at its delivery.
     pub tag: u32,
 }
 
@@ -523,14 +524,14 @@ pub struct Move {
 /// Value of `Terminal::job` for a terminal that belongs to no job.
 pub const NO_JOB: u16 = u16::MAX;
 
-/// The network interface of a terminal: the packet that it injects, and when it needs the next one.
+/// The network interface of a terminal: the packet that it injects, and the cycle in which it needs the next packet.
 #[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct Terminal {
     /// The cycle in which the terminal requests the next packet from its source.
     pub due: u64,
-    /// The cycle in which a sleeping terminal wakes to request a packet. If the wheel has alarms of the terminal for other cycles, these
-    /// alarms are out of date.
+    /// The cycle in which an idle terminal wakes next, to request a packet if one is due. If the wheel has alarms of the terminal for other
+    /// cycles, these alarms are out of date.
     pub alarm: u64,
     /// The packet that the terminal injects now; `NONE` if it injects none.
     pub packet: u32,
@@ -551,7 +552,7 @@ pub struct Terminal {
     pub made: u32,
     /// Number of packets of the terminal that deliveries caused.
     pub brought_about: u32,
-    /// VC on the injection channel of the packet that the terminal injects; `u8::MAX` before the head has left.
+    /// The VC of the injection channel that the injected packet uses; `u8::MAX` before its head has left.
     pub vc: u8,
     /// Whether the terminal has a flit to send but must wait for a credit, a VC or its link. While this is true, the cycle loop skips the
     /// terminal.
@@ -587,7 +588,7 @@ impl Flit {
         Self::of_run(to, BODY)
     }
 
-    /// The first flit of a run of body flits, or the event after its last flit, depending on `key`.
+    /// The first flit of a run of body flits, or the event after the run's last flit, depending on `key`.
     #[inline(always)]
     pub fn of_run(to: u32, key: u16) -> Self {
         Self { to, packet: NONE, key, len: 0 }
@@ -599,7 +600,7 @@ const _: () = assert!(size_of::<InputUnit<8>>() == 128);
 const _: () = assert!(size_of::<Packet>() == 64);
 const _: () = assert!(size_of::<Terminal>() == 64);
 
-/// Mask of the VCs whose queues are not empty, from the heads of the VCs.
+/// Mask of the VCs whose queues are not empty. `heads`: the first segment of each VC.
 #[inline(always)]
 pub fn occupied<const V: usize>(heads: &[u32; V]) -> u16 {
     #[cfg(target_arch = "x86_64")]

@@ -10,8 +10,8 @@ use weft_units::{Refusal, gcd};
 
 /// Maximum number of modes of a run, including the roles.
 pub const MAX_MODES: usize = 64;
-/// Maximum of the numerator and of the denominator of a mode's rate. The two terms of a link's rate are at most [`MAX_PERIOD`], so the
-/// terms of its product with a mode's rate are at most 2^28. Therefore sums of two such terms in `Pace` fit into 32 bits.
+/// Maximum of the numerator and of the denominator of a mode's rate. The two terms of a link's rate are at most [`MAX_PERIOD`] = 2^16.
+/// Therefore the terms of the product of both rates are at most 2^28, and sums of two such terms in `Pace` fit into 32 bits.
 pub const MAX_PARTS: u128 = 1 << 12;
 
 /// A mode that the channels of a run can have.

@@ -3,16 +3,15 @@
 use crate::base::kept::Kept;
 use weft_units::prefetch::prefetch;
 
-/// Prefetch distance [slots]: the pool prefetches the free slot that it will give away after this number of other
-/// slots.
+/// Prefetch distance [slots]: the pool prefetches the free slot that `take` will return after this number of other slots.
 const FREE_AHEAD: usize = 8;
 
 /// A pool of slots in one vector. A caller gets the slot that was freed last, because that slot is most likely in the cache.
 #[derive(Debug, Clone, Default, Kept)]
 pub struct Pool<T> {
     pub items: Vec<T>,
-    /// The indices of free slots are in a separate array. In a linked list through the free slots, each load from memory would have to wait
-    /// for the one before.
+    /// The indices of free slots, in a separate array. In a linked list through the free slots, each load from memory would have to wait
+    /// for the load before it.
     free: Vec<u32>,
 }
 

@@ -1,9 +1,10 @@
 //! The rate of a channel, and the cycles in which the channel carries its flits.
 //!
 //! The time of a flit is the cycle in which the last part of the flit passes. A router forwards a flit while later parts of the flit still
-//! arrive (cut-through). A link that has begun to send a flit never has to wait for the rest of the flit. Therefore a flit takes longer
-//! than a link's latency only if the previous link of its path was faster. The slowest link of a path therefore adds its extra time per
-//! flit once to the packet's latency. In this respect a flit on a link of rate 1/2 is like two flits of half its size.
+//! arrive (cut-through). A link begins to send a flit so late that it never has to wait for the rest of the flit. Therefore a flit takes
+//! longer than a link's latency only if the previous link of its path was faster. On a path with one slow link, this link adds its extra
+//! time (its cycles per flit minus 1) once to the packet's latency. In this respect a flit on a link of rate 1/2 is like two flits of half
+//! its size.
 
 use crate::base::kept::{Kept, Value};
 use weft_units::{Refusal, gcd};
@@ -98,7 +99,7 @@ impl Rate {
         f64::from(self.flits) / f64::from(self.cycles)
     }
 
-    /// Number of cycles that a flit takes at this rate, rounded up.
+    /// Number of cycles that one flit takes at this rate, rounded up.
     pub fn cycles_per_flit(self) -> u64 {
         u64::from(self.cycles.div_ceil(self.flits))
     }
@@ -128,8 +129,8 @@ impl Rate {
     }
 }
 
-/// The help text for a rate whose period is too long. It proposes the simplest fraction that differs by at most 0.1 %, and states the
-/// difference.
+/// The help text for a rate whose period is too long. The text proposes the simplest fraction that differs from the rate by at most 0.1 %,
+/// and states the difference.
 fn rounder(flits: u128, cycles: u128) -> String {
     let (near, parts) = simplest(flits, cycles);
     let percent = 100.0 * ((near as f64 / parts as f64) / (flits as f64 / cycles as f64) - 1.0);
@@ -160,10 +161,10 @@ fn simplest(flits: u128, cycles: u128) -> (u128, u128) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub struct Pace {
     rate: Rate,
-    /// The next flit can be complete `rest / rate.flits` cycles after cycle `OutputUnit::next_free`, so `rest` is a
-    /// part of a cycle.
+    /// Part of a cycle, in units of 1 / `rate.flits`: the next flit can be complete `rest / rate.flits` cycles after cycle
+    /// `OutputUnit::next_free`.
     rest: u32,
-    /// Maximum number of flits that may wait for the link after the switch.
+    /// Maximum number of flits that may have crossed the switch and wait for the link.
     #[kept(fixed)]
     staged: u32,
     /// Number of rate changes so far.
@@ -202,7 +203,7 @@ impl Pace {
     }
 
     /// Time from the earliest departure of a flit's first part to the completion of the flit on this channel. `before`: rate of the channel
-    /// from which the flit came. A flit takes one cycle to cross the switch, so a rate of `before` above one flit per cycle saves no time.
+    /// from which the flit came. Rates of `before` above one flit per cycle count as 1, because a flit takes one cycle to cross the switch.
     pub fn delay_after(&self, before: Rate) -> Fine {
         let Rate { flits, cycles } = self.rate;
         let before = if before.is_slow() { before } else { Rate::ONE };
@@ -216,14 +217,14 @@ impl Pace {
         self.delay_after(Rate::ONE)
     }
 
-    /// The cycle in which the next flit is complete, if the channel can have the whole flit at time `ready`. `next_free`: the first cycle,
-    /// in whole cycles, in which the channel is free for another flit.
+    /// The cycle in which the next flit is complete, if its last part can be on the channel at time `ready`. `next_free`: the first cycle
+    /// in which the channel is free for another flit (without the part `rest` of a cycle).
     pub fn complete(&self, next_free: u64, ready: Fine) -> u64 {
         whole(ready.max((next_free, self.rest)))
     }
 
-    /// Sends the next flit, which the channel can have at time `ready`. Returns the cycle in which the flit is
-    /// complete, and the new `next_free`.
+    /// Sends the next flit, whose last part can be on the channel at time `ready`. Returns the cycle in which the flit is complete, and the
+    /// new `next_free`.
     #[inline]
     pub fn take(&mut self, next_free: u64, ready: Fine) -> (u64, u64) {
         let Rate { flits, cycles } = self.rate;
@@ -238,7 +239,8 @@ impl Pace {
     #[inline(always)]
     pub fn full_for(&self, next_free: u64, at: u64) -> u64 {
         let Rate { flits, cycles } = self.rate;
-        // flits ahead of that flit, minus the flits that may wait or be on the link, in units of `Fine`
+        // `ahead`: time until the link has sent the flits ahead of that flit. `excess`: `ahead` minus the time of the flits that may wait
+        // or be on the link. The unit of both is that of `Fine`
         let ahead = (next_free as i64 - at as i64) * i64::from(flits) + i64::from(self.rest);
         let excess = ahead - (i64::from(self.staged) + 1) * i64::from(cycles);
         if excess < 0 { 0 } else { excess as u64 / u64::from(flits) + 1 }
