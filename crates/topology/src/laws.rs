@@ -1,6 +1,6 @@
-//! The laws of every topology: symmetric links, connectivity, consistent counts, and distances by formula that equal distances by search.
-//! The wiring must also agree with every view of the structure. Weft's tests check these laws for the examples of each topology. Crates
-//! outside of Weft call `check` in their tests of topologies.
+//! The laws of every topology: links are symmetric, the network is connected, counts are consistent, and distances by formula equal
+//! distances by search. The wiring must also agree with every view of the structure. Weft's tests check these laws for the examples of each
+//! topology. Crates outside of Weft call `check` in their tests of topologies.
 
 use crate::{CrossedLayers, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, Line, Link, Peer, Port, Ring, Tree};
 

@@ -15,7 +15,7 @@ use weft_topology::slim_fly::SlimFly;
 use weft_topology::torus::Torus;
 use weft_topology::{Arrangement, TopologyConfig, TopologyModel, TrunkWidth};
 
-/// A registry with a topology that no other file of this test names.
+/// A registry with a topology that only this test registers, and whose name occurs nowhere else.
 mod newcomers {
     use weft_topology::TopologyModel;
 

@@ -1,5 +1,5 @@
 //! Compares FleX networks over whole ranges of sizes with the formulas of M. Jeon et al. (IEEE Access 2022): degrees, links, distances and
-//! numbers of shortest paths. Two of the formulas are corrected (see the comments below).
+//! numbers of shortest paths. Two of the formulas are corrected here (see the comments below).
 
 use weft_topology::flex::Flex;
 use weft_topology::{CrossedLayers, Graph, Offset, TopologyModel, TrunkWidth};
@@ -17,7 +17,8 @@ fn view(graph: &Graph) -> &CrossedLayers {
 fn degrees_and_links_are_those_of_the_paper() {
     for (x, y, layers) in (3..13).flat_map(|x| (3..13).flat_map(move |y| (2..8).map(move |layers| (x, y, layers)))) {
         let graph = flex(x, y, layers);
-        // k - p in the paper; for two layers its radix includes half of this degree, but its equation 7 counts the links twice
+        // The degree is k - p in the paper. With two layers, the paper's formula for the radix agrees with this degree, but its equation 7
+        // counts the links twice.
         let degree = (x + y - 2) * if layers == 2 { 1 } else { 2 };
         let degrees = graph.degrees();
         assert_eq!((degrees.least, degrees.most), (degree, degree), "{x} x {y} x {layers}");

@@ -216,7 +216,8 @@ fn refused_json() -> Vec<TopologyConfig> {
         json(&edges(true, "ab ba bc")),
         json(&edges(false, "ab bc ba")),
         json(&edges(true, "ab ba bc bc cb")),
-        // two refused files: parallel links whose number differs between the directions, and links that are listed from both ends
+        // three refused files: two have parallel links whose number differs between the directions, and one is undirected but lists links
+        // from both ends
         json(&edges(true, "ab ba bc bc cb").replace("\"multigraph\": false, ", "")),
         json(&edges(true, "ab ab bc cb").replace("\"multigraph\": false, ", "")),
         json(&edges(false, "ab ba bc cb").replace("\"multigraph\": false, ", "")),

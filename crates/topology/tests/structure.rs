@@ -8,7 +8,8 @@ fn build(json: &str) -> Graph {
     config.build("topology").unwrap_or_else(|refusal| panic!("{json}: {refusal}"))
 }
 
-/// The smallest number of links over all cuts whose halves differ in terminals by at most those of one router.
+/// The smallest number of links over all balanced cuts. The numbers of terminals of the halves of such a cut differ by at most the largest
+/// number on a router.
 fn by_enumeration(graph: &Graph) -> u64 {
     let weights: Vec<u64> = (0..graph.routers()).map(|router| graph.terminals_of(router)).collect();
     let (total, heaviest) = (weights.iter().sum::<u64>(), *weights.iter().max().unwrap());
@@ -73,12 +74,12 @@ fn the_bound_of_a_large_graph_is_near_the_known_bisection() {
     let graph = build(r#"{"torus": {"widths": [16, 16], "terminals_per_router": 2}}"#);
     let found = common::graph_file("g.json", &common::json(&graph)).build("topology").unwrap().bisection();
     assert_eq!((graph.bisection().links, found.links), (32, 32));
-    // FleX 6 x 6 x 3: a cut between the halves of all lines has 3 * 6 * 6 * 6 / 2 links (equation 8 of its paper)
+    // FleX has 3 layers of 6 x 6 routers here. A cut through the middle of all lines has 3 * 6 * 6 * 6 / 2 links (equation 8 of its paper)
     let flex = build(r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 10}}"#).bisection();
     assert_eq!((flex.links, flex.exact), (324, false));
     // The network is a dragonfly of 9 groups of 4 routers. A possible cut divides 4 groups and half of the fifth group from the rest. The
-    // bound must not be higher than its number of links. The cut crosses 4 * 4 links between whole groups, 4 + 4 links from the divided
-    // group to groups on the other side, and 2 * 2 local links of this group.
+    // bound must not be higher than the number of links of this cut. The cut crosses 4 * 4 links between whole groups, 4 + 4 links from the
+    // divided group to groups on the other side, and 2 * 2 local links of this group.
     let keys = r#""routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2"#;
     let bisection = build(&format!(r#"{{"dragonfly": {{{keys}}}}}"#)).bisection();
     assert!(!bisection.exact && bisection.links <= 28, "{bisection:?}");
@@ -109,7 +110,7 @@ fn halves_of_a_partitioner_are_balanced_and_improved() {
         let crosses = |link: &weft_topology::Link| second[link.ends[0].0 as usize] != second[link.ends[1].0 as usize];
         graph.links().filter(crosses).count() as u64
     };
-    // the search starts from bad halves: all routers in one half, an unbalanced cut, every second router
+    // the search starts from three bad cuts: all routers in one half, an unbalanced cut, every second router
     for second in [vec![false; 24], (0..24).map(|router| router < 3).collect(), (0..24).map(|r| r % 2 == 0).collect()] {
         let halves = graph.improved_halves(&second);
         assert_eq!(halves.second.iter().filter(|&&second| second).count(), 12);
@@ -129,7 +130,8 @@ fn failures_that_a_network_survives_are_those_of_its_links() {
     assert!(tree.survived_failures(20, 1).iter().all(|survived| survived.all_routers == 0));
     let single = build(r#"{"single_router": {"terminals": 4}}"#);
     assert!(single.survived_failures(3, 1).iter().all(|survived| survived.all_routers == 0));
-    // a failure can cut off a router without terminals first; the network of terminals never breaks before the network of all routers
+    // The first disconnected router can be one without terminals. Therefore the routers with terminals stay connected for at least as many
+    // failures as all routers.
     let graph = build(r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#);
     let survived = graph.survived_failures(50, 9);
     assert!(survived.iter().all(|order| order.terminals >= order.all_routers));

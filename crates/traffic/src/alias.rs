@@ -5,7 +5,7 @@
 //! 3(3), 1977; M. D. Vose, IEEE TSE 17(9), 1991 (the construction).
 //!
 //! # Parameters
-//! Weights, as integers that sum to a whole number of columns.
+//! The weight of each outcome, as an integer. The table has one column per outcome, and all columns have the same weight.
 //!
 //! # Guarantees
 //! The probability of every outcome is exactly its integer weight divided by the sum. The table does not depend on the machine, because its
@@ -24,7 +24,7 @@ pub(crate) fn pair(left: &mut [u128], full: u128) -> Vec<usize> {
     let mut other: Vec<usize> = (0..left.len()).collect();
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..left.len()).partition(|&c| left[c] < full);
     while let Some(c) = small.pop() {
-        // The remaining weights sum to a whole number of columns, so at least one column has more weight than it needs.
+        // The remaining weights sum to a multiple of `full`, so at least one column has more weight than it needs.
         let Some(&donor) = large.last() else { break };
         other[c] = donor;
         left[donor] -= full - left[c];
@@ -36,7 +36,7 @@ pub(crate) fn pair(left: &mut [u128], full: u128) -> Vec<usize> {
     other
 }
 
-/// The weight of a column that gives only its own outcome.
+/// The weight of a column.
 const FULL: u128 = 1 << 32;
 
 /// A column of an alias table whose outcomes are terminals.

@@ -2,8 +2,8 @@
 //! numbers once.
 
 /// The facts about a machine that patterns use. If all routers have the same number of terminals, terminal t is on router t /
-/// terminals_per_router. On a grid, routers have coordinates within `widths`. From one router id to the next, the coordinate in dimension 0
-/// changes first. If the topology has groups, terminal t is in group t / terminals_per_group.
+/// terminals_per_router. On a grid, routers have coordinates within `widths`. Router ids count through the coordinates, and dimension 0
+/// changes fastest. If the topology has groups, terminal t is in group t / terminals_per_group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Population {
     pub terminals: u32,

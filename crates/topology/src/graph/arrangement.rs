@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrangement {
-    /// Port k leads to group k of the other groups, in ascending order.
+    /// Port k leads to the other group with index k, if the other groups are listed in ascending order.
     Absolute,
     /// Port k of group i leads to group i - (k + 1) mod g. All groups have the same wiring, and the last port of a group leads to the first
     /// port of the next group.
@@ -34,8 +34,8 @@ impl Arrangement {
         }
     }
 
-    /// The first global port of group `i` that leads to group `j` != `i`. At both ends, link m of the pair is on the port that is
-    /// m * (g - 1) higher.
+    /// The first global port of group `i` that leads to group `j` != `i`. If several links join the two groups, the port of link m is
+    /// higher by m * (g - 1), at both ends.
     pub fn port_to(&self, g: u32, i: u32, j: u32) -> u32 {
         match self {
             Self::Absolute => j - u32::from(j > i),
@@ -57,8 +57,9 @@ fn before(g: u32, i: u32, distance: u32) -> u32 {
 
 /// The links between groups of equal size, whose routers have consecutive ids. All groups number their global ports in the same way.
 ///
-/// Every two groups are joined by L = floor(ports / (groups - 1)) links. Port k < L * (groups - 1) is port k mod (groups - 1) of copy k /
-/// (groups - 1). The arrangement wires each copy as if no other copy existed. The ports from L * (groups - 1) on are unused.
+/// Every two groups are joined by L = floor(ports / (groups - 1)) links, where ports is the number of global ports of a group. The wiring
+/// consists of L copies of the arrangement, with groups - 1 ports of each group in a copy. Port k of a group is port k mod (groups - 1) of
+/// copy k / (groups - 1), rounded down. The ports from L * (groups - 1) on are unused.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GlobalLinks {
     pub groups: u32,

@@ -7,11 +7,10 @@ use weft_units::{Refusal, Remark};
 /// Maximum number of ports on a router. Allocators store the requests of each port in a mask of 512 bits.
 pub const MAX_RADIX: u32 = 512;
 
-/// Maximum number of ports in a graph. The limit bounds the memory that the user can request by a typing error in a size (1 GiB of port
-/// table).
+/// Maximum number of ports in a graph. With this limit, a typing error in a size cannot request more than 1 GiB for the table of ports.
 pub const MAX_PORTS: u64 = 1 << 26;
 
-/// Widths of the trunks that replace the links that a topology wires.
+/// Number of parallel links (the width of the trunk) that replace each link of the topology.
 #[derive(Debug)]
 enum Widths {
     OfClasses(TrunkWidth),
@@ -78,8 +77,8 @@ impl GraphBuilder {
         self.widths = Widths::OfClasses(width.clone());
     }
 
-    /// Replaces the link at each port of each router by this number of parallel links. The number must be the same at both ends, 1 for
-    /// terminals, and small enough for the ports of a router. Call this method after the last router.
+    /// Replaces the link at each port of each router by this number of parallel links. The number must be the same at both ends, and 1 for
+    /// terminals. No router may get more than [`MAX_RADIX`] ports. Call this method after the last router.
     pub(crate) fn trunk_of_each_port(&mut self, width: impl Fn(u32, usize) -> u32) {
         let of_router =
             |(router, bases): (u32, &[u32])| (0..(bases[1] - bases[0]) as usize).map(move |port| (router, port));
@@ -98,8 +97,9 @@ impl GraphBuilder {
     }
 
     /// Checks the laws of graphs. A router has at most [`MAX_RADIX`] ports. Each of the terminals 0..n is attached exactly once, on class
-    /// 0. The peer of a port's peer is the port itself. A port and its peer are on different routers, and not of class 0. All routers are
-    /// connected. Trunks also obey these laws. Trunks for which routers do not have enough ports are refused.
+    /// 0. The peer of a port's peer is the port itself. The two ports of a link between routers are on different routers, and their class
+    /// is not 0. All routers are connected. Trunks also obey these laws. The method refuses trunks for which routers do not have enough
+    /// ports.
     pub fn build(self, structure: Structure, path: &str) -> Result<Graph, Refusal> {
         let terminals = self.ports.iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count();
         let whole = Layer {

@@ -1,5 +1,5 @@
-//! Crossed layers: layers of routers in a ring, with links only between neighbouring layers. The view `crossed` describes the wiring of
-//! FleX.
+//! Crossed layers: layers of routers in a ring, with links only between neighbouring layers. The view `crossed` of a graph describes the
+//! wiring of the topology FleX (`models/flex.rs`).
 
 /// The router at (x, y) in layer z has the id x + y * `widths[0]` + z * `widths[0]` * `widths[1]`. A router has links to routers of the
 /// next layer and of the previous layer. Each of these neighbours differs from the router in exactly one of x and y. The layers form a
@@ -26,7 +26,8 @@ pub struct Offset {
     pub layers: u32,
 }
 
-/// A kind of hop to the next or previous layer, along x or y. Hops of the same kind lead to equivalent routers for a packet.
+/// A kind of hop of a packet to the next or previous layer, along x or y. From all routers to which hops of this kind lead, the destination
+/// has the same relative position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crossing {
     pub up: bool,
@@ -80,7 +81,8 @@ impl CrossedLayers {
         Offset { differs: [x != far_x, y != far_y], layers: (far_z + self.widths[2] - z) % self.widths[2] }
     }
 
-    /// All possible relative positions of two routers (also of a router and itself), each with the number of routers at this position.
+    /// All possible positions of a router relative to another router or itself. Each has the number of routers at this position relative to
+    /// one router.
     pub fn offsets(&self) -> impl Iterator<Item = (Offset, u32)> + '_ {
         let of_axis = |axis: usize, differs: bool| if differs { self.widths[axis] - 1 } else { 1 };
         let axes = [[false, false], [true, false], [false, true], [true, true]];
@@ -132,8 +134,8 @@ impl CrossedLayers {
     }
 }
 
-/// True if this number of hops along an axis of this width can end at another coordinate (`differs` is true) or at the first one (false).
-/// Each hop changes the coordinate.
+/// True if this number of hops along an axis of this width can end at a given coordinate. With `differs`, this coordinate is not the one
+/// where the hops begin. Each hop changes the coordinate.
 fn is_reached(width: u32, hops: u32, differs: bool) -> bool {
     match width {
         1 => hops == 0 && !differs,

@@ -26,8 +26,8 @@ impl Domains {
 
 impl Graph {
     /// The partitions of the network's terminals into domains, first the one with the smallest sets. The first partition is by router. The
-    /// next partition is by group, by subtree of each height, or by row and plane of a grid. Each set is contained in one set of the next
-    /// partition. The whole network is not a domain. A network of several planes has no domains above its routers.
+    /// next partitions are by group, or by subtree of each height, or by row and then by plane of a grid. Each set is contained in one set
+    /// of the next partition. The whole network is not a domain. A network of several planes has no domains above its routers.
     pub fn domains(&self) -> Vec<Domains> {
         let routers: Vec<u32> = (0..self.terminals()).map(|terminal| self.terminal_at(terminal).0).collect();
         let mut all = vec![Domains::of("router", routers.iter().copied())];
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_tree_has_subtrees() {
-        // 8 leaves have 2 terminals each. 2 leaves are below the same routers of level 1, and 4 leaves below the same routers of level 2
+        // 8 leaves have 2 terminals each. Each subtree of height 1 has 2 leaves, and each subtree of height 2 has 4 leaves
         let tree = domains(r#"{"k_ary_n_tree": {"k": 2, "n": 4}}"#);
         let by = |each: u32| (0..16).map(|terminal| terminal / each).collect::<Vec<_>>();
         assert_eq!(tree, [("router", by(2)), ("subtree", by(4)), ("subtree", by(8))]);

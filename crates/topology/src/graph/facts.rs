@@ -7,8 +7,8 @@ use weft_units::{Bandwidth, Time};
 pub struct Facts {
     pub latency: Option<Latency>,
     pub bandwidth: Option<Bandwidth>,
-    /// The parallel links that a link of this class replaces, if it replaces several links. The bandwidth of this link is the sum of their
-    /// bandwidths.
+    /// The parallel links that one link of this class replaces, if it replaces several links. The bandwidth of the link is then the sum of
+    /// their bandwidths.
     pub sum_of: Option<Sum>,
 }
 

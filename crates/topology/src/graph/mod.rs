@@ -60,7 +60,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// True if at least one of its channels is of this class.
+    /// True if at least one channel of the link is of this class.
     pub fn is_of(&self, class: u8) -> bool {
         self.class == class || self.back == class
     }
@@ -199,8 +199,9 @@ impl Graph {
             Peer::Terminal(_) | Peer::Unused => port.class,
         }
     }
-    /// A copy of the graph without the links for which `is_gone` returns true. The ports of these links become unused. Unlike a graph from
-    /// the builder, this graph can be disconnected, and its structure still describes the complete network.
+    /// A copy of the graph without the links for which `is_gone` returns true. `is_gone` gets the routers at both ends of a link, and a
+    /// class of the link. The ports of these links become unused. Unlike a graph from the builder, this graph can be disconnected, and its
+    /// structure still describes the complete network.
     pub fn without(&self, is_gone: impl Fn(u32, u32, u8) -> bool) -> Self {
         let mut left = self.clone();
         for router in 0..self.routers() {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::fmt::{Display, Formatter};
 
-/// Largest id that tables write as a number, because numbers in this column are signed 32-bit integers.
+/// Largest id that tables write as a number, because columns of routers contain signed 32-bit integers.
 const MAX_NUMBER: u32 = i32::MAX as u32;
 
 /// The name of a router in a scenario: its number, or its id in a graph file. The values 1 and "1" name the same router.

@@ -27,7 +27,7 @@ impl Graph {
         self.planes.as_ref().map_or(1, |planes| planes.count)
     }
 
-    /// The network of one plane. For a topology without planes, this is the graph itself. Models of paths use only this network.
+    /// The network of one plane. For a topology without planes, this is the graph itself. Models that compute paths use only this network.
     pub fn plane(&self) -> &Self {
         self.planes.as_ref().map_or(self, |planes| &planes.of)
     }
@@ -37,8 +37,8 @@ impl Graph {
         of_plane.iter().flat_map(|&value| std::iter::repeat_n(value, self.planes() as usize)).collect()
     }
 
-    /// The number of routers in a block should be a multiple of this number, so that no unit is divided among blocks ([`Structure::grain`]
-    /// times the planes).
+    /// The number of routers in a block should be a multiple of this number, so that no row or group is divided among blocks. The number is
+    /// [`Structure::grain`] times the number of planes.
     pub fn grain(&self) -> u32 {
         self.plane().structure().grain() * self.planes()
     }

@@ -3,8 +3,9 @@
 //!
 //! A ring is physical or embedded. A physical ring has its own wires and ports: the topology builds it, and the graph lists it in
 //! [`Structure::rings`](super::Structure::rings). An embedded ring uses existing links of the network. Two kinds of embedded rings exist.
-//! [`Ring::in_label_order`] is the escape ring of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks", which closes
-//! in the palm tree. [`Ring::disjoint`] finds several rings without a common link, so that a broken link interrupts only one ring.
+//! [`Ring::in_label_order`] is the escape ring of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks". This ring
+//! exists in dragonflies with the arrangement `palm_tree` and the largest number of groups. The function [`Ring::disjoint`] finds several
+//! rings without a common link, so that a broken link interrupts only one ring.
 
 mod disjoint;
 mod search;
@@ -15,7 +16,8 @@ use weft_units::Refusal;
 /// A closed path through the network that visits every router once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ring {
-    /// For each router, the output port to the next router on the ring. In a trunk, it is the port of the first link.
+    /// For each router, the output port to the next router on the ring. If the next router is at the end of a trunk, it is the port of the
+    /// first link.
     pub forward: Vec<u16>,
     /// For each router, the output port to the previous router on the ring, over the same link as the `forward` port of that router.
     pub backward: Vec<u16>,
@@ -36,8 +38,8 @@ impl Ring {
     }
 
     /// Finds `count` rings over links that are not part of the network's physical rings. No two rings have a link in common. If the groups
-    /// form a palm tree with one link between every two groups, the first ring is the ring in label order. Refuses, at `path`, a number of
-    /// rings that do not exist or that the search does not find.
+    /// form a palm tree with one link between every two groups, the first ring is the ring in label order. Refuses, at `path`, more rings
+    /// than exist or than the search finds.
     pub fn disjoint(graph: &Graph, count: u32, path: &str) -> Result<Vec<Self>, Refusal> {
         refuse_few_routers(graph, path)?;
         disjoint::rings(graph, count, path)
@@ -198,8 +200,8 @@ fn no_link(graph: &Graph, from: u32, to: u32, path: &str) -> Refusal {
     Refusal::new(path, format!("{what}: {why}"), help)
 }
 
-/// A clause for this refusal: the routers that the links between the groups of the two routers connect. `None` unless the network has
-/// complete groups whose arrangement does not connect these two routers.
+/// A clause for the refusal of `no_link`. The clause names the routers that are connected by the links between the groups of `from` and
+/// `to`. `None` unless the network has complete groups whose arrangement does not connect these two routers.
 fn where_groups_are_joined(graph: &Graph, from: u32, to: u32) -> Option<String> {
     let groups = graph.structure().groups.as_ref().filter(|groups| groups.complete.is_some())?;
     let (links, size) = (groups.global.as_ref()?, groups.run()?);

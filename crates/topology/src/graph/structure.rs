@@ -1,6 +1,6 @@
-//! The structure of a graph: the regular order in which a topology has joined its routers. Routings and patterns use it to compute ports
-//! and distances instead of searching for them. Views contain only one link between two routers; [`Graph::trunk`](crate::Graph::trunk)
-//! returns the parallel links.
+//! The structure of a graph: the regular order in which a topology has joined its routers. With the structure, routings and patterns
+//! compute ports and distances instead of searching for them. Views contain only one link between two routers;
+//! [`Graph::trunk`](crate::Graph::trunk) returns the parallel links.
 //!
 //! Every view is optional, and a network can have several views. A model requests the view that it needs, and refuses a network that does
 //! not have it. No model reads the name of a topology. `tests/conformance.rs` checks every view against the wiring.
@@ -57,7 +57,7 @@ pub enum Line {
     /// A link joins each router to the next and to the previous router, and the last router to the first. Of the two ports of the
     /// dimension, port 0 leads up (+1) and port 1 leads down.
     Ring,
-    /// Like [`Line::Ring`], but without the link that joins the two ends; the ports for this link are unused.
+    /// Like [`Line::Ring`], but without the link that joins the last router to the first; the ports for this link are unused.
     Row,
 }
 
@@ -69,7 +69,7 @@ pub struct Groups {
     pub places: Vec<(u32, u32)>,
     /// Present if every two routers of a group are joined by a link (or a trunk).
     pub complete: Option<CompleteGroups>,
-    /// Present if the links between groups follow an arrangement that is known.
+    /// Present if the links between groups follow one of the arrangements that Weft knows ([`Arrangement`](crate::Arrangement)).
     pub global: Option<GlobalLinks>,
 }
 
@@ -158,7 +158,7 @@ impl Structure {
     /// unknown.
     pub fn grain(&self) -> u32 {
         match self {
-            // rows of a layer are the units: a whole layer has no advantage, because no two of its routers are neighbours
+            // the units are rows of a layer; whole layers have no advantage as units, because no two routers of a layer are neighbours
             Self { crossed: Some(crossed), .. } => crossed.widths[0],
             Self { groups: Some(groups), .. } => groups.run().unwrap_or(1),
             Self { grid: Some(grid), .. } => grid.dimensions.first().map_or(1, |dimension| dimension.width),

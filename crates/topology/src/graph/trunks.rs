@@ -198,7 +198,8 @@ impl Graph {
         narrow
     }
 
-    /// The remedy for a message, if the network is refused only because of its trunks. `fits` returns true for a network that is accepted.
+    /// The remedy for a message that refuses a network; `None` if trunks are not the only reason for the refusal. `fits` returns true for a
+    /// network that is accepted.
     pub fn narrowed(&self, fits: impl Fn(&Self) -> bool) -> Option<String> {
         let trunks = self.has_trunks() && fits(&self.without_trunks());
         let narrow = match self.topology {
@@ -259,8 +260,8 @@ impl Graph {
         (self.port_base, self.ports, self.trunks) = (port_base, ports, trunks);
     }
 
-    /// The port of an added link: link number `other` among those that are parallel to the link at `port`. `others`: for each port of the
-    /// graph, the first port of the added links that are parallel to its link.
+    /// The port of an added link, which is number `other` among the links added in parallel to the link at `port`. `others`: for each port
+    /// of the graph, the first port of the links added in parallel to its link.
     fn beside(&self, port: &Port, other: u16, others: &[u16]) -> Port {
         let peer = match port.peer {
             Peer::Router { router, port } => {

@@ -1,10 +1,10 @@
-//! Bisection: the smallest number of links between two halves of the network. The numbers of terminals of the halves differ by at most
-//! those of one router.
+//! Bisection: the smallest number of links between two halves of the network. The numbers of terminals of the halves differ by at most the
+//! largest number of terminals on a router.
 //!
 //! The number is exact if a formula from theory gives the best cut. Without such a formula the number is an upper bound: the number of
-//! links of the best cut that a search finds. The search starts from cuts in the order of router ids, in the order of distance from a
-//! router, and in random orders. The search improves each cut by moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A
-//! Linear-Time Heuristic for Improving Network Partitions", DAC'82).
+//! links of the best cut that a search finds. The search starts from several cuts. Each cut separates the first routers of an order from
+//! the others: by router id, by distance from a router, or at random. The search improves each cut by moving routers one at a time (C. M.
+//! Fiduccia, R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network Partitions", DAC'82).
 
 use crate::{Graph, Grid, Line, Structure};
 use std::cmp::Reverse;
@@ -38,7 +38,8 @@ pub struct Halves {
 
 impl Graph {
     /// Improves the halves that a partitioner has proposed. The function first balances the halves: their numbers of terminals then differ
-    /// by at most those of one router. The function then improves the halves as long as the search finds better halves.
+    /// by at most the largest number of terminals on a router. The function then improves the halves as long as the search finds better
+    /// halves.
     pub fn improved_halves(&self, second: &[bool]) -> Halves {
         if self.planes() > 1 {
             let of_first: Vec<bool> = second.iter().copied().step_by(self.planes() as usize).collect();
@@ -61,10 +62,10 @@ impl Graph {
     }
 
     /// The bisection of the network. The number is exact for single routers, grids of lines of one kind, and trees, if all trunks have the
-    /// same width. With equal trunks, every cut has the same multiple of the links that it has without trunks.
+    /// same width. With trunks of w links each, every cut has w times the links that it has without trunks.
     pub fn bisection(&self) -> Bisection {
         if self.planes() > 1 {
-            // cutting the nodes into two halves cuts each plane into the same halves
+            // two halves of the nodes are the same two halves of the routers in each plane
             let of_plane = self.plane().bisection();
             return Bisection { links: of_plane.links * u64::from(self.planes()), ..of_plane };
         }
@@ -90,8 +91,9 @@ impl Graph {
         })
     }
 
-    /// Number of links of a bisection of a tree. Any two halves can exchange one flow per terminal, each over separate links. So no cut has
-    /// fewer links than a half has terminals. A cut along subtrees has exactly this number of links.
+    /// Number of links of a bisection of a tree. Between any two halves, each terminal of the smaller half can have a path over links that
+    /// no other path uses. So no cut has fewer links than the smaller half has terminals. A cut along subtrees has exactly this number of
+    /// links.
     ///
     /// `radix`: number of upward links, and also number of downward links, of each router. `None` if a leaf has a port without a terminal.
     fn cut_of_tree(&self, radix: u32) -> Option<u64> {
@@ -116,8 +118,8 @@ impl Graph {
     }
 }
 
-/// Number of links of a bisection of a mesh. The formula cuts the widest even dimension in half. In every wider dimension, which is odd, it
-/// cuts the middle router in the same way.
+/// Number of links of a bisection of a mesh. The cut divides the widest dimension of even width in half. In a wider dimension, whose width
+/// is odd, the routers of the middle coordinate are divided in the same way.
 fn array_cut(widths: &[u32]) -> u64 {
     let mut widths = widths.to_vec();
     widths.sort_unstable_by_key(|&width| Reverse(width));
@@ -219,12 +221,13 @@ impl<'a> Cut<'a> {
         self.links = crossing / 2;
     }
 
-    /// True if the numbers of terminals of the halves differ by at most those of one router (plus `slack`).
+    /// True if the numbers of terminals of the halves differ by at most the largest number of terminals on a router, plus `slack`.
+    /// `weight`: number of terminals of one half.
     fn balanced(&self, weight: u64, slack: u64) -> bool {
         weight.abs_diff(self.total - weight) <= self.heaviest + slack
     }
 
-    /// Moves every router once, the one with the highest gain first, and then returns to the best balanced cut that occurred. Returns true
+    /// Moves every router once, the router with the highest gain first, and then restores the best balanced cut that occurred. Returns true
     /// if this cut is better than the cut before the round.
     fn round(&mut self) -> bool {
         self.moved.fill(false);
@@ -248,7 +251,7 @@ impl<'a> Cut<'a> {
         best < before
     }
 
-    /// The router to move next: the one with the highest gain, among the moves that keep the halves nearly equal.
+    /// The router to move next: the router with the highest gain, among those whose move keeps the halves nearly equal.
     fn next(&self, waiting: &mut [BinaryHeap<(i64, Reverse<u32>)>; 2]) -> Option<u32> {
         let mut best = None;
         for side in [false, true] {

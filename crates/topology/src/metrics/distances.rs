@@ -1,5 +1,5 @@
-//! Distances between routers, in links. A search finds the distances from one router. For means over all pairs, a formula is used if the
-//! structure of the graph is known.
+//! Distances between routers, in links. A search finds the distances from one router. For diameter and mean over all pairs, a formula is
+//! used if the structure of the graph is known.
 
 use crate::{Dimension, Graph, Groups, Levels, Line, Peer, Structure, Tree};
 
@@ -70,9 +70,9 @@ impl Graph {
         }
     }
 
-    /// Mean, over ordered pairs of different routers, of a distance that is a sum over dimensions. The mean is computed from the mean per
-    /// dimension over all ordered pairs of coordinates. Pairs of a router with itself add nothing to the sum, so only the denominator must
-    /// exclude them.
+    /// Mean distance over ordered pairs of different routers on a grid. A distance is a sum over dimensions, so the mean is the sum of the
+    /// means per dimension, over all ordered pairs of coordinates. Pairs of a router with itself add nothing to the sum, so only the
+    /// denominator must exclude them.
     fn grid_mean(&self, dimensions: &[Dimension]) -> f64 {
         let routers = f64::from(self.routers());
         if routers < 2.0 {
@@ -82,11 +82,12 @@ impl Graph {
         of_all * routers / (routers - 1.0)
     }
 
-    /// A path changes digit i between levels i and i+1. A path from level a to level b >= a goes down to the lowest differing digit, and up
-    /// to one level above the highest differing digit. Such a path has b - a + 2 down(a) + 2 up(b) links. With random digits the lowest
-    /// differing digit is below i + 1 with probability 1 - k^-(i+1). So down(a) has the mean f(a) = a - (1/k + ... + 1/k^a). By symmetry
-    /// up(b) has the mean f(n-1-b). Of the n^2 ordered pairs of levels, 2 (n-1-a) + 1 have their lower end at a. The sum of |b - a| is n
-    /// (n^2 - 1) / 3. Only the denominator must exclude pairs of a router with itself, as in [`Graph::grid_mean`].
+    /// Mean distance over ordered pairs of different routers in a k-ary tree of n levels. A path changes digit i between levels i and i+1.
+    /// A path from level a to level b >= a goes down to the lowest differing digit, and up to one level above the highest differing digit.
+    /// Such a path has b - a + 2 down(a) + 2 up(b) links. With random digits the lowest differing digit is below i + 1 with probability 1 -
+    /// k^-(i+1). So down(a) has the mean f(a) = a - (1/k + ... + 1/k^a). By symmetry up(b) has the mean f(n-1-b). Of the n^2 ordered pairs
+    /// of levels, 2 (n-1-a) + 1 have their lower end at a. The sum of |b - a| is n (n^2 - 1) / 3. Only the denominator must exclude pairs
+    /// of a router with itself, as in [`Graph::grid_mean`].
     fn tree_mean(&self, k: f64, n: u32) -> f64 {
         let routers = f64::from(self.routers());
         if routers < 2.0 {
@@ -170,7 +171,7 @@ fn fat_tree_mean(k: f64) -> f64 {
     let edge_edge = pods * half * (half - 1.0) * 2.0 + other_pods * half * half * 4.0;
     let edge_aggregation = pods * half * half + other_pods * half * half * 3.0;
     let edge_core = pods * half * half * half * 2.0;
-    // the path goes over an edge router of the pod, over a core with the same index, or over both
+    // the path between two aggregation routers goes over an edge router of their pod, over a core if both have the same index, or over both
     let aggregation_aggregation =
         pods * half * (half - 1.0) * 2.0 + other_pods * half * 2.0 + other_pods * half * (half - 1.0) * 4.0;
     let aggregation_core = pods * half * half + pods * half * (half * half - half) * 3.0;

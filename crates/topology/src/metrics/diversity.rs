@@ -6,7 +6,8 @@ use crate::Graph;
 /// sample of the sources.
 const MOST_STEPS: u64 = 1 << 31;
 
-/// Statistics of the number of shortest paths, over all ordered pairs of different routers with terminals at one distance.
+/// Statistics of the number of shortest paths, over all ordered pairs of different routers that have terminals and the same distance from
+/// each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathsAtDistance {
     pub pairs: u64,
@@ -26,7 +27,7 @@ pub struct PathDiversity {
     /// Index d describes pairs that are d links apart; index 0 is unused.
     pub by_distance: Vec<PathsAtDistance>,
     /// Number of routers from which paths were counted, spread evenly over the routers with terminals. The next field is the number of all
-    /// these routers.
+    /// routers with terminals.
     pub sources: u32,
     pub of_sources: u32,
 }

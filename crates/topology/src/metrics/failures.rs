@@ -1,8 +1,8 @@
 //! The number of random link failures that a network survives before it is disconnected.
 //!
 //! Links fail one after the other, in a random order. A network that is connected after k failures is also connected after fewer failures
-//! in the same order. So a single number describes the result of an order: the number of failed links after which the network is
-//! disconnected. To find this number, the links are added in the reverse order until the network is connected. A union-find structure
+//! in the same order. So a single number describes the result of an order: the largest number of failed links with which the network is
+//! still connected. To find this number, the links are added in the reverse order until the network is connected. A union-find structure
 //! detects this (R. E. Tarjan, "Efficiency of a Good But Not Linear Set Union Algorithm", J. ACM 22(2), 1975).
 
 use super::bisection::scatter;
@@ -11,7 +11,7 @@ use crate::Graph;
 /// The numbers of failures that a network survives in one random order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Survived {
-    /// Number of links that can fail while all routers stay connected. After one more failure they are disconnected.
+    /// Number of links that can fail while all routers stay connected. After one more failure, some routers are disconnected.
     pub all_routers: u32,
     /// Number of links that can fail while all routers with terminals stay connected. Paths between such routers can cross routers without
     /// terminals.

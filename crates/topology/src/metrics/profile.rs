@@ -86,8 +86,8 @@ impl Search {
     /// Adds the distances from the routers in `sources` to all routers to `profile`.
     fn run(&mut self, graph: &Graph, sources: std::ops::Range<u32>, terminals: &[u64], profile: &mut DistanceProfile) {
         self.seen.fill(0);
-        // Bit s of `planes[b]` is bit b of the number of terminals on source s. With these words, counting bits gives the sum of terminals
-        // over several sources.
+        // Bit s of `planes[b]` is bit b of the number of terminals on source s. With these words, the sum of terminals over a set of
+        // sources is computed by counting bits.
         let mut planes = [0u64; 8];
         for (source, bit) in sources.zip(0..) {
             self.seen[source as usize] = 1 << bit;

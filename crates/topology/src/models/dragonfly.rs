@@ -4,10 +4,9 @@
 //! J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08: parameters
 //! a, p, h, g and the absolute arrangement (also BookSim's). Palm tree: C. Camarero, E. Vallejo, R. Beivide,
 //! "Topological Characterization of Hamming and Dragonfly Networks and Its Implications on Routing", ACM TACO 11(4),
-//! 2014; the default of FOGSim and CAMINOS. Relative: the same paper. Circulant: E. Hastings et al., "Comparing Global
-//! Link Arrangements for Dragonfly Networks", CLUSTER'15; SST/macro. Escape rings: M. Garcia, E. Vallejo, R. Beivide, M.
-//! Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow Control in High-Radix
-//! Hierarchical Networks".
+//! 2014; the default of FOGSim and CAMINOS. Relative: the paper of Camarero et al. Circulant: E. Hastings et al., "Comparing Global Link
+//! Arrangements for Dragonfly Networks", CLUSTER'15; SST/macro. Escape rings: M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, C. Camarero,
+//! M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow Control in High-Radix Hierarchical Networks".
 //!
 //! # Parameters
 //! `groups` g, `routers_per_group` a, `terminals_per_router` p, `global_links_per_router` h \[counts\], `arrangement`,
@@ -18,15 +17,15 @@
 //! ring (to the next and the previous router). The ports of the other links of trunks follow. Global port j of router i of a group is port
 //! p + a - 1 + j of the router, and global port i*h + j of the group. The number g is any number from 2 to a*h + 1. Every two groups are
 //! joined by exactly L = floor(a*h / (g - 1)) links, as in [`GlobalLinks`]. With g = a*h + 1, each pair of groups has one link, and no port
-//! is unused. Any two routers are at most 3 links apart. Circulant links join routers of the same index, so h must be even. If L > 1, g - 1
-//! must also be even.
+//! is unused. Any two routers are at most 3 links apart. With the arrangement `circulant`, links join routers of the same index in their
+//! groups, so h must be even. If L > 1, g - 1 must also be even.
 //!
 //! Each escape ring adds a link from every router to the router with the next number, and from the last router to router 0. The links of
-//! the ring belong to two classes: `ring_local` (inside a group) and `ring_global` (from group to group, one for each group). The classes
-//! `ring_local` and `ring_global` exist only in networks with escape rings. The keys `links.ring_local` and `links.ring_global` set the
-//! latencies, VCs and buffers of these classes. Distances, degrees and the bisection include the links of rings. Routings that use groups
-//! do not use links of rings, but routings for any graph do. In a palm tree with g = a*h + 1 each link of a ring is parallel to another
-//! link, so distances do not change. In other networks, links of rings between groups can shorten paths.
+//! the ring belong to two classes: `ring_local` (inside a group) and `ring_global` (from group to group, one for each group). These classes
+//! exist only in networks with escape rings. The keys `links.ring_local` and `links.ring_global` set the latencies, VCs and buffers of
+//! these classes. Distances, degrees and the bisection include the links of rings. Routings that use groups do not use links of rings, but
+//! routings for any graph do. In a palm tree with g = a*h + 1 each link of a ring is parallel to another link, so distances do not change.
+//! In other networks, links of rings between groups can shorten paths.
 //!
 //! # Not modelled
 //! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
@@ -122,7 +121,8 @@ impl TopologyModel for Dragonfly {
         let mut examples = vec![new([1, 1, 1], None, PalmTree)];
         examples.extend([PalmTree, Absolute, Relative, Circulant].map(|arrangement| new([8, 4, 4], None, arrangement)));
         examples.extend([PalmTree, Circulant].map(|arrangement| new([4, 2, 2], None, arrangement)));
-        // A group has 8 global ports. With 5 groups each pair has 2 links; with 4 groups each pair has 2 links, and 2 ports are unused.
+        // A group has 8 global ports. With 5 groups each pair of groups has 2 links. With 4 groups each pair also has 2 links, and 2 ports
+        // are unused.
         for (groups, arrangements) in
             [(2, &[Absolute][..]), (4, &[PalmTree, Absolute, Relative]), (5, &[PalmTree, Circulant]), (8, &[Circulant])]
         {
@@ -130,7 +130,7 @@ impl TopologyModel for Dragonfly {
         }
         let mixed = TrunkWidth::ByClass([("local".to_owned(), 2), ("global".to_owned(), 3)].into());
         examples.push(Self { trunk_width: mixed, ..new([2, 2, 2], None, PalmTree) });
-        // examples of rings: parallel to existing links, as shortcuts, with trunks, and in a network of two routers
+        // examples of escape rings: parallel to existing links, as shortcuts, with trunks, and in a network of two routers
         examples.push(Self { escape_rings: 1, ..new([4, 2, 2], None, PalmTree) });
         examples.push(Self { escape_rings: 2, ..new([4, 2, 2], Some(5), Absolute) });
         let wide = TrunkWidth::ByClass([("local".to_owned(), 2), ("ring_local".to_owned(), 3)].into());

@@ -14,11 +14,11 @@
 //! A router below the top has at least radix / (1 + oversubscription) upward links. A level is therefore never oversubscribed by more than
 //! the given ratio. The remaining ports of a router are unused. Routers on the top level have only downward links. With `terminals`, the
 //! tree has only as many subtrees as the terminals need. All subtrees have the same number of routers, and the numbers of terminals of two
-//! leaves differ by at most one. If the top routers have unused ports, the tree has fewer top routers. Each link to a top router is then a
-//! trunk, so the number of links of a level does not change. Routers are numbered level by level, the leaves first; ports and digits are
-//! those of [`Tree`]. Terminals are numbered from leaf to leaf. With `k`: k pods of k/2 leaves and k/2 routers above them, (k/2)^2 tops,
-//! and k^3/4 terminals. Each class has k^3/4 links: "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper
-//! end.
+//! leaves differ by at most one. If at least half of the ports of top routers would be unused, the tree has fewer top routers if possible.
+//! Each link to a top router is then a trunk, so the number of links of a level does not change. Routers are numbered level by level, the
+//! leaves first; ports and digits are those of [`Tree`]. Terminals are numbered from leaf to leaf. With `k`: k pods of k/2 leaves and k/2
+//! routers above them, (k/2)^2 tops, and k^3/4 terminals. Each class has k^3/4 links: "level1" (to the leaves) and "level2" (to the top). A
+//! class is named after the level of the upper ends of its links.
 //!
 //! # Not modelled
 //! Subtrees with different numbers of routers; top routers that have more links to some leaves than to others.

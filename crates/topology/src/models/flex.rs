@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! M. Jeon, K. Joo, T. Kim, S. Kim, C. Youn, "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access
-//! 10 (2022), section III. For two layers, its eq. (7) counts the links twice. In this model they exist once, in agreement with the
-//! paper's formula for the radix of two layers.
+//! 10 (2022), section III. For two layers, eq. (7) of the paper counts the links twice. In this model these links exist once, in agreement
+//! with the paper's formula for the radix of two layers.
 //!
 //! # Parameters
 //! `widths` Nx, Ny \[routers\], `layers` Nz \[layers\], `terminals_per_router` p \[terminals\], `trunk_width` \[links, by
@@ -17,7 +17,8 @@
 //! the network ("layer0", ...). Diameter of networks whose widths are at least 3: 2 with 3 layers, 3 with 4 to 7 layers.
 //!
 //! # Not modelled
-//! Different numbers of routers or terminals in different layers; a single layer (its equations give `hyperx`).
+//! Different numbers of routers or terminals in different layers; a single layer (for one layer, the equations of the paper give a
+//! `hyperx`).
 //!
 //! # Validation
 //! `topology/tests/conformance.rs` checks counts, wiring and numbering, and compares diameter and mean distance with a search.

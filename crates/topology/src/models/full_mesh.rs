@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 1; a HyperX of one
-//! dimension (J. H. Ahn et al., SC'09), so that whatever routes a HyperX routes it.
+//! dimension (J. H. Ahn et al., SC'09), so every routing for a HyperX also works on a full mesh.
 //!
 //! # Parameters
 //! `routers` \[routers\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].

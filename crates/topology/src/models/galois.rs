@@ -1,7 +1,7 @@
 //! Galois fields of up to 256 elements, with the arithmetic that `slim_fly` and `polarfly` use.
 //!
-//! Weft does not use an existing crate, because these support only characteristic 2, or a prime that is fixed at compile time. In Weft the
-//! size of the field comes from a scenario.
+//! Weft does not use an existing crate, because existing crates support only characteristic 2, or a prime that is fixed at compile time. In
+//! Weft the size of the field comes from a scenario.
 
 use weft_units::Refusal;
 

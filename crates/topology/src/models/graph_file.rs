@@ -10,14 +10,14 @@
 //! scenario or in the file\], `hosts`, `parallel_links` (`trunk` or `sum`).
 //!
 //! # Guarantees
-//! Routers have the order of the nodes in the file. The first ports of a router are its terminals. The ports of its links follow, sorted by
-//! neighbour. Nodes are routers, and edges are links with both directions. A directed file must list every link in both directions. If an
-//! undirected file lists a link several times, these links form a trunk. Links also form a trunk if a directed file lists them equally
-//! often in each direction. With `parallel_links: sum`, the parallel links of a class become one link with the sum of their bandwidths. The
-//! node attribute `terminals` gives the number of terminals of a router. Routers without this attribute have `terminals_per_router`
-//! terminals, or no terminals if that key is not set. The key `terminals_of` has priority over both numbers. Terminals are numbered router
-//! by router, except in an `anynet` file that names nodes: it gives the routers and numbers of the nodes. Nodes that are hosts become
-//! terminals, in their order in the file.
+//! Routers are numbered in the order of the nodes in the file; in `anynet`, in ascending order of their ids. The first ports of a router
+//! are its terminals. The ports of its links follow, sorted by neighbour. Nodes are routers, and edges are links with both directions. A
+//! directed file must list every link in both directions. If an undirected file lists a link several times, these links form a trunk. Links
+//! also form a trunk if a directed file lists them equally often in each direction. With `parallel_links: sum`, the parallel links of a
+//! class become one link with the sum of their bandwidths. The node attribute `terminals` gives the number of terminals of a router.
+//! Routers without this attribute have `terminals_per_router` terminals, or no terminals if that key is not set. The key `terminals_of` has
+//! priority over both numbers. Terminals are numbered router by router, except in an `anynet` file that names nodes. The nodes of such a
+//! file are the terminals, with their numbers and routers. Nodes that are hosts become terminals, in their order in the file.
 //!
 //! The edge attribute `class` gives the link class (default: `link`). In `anynet` a link with latency L has the class `latencyL`. Link
 //! classes are in alphabetical order. With `attributes`, Weft reads the bandwidth or latency of each edge from an edge attribute. If edges

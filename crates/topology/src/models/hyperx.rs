@@ -1,9 +1,8 @@
 //! HyperX: routers on a grid, in which a link joins every two routers of a row (in any dimension).
 //!
 //! # Source
-//! J. H. Ahn et al., "HyperX: Topology, Routing, and Packaging of Efficient Large-Scale Networks", SC'09. With one
-//! terminal per router and equal widths it is a Hamming graph; "flattened butterfly" is the same wiring
-//! (J. Kim, W. J. Dally, D. Abts, ISCA'07).
+//! J. H. Ahn et al., "HyperX: Topology, Routing, and Packaging of Efficient Large-Scale Networks", SC'09. With one terminal per router and
+//! equal widths, a HyperX is a Hamming graph. A "flattened butterfly" has the same wiring (J. Kim, W. J. Dally, D. Abts, ISCA'07).
 //!
 //! # Parameters
 //! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].

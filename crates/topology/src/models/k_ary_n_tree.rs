@@ -37,7 +37,8 @@ const MAX_LEVELS: u32 = 8;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KAryNTree {
-    /// k: number of downward links of each router, and of upward links of each router below the top, 2 to 64.
+    /// k: number of downward links of each router, and of upward links of each router below the top. The limits are 2 and 256 (512 with one
+    /// level).
     pub k: u32,
     /// n: number of levels of routers, 1 to 8; the tree has k^n terminals.
     pub n: u32,

@@ -16,7 +16,7 @@ pub trait TopologyModel {
     /// Builds the graph. Refuses impossible sizes; the refusal names `path` (the dotted path of this topology in the scenario).
     fn build(&self, path: &str) -> Result<Graph, Refusal>;
 
-    /// The topology of which the network has copies; `None` for all topologies that are not made of another one.
+    /// The topology of which the network consists in several copies; `None` for a topology that is not made of another topology.
     fn copied(&self) -> Option<&TopologyConfig> {
         None
     }
@@ -55,7 +55,7 @@ impl TopologyConfig {
     /// Names of the topologies with at least one example for which `has` is true. Messages list these names. The list leaves out networks
     /// that are copies of another topology, because these have a property only if the copied topology has it.
     pub fn names_with(has: impl Fn(&Graph) -> bool) -> Vec<&'static str> {
-        // the examples are built only once, because a search over many settings can be refused thousands of times
+        // the examples are built only once, because a search over many settings can cause thousands of refusals with such a list
         static EXAMPLES: LazyLock<Vec<(&'static str, Graph)>> = LazyLock::new(|| {
             let all = TopologyConfig::examples().into_iter().filter(|example| example.model().copied().is_none());
             all.filter_map(|example| Some((example.name(), example.build("").ok()?))).collect()

@@ -22,7 +22,7 @@
 //!
 //! Router ids increase from group to group. In a group the shared router comes first. After the shared router, the routers of a group
 //! follow in the order of the numbers of their points. The point (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has
-//! q^2 + q. To compute the number of a point, an element of the field is the number whose digits are its coefficients. Link classes: "local" in
+//! q^2 + q. In these formulas, an element of the field is the number whose digits are the element's coefficients. Link classes: "local" in
 //! a group, "global" between groups. Terminal id = router * p + port. The ports to terminals come first, then the links sorted by
 //! neighbour, then the ports of the other links of trunks.
 //!
@@ -142,7 +142,7 @@ impl Plane {
     /// The indices of the points whose scalar product with this point is 0. The point itself is included if it is a quadric.
     fn orthogonal(&self, number: u32) -> impl Iterator<Item = u32> {
         let field = &self.field;
-        // two of these points; each other one is the first plus a multiple of the second
+        // `s` and `t` are two of these points; each further point is `s` plus a multiple of `t`
         let [s, t] = match self.point(number) {
             [1, a, b] => [[field.negative(a), 1, 0], [field.negative(b), 0, 1]],
             [_, 1, a] => [[1, 0, 0], [0, field.negative(a), 1]],

@@ -15,17 +15,18 @@
 //! difference of their y is in a set X. A link joins two routers (1, m, .) if the difference of their c is in a set X'. X contains even
 //! powers and X' contains odd powers of a primitive element. The sets X and X' are large enough to contain the negative of each of their
 //! elements. The network has 2 q^2 routers, degree (3 q - d) / 2 and diameter 2. The routers (0, i, .) and (1, i, .) form group i, like the
-//! racks of the source. Router id = group * 2 q + side * q + y (or c). To compute an id, an element of the field is the number whose digits
-//! are its coefficients. Every two groups are joined by 2 q links. Link classes: "local" in a group, "global" between groups. Terminal id =
-//! router * p + port. The ports to terminals come first, then the links sorted by neighbour, then the ports of the other links of trunks.
+//! racks of the source. Router id = group * 2 q + side * q + y (or c). In this formula, an element of the field is the number whose digits
+//! are the element's coefficients. Every two groups are joined by 2 q links. Link classes: "local" in a group, "global" between groups.
+//! Terminal id = router * p + port. The ports to terminals come first, then the links sorted by neighbour, then the ports of the other
+//! links of trunks.
 //!
 //! # Not modelled
 //! The extended graphs in the source, which have diameter 3.
 //!
 //! # Validation
-//! `topology/tests/slim_fly.rs` checks routers, degree, diameter 2 and links between groups for every q up to 49, and the Hoffman-Singleton
-//! graph (q = 5), which is the only graph of its kind. `topology/tests/conformance.rs` checks wiring and views. No other simulator was
-//! compared.
+//! `topology/tests/slim_fly.rs` checks routers, degree, diameter 2 and links between groups for every q up to 49. It also checks the
+//! Hoffman-Singleton graph (q = 5), the only Moore graph of degree 7 and diameter 2. `topology/tests/conformance.rs` checks wiring and
+//! views. No other simulator was compared.
 
 use super::TopologyModel;
 use super::galois::{Field, prime_power};
@@ -134,7 +135,7 @@ fn neighbours(field: &Field) -> Vec<Vec<u32>> {
     neighbours
 }
 
-/// The sets X and X': the differences between neighbours (0, x, .), and those between neighbours (1, m, .).
+/// The sets X and X': the differences of y between neighbours (0, x, y), and the differences of c between neighbours (1, m, c).
 fn generators(field: &Field) -> [Vec<u32>; 2] {
     let q = field.elements();
     let w = q.div_ceil(4);

@@ -151,8 +151,8 @@ impl Remembered for Bursts {
         if rng.next_u64() < self.is_on { self.on.draw(rng) } else { 0 }
     }
 
-    /// Number of cycles until the next packet. A packet that would be created after the end of the burst is dropped,
-    /// because a new draw in the next burst has the same distribution.
+    /// Number of cycles until the next packet. A drawn packet that would be created after the end of the burst is discarded. The packet is
+    /// drawn again in the next burst, with the same distribution.
     fn gap(&self, left: &mut u64, rng: &mut Pcg32) -> u64 {
         let mut passed = 0;
         loop {

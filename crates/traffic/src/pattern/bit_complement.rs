@@ -16,7 +16,7 @@
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is an
 //! involution without fixed points. `engine/tests/bounds.rs` checks that `valiant` and `up_down` reach their theoretical throughput bounds
-//! under this pattern. The rows `bitcomp` of `tests/data/golden/booksim.csv` compare it with BookSim2.
+//! under this pattern. The rows `bitcomp` of `tests/data/golden/booksim.csv` compare the pattern with BookSim2.
 
 use super::PatternModel;
 use super::permutation::Permutation;

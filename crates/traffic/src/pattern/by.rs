@@ -12,14 +12,14 @@ use weft_units::Refusal;
 pub enum By {
     /// Shifts every coordinate of the router. The destination has the same index on its router as the source.
     Routers {},
-    /// Shifts every digit of the terminal id, as BookSim does if k^n is the number of terminals.
+    /// Shifts every digit of the terminal id, as BookSim does if its k^n is the number of terminals.
     Digits {
         /// Base of the digits, 2 or more.
         radix: u32,
         /// Number of digits; radix^digits is the number of terminals.
         digits: u32,
     },
-    /// Shifts the lowest digits of the terminal id and sets all higher digits to 0. BookSim does this if k^n is less than the number of
+    /// Shifts the lowest digits of the terminal id and sets all higher digits to 0. BookSim does this if its k^n is less than the number of
     /// terminals. All terminals send to the first radix^digits terminals.
     BooksimDigits {
         /// Base of the digits, 2 or more.

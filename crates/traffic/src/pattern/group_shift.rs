@@ -1,8 +1,8 @@
 //! Group shift (ADV+N): group i sends to group i + N, so that few global links carry all traffic.
 //!
 //! # Source
-//! M. Garcia et al., "On-the-Fly Adaptive Routing in High-Radix Hierarchical Networks" (OFAR), ICPP'12, where N = 1 and
-//! N = h are the adverse cases; BookSim `bad_dragon` is N = 1.
+//! M. Garcia et al., "On-the-Fly Adaptive Routing in High-Radix Hierarchical Networks" (OFAR), ICPP'12, where N = 1 and N = h (global links
+//! per router) are the adverse cases; BookSim `bad_dragon` is N = 1.
 //!
 //! # Parameters
 //! `shift` N \[groups\], `local`: the choice of the terminal in the destination group.
@@ -18,7 +18,7 @@
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that `same` is a
 //! bijection. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check that the single global link between two groups limits the
 //! throughput of a group. The rows `bad_dragon` of `tests/data/golden/booksim.csv` and `group shift` of `tests/data/golden/caminos.csv`
-//! compare it with other simulators.
+//! compare the pattern with other simulators.
 
 use super::{Destinations, PatternModel};
 use crate::{Population, below};

@@ -59,7 +59,7 @@ pub struct HotSpot {
     /// Load of each terminal that is not a source, as a share of the load of the job, 0 to 1 (default 1).
     #[serde(default = "all", skip_serializing_if = "is_all")]
     pub other_load: f64,
-    /// Number of the random draw of targets and sources. Draws with different numbers are independent (default 0).
+    /// Index of the random draw of targets and sources. Draws with different indices are independent (default 0).
     #[serde(default, skip_serializing_if = "is_first")]
     pub draw: u32,
 }

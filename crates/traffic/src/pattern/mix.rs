@@ -94,7 +94,7 @@ impl Mixture {
 
 impl Destinations for Mixture {
     fn relative_load(&self, source: u32) -> f64 {
-        // weights are rounded
+        // weights are rounded, so their sum can be slightly above 1
         self.shares(source).map(|(share, _)| share).sum::<f64>().min(1.0)
     }
 

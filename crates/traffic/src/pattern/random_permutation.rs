@@ -38,7 +38,7 @@ pub struct RandomPermutation {
     /// Allows a terminal to send to itself.
     #[serde(default)]
     pub fixed_points: bool,
-    /// Number of the random draw. Permutations with different numbers are independent (default 0).
+    /// Index of the random draw. Permutations with different indices are independent (default 0).
     #[serde(default)]
     pub draw: u32,
 }
@@ -54,8 +54,8 @@ impl PatternModel for RandomPermutation {
         }
         let mut rng = stream(population.seed, self.draw.into(), PERMUTATION);
         let mut image: Vec<u32> = (0..terminals).collect();
-        // The shuffle of Fisher and Yates makes all permutations equally likely. About 1 permutation in e has no fixed point. If the draw
-        // is repeated until none is left, all permutations without fixed points are equally likely.
+        // The shuffle of Fisher and Yates makes all permutations equally likely. A share of about 1/e = 37 % of them has no fixed point. If
+        // the draw is repeated until it has no fixed point, all permutations without fixed points are equally likely.
         loop {
             for last in (1..terminals).rev() {
                 image.swap(last as usize, below(&mut rng, last + 1) as usize);

@@ -18,7 +18,7 @@
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that `same` is a
 //! bijection. `engine/tests/bounds.rs` checks that one local link limits minimal routing to 1 / (terminals of a router). The rows `LADV+1`
-//! of `tests/data/golden/fogsim.csv` compare it with FOGSim.
+//! of `tests/data/golden/fogsim.csv` compare the pattern with FOGSim.
 
 use super::PatternModel;
 use super::group_shift::{Local, Runs, shifts};

@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), table 3.1; BookSim `tornado`
-//! (by digits). TCEP (ISCA'18) shifts router coordinates.
+//! (by digits). The tornado traffic of TCEP (Kim et al., ISCA'18) shifts the coordinates of routers instead.
 //!
 //! # Parameters
 //! `by`: selects the shifted numbers, i.e. the coordinates of routers (default), all digits of terminal ids (`digits`), or the lowest
@@ -19,7 +19,7 @@
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is a
 //! bijection. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check that rings and butterflies reach their theoretical throughput
-//! bounds under this pattern. The rows `tornado` of `tests/data/golden/booksim.csv` compare it (by digits) with BookSim2.
+//! bounds under this pattern. The rows `tornado` of `tests/data/golden/booksim.csv` compare the pattern (by digits) with BookSim2.
 
 use super::permutation::Permutation;
 use super::{By, PatternModel};

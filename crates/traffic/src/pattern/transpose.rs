@@ -13,7 +13,7 @@
 //!
 //! # Not modelled
 //! The pattern refuses a number of terminals that is not a power of two. The pattern also refuses ids with an odd number of bits, which
-//! have no two halves.
+//! cannot be divided into two equal halves.
 //!
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities, and that the pattern is an

@@ -17,7 +17,7 @@
 //! # Validation
 //! `traffic/tests/conformance.rs` checks that destinations are valid and drawn with the stated probabilities. `engine/tests/theory.rs`
 //! checks that a butterfly reaches its theoretical throughput bound under this pattern. The rows `uniform` of
-//! `tests/data/golden/booksim.csv` and `tests/data/golden/caminos.csv` compare it with other simulators.
+//! `tests/data/golden/booksim.csv` and `tests/data/golden/caminos.csv` compare the pattern with other simulators.
 
 use super::{Destinations, PatternModel};
 use crate::{Population, below};

@@ -16,7 +16,7 @@ weft_units::codes! {
         helps: "Change nothing, unless you compare with BookSim. Then exchange the credit latencies of the two link classes.";
 }
 
-/// The class name of links whose latency is in the file begins with this prefix.
+/// Prefix of the class name of links whose latency is in the file. The latency in cycles follows the prefix.
 pub const LATENCY_CLASS: &str = "latency";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     for link in &mut links {
         (link.from, link.to) = (index(link.from), index(link.to));
     }
-    // The ids are in ascending order, so the first missing id is where id and index differ.
+    // The ids are in ascending order, so the first missing id is the first index that differs from the id at this index.
     if let Some((place, (id, _))) = router_of.iter().enumerate().find(|&(place, (&id, _))| place as u32 != id) {
         let what = format!("the file has {} nodes, among them node {id}, but no node {place}", router_of.len());
         return Err(Problem::new(what, format!("number the nodes 0 to {}", router_of.len() - 1)));
@@ -91,7 +91,7 @@ fn state_ways_back(reading: &mut Reading) {
     }
 }
 
-/// The remark on a link whose two directions have different latencies. It explains the latencies in Weft and in BookSim.
+/// The remark on a link whose two directions have different latencies. The remark explains the latencies in Weft and in BookSim.
 fn remark(draft: &Draft) -> Option<Remark> {
     let class_of: BTreeMap<(u32, u32), u32> =
         draft.links.iter().map(|link| ((link.from, link.to), link.class)).collect();

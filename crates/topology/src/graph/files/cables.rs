@@ -35,7 +35,8 @@ struct Cable {
     line: u32,
 }
 
-/// The content of the table. `devices` contains the attributes of every device, by name, in the order in which the devices first occur.
+/// The content of the table. `devices` contains every device in the order in which the devices first occur: its name, its attributes, and
+/// its first line in the file.
 #[derive(Default)]
 struct Table {
     cables: Vec<Cable>,
@@ -115,7 +116,7 @@ impl Table {
         table
     }
 
-    /// Adds a device with its attributes. If an earlier line has set attributes of the device, they do not change.
+    /// Adds a device with its attributes. Attributes of the device that an earlier line has set do not change.
     fn device(&mut self, name: &str, fields: Vec<Field>, line: u32) {
         let place = *self.places.entry(name.to_owned()).or_insert_with(|| {
             self.devices.push((name.to_owned(), Vec::new(), line));
@@ -129,8 +130,8 @@ impl Table {
         }
     }
 
-    /// The attributes that the scenario maps to properties of links. Columns for speeds or lengths that contain a unit
-    /// are also used if the scenario does not map them, and a remark reports this.
+    /// The attributes that the scenario maps to properties of links. Columns for speeds or lengths that have a unit are also used if the
+    /// scenario does not map them, and a remark reports this use.
     fn attributes(
         &self,
         asked: &Attributes,

@@ -4,7 +4,7 @@ use super::draft::{Draft, Problem};
 use super::parallel::{Bundle, bundles};
 use crate::{MAX_PORTS, MAX_RADIX};
 
-/// An end of a link, as one of the links of its router.
+/// The end of a link at a router: an entry in the router's list of links.
 #[derive(Debug, Clone, Copy)]
 pub struct End {
     pub to: u32,
@@ -105,8 +105,9 @@ pub fn wiring<'a>(draft: &'a Draft, terminals: &[u32]) -> Result<Wiring<'a>, Pro
     let (classes, numbers) = classes(draft)?;
     let mut ends = vec![Vec::new(); draft.routers.len()];
     for Bundle { pair: (a, b), class, back, width, .. } in bundles(draft, &numbers)? {
-        // Pairs are in ascending order, and so are the neighbours of each router: first those with a lower number, then those with a higher
-        // number. A later check refuses a router with more links than fit into the type of a port number.
+        // Pairs of routers are in ascending order. Therefore each router gets its neighbours in ascending order: first those with a lower
+        // number than its own, then those with a higher number. The conversion to `u16` can lose bits, but `check_ports` then refuses the
+        // router because of its many links.
         let [far, near] = [b, a].map(|router| ends[router as usize].len() as u16);
         ends[a as usize].push(End { to: b, far, class, width });
         ends[b as usize].push(End { to: a, far: near, class: back, width });

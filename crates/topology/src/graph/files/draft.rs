@@ -1,4 +1,4 @@
-//! The result of the readers of graph files: routers and links as the file gives them, each with its position in the file.
+//! The result of the readers of graph files: the routers and links as the file lists them, with the position of each link in the file.
 
 use crate::graph::facts::Facts;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -77,8 +77,8 @@ pub struct Draft {
     pub classes: Vec<String>,
     /// For each class, the latency and bandwidth that the file gives for its links.
     pub facts: Vec<Facts>,
-    /// For each class, true if the file gives neither latency nor bandwidth for it. The links of such a class differ from others only if
-    /// the scenario has a section for the class.
+    /// For each class, true if the file names the class but gives neither its latency nor its bandwidth. The links of such a class differ
+    /// from others only if the scenario has a section for the class.
     pub sections: Vec<bool>,
     /// The latency and bandwidth that the file gives for links to terminals.
     pub terminal_facts: Facts,
@@ -97,7 +97,8 @@ impl Draft {
         &self.routers[router as usize].name
     }
 
-    /// Sets the number of terminals of those routers that the scenario lists by id.
+    /// Sets the number of terminals of those routers that the scenario lists by id. `stated`: number of terminals by id, or by the begin of
+    /// ids and `*`.
     pub fn terminals_by_id(&mut self, stated: &BTreeMap<String, u32>) -> Result<(), Problem> {
         let mut used = HashSet::new();
         for router in &mut self.routers {

@@ -29,12 +29,12 @@ const PORTS: [&str; 6] = ["port", "interface", "iface", "ifname", "intf", "nic"]
 /// Words in headings that have no meaning next to the word for an end.
 const FILLERS: [&str; 5] = ["side", "end", "endpoint", "termination", "id"];
 
-/// The kind of content in a column; 0 and 1 are the two ends of the cable.
+/// The kind of content in a column. The numbers 0 and 1 name the two ends of the cable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Column {
     Device(usize),
     Port(usize),
-    /// An attribute of the device at this end, with the name of the attribute.
+    /// An attribute of one device: the end of the cable at which the device is, and the name of the attribute.
     OfDevice(usize, String),
     /// An attribute of the cable, with the heading as its name.
     OfCable(String),
@@ -64,7 +64,7 @@ impl<'a> Heading<'a> {
         Self { text, side: own, is_device, is_port, rest: words.iter().filter(is_rest).cloned().collect() }
     }
 
-    /// True if the heading consists only of words for an end.
+    /// True if the heading consists only of words for an end of the cable, such as "Side A".
     fn is_bare(&self) -> bool {
         self.side.is_some() && !self.is_device && !self.is_port && self.rest.is_empty()
     }
@@ -92,7 +92,7 @@ fn words(text: &str) -> Vec<String> {
 pub fn columns(heading: &StringRecord) -> Result<Vec<Column>, Problem> {
     let headings: Vec<Heading> = heading.iter().map(Heading::of).collect();
     let named = |heading: &&Heading| heading.is_device && !heading.is_port && heading.rest.is_empty();
-    // "Side A" or "Termination A" is a port if other columns name the devices
+    // a column "Side A" or "Termination A" contains ports if other columns contain the devices
     let has_devices = headings.iter().filter(named).count() >= 2;
     let (mut devices, mut ports) = (0, 0);
     let column = |heading: &Heading| {

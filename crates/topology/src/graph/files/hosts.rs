@@ -120,7 +120,7 @@ fn nobody(hosts: &Hosts, seen: &Seen) -> Problem {
     Problem::new(what, help).under("hosts")
 }
 
-/// For each node, the nodes to which it has a link, each listed once.
+/// For each node, the first two different nodes to which it has a link (fewer if it has fewer neighbours).
 fn neighbours(draft: &Draft) -> Vec<Vec<u32>> {
     let mut ends = vec![Vec::new(); draft.routers.len()];
     for link in &draft.links {

@@ -16,7 +16,7 @@ use weft_units::{Bandwidth, Time};
 pub struct Asked<'a> {
     pub attributes: &'a Attributes,
     pub hosts: Option<&'a Hosts>,
-    /// True if routers get a default number of terminals, unless the file gives a number.
+    /// True if the scenario gives a default number of terminals for routers without a number in the file.
     pub default_terminals: bool,
 }
 
@@ -40,7 +40,7 @@ pub struct Sheet<'a> {
     routers: Vec<Router>,
     marks: Vec<Option<Mark>>,
     classes: Names,
-    /// The number of each kind of link: a class with a latency and a bandwidth.
+    /// A number for each kind of links. Links of the same kind have the same class in the file, the same latency and the same bandwidth.
     kinds: HashMap<(u32, Facts), u32>,
     links: Vec<Link>,
     seen: Seen,

@@ -1,5 +1,5 @@
 //! Finds the attributes of a graph file that Weft does not use. Weft refuses attributes whose names look like a misspelt key, and reports
-//! the others.
+//! the other unused attributes.
 
 use super::draft::Problem;
 use super::sheet::Asked;
@@ -21,12 +21,12 @@ weft_units::codes! {
 /// Attributes that only label nodes and edges for people. Weft does not report them, because they cannot change a result.
 const LABELS: [&str; 5] = ["id", "key", "label", "name", "title"];
 
-/// Parts of names with which edge attributes probably contain a bandwidth, a time or a length.
+/// Parts of attribute names. An edge attribute with such a part in its name probably contains a bandwidth, a time or a length.
 const BANDWIDTHS: [&str; 5] = ["bandwidth", "capacity", "speed", "rate", "bw"];
 const TIMES: [&str; 3] = ["latency", "delay", "rtt"];
 const LENGTHS: [&str; 3] = ["length", "dist", "km"];
 
-/// Units that such attributes often have, for a remedy. The file itself does not give the unit.
+/// Units that such attributes often have. Remedies propose these units, because the file itself does not give the unit.
 const BANDWIDTH_UNITS: &str = "`Gb/s`, `Mb/s` or `b/s`";
 const TIME_UNITS: &str = "`ms`, `us` or `ns`, or for lengths `km` or `m`";
 const LENGTH_UNITS: &str = "`km` or `m`, or for times `ms`, `us` or `ns`";
@@ -37,7 +37,7 @@ const LATENCY: &str = "attributes.latency";
 const CLASS: &str = "attributes.class";
 const TERMINALS: &str = "attributes.terminals";
 
-/// For each attribute, the number of nodes and edges that have it.
+/// The attributes of a file: for each attribute, the number of nodes or edges that have it.
 pub struct Seen {
     nodes: BTreeMap<String, u32>,
     edges: BTreeMap<String, u32>,
@@ -164,7 +164,7 @@ impl Seen {
         )
     }
 
-    /// The remark on edges without an attribute that other edges have and that the scenario uses.
+    /// Remarks on edges without a bandwidth or latency: the scenario names the attribute, but only other edges have it.
     fn partly(&self, edges: u32) -> impl Iterator<Item = Remark> + '_ {
         let of_edges = self.mapped.iter().filter(|(_, key, _)| matches!(*key, BANDWIDTH | LATENCY));
         let lacking = of_edges.map(move |(from, key, _)| {

@@ -1,14 +1,14 @@
 //! Finds several embedded rings, no two of which have a link in common.
 //!
-//! The full palm tree has such rings by construction. In other networks with a grid whose lines are closed, the first ring follows the
-//! lines of the grid. A search finds the other rings among the remaining links.
+//! A dragonfly with the arrangement `palm_tree` and the largest number of groups has such rings by construction. In other networks with a
+//! grid whose lines are closed, the first ring follows the lines of the grid. A search finds the other rings among the remaining links.
 
 use super::search::Neighbours;
 use super::{Ring, links_to};
 use crate::{Arrangement, Graph, Grid, Line};
 use weft_units::Refusal;
 
-/// Finds `count` rings. If this is impossible, refuses and states how many rings exist.
+/// Finds `count` rings. If this is impossible, the refusal states how many rings exist or were found.
 pub(super) fn rings(graph: &Graph, count: u32, path: &str) -> Result<Vec<Ring>, Refusal> {
     if count == 0 {
         return Err(Refusal::new(path, "0 rings are too few", "write 1 or more"));
@@ -75,9 +75,9 @@ fn refuse_too_many(graph: &Graph, count: u32, path: &str) -> Result<(), Refusal>
 /// A palm tree of g = a*h + 1 groups of a routers (a is even), with one link between every two groups.
 ///
 /// A link from group i to group i + s has port g - s - 1 at its first end. At its other end it has port s - 1. The link leaves router
-/// (a*h - s) / h and enters router (s - 1) / h, both rounded down. If it enters router e, it leaves router a - 1 - e. A ring goes from every
-/// group i to group i + s, with the same step s. The ring visits all groups if s and g have no common factor. In each group the ring
-/// follows a path from e to a - 1 - e that visits all routers of the group.
+/// (a*h - s) / h and enters router (s - 1) / h, both rounded down. If it enters router e, it leaves router a - 1 - e. A ring goes from
+/// every group i to group i + s, with the same step s for all groups. The ring visits all groups if s and g have no common factor. In each
+/// group the ring follows a path from e to a - 1 - e that visits all routers of the group.
 ///
 /// Paths of this kind without a common link are the zigzags of a complete graph (E. Lucas 1892, after Walecki). Path j visits j, j + 1, j -
 /// 1, j + 2, ..., j + a/2 mod a. Rename the routers so that path 0 visits them in the order of their labels. After renaming, v <= a/2
@@ -159,10 +159,11 @@ fn from_router_0(mut order: Vec<u32>) -> Vec<u32> {
     order
 }
 
-/// A closed path through all routers of a grid, if the lines of its first dimension are closed. Let c_0, c_1, ... be such a ring through
-/// the lower dimensions. For each coordinate of the next dimension the ring visits c_1, c_2, ... once, alternately forward and backward. At
-/// the end the ring returns over the routers c_0 of all coordinates. After an even number of coordinates the last router is a c_1. After an
-/// odd number it is the last router of the lower ring. Each of these two routers is a neighbour of c_0.
+/// A closed path through all routers of a grid, if the lines of its first dimension are closed. The path is built dimension by dimension.
+/// Let c_0, c_1, ... be such a ring through the lower dimensions. For each coordinate of the next dimension the ring visits c_1, c_2, ...
+/// once, alternately forward and backward. At the end the ring returns over the routers c_0 of all coordinates. After an even number of
+/// coordinates the last router is a c_1. After an odd number it is the last router of the lower ring. Each of these two routers is a
+/// neighbour of c_0.
 fn around(grid: &Grid) -> Option<Vec<u32>> {
     let mut order = vec![0];
     let mut stride = 1;

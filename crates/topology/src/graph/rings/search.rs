@@ -1,8 +1,9 @@
 //! Searches for a closed path that visits every router of a network once. The search extends a path by rotations and extensions (L. Posa,
 //! "Hamiltonian circuits in random graphs", Discrete Mathematics 14, 1976). In each step it appends a router that the path does not contain
-//! yet. If the end of the path has no such neighbour, the search reverses the part of the path after one of its neighbours. The path then
-//! has another end, from which the search continues. The search finds rings in dense networks. If it finds none, a ring can still exist.
-//! The search uses a fixed pseudorandom sequence, so the same network always gets the same ring.
+//! yet. If the end of the path has no such neighbour, all neighbours of the end are on the path. The search chooses one of them, and
+//! reverses the part of the path after this neighbour. The path then has another end, from which the search continues. The search finds
+//! rings in dense networks. If it finds no ring, a ring can still exist. The search uses a fixed pseudorandom sequence, so the same network
+//! always gets the same ring.
 
 /// For every router, its neighbours over links that no ring uses yet.
 pub(super) struct Neighbours {
@@ -10,10 +11,10 @@ pub(super) struct Neighbours {
     state: u64,
 }
 
-/// Maximum number of routers that a search moves in total when it reverses parts of paths; this takes some seconds.
+/// Maximum number of routers that a search moves in total when it reverses parts of paths. A search of this length takes some seconds.
 const MOST_MOVES: u64 = 1 << 27;
 
-/// Maximum number of choices of a search, per router of the network.
+/// Maximum number of steps of a search, per router of the network.
 const CHOICES_PER_ROUTER: u64 = 200;
 
 impl Neighbours {
@@ -60,7 +61,8 @@ impl Neighbours {
             }
             let turn = self.random(self.of[end].len())?;
             let at = place[self.of[end][turn] as usize];
-            // this link, to the router before the end, is already on the path, so the whole path is reversed instead
+            // if the neighbour is the router directly before the end, the link to it is already on the path, so the whole path is reversed
+            // instead
             let from = if at + 2 == path.len() { 0 } else { at + 1 };
             path[from..].reverse();
             (from..path.len()).for_each(|k| place[path[k] as usize] = k);

@@ -72,9 +72,10 @@ fn other_networks_whose_neighbours_by_label_are_linked_have_it_too() {
     }
 }
 
-/// For h = 2, 3, 4, 6 the numbers of groups are g = 9, 19, 33, 73. A ring for each e < a/2 = h needs a step in (e h, (e + 1) h] without a
-/// common factor with g. For g = 9 such steps are 1, 2 | 4. For g = 33 they are 1 | 5 | 10 | 13. The numbers 19 and 73 are primes. So each
-/// of these networks has h rings.
+/// For h = 2, 3, 4, 6 the numbers of groups are g = 9, 19, 33, 73. For each entry router e < a/2 = h, a ring needs a step s from group to
+/// group. The step must be in (e h, (e + 1) h], and have no common factor with g. For g = 9 such steps are 1 and 2 (e = 0), and 4 (e = 1).
+/// For g = 33 one such step for each e is 1, 5, 10 and 13. The numbers 19 and 73 are primes, so every step is possible. So each of these
+/// networks has h rings.
 #[test]
 fn palm_trees_have_a_ring_for_each_pair_of_routers() {
     for h in [2, 3, 4, 6] {
@@ -114,9 +115,10 @@ fn networks_without_the_ring_are_refused_with_what_is_missing_and_a_remedy_that_
     let remedy = "use arrangement: palm_tree and remove groups, so that the last router of each group has a link to the \
                   first router of the next group; or give the ring its own links with escape_rings: 1";
     for (h, more, why) in [
-        // the ring needs a link from router 3 to router 4; with absolute, port 0 of group 0 leads to port 0 of group 1
+        // the ring needs a link from router 3 to router 4, but not all arrangements have this link. With the arrangement `absolute`, port 0
+        // of group 0 leads to port 0 of group 1
         (2, r#", "arrangement": "absolute""#, "the link from group 0 to group 1 connects routers 0 and 4"),
-        // with relative, port 0 leads to the last port of the next group
+        // with the arrangement `relative`, port 0 leads to the last port of the next group
         (2, r#", "arrangement": "relative""#, "the link from group 0 to group 1 connects routers 0 and 7"),
         (2, r#", "arrangement": "circulant""#, "the link from group 0 to group 1 connects routers 0 and 4"),
         // with one link per pair of groups, port g - 2 = 5 is on router 2
@@ -242,8 +244,8 @@ fn rings_that_share_a_link_are_found_out() {
     assert_eq!(Ring::check_all(&rings, &graph), Err(other_way.to_owned()));
 }
 
-/// Garcia et al., Section VII: a ring adds N wires to the network. Between groups the ring adds 2 h^2 + 1 wires to the 2 h^4 + h^2 links of
-/// the network. For h = 16 these numbers are 513 and 131,328, so the ring adds 0.39 % (the paper prints 0.3 %).
+/// From Garcia et al., Section VII: a ring adds N wires to a network of N routers. Between groups, the ring adds 2 h^2 + 1 wires to the 2
+/// h^4 + h^2 links of the network. For h = 16 these numbers are 513 and 131,328, so the ring adds 0.39 % (the paper prints 0.3 %).
 #[test]
 fn a_physical_ring_adds_the_wires_of_the_paper() {
     for h in [2, 4, 16] {
@@ -263,7 +265,7 @@ fn a_physical_ring_adds_the_wires_of_the_paper() {
 #[test]
 fn the_largest_network_gets_its_rings_at_once() {
     let start = std::time::Instant::now();
-    // with h = 16 there are 513 groups of 32 routers, and 513 = 27 * 19
+    // With h = 16 there are 513 = 27 * 19 groups of 32 routers, so steps with a factor 3 or 19 give no ring.
     let graph = dragonfly([32, 16, 16], r#", "escape_rings": 1"#);
     let rings = Ring::disjoint(&graph, 16, "routing.ring").expect("16 rings");
     check(&graph, &rings);

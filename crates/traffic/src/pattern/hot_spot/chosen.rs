@@ -25,7 +25,7 @@ pub struct Drawn {
     pub random: Amount,
 }
 
-/// The number of terminals.
+/// The number of terminals that Weft draws.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
