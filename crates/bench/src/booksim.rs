@@ -1,8 +1,8 @@
 //! Measures the speed of BookSim on the same network, for comparison. BookSim is not part of Weft: the user gives the path of a BookSim
 //! binary.
 //!
-//! BookSim runs twice: a short run that only fills the network, and a long run. The difference of the two times
-//! excludes set-up and drain.
+//! BookSim runs twice: a short run that only fills the network, and a long run. The difference of their CPU times excludes set-up and
+//! drain.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use std::error::Error;

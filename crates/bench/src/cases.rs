@@ -29,9 +29,9 @@ struct Network {
     topology: &'static str,
     vcs: u8,
     buffer: u32,
-    /// Latency of each link class after the terminal links; further classes use the last entry.
+    /// Latency [cycles] of each link class, without the class of the terminal links; further classes use the last entry.
     latencies: &'static [u64],
-    /// Rate of the same link classes, as (flits, cycles); further classes use the last entry.
+    /// Rate of the same link classes, as (flits, cycles). Further classes use the last entry.
     rates: &'static [(u128, u128)],
     /// Sets the other keys of the spec in which the network differs from the engine's defaults.
     adjust: fn(&mut Spec),
@@ -61,11 +61,11 @@ const BUTTERFLY_512: Network = Network {
     adjust: AS_IT_IS,
     booksim: Some("topology=flatfly;k=8;n=2;c=8;x=8;y=8;xr=8;yr=1"),
 };
-/// `BUTTERFLY_512` with two bandwidths, one of them with a fraction of a cycle per flit. The case shows the cost of mixed speeds.
+/// `BUTTERFLY_512` with two bandwidths: 1 flit per cycle, and 2 flits in 3 cycles (1.5 cycles per flit). It shows the cost of mixed speeds.
 const BUTTERFLY_MIXED: Network =
     Network { name: "butterfly-512-mixed", rates: &[(1, 1), (2, 3)], booksim: None, ..BUTTERFLY_512 };
-/// `BUTTERFLY_512` with 8 VCs, of which any packet may use each. `BUTTERFLY_8_QUEUES` has instead one lane for each residue of the
-/// destination modulo 8.
+/// `BUTTERFLY_512` with 8 VCs, and each packet may use any VC. In `BUTTERFLY_8_QUEUES`, the residue of a packet's destination modulo 8
+/// decides its lane.
 const BUTTERFLY_1_QUEUE: Network = Network { name: "butterfly-512-1-queue", vcs: 8, booksim: None, ..BUTTERFLY_512 };
 const BUTTERFLY_8_QUEUES: Network = Network {
     name: "butterfly-512-8-queues",
@@ -75,8 +75,8 @@ const BUTTERFLY_8_QUEUES: Network = Network {
     },
     ..BUTTERFLY_1_QUEUE
 };
-/// The same as `BUTTERFLY_8_QUEUES`, but with a single queue at each interface, and the interface sends whole packets. Compared with that
-/// case, it shows the cost of queues at interfaces.
+/// The same as `BUTTERFLY_8_QUEUES`, but with a single queue at each interface, and the interface sends whole packets. The comparison of
+/// the two networks shows the cost of several queues at interfaces.
 const BUTTERFLY_8_LANES: Network = Network {
     name: "butterfly-512-8-lanes",
     adjust: |spec| {
@@ -154,7 +154,7 @@ const DRAGONFLY_92K: Network = Network {
     ..DRAGONFLY_1K
 };
 /// The dragonfly of the FOGSim papers, with its escape ring as separate links. A packet of 8 phits is one flit here, and links take 8
-/// cycles for a flit. The links of the ring have the same buffers as the other links.
+/// cycles for a flit. The local and global links of the ring have the same buffers as the other local and global links.
 const DRAGONFLY_5K: Network = Network {
     name: "dragonfly-5256",
     topology: r#"{"dragonfly": {"routers_per_group": 12, "terminals_per_router": 6, "global_links_per_router": 6,
@@ -166,7 +166,7 @@ const DRAGONFLY_5K: Network = Network {
     adjust: |spec| as_fogsim(spec, &[(0, 3, 100), (2, 2, 32), (4, 2, 32)]),
     booksim: None,
 };
-/// The same dragonfly with h = 16 (global links per router); its escape ring uses separate VCs on existing links.
+/// As `DRAGONFLY_5K`, but with h = 16 instead of 6 (global links per router), and its escape ring uses separate VCs on existing links.
 const DRAGONFLY_262K: Network = Network {
     name: "dragonfly-262656",
     topology: r#"{"dragonfly": {"routers_per_group": 32, "terminals_per_router": 16, "global_links_per_router": 16}}"#,
@@ -175,8 +175,8 @@ const DRAGONFLY_262K: Network = Network {
     ..DRAGONFLY_5K
 };
 
-/// The FleX network of the FleX paper. Compared with minimal routing, this network shows the cost of a choice among whole paths by posted
-/// queue lengths.
+/// The FleX network of the FleX paper. Its cases show the cost of routings that choose among whole paths by posted queue lengths, compared
+/// with minimal routing.
 const FLEX_1080: Network = Network {
     name: "flex-1080",
     topology: r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 10}}"#,
@@ -195,7 +195,8 @@ const DRAGONFLY_1M: Network = Network {
     ..DRAGONFLY_1K
 };
 
-/// Sets the router of FOGSim, and the VCs and buffers of the link classes that differ from the others.
+/// Sets the parameters of FOGSim's router. `links`: the link classes whose VCs or buffers differ from those of the other classes, as
+/// (class, VCs, buffer in flits).
 fn as_fogsim(spec: &mut Spec, links: &[(usize, u8, u32)]) {
     for &(class, vcs, buffer) in links {
         (spec.links[class].vcs, spec.links[class].buffer) = (vcs, buffer);
@@ -208,14 +209,14 @@ fn as_fogsim(spec: &mut Spec, links: &[(usize, u8, u32)]) {
 }
 
 const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
-/// A policy under which no link goes off, because the idle limit is longer than any case.
+/// A policy under which no link goes off, because the idle limit is longer than the run of any case.
 const IDLE_FOR_EVER: &str = r#"{"idle_timeout": {"idle": "1s", "transition": "1us"}}"#;
 const IDLE: &str = r#"{"idle_timeout": {"idle": "200ns", "transition": "50ns"}}"#;
 /// A policy that reads every link repeatedly (`reading.rs`).
 const READING: &str = r#"{"reading": {}}"#;
 /// A policy that switches links of trunks off and on.
 const TRUNK: &str = r#"{"trunk": {}}"#;
-/// A policy of link rates under which links keep their full rate, whatever their traffic is.
+/// A policy of link rates with thresholds so low that links with traffic keep their full rate.
 const FULL_RATE: &str = r#"{"rate_ladder": {"epoch": "5us", "transition": "50ns", "up": 0.000001, "down": 0.0000001}}"#;
 
 const fn routing(name: &'static str, config: &'static str, booksim: &'static str) -> Routing {
@@ -255,14 +256,15 @@ const FLEX_LBR: Routing = Routing {
 };
 
 impl Routing {
-    /// The same routing with a power policy. The name of the policy precedes the name of the routing.
+    /// The same routing with another power policy. BookSim has no counterpart of it.
     const fn beside(self, policy: &'static str) -> Self {
         Self { policy, booksim: None, ..self }
     }
 }
 
-/// A case of a network and a routing; if the routing has a policy, its name starts with the policy's name. `times`: number of cycles before
-/// the timed part, and number of cycles of the timed part.
+/// A case of a network and a routing. `policy`: the policy's name and a slash, which precede the routing's name in the name of the case;
+/// empty if the case needs no such prefix. The last two arguments are (packet length [flits], load), and the numbers of cycles before and
+/// in the timed part.
 fn case(
     network: &'static Network,
     policy: &str,
@@ -274,7 +276,7 @@ fn case(
     Case { name, network, routing, load, packet_flits, warmup, cycles }
 }
 
-/// All benchmark cases, smallest network first.
+/// All benchmark cases. The cases with the largest networks come last.
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |network, routing, packet, times| cases.push(case(network, "", routing, packet, times));
@@ -290,7 +292,7 @@ pub fn all() -> Vec<Case> {
 /// timed).
 type Add<'a> = &'a mut dyn FnMut(&'static Network, Routing, (u32, f64), (u64, u64));
 
-/// Cases with packets of several lengths, in VC queues and in the queues of a queueing scheme.
+/// Cases with packets of several lengths, with queues per VC and with the queues of a queueing scheme.
 fn each_length_of_packets(add: Add) {
     for routing in [MINIMAL, UGAL_P] {
         for packet in [1, 8, 64] {
@@ -311,7 +313,8 @@ fn each_length_of_packets(add: Add) {
     }
 }
 
-/// Cases with each policy on two networks, and the torus without a policy for comparison.
+/// Cases with each policy on the torus with trunks and, except for `trunk`, on the butterfly. For comparison, the torus also runs without a
+/// policy.
 fn each_policy(cases: &mut Vec<Case>) {
     let policies = [
         ("", ALWAYS_ON),
@@ -375,7 +378,7 @@ fn each_size(add: Add) {
 }
 
 impl Case {
-    /// The spec of the case for the engine.
+    /// The case as a spec, the input of the engine.
     pub fn spec(&self) -> Result<Spec, Refusal> {
         let parse = |e: serde_json::Error| Refusal::new(&self.name, e.to_string(), "correct the case");
         let topology = serde_json::from_str(self.network.topology).map_err(parse)?;
@@ -404,8 +407,7 @@ impl Case {
         Ok(weft_engine::scaling::units(&self.spec()?.graph))
     }
 
-    /// Buffer size [flits per VC]. Virtual cut-through needs room for one packet, and a link stays busy with room for
-    /// two.
+    /// Buffer size [flits per VC]. Virtual cut-through needs room for one packet. A link stays busy if there is room for two packets.
     fn buffer(&self) -> u32 {
         if self.packet_flits > self.network.buffer { 2 * self.packet_flits } else { self.network.buffer }
     }

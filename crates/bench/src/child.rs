@@ -6,8 +6,8 @@ use std::error::Error;
 use std::ffi::OsStr;
 use std::process::{Child, Command, Stdio};
 
-/// Cycles before the instruction count starts, and flit-hops that it should include. The two numbers are small, because
-/// callgrind is about fifty times slower than the machine.
+/// Cycles before the instruction count starts, and flit-hops that it should include. The two numbers are small, because code runs about
+/// fifty times slower under callgrind.
 const COUNT_WARMUP: u64 = 400;
 const COUNT_HOPS: f64 = 400_000.0;
 
@@ -34,8 +34,8 @@ pub fn sample(case: &Case, how: How, core: Option<usize>) -> Result<Sample, Box<
     Ok(finish(start(&mut command, case, how)?)?.0)
 }
 
-/// Number of instructions per flit-hop: the difference between a long and a short run under callgrind. The difference excludes
-/// set-up and warm-up.
+/// Number of instructions per flit-hop: the difference between a long and a short run under callgrind. This difference excludes set-up and
+/// warm-up.
 pub fn instructions(case: &Case, how: How, hops_per_cycle: f64) -> Result<f64, Box<dyn Error>> {
     let mut case = case.clone();
     case.warmup = case.warmup.min(COUNT_WARMUP);

@@ -26,7 +26,8 @@ pub struct Row {
     pub case: String,
     pub cpu_ns_per_flit_hop: f64,
     pub wall_ns_per_flit_hop: f64,
-    /// Speed in simulated work per second: of CPU time for a single thread, of wall time for several threads.
+    /// Flit-hops per second. Here and in `cycles_per_second`, this is CPU time for a single thread, and wall time for
+    /// several threads.
     pub flit_hops_per_second: f64,
     pub cycles_per_second: f64,
     pub instructions_per_flit_hop: Option<f64>,

@@ -1,5 +1,5 @@
-//! A power policy for benchmarks: it reads every link repeatedly, but never switches one. Compared with a network whose links are always
-//! on, it shows the cost of agents. Its code has the same form as a policy in a crate outside Weft.
+//! A power policy for benchmarks: it reads every link repeatedly, but never switches one. The comparison with a network whose links are
+//! always on shows the cost of agents. The code of this policy has the same form as that of a policy in a crate outside Weft.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -43,14 +43,14 @@ pub struct How {
     pub blocks: usize,
     /// Number of independent simulations of the case that run at the same time.
     pub copies: usize,
-    /// The recordings of the run, whose cost the measurement then includes.
+    /// The recordings of the run. The measured time includes their cost.
     pub record: Record,
     /// Whether the cycle loop runs without its shortcuts.
     pub plain: bool,
 }
 
-/// Results of a run of `cycles` cycles after the warm-up. Each number except `wall` and `cycles` is the sum over all
-/// copies.
+/// Results of a run of `cycles` cycles after the warm-up. Each number except `wall_seconds` and `cycles` covers all
+/// copies together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     pub setup_seconds: f64,

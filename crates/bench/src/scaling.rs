@@ -1,8 +1,8 @@
 //! Predicts the speed of a simulation on more cores than this machine has. The prediction uses three costs: the time of each block in each
 //! window on one core, the mail between threads, and the time for which threads wait.
 //!
-//! The prediction ignores two effects of caches and memory. First, cores share caches and memory bandwidth, so many cores are slower than
-//! predicted. Second, the caches of many cores together may hold all blocks when the cache of one core does not. Because of the second
+//! The prediction ignores two effects of caches and memory. First, cores share caches and memory bandwidth, so many cores can be slower
+//! than predicted. Second, the caches of many cores together may hold all blocks when the cache of one core does not. Because of the second
 //! effect, many cores can be faster than predicted.
 
 use crate::cases::Case;
@@ -38,7 +38,8 @@ pub struct Prediction {
     pub work_share: f64,
     /// Additional work of the slowest thread, as a share of the predicted time.
     pub imbalance_share: f64,
-    /// Flit-hops of the busiest thread above the mean, as a share of the mean. The counted imbalance excludes effects of the machine.
+    /// By how much the flit-hops of the busiest thread exceed the mean of all threads, as a share of this mean. The counted imbalance
+    /// excludes effects of the machine.
     pub counted_imbalance: f64,
     /// The counted imbalance that would result if every thread had only whole rows or groups, and all rows or groups had equal cost.
     pub imbalance_of_whole_units: f64,
@@ -55,7 +56,8 @@ const TRIALS: usize = 20;
 const LINES: usize = 1 << 14;
 const ROUNDS: u64 = 16;
 const LINE_BYTES: f64 = 64.0;
-/// Number of cache lines in a mail slot (the mail from one block to another), for the vectors that blocks swap.
+/// Number of cache lines of a slot (for the mail from one block to another), without the mail itself. A slot holds the vectors that blocks
+/// swap.
 const LINES_OF_SLOT: f64 = 2.0;
 
 impl Costs {
@@ -66,7 +68,7 @@ impl Costs {
             wait_together(2, WAITS);
             begun.elapsed().as_secs_f64() / WAITS as f64
         };
-        // the smallest measured value counts, because other processes of the machine only add to it
+        // the smallest measured value counts, because other processes of the machine can only make a value larger
         let least = |of: &dyn Fn() -> f64| (0..TRIALS).map(|_| of()).fold(f64::INFINITY, f64::min);
         Self { barrier_seconds: least(&barrier), line_seconds: least(&line_seconds) }
     }

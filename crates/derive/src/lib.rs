@@ -16,15 +16,15 @@ use syn::{
     Data, DeriveInput, Error, Field, Fields, GenericParam, Ident, Index, Result, parse_macro_input, parse_quote,
 };
 
-/// Derives `Kept` for a type whose objects exist when the network is assembled. The derived code restores each object in place.
+/// Derives `Kept` for a type whose objects already exist after the network is assembled. The derived code restores each object in place.
 #[proc_macro_derive(Kept, attributes(kept))]
 pub fn kept(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     in_place(input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Derives `Value` for a type whose objects are created when they are read. Examples are the items of a list that grows and shrinks, and
-/// choices made during a run.
+/// Derives `Value` for a type whose objects are created only when they are read from a checkpoint. Examples are the items of a list that
+/// grows and shrinks, and choices made during a run.
 #[proc_macro_derive(Value)]
 pub fn value(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -68,7 +68,7 @@ fn in_place(mut input: DeriveInput) -> Result<Tokens> {
     };
     let (mut keeps, mut restores) = (Vec::new(), Vec::new());
     for (place, field) in data.fields.iter().enumerate() {
-        // errors of the compiler then point to the field
+        // the generated code gets the position of the field (`at`), so that errors of the compiler point to the field
         let (member, at) = (member(place, field), field.ty.span());
         match how(field)? {
             How::Whole => {

@@ -37,7 +37,8 @@ pub fn mix(a: u64, b: u64, c: u64) -> u64 {
 /// The random stream of one component for one purpose.
 pub fn stream(seed: u64, component: u64, purpose: u64) -> Pcg32 {
     let state = mix(seed, component, purpose);
-    // PCG's sequence number is also a hash of the address. Generators with the same sequence number would be shifted copies of each other.
+    // PCG's sequence number is also a hash of the address (seed, component and purpose). Generators with the same sequence number would be
+    // shifted copies of each other.
     Pcg32::new(state, finalise(state.wrapping_add(GOLDEN)))
 }
 

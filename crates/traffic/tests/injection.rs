@@ -56,9 +56,9 @@ fn the_rate_is_the_load() {
         let end = (1e5 / rate) as u64;
         let found = creations(&process, end, &mut stream(1, number as u64, 0)).len() as f64;
         // Variance per cycle. For Bernoulli trials it is rate (1 - rate). For bursts it is p f (1 - p), plus p^2 times the variance of the
-        // time in bursts. In this formula f is the share of the time in bursts, and p is the probability of a packet per cycle of a burst.
-        // Bursts and silences are an alternating renewal process with the variance (var_on off^2 + var_off on^2) / (on + off)^3. For
-        // geometric lengths, var is mean (mean - 1).
+        // time in bursts. In this formula f is the share of the time in bursts, and p is the probability of a packet in a cycle of a burst.
+        // Bursts and silences have the mean lengths on and off. They are an alternating renewal process with the variance (var_on off^2 +
+        // var_off on^2) / (on + off)^3. For geometric lengths, var is mean (mean - 1).
         let variance = bursts.map_or(rate * (1.0 - rate), |(on, peak)| {
             let (p, f, off) = (peak / f64::from(flits), load / peak, on * (peak / load - 1.0));
             let alternating = (on * (on - 1.0) * off * off + off * (off - 1.0) * on * on) / (on + off).powi(3);
@@ -179,7 +179,7 @@ fn what_a_refusal_suggests_is_taken() {
     for peak in [1.0, 0.5, 1.0 / 49.0] {
         for (load, flits) in [(0.9, 1), (0.95, 7), (0.99, 49)].map(|(part, flits)| (part * peak, flits)) {
             let mut mean_on = 1;
-            // The first refusal can name a burst that is too short for a packet, the second a silence.
+            // The first refusal can be about a burst that is too short for a packet, and the second about a silence that is too short.
             for _ in 0..2 {
                 let built = on_off(Time::Cycles(mean_on), peak).build(load, f64::from(flits), CYCLE_FS, "p");
                 if let Err(refusal) = built {
@@ -192,8 +192,8 @@ fn what_a_refusal_suggests_is_taken() {
     }
 }
 
-/// 8 flits at 10^-15 flits per cycle take 8 * 10^15 cycles, which exceeds the maximum of 2^48 = 2.8 * 10^14. At a peak of 8 / 2^48 the 8
-/// flits take 2^48 cycles.
+/// A burst of 8 flits at 10^-15 flits per cycle takes 8 * 10^15 cycles, which exceeds the maximum of 2^48 = 2.8 * 10^14. At a peak of 8 /
+/// 2^48 the 8 flits take 2^48 cycles.
 #[test]
 fn a_burst_that_would_be_too_long_needs_a_higher_peak() {
     let help = |mean_on, peak| on_off(Time::Cycles(mean_on), peak).build(1e-16, 8.0, CYCLE_FS, "p").unwrap_err().help;
@@ -218,8 +218,8 @@ fn the_smallest_loads_are_built() {
 #[test]
 fn bursts_vary_more_than_single_packets() {
     assert_eq!(build(&InjectionConfig::default(), 0.1, 4).dispersion(), 1.0);
-    // Bursts of 50 cycles take a share of 0.125 of the time. Packets of 4 flits at 0.8 flits per cycle give p = 0.2, and the memory is 50 *
-    // 350 / 400 cycles.
+    // Bursts of 50 cycles take a share of 0.125 of the time. Packets of 4 flits at 0.8 flits per cycle give p = 0.2 packets per cycle. A
+    // mean silence of 350 cycles gives a memory of 50 * 350 / (50 + 350) = 43.75 cycles.
     let said = build(&on_off(Time::Cycles(50), 0.8), 0.1, 4).dispersion();
     let expected = 1.0 - 0.2 * 0.125 + 2.0 * 0.2 * 0.875 * (43.75 - 1.0);
     assert!((said / expected - 1.0).abs() < 1e-9, "{said}, not {expected}");

@@ -1,4 +1,4 @@
-//! Tests rows of (destination, share), the form in which users' functions return destinations.
+//! Tests rows of (destination, share), the form in which the user's Python functions return destinations.
 
 use weft_traffic::pattern::Destinations;
 use weft_traffic::pattern::matrix::Rows;

@@ -16,7 +16,7 @@ pub enum Bandwidth {
     },
 }
 
-/// Denominator of the smallest bandwidth that can be written: 1 / `PARTS` of a flit per cycle.
+/// Denominator of the smallest bandwidth that can be written as a decimal number: 1 / `PARTS` of a flit per cycle.
 const PARTS: u128 = 1_000_000_000;
 const FEMTOSECONDS_PER_SECOND: u128 = 1_000_000_000_000_000;
 

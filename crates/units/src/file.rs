@@ -1,4 +1,5 @@
-//! Files that a scenario names (graphs, routing tables, traffic matrices): each is read once and stored by name and digest.
+//! Files that a scenario names (graphs, routing tables, traffic matrices): each file is read once, and stored by its name and the digest of
+//! its content.
 //!
 //! A model's config has an [`InputFile`]. Reading the scenario reads the file, either relative to the folder of the scenario or from the
 //! caller's attachments. The resolved scenario contains `name#sha256:digest`. Therefore the hash of a result covers the content of the
@@ -39,7 +40,7 @@ impl InputFile {
         Self { name, digest, bytes }
     }
 
-    /// True if a configuration, as text, contains the name of a file with its digest.
+    /// True if `written`, the text of a configuration, contains the name of a file with its digest.
     pub fn is_named_in(written: &str) -> bool {
         written.contains(MARK)
     }
@@ -49,7 +50,7 @@ impl InputFile {
         &self.name
     }
 
-    /// SHA-256 digest of the content.
+    /// The first 8 bytes of the content's SHA-256 digest, as 16 hexadecimal digits.
     pub fn digest(&self) -> &str {
         &self.digest
     }

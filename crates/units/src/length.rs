@@ -3,8 +3,8 @@
 use crate::Time;
 use crate::decimal::Kind;
 
-/// Light needs about 5 ns per metre of fibre: 299,792,458 m/s divided by a group index of 1.4682 (Corning SMF-28 at 1550 nm) give 4.90 ns.
-/// The table contains the time for each unit of length \[fs\].
+/// Light needs about 5 ns per metre of fibre. At a speed of 299,792,458 m/s divided by a group index of 1.4682 (Corning SMF-28 at 1550 nm),
+/// it needs 4.90 ns. The table contains the time for each unit of length \[fs\].
 const LENGTH: Kind = Kind {
     name: "a length",
     units: &[
@@ -37,7 +37,7 @@ mod tests {
         assert_eq!(time("55.2km"), Ok("276us".to_owned()));
         // a mile is 1,609.344 m, a foot 0.3048 m
         assert_eq!((time("1mi"), time("10 ft")), (Ok("8.04672us".to_owned()), Ok("15.24ns".to_owned())));
-        // a tenth of a nanometre takes 0.0005 fs, which rounds up to 1 fs
+        // light needs 0.0005 fs for a tenth of a nanometre, which rounds up to 1 fs
         assert_eq!(time("0.0000001mm"), Ok("1fs".to_owned()));
         let digits = "9".repeat(60);
         assert_eq!(time(&format!("0.{digits}m")), Ok("5ns".to_owned()));

@@ -29,8 +29,8 @@ pub struct Outside<M: ?Sized, D = ()> {
 }
 
 impl<M: ?Sized, D: Copy> Outside<M, D> {
-    /// Creates the stored form of `model`. Two models with the same name are equal if their parameters are equal, so the parameters must
-    /// determine the model. `share` converts the model to its trait.
+    /// Creates the stored form of `model`. Stored models with the same name are equal if their parameters are equal, so the parameters must
+    /// determine the model completely. `share` converts the model to an object of the family's trait.
     ///
     /// # Panics
     /// If the parameters can't be written as JSON.
@@ -161,7 +161,7 @@ impl<'de, C: Open> DeserializeSeed<'de> for Parameters<C> {
     }
 }
 
-/// A JSON Schema of `M` without references to other schemas.
+/// A JSON Schema of `M` that includes all its parts and refers to no other schema.
 pub fn schema_of<M: JsonSchema>() -> Schema {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<M>();

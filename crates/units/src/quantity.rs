@@ -11,8 +11,8 @@ use std::str::FromStr;
 /// A whole number of simulated cycles.
 pub type Cycles = u64;
 
-/// Largest number of cycles of a single delay or phase. A sum of a few values stays within 64 bits, and no real run is as long as this
-/// maximum.
+/// Largest number of cycles of a single delay or phase. The sum of a few such numbers stays within 64 bits, and no real run is as long as
+/// this maximum.
 pub const MAX_CYCLES: Cycles = 1 << 48;
 
 /// A time: "10us", "2.5ns", or "4cycles". The time is stored exactly, in femtoseconds or in cycles.
@@ -46,7 +46,7 @@ const TIME: Kind = Kind {
 const SECONDS: Kind = Kind { units: TIME.units.split_at(9).0.split_at(3).1, ..TIME };
 
 impl Time {
-    /// The time in whole cycles of length `cycle_fs` [fs, above 0]. Refuses, at `path`, a time of more than [`MAX_CYCLES`]. Also refuses a
+    /// The time in whole cycles of length `cycle_fs` [fs, above 0]. Refuses, at `path`, a time longer than [`MAX_CYCLES`]. Also refuses a
     /// time that is not a whole number of cycles, and names the nearest possible times.
     pub fn cycles(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         let long = |cycles: u128| Self::Femtoseconds(cycles.saturating_mul(cycle_fs));
@@ -77,7 +77,7 @@ impl Time {
 }
 
 impl Time {
-    /// The time \[fs\] for cycles of length `cycle_fs`. Returns the greatest number if the time does not fit into the type.
+    /// The time \[fs\] for cycles of length `cycle_fs`. Returns the greatest number of the type if the time exceeds it.
     pub fn femtoseconds(self, cycle_fs: u128) -> u128 {
         match self {
             Self::Femtoseconds(fs) => fs,

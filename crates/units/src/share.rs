@@ -64,7 +64,7 @@ mod tests {
         assert!(share.is_part());
         assert!(!"0%".parse::<Share>().unwrap().is_part() && !"101%".parse::<Share>().unwrap().is_part());
         assert!("0.01".parse::<Share>().unwrap_err().contains("needs a unit"));
-        // Shares of 24 things from 0.5 / 24 = 2.0834 % round to 1 thing.
+        // From 0.5 / 24 = 2.0834 % on, a share of 24 things rounds to 1 thing.
         assert_eq!(Share::of_one(24).to_string(), "2.09%");
         assert_eq!(Share::of_one(24).of(24).round(), 1.0);
     }

@@ -1,6 +1,6 @@
 /// Declares an enum with a word for each variant: `Variant = "word"`. Results use the word as the name of the variant. The list of all
-/// words (`NAMES`) and the word of a variant (`name`) come from the same line. Therefore a new variant cannot be missing in one of them.
-/// Variants can have data.
+/// words (`NAMES`) and the word of a variant (`name`) come from the same line. Therefore a new variant cannot be missing from `NAMES` or
+/// `name`. Variants can have data.
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $enum:ident {
