@@ -10,8 +10,8 @@ use serde::Serialize;
 
 /// A backlog is reported only if it is more than this share of the offered flits, plus random variation.
 const SMALL: f64 = 0.03;
-/// In a phase of the proposed length, the same backlog is at most this share of the phase's flits. A run with this longer phase is then not
-/// reported again.
+/// In a phase of the length that a remedy proposes, the same backlog is at most this share of the phase's flits. The share is below
+/// `SMALL`, so the backlog of the longer phase is not reported again.
 const SAFE: f64 = 0.02;
 /// A backlog in the network matters if it makes the mean latency longer by more than this share.
 const SLOWER: f64 = 0.05;
@@ -31,7 +31,7 @@ pub struct Backlog {
     pub cycles: f64,
     /// Number of packets that were created in the phase.
     pub packets: f64,
-    /// Number of packets that waited in source queues when the window began; `None` if `before` does not come from this number.
+    /// Number of packets that waited in source queues when the window began; `None` if `before` was not computed from this number.
     pub at_begin: Option<f64>,
 }
 
@@ -97,8 +97,9 @@ fn some(number: Option<f64>) -> Option<f64> {
 
 /// The backlog when the window of a point, or a phase, begins; `None` if it is unknown or is no backlog.
 ///
-/// Waiting flits are a backlog in two cases. Either the window accepts more than is offered, or the length of the phase's queues depends on
-/// their length at its beginning. If neither is true, this number of flits always waits at this load, and is no backlog.
+/// Waiting flits are a backlog if the accepted load of the window or phase exceeds its offered load. In a phase, they are also a backlog if
+/// the length of the queues depends on their length at the beginning of the phase. In other cases, this number of flits always waits at
+/// this load, so it is no backlog.
 pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
     let (waiting, offered, packets) =
         (some(span.backlog_before_packets)?, some(span.offered_load)?, some(span.packets)?);
@@ -118,8 +119,8 @@ pub(crate) fn at_begin(span: &Facts, cycles: f64) -> Option<Backlog> {
 /// Whether the window of a point delivers packets that the warm-up left in the network, and this is visible in the latencies.
 ///
 /// The result is true under two conditions. The accepted load exceeds the offered load by more than random variation, and the backlog makes
-/// the mean latency more than 5 % longer. The backlog shrinks to nothing by the end of the window. On average, a packet therefore waits for
-/// half of the backlog.
+/// the mean latency more than 5 % longer. The second condition assumes that the backlog shrinks evenly, and to nothing by the end of the
+/// window. A packet then waits, on average, for half of the backlog.
 pub(crate) fn drains(point: &Facts) -> bool {
     let known = (some(point.offered_load), some(point.accepted_load), some(point.packets));
     let (Some(offered), Some(accepted), Some(packets)) = known else { return false };
@@ -138,7 +139,7 @@ pub(crate) fn of_phases(phases: &[Facts]) -> Vec<Option<Backlog>> {
         let (offered, accepted) = (phase.offered_load?, phase.accepted_load?);
         let Place { from_cycle: Some(from), to_cycle: Some(to), .. } = phase.place.as_ref()? else { return None };
         let cycles = to - from;
-        // a higher load has more packets in flight, and these do not wait
+        // if the load rises from phase to phase, more packets are in flight, and these additional packets do not wait in queues
         let on_their_way = load.map_or(0.0, |load: f64| (offered - load) * latency);
         let own = (offered - accepted) * cycles - on_their_way;
         let first = if load.is_none() { at_begin(phase, cycles) } else { None };
@@ -177,7 +178,8 @@ mod tests {
         let found = phases(&[of(0.1, 0.1, 0), of(0.3, 0.234, 10_000), of(0.1, 0.166, 20_000)]);
         let [Some(first), Some(second), Some(third)] = found[..] else { panic!("{found:?}") };
         assert_eq!((first.own, second.before), (0.0, 0.0));
-        // 0.066 flits/cycle * 10,000 cycles, minus the flits in flight: 0.2 flits/cycle more for 20 cycles
+        // own backlog: 0.066 flits/cycle * 10,000 cycles = 660 flits, minus 0.2 flits/cycle * 20 cycles = 4 flits that are additionally in
+        // flight
         assert!((second.own - (660.0 - 4.0)).abs() < 1e-9, "{second:?}");
         assert!(second.falls_behind() && !second.began_behind());
         assert!((third.before - 656.0).abs() < 1e-9 && !third.falls_behind() && third.began_behind(), "{third:?}");
@@ -187,10 +189,11 @@ mod tests {
 
     #[test]
     fn a_step_of_the_load_and_chance_are_no_backlog() {
-        // the load rises by 0.8 flits/cycle, in flight for 100 cycles: 80 flits of the 9,000 offered
+        // 80 of the 9,000 offered flits are not accepted, because they are in flight: the load rises by 0.8 flits/cycle, and the latency is
+        // 100 cycles
         let found = phases(&[phase(0.1, 0.1, 0, 100.0, 100_000), phase(0.9, 0.892, 10_000, 100.0, 100_000)]);
         assert!(found.iter().all(|each| each.is_some_and(|each| !each.falls_behind())), "{found:?}");
-        // for 100 packets, three standard deviations are 30 %
+        // for 100 packets, three standard deviations are 3 / sqrt(100) = 30 %
         let few = phases(&[phase(0.3, 0.234, 0, 20.0, 100)]);
         assert!(few[0].is_some_and(|few| !few.falls_behind()), "{few:?}");
         let mut unknown = phase(0.3, 0.2, 0, 20.0, 100_000);

@@ -55,7 +55,7 @@ pub struct EngineWarning {
     /// Length of a cycle of the results \[fs\], if the scenario has a `grain` (a coarse flit). Only the warning about
     /// the `grain` contains this length.
     pub cycle_fs: Option<f64>,
-    /// Number of the scenario's flits in a flit of the results, also from the warning about the `grain`.
+    /// Number of flits of the scenario that one flit of the results represents. Only the warning about the `grain` contains this number.
     pub grain_flits: Option<f64>,
 }
 
@@ -80,7 +80,7 @@ pub struct Job {
     pub queue_ended_programs: Option<f64>,
 }
 
-/// A group of buffers that are shorter than the round trip of a credit.
+/// A group of buffers that are too short for the round trip of a credit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShortBuffer {
     /// Key of these buffers in the scenario, such as `links.dim0.buffer`.
@@ -88,7 +88,7 @@ pub struct ShortBuffer {
     pub needed_flits: f64,
 }
 
-/// A phase's position within the load of its point.
+/// A phase's position among the phases of its point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     pub phase: f64,
@@ -115,7 +115,7 @@ pub struct Episode {
     pub to_cycle: Option<f64>,
 }
 
-/// The facts about a point, or about one phase of its load. The facts have the names that they have in a summary.
+/// The facts about a point, or about one phase of its load. The facts have the same names as in a summary.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Facts {
     pub ending: String,
@@ -132,7 +132,7 @@ pub struct Facts {
     pub path_bound_buffers: Vec<ShortBuffer>,
     pub power_settled: Option<bool>,
     pub warmup_settled: Option<bool>,
-    /// Whether the confidence limit was reached; `None` if no confidence limit ends the window.
+    /// Whether the window reached the confidence that the scenario requests; `None` if the scenario requests no confidence.
     pub confidence_reached: Option<bool>,
     pub queues_settled: Option<bool>,
     pub whole_periods: Option<bool>,
@@ -160,7 +160,7 @@ pub struct Facts {
     pub jobs: Vec<Job>,
     pub fault_episodes: Vec<Episode>,
     pub fault_episodes_count: f64,
-    /// For a phase, its position within the load of its point; `None` for a point.
+    /// For a phase, its position among the phases of its point; `None` for a point.
     pub place: Option<Place>,
     /// For a phase, the effect of earlier phases on it; `None` for a point.
     pub late: Option<Late>,
@@ -177,7 +177,7 @@ impl Facts {
         facts
     }
 
-    /// Reads the facts without those of the phases.
+    /// Reads the facts of a record, without the facts of its phases.
     fn alone<S: Source>(summary: &S) -> Self {
         Self {
             ending: summary.text("ending").unwrap_or_default(),
@@ -240,7 +240,7 @@ impl Facts {
         flits * self.grain_flits()
     }
 
-    /// Number of the scenario's flits in a flit of the results; 1 without a `grain`.
+    /// Number of flits of the scenario that one flit of the results represents; 1 without a `grain`.
     pub(crate) fn grain_flits(&self) -> f64 {
         self.grain().and_then(|warning| warning.grain_flits).unwrap_or(1.0)
     }

@@ -10,17 +10,18 @@ const SAME_WORK: f64 = 0.03;
 pub const CARRIED: f64 = 0.97;
 /// Tolerance for rounding errors when a share of the bandwidth is compared with 1.
 const ROUNDING: f64 = 1e-9;
-/// In the first part of a window, a network that is still filling accepts no flits. A share of the window up to this value is tolerated.
+/// In the first part of a window, a network that is still filling accepts no flits. If this part is at most this share of the window, Weft
+/// reports no flaw.
 const FILLING: f64 = 0.05;
-/// The value `ending` of a run that reached its longest window before its jobs were complete.
+/// The value of `ending` for a run that reached its longest window before its jobs were complete.
 const NOT_COMPLETE: &str = "not_complete";
 
-/// The keys of three kinds of warnings: the warm-up is too short; the warm-up reached its limit; a time is too short for bursts or is not a
-/// whole number of periods.
+/// The keys of three kinds of warnings. `WARMUP`: the warm-up is too short. `LIMIT`: the warm-up reached its limit. `TOO_SHORT`: a time is
+/// too short for bursts, or is not a whole number of periods.
 pub(crate) const WARMUP: &str = "measure.warmup";
 pub(crate) const LIMIT: &str = "measure.warmup_limit";
 pub(crate) const TOO_SHORT: [&str; 3] = ["measure.window", "traffic.phases", "measure.stop.complete"];
-/// Code of the warning that a window or warm-up has few packets. This warning can have the same key, but is about another flaw.
+/// Code of the warning that a window or warm-up has few packets. This warning can have a key of `TOO_SHORT`, but is about another flaw.
 pub(crate) const OF_LOAD: &str = "few_packets";
 /// The prefix of the keys in warnings about parameters of a power policy.
 const OF_POLICY: &str = "power.policy.";
@@ -33,7 +34,8 @@ impl Facts {
     pub fn flaws(&self) -> Vec<&'static Kind> {
         let packets = self.packets.unwrap_or(0.0);
         let is_cut = self.ending == NOT_COMPLETE;
-        // a run that ends by itself needs no number of packets, since its result is a time; in a stalled run no packet can follow
+        // The result of a program, and of a run that was cut off before its jobs were complete, is a time. These runs need no minimum
+        // number of packets. In a stalled run no packet can follow.
         let needs_packets = !self.is_program && !is_cut && !self.is_stalled();
         let found = [
             self.is_stalled(),
@@ -74,8 +76,9 @@ impl Facts {
         self.load.is_none() || self.is_program || self.jobs.iter().any(ends)
     }
 
-    /// The mean latency without waits in queues \[cycles\], if the network was still filling when the window began. `None` if packets had
-    /// arrived by then, or if the point is saturated or has no load of its own.
+    /// The mean latency without waits in queues \[cycles\], if the network was still filling when the window began. `None` if packets
+    /// arrived by then or soon after (`FILLING`), or if the point is saturated. Also `None` if these are not the facts of a whole point
+    /// with one load.
     pub(crate) fn fills_for(&self) -> Option<f64> {
         let latency = self.packet_latency_mean_cycles? - self.queueing_mean_cycles.unwrap_or(0.0);
         let is_filling = latency - self.warmup_cycles? > FILLING * self.window_cycles?;
@@ -94,8 +97,8 @@ impl Facts {
         self.late.as_ref().is_some_and(|late| late.after_saturated)
     }
 
-    /// Whether the length of the queues of a point or phase depends on their length at its beginning. The result is false if a backlog is
-    /// the reason, because a separate flaw reports the backlog.
+    /// Whether the queues of a point or phase have not settled: their length depends on their length at the beginning, or they shrink
+    /// (`drains`). The result is false if a backlog or saturation is the reason, because a separate flaw reports it.
     fn has_long_queues(&self) -> bool {
         if self.queues_settled == Some(false) {
             let is_behind = self.fell_behind().is_some() || self.began_behind().is_some();
@@ -179,19 +182,19 @@ impl Facts {
         self.dropped_share() > 1.0 - CARRIED
     }
 
-    /// The flaws that forbid a comparison with a point of the same accepted load, worst first. Dropped packets are among these flaws only
-    /// above 3 %.
+    /// The flaws that forbid a comparison even with a point of the same accepted load, worst first. Dropped packets are among these flaws
+    /// only above 3 %.
     pub fn obstacles(&self) -> Vec<&'static Kind> {
         let is_obstacle = |kind: &&Kind| !kind.is(&kinds::PACKETS_DROPPED) || self.is_lossy();
         self.flaws().into_iter().filter(is_obstacle).collect()
     }
 
-    /// Whether no packet was created in the window, because no load was offered.
+    /// Whether no packet was created in the window: the number of packets and the offered load are 0.
     pub fn is_silent(&self) -> bool {
         self.packets == Some(0.0) && self.offered_load.unwrap_or(0.0) == 0.0
     }
 
-    /// Whether the load is above the capacity, always or in one phase, so that the latency has no limit.
+    /// Whether the latency has no limit: the network is stalled, or the load is above the capacity, always or in one phase.
     pub fn is_over(&self) -> bool {
         is_over(&self.flaws())
     }
@@ -202,8 +205,9 @@ impl Facts {
         self.path_bound_share.is_some_and(|share| share > 1.0 + ROUNDING)
     }
 
-    /// Whether an unsettled point accepted, in its window, less than 97 % of its load minus random variation. A point of this kind may be
-    /// overloaded: the engine judges only the second half of the window, where random variation can explain a larger gap.
+    /// Whether an unsettled point accepted, in its window, less than 97 % of its load, by more than random variation can explain. A point
+    /// of this kind is possibly overloaded: the engine judges only the second half of the window, where random variation can explain a
+    /// larger gap.
     pub fn is_behind(&self) -> bool {
         let (Some(offered), Some(accepted)) = (self.offered_load, self.accepted_load) else { return false };
         let packets = self.packets.unwrap_or(0.0);
@@ -236,8 +240,8 @@ pub fn is_few(flaws: &[&Kind]) -> bool {
     has_only(flaws, Group::Few)
 }
 
-/// The mark that tables print after numbers of a point with these flaws; empty if it has no flaw or is overloaded. `lost`: whether the
-/// number was measured while packets were dropped.
+/// The mark that tables print after numbers of a point with these flaws. The mark is empty if the point is overloaded, or if its flaws have
+/// no mark. `lost`: whether the number was measured while packets were dropped.
 pub fn mark(flaws: &[&Kind], lost: bool) -> &'static str {
     if lost && has_only(flaws, Group::Dropping) {
         kinds::DROPPING_MARK.sign
@@ -268,7 +272,7 @@ pub fn sign(flaws: &[&Kind]) -> &'static str {
 /// Whether points deliver the same load, up to 3 % plus random variation (three standard deviations).
 ///
 /// `accepted`: the accepted load of each point. If an accepted load is unknown, the result is false. `packets`: the number of measured
-/// packets of each point. If a number of packets is unknown, random variation is not allowed for.
+/// packets of each point. If a number of packets is unknown or 0, the limit is 3 % without random variation.
 pub fn same_work(accepted: &[Option<f64>], packets: &[Option<f64>]) -> bool {
     let Some(known) = accepted.iter().copied().collect::<Option<Vec<f64>>>().filter(|known| !known.is_empty()) else {
         return false;

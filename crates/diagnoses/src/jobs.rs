@@ -1,8 +1,8 @@
 //! Judges the jobs of a point separately: the network may carry one job but not another.
 //!
-//! If one job of a point is saturated or cut off, the run ends with the window, and its packets in flight are not delivered. Another job
-//! that accepts its load, or is complete, still has a valid latency. Only those of its packets are missing that were in flight at the end
-//! of the window.
+//! If one job of a point is saturated or cut off, the run ends with the window, and packets in flight are then not delivered. Another job,
+//! whose load is accepted or which is complete, still has a valid latency. This latency lacks only those packets of the job that were in
+//! flight at the end of the window.
 
 use crate::backlog::CHANCE;
 use crate::facts::{Facts, Job};
@@ -35,7 +35,8 @@ impl Job {
 }
 
 impl Facts {
-    /// For each job, the sign in place of its latency if that has no limit, or the mark after its numbers; empty for a job without flaws.
+    /// For each job, the sign that tables print in place of a latency without limit, or the mark after the numbers of the job. The sign is
+    /// empty if the job has no mark.
     pub fn job_signs(&self) -> Vec<&'static str> {
         let flaws = self.flaws();
         let whole = sign(&flaws);

@@ -41,8 +41,8 @@ weft_units::codes! {
                 point.";
 }
 
-/// A sentence about a point below a table. If the sentence is about a flaw, the note also has a diagnosis, with numbers
-/// and a remedy.
+/// A sentence about a point below a table. `code`: the flaw or warning that the sentence is about. For a warning, `numbers` has the numbers
+/// in the sentence; for a flaw, [`Facts::numbers`] returns them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note {
     pub code: &'static Code,
@@ -120,7 +120,7 @@ impl Facts {
         self.warnings.iter().filter_map(rest).collect()
     }
 
-    /// Why it is unknown whether the network carries the load of the point, with the remedy.
+    /// If the flaw is that Weft cannot decide whether the network carries the load of the point: the reason, with the remedy.
     fn unjudged(&self) -> Option<String> {
         let why = || self.short_span().map(words::what_and_help);
         self.has(&kinds::NOT_JUDGED).then(|| why().unwrap_or_else(|| kinds::NOT_JUDGED.words.to_owned()))
@@ -168,7 +168,7 @@ fn no_packet(facts: &Facts) -> Vec<Note> {
     facts.has(&kinds::NO_PACKET).then(|| of(&kinds::NO_PACKET, words::no_packet(is_silent))).into_iter().collect()
 }
 
-/// The note about a window with too few packets, or hardly longer than the latency of one packet.
+/// The note about a window with too few packets, or shorter than the mean latency of a packet.
 fn short_window(facts: &Facts) -> Vec<Note> {
     let flaws = facts.flaws();
     let is_over = crate::flaws::is_over(&flaws);
@@ -201,7 +201,7 @@ fn filling(facts: &Facts) -> Vec<Note> {
     facts.fills_for().map(note).into_iter().collect()
 }
 
-/// The note about jobs that measured no packet although other jobs did.
+/// For a point with several jobs, the notes about jobs of which no packet was measured.
 fn silent_jobs(facts: &Facts) -> Vec<Note> {
     if facts.jobs.len() < 2 {
         return Vec::new();
@@ -216,7 +216,7 @@ fn silent_jobs(facts: &Facts) -> Vec<Note> {
     silent.map(|job| note(&JOB_WITHOUT_PACKETS, text(job), numbers(job))).collect()
 }
 
-/// The note about phases of the load that measured no packet.
+/// The notes about phases of the load in which no packet was measured.
 fn silent_phases(facts: &Facts) -> Vec<Note> {
     let begin = facts.warmup_cycles.unwrap_or(0.0);
     let end = begin + facts.window_cycles.unwrap_or(0.0);
@@ -248,7 +248,7 @@ fn overloaded_phases(facts: &Facts) -> Vec<Note> {
     texts.map(|text| of(&kinds::SATURATED_IN_A_PHASE, text)).collect()
 }
 
-/// The note about phases that are not saturated, but leave a backlog to the next phase or begin with that of the previous one.
+/// The notes about phases that are not saturated, but leave a backlog to the next phase or begin with the backlog of the previous phase.
 fn late_phases(facts: &Facts) -> Vec<Note> {
     let notes = facts.phases.iter().filter_map(|phase| {
         let number = phase.place.as_ref()?.phase;
@@ -318,7 +318,7 @@ fn left_by_warmup(facts: &Facts) -> Vec<Note> {
     late.map(|late| of(&kinds::BEGAN_WITH_BACKLOG, words::left_by_warmup(&late, facts))).into_iter().collect()
 }
 
-/// The note about a point of which no test showed whether it had settled.
+/// The note about a point for which Weft had no test of whether latencies had settled: its load has phases, and its warm-up is fixed.
 fn warmup(facts: &Facts) -> Vec<Note> {
     let is_by_phases = !facts.phases.is_empty() && facts.warmup_settled.is_none();
     let numbers = || known([("warmup_cycles", facts.warmup_cycles)]);

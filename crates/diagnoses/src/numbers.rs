@@ -48,7 +48,7 @@ impl Facts {
             known([("phase", self.place.as_ref().map(|place| place.phase))])
         } else {
             let warmup = [("warmup_cycles", self.warmup_cycles), ("warmup_limit_cycles", self.warmup_limit_cycles)];
-            known(warmup) // warnings of power states, replies and latencies
+            known(warmup) // power states, replies or latencies had not settled
         }
     }
 

@@ -9,10 +9,11 @@ use crate::verdict::Remedy;
 use crate::words;
 use serde_json::Map;
 
-/// Factor between the present run and the proposed warm-up, and between the present window and the proposed window. The longer run shows
-/// whether the accepted load stays below the offered load, and whether the queues settle.
+/// The proposed warm-up is the present run (warm-up and window) times this factor, and the proposed window is the present window times this
+/// factor. The longer run shows whether the accepted load stays below the offered load, and whether the queues settle.
 const LONGER: f64 = 4.0;
-/// Weft proposes no run longer than the present run times this factor, because long queues may only come from a bad start of the run.
+/// Weft proposes no run longer than the present run times this factor, because long queues are possibly only an effect of the start of the
+/// run.
 const PATIENCE: f64 = 50.0;
 /// At this share of the load that its paths can carry, a network settles in a run of usual length.
 pub(crate) const BELOW_BOUND: f64 = 0.95;
@@ -20,15 +21,15 @@ pub(crate) const BELOW_BOUND: f64 = 0.95;
 const LONGEST: f64 = (1u64 << 48) as f64;
 /// Default of the longest window for programs \[cycles of the scenario\].
 const LONGEST_PROGRAM: f64 = 1e11;
-/// The proposed warm-up for a network that was still filling is this number of latencies.
+/// The proposed warm-up for a network that was still filling is this factor times the mean latency without queueing.
 const SETTLED: f64 = 4.0;
-/// At 95 % of the capacity, a network delivers a backlog in 20 times the mean waiting time. An automatic warm-up must observe more than
-/// twice that time, so this factor is larger.
+/// The proposed warm-up is at least the mean waiting time times this factor. At 95 % of the capacity, a network delivers a backlog with the
+/// spare 5 %, so in 20 times the mean waiting time. An automatic warm-up must observe more than twice that time, so this factor is larger.
 const WAITS: f64 = 100.0;
 
 impl Facts {
-    /// The remedy for a flaw of the point. The engine's remedy has precedence, then a remedy computed from the numbers of the point, then
-    /// the general remedy of the flaw.
+    /// The remedy for a flaw of the point. A remedy in a warning of the engine has precedence, then a remedy from the numbers of the point,
+    /// then the general remedy of the flaw.
     pub fn remedy(&self, kind: &Kind) -> Remedy {
         let general = || Remedy { is_of_load: kind.is_of_load, ..Remedy::new(kind.help) };
         let found = match kind.group {
@@ -45,7 +46,7 @@ impl Facts {
         found.map_or_else(general, |remedy| self.accepted(remedy))
     }
 
-    /// The remedy for a flaw of an unsettled point: the remedy for this very flaw if there is one, otherwise the first remedy.
+    /// The remedy for a flaw of an unsettled point: the first remedy that is for this very flaw, otherwise the first remedy of the point.
     fn to_settle_this(&self, kind: &Kind) -> Option<Remedy> {
         let mut remedies = self.settling(0.0);
         let own = remedies.iter().position(|(of, _)| of.is(kind)).unwrap_or(0);
@@ -70,7 +71,8 @@ impl Facts {
     }
 
     /// The remedy for a flaw of a point that is part of a load profile. If the remedy proposes another load, that load may not be in the
-    /// profile, so the text also mentions the profile. Profiles identify phases by their number, so the profile itself stays as it is.
+    /// profile, so the text also mentions the profile. A remedy for a phase needs no such text: profiles identify phases by their number,
+    /// so the profile itself stays as it is.
     pub fn remedy_in_profile(&self, kind: &Kind) -> Remedy {
         let remedy = self.remedy(kind);
         if remedy.is_of_load && !self.is_phase() {
@@ -82,8 +84,8 @@ impl Facts {
 
     /// The settings with which a run shows whether a point that [`is_behind`](Self::is_behind) carries its load.
     ///
-    /// If the gap between the loads remains after the longer warm-up, it is permanent. In half of the longer window, random variation can
-    /// explain only a smaller gap.
+    /// If the gap between the offered and the accepted load remains after the longer warm-up, the gap is permanent. The engine judges half
+    /// of the window. In half of a longer window, random variation can explain only a smaller gap.
     pub fn to_judge(&self) -> Remedy {
         if self.has(&kinds::AT_PATH_BOUND) && self.is_near_bound() {
             return words::write(self.below_bound()); // no run is long enough
@@ -95,8 +97,8 @@ impl Facts {
     }
 
     /// The settings with which an unsettled point would settle; empty for a settled point. `least_limit`: the largest
-    /// `measure.warmup_limit` of all points of the sweep \[cycles\]. A limit that is proposed for all points must not be below the present
-    /// limit of any point.
+    /// `measure.warmup_limit` of all points of the sweep \[cycles\]. A proposed limit is for all points of the sweep, so it must not be
+    /// below the present limit of any point.
     pub fn to_settle(&self, least_limit: f64) -> Vec<Remedy> {
         self.settling(least_limit).into_iter().map(|(_, remedy)| self.accepted(remedy)).collect()
     }
@@ -150,8 +152,8 @@ impl Facts {
     }
 
     /// The proposed limit for a warm-up that reached its limit \[cycles\]: the limit from the engine's warning, but at least twice the
-    /// present limit. Warnings of earlier versions have no numbers. For old warnings the result is four times the limit, as the engine
-    /// always proposed (except for saturated points).
+    /// present limit. Warnings from earlier versions of Weft have no numbers. For such a warning the result is four times the limit,
+    /// because those versions always proposed this limit (except for saturated points).
     fn longer_limit(&self) -> f64 {
         let reached = self.warmup_cycles.unwrap_or(0.0).max(self.warmup_limit_cycles.unwrap_or(0.0));
         let proposed =
@@ -178,7 +180,7 @@ impl Facts {
         words::longer_for_queues(place.phase, self.span(rounded_up(self.enough_for(place.lasted()))))
     }
 
-    /// Length that a run or a phase would need for its queues to settle \[cycles\].
+    /// Length that a run or a phase would need for its queues to settle \[cycles\]. `lasted`: its present length.
     fn enough_for(&self, lasted: f64) -> f64 {
         LONGER * self.memory(lasted).max(lasted).ceil()
     }
@@ -191,8 +193,9 @@ impl Facts {
     /// Whether the load is so near to the capacity that perhaps no run is long enough.
     ///
     /// The load is near the capacity in three cases. The paths can carry hardly more, the accepted load is below the offered load, or
-    /// packets stay in the source queues without being delivered. Queues can also be long for other reasons: a routing may fill them before
-    /// it leaves the shortest paths, or links may sleep. These queues have the same length at a load that is 5 % lower.
+    /// packets stay in the source queues. The third case means that packets wait when the window ends, and that their number did not fall
+    /// in the window. Queues can also be long for other reasons: a routing may fill them before it leaves the shortest paths, or links may
+    /// sleep. A load that is 5 % lower would not shorten queues of these kinds.
     fn is_near_capacity(&self) -> bool {
         if self.is_near_bound() || self.is_behind() {
             return true;
@@ -224,7 +227,8 @@ impl Facts {
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let cycles = rounded_up(self.enough_for(warmup + window).max(self.after_waits()));
         // A multiple of the present window still has whole periods of the policy. The proposed window is longer than one swing of the
-        // queues. A window that begins or ends during a swing of the queues accepts more or less than it is offered.
+        // queues (they grow and shrink). If a short window begins or ends during a swing, its accepted load is above or below its offered
+        // load.
         let longer = (window > 0.0).then(|| LONGER * (self.memory(warmup + window) / window).ceil().max(1.0) * window);
         let longer = longer.map(|window| self.span(window));
         let lighter = words::else_lighter(self.load);
@@ -232,8 +236,7 @@ impl Facts {
             let limit = cycles.max(2.0 * self.warmup_limit_cycles.unwrap_or(0.0)).max(least_limit);
             return words::longer_run(LIMIT, self.span(limit), longer, false, &lighter);
         }
-        // the limit did not end the warm-up, so a longer limit has no effect, and a scenario refuses it next to a fixed
-        // warm-up
+        // the limit did not end the warm-up, so a longer limit has no effect, and a scenario with a fixed warm-up refuses a limit
         words::longer_run(WARMUP, self.span(cycles), longer, self.warmup_settled.is_some(), &lighter)
     }
 
@@ -273,7 +276,7 @@ impl Facts {
         words::later_window(self.span(later), is_of_phase.then(|| self.span(later - begin)))
     }
 
-    /// The remedy of a longer phase: the flits that wait at its beginning or end are then less than 3 % of its load.
+    /// The remedy of a longer phase: the flits that wait at its beginning or end are then at most 2 % of its flits.
     pub fn longer_phase(&self, late: &Backlog) -> Remedy {
         let enough = self.span(rounded_up(late.long_enough()));
         words::longer_phase(self.place.as_ref().map_or(0.0, |place| place.phase), enough)

@@ -43,7 +43,7 @@ pub struct Diagnosis {
     /// For a diagnosis of a phase, the index of the phase in the load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<u64>,
-    /// The flaw as a few words, or the warning as a sentence.
+    /// For a flaw, the flaw in a few words; for a warning, a sentence.
     pub what: String,
     /// The values in the text of the diagnosis, by name. The name of each number ends with its unit.
     pub numbers: Map<String, Value>,

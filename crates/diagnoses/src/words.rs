@@ -89,8 +89,8 @@ pub(crate) fn longer_for_queues(phase: f64, longer: Span) -> String {
     )
 }
 
-/// `accepted`: the share of the load that a saturated point accepted; `None` for other points, and if this share is not below the bound of
-/// the paths. `buffers`: key and required length [flits] of each group of buffers that is too short for the load.
+/// `accepted`: for a saturated point, the share of its load that it accepted. `None` for other points, and if the accepted load is not
+/// below the bound of the paths. `buffers`: key and required length [flits] of each group of buffers that is too short for the load.
 pub(crate) fn below_bound(load: Option<f64>, share: f64, accepted: Option<f64>, buffers: &[(&str, f64)]) -> Remedy {
     let setting = |(path, needed): &(&str, f64)| format!("`{path}: {needed}flits`");
     let longer = match buffers.iter().map(setting).collect::<Vec<_>>().join(" and ") {
@@ -116,7 +116,7 @@ pub(crate) fn lower_before(is_of_phase: bool) -> Remedy {
     Remedy::of_load(format!("lower the load{of}: the network hardly delivers the packets that were left"))
 }
 
-/// `shift`: by how much the later phases must shift; `None` if there are none.
+/// `shift`: the time by which the later phases must also begin later; `None` if there are no phases.
 pub(crate) fn later_window(warmup: Span, shift: Option<Span>) -> Remedy {
     let shifted =
         shift.map_or_else(String::new, |shift| format!(", and let all later phases begin {} later", shift.words()));
@@ -187,7 +187,7 @@ pub fn reason(flaws: &[&Kind]) -> String {
     flaws.iter().map(|kind| kind.words).collect::<Vec<_>>().join(", ")
 }
 
-/// Verdicts on a job without a flaw, as text.
+/// Texts for a job without a flaw, next to another job that has one.
 pub(crate) const NEXT_TO_SATURATED: &str = "without a flaw, but another job is saturated";
 pub(crate) const NEXT_TO_CUT: &str = "without a flaw, but another job was cut off";
 
@@ -432,7 +432,7 @@ pub(crate) fn warmup_not_judged(warmup: Option<f64>) -> String {
     )
 }
 
-/// A warning of the engine as text with its code, or only the part of it that no other sentence includes.
+/// A warning of the engine as text with its code. `text`: the warning, or only the part of it that no other sentence includes.
 pub(crate) fn warning(path: &str, text: &str, code: Option<&str>) -> String {
     let code = code.map_or_else(String::new, |code| format!(" [{code}]"));
     format!("warning: {path}: {text}{code}")

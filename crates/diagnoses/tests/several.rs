@@ -112,8 +112,8 @@ fn points_are_compared_at_equal_work_and_under_the_same_faults() {
 
 #[test]
 fn a_difference_that_chance_explains_is_no_saving() {
-    // 40 of 100 W grow with the flits, so three standard deviations for 2 x 10,000 packets are 1.5 * 40 W * sqrt(2e-4)
-    // = 0.85 W
+    // 40 of 100 W grow with the flits. The energy of a packet has a standard deviation of half its mean. Three standard
+    // deviations for 2 x 10,000 packets are 3 * 0.5 * 40 W * sqrt(2 / 10,000) = 0.85 W.
     let reference = Power { mean_w: 100.0, static_w: 60.0, accepted: 0.5, packets: 10_000.0 };
     assert!((reference.chance_w(reference) - 0.848_528).abs() < 1e-6);
     assert_eq!(Power { mean_w: 99.2, ..reference }.saved_w(reference), 0.0);

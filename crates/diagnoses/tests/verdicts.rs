@@ -87,8 +87,7 @@ fn a_run_that_was_cut_off_has_the_remedy_of_a_longer_one() {
     let cut = |jobs: Value| point(json!({"ending": "not_complete", "jobs": jobs})).diagnoses().swap_remove(0);
     let limit = |jobs: Value| cut(jobs).remedy.settings["measure.stop.complete.max_window"].clone();
     let batch = |delivered: u64| json!({"job": "a", "batch_packets": 100, "batch_delivered_packets": delivered});
-    // expected limit: 2 x 1000 cycles x 100 / delivered packets, but at least 4 times the window, rounded up to two
-    // digits
+    // expected limit: 2 x the window (1000 cycles) x 100 packets / delivered packets, but at least 4 windows, rounded up to two digits
     assert_eq!([30, 90].map(|delivered| limit(json!([batch(delivered)]))), ["6700cycles", "4000cycles"]);
     assert_eq!(limit(json!([batch(0)])), "100000000000cycles", "nothing says how long it takes");
     let program = json!({"job": "b", "ranks": 8, "ended_ranks": 3, "completion_cycles": null});
@@ -211,7 +210,7 @@ fn words_name_the_fewest_packets() {
 
 #[test]
 fn few_packets_of_batches_need_larger_batches() {
-    // 60 packets, twice the minimum, are 6 times the 10 packets of the point
+    // the remedies propose 60 packets (twice the minimum of 30), which is 6 times the 10 packets of the point
     let remedy = |change: Value| {
         let mut few = json!({"packets": 10, "warmup_cycles": 0});
         few.as_object_mut().expect("an object").extend(change.as_object().expect("an object").clone());

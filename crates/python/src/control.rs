@@ -1,5 +1,5 @@
-//! Data with which Python observes and controls a run: progress, stop requests, checkpoints and cores. The running engine and Python share
-//! these data, and the engine needs no GIL to access them.
+//! Data with which Python observes and controls a run: progress, stop requests, checkpoints and cores. The running engine shares these data
+//! with Python, and does not need the GIL (Python's global lock) to access them.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -29,7 +29,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Settings with which the engine executes the run: this number of threads and of blocks.
+    /// Settings with which the engine executes the run on `threads` threads, with the network divided into `blocks` blocks.
     pub fn execution(&self, threads: usize, blocks: usize) -> Execution {
         let how = Execution::new(threads, blocks);
         if self.plain.load(Relaxed) { how.plain() } else { how }
@@ -94,7 +94,7 @@ impl Control {
         self.shared.cycle.load(Relaxed)
     }
 
-    /// Number of cycles until the end of the window, as far as known. Packets of the window may be delivered after this cycle.
+    /// The cycle in which the window ends, as far as the run knows it. Packets of the window may be delivered after this cycle.
     #[getter]
     fn cycles(&self) -> u64 {
         self.shared.of.load(Relaxed)

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
 
-/// A network with the name from its file. Methods return arrays as bytes, for `numpy.frombuffer`.
+/// A network with the name that its file gives it. Methods return arrays as bytes, for `numpy.frombuffer`.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Design {
     inner: Arc<weft_scenario::Design>,
@@ -83,8 +83,8 @@ impl Design {
         Ok((links, PyBytes::new(py, &second)))
     }
 
-    /// For each of `trials` random orders of failing links, two numbers of links that can fail (u32): while all routers stay connected, and
-    /// while all routers with terminals do.
+    /// For each of `trials` random orders of failing links, two numbers (u32). The first is how many links can fail before a router is cut
+    /// off, the second before a router with terminals is cut off.
     fn survived_failures<'py>(&self, py: Python<'py>, trials: u32, seed: u64) -> Bound<'py, PyBytes> {
         let survived = py.detach(|| self.inner.survived_failures(trials, seed));
         bytes(py, &survived)

@@ -44,8 +44,8 @@ impl Source for Record<'_> {
     }
 }
 
-/// The verdict on a finished point, or on one phase of its load whose data have the form of a summary. Flaws are identified by their rank;
-/// the worst flaw has rank 0.
+/// The verdict on a finished point, or on one phase of its load whose data have the form of a summary. A flaw's rank is its index in the
+/// list `flaw_kinds`; the worst kind of flaw has rank 0.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Verdict {
     facts: Facts,
@@ -84,7 +84,7 @@ impl Verdict {
         ranks(&self.flaws)
     }
 
-    /// Ranks of the flaws that prevent a comparison with a point that delivers the same load.
+    /// Ranks of the flaws that prevent a comparison even with a point that delivers the same load.
     #[getter]
     fn obstacles(&self) -> Vec<usize> {
         ranks(&self.facts.obstacles())
@@ -136,13 +136,14 @@ impl Verdict {
         flaws::mark(&self.flaws, true)
     }
 
-    /// The sign that tables print after a number from a period in which no packet was dropped.
+    /// The sign that tables print after a number that was measured while no packet was dropped.
     #[getter]
     fn mark_without_drops(&self) -> &'static str {
         flaws::mark(&self.flaws, false)
     }
 
-    /// The sign that tables print instead of a latency that grows without limit; for other points, the mark.
+    /// The sign that tables print instead of a latency without limit, or instead of the numbers of a run that was cut off. For other
+    /// points, the mark.
     #[getter]
     fn sign(&self) -> &'static str {
         flaws::sign(&self.flaws)
@@ -210,8 +211,8 @@ impl Verdict {
         value::to_python(py, &json!(self.facts.diagnoses()))
     }
 
-    /// Remedy for the flaw of this rank; without a rank, for the worst flaw. Empty for a point without flaws. `in_profile` is true if a
-    /// load profile contains the load of the point.
+    /// Remedy for the flaw with this rank; without a rank, for the worst flaw. The text is empty for a point without flaws. `in_profile` is
+    /// true if a load profile contains the load of the point.
     #[pyo3(signature = (rank = None, in_profile = false))]
     fn remedy(&self, rank: Option<usize>, in_profile: bool) -> String {
         let kind = rank.and_then(|rank| kinds::KINDS.get(rank)).or(self.flaws.first());
@@ -224,7 +225,7 @@ impl Verdict {
         self.facts.to_judge().text
     }
 
-    /// Settings with which the latencies of an unsettled point settle. `longest` is the longest warm-up limit in the sweep [cycles].
+    /// Settings with which the latencies of an unsettled point would settle. `longest` is the longest warm-up limit in the sweep [cycles].
     #[pyo3(signature = (longest = 0.0))]
     fn to_settle(&self, longest: f64) -> Vec<String> {
         self.facts.to_settle(longest).into_iter().map(|remedy| remedy.text).collect()

@@ -58,7 +58,7 @@ fn read(py: Python<'_>, file: PathBuf) -> PyResult<String> {
     weft_scenario::read(&file).map_err(|problem| errors::scenario_error(py, problem))
 }
 
-/// Reads the keys of `bill` in a YAML string, checks them and fills in all defaults.
+/// Reads the keys of `bill` in a YAML string, checks these keys and fills in all defaults.
 #[pyfunction]
 fn read_bill<'py>(py: Python<'py>, text: &str, file_name: &str, example: &str) -> PyResult<Bound<'py, PyAny>> {
     let read =
@@ -117,8 +117,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fill(module)
 }
 
-/// Adds all content of `weft._engine` to a module. A crate outside Weft calls this function to make its own Python module, which then also
-/// contains the crate's models.
+/// Adds all content of `weft._engine` to a module. A crate outside Weft calls this function to make its own Python module, which then
+/// contains Weft and the crate's models.
 pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     weft_scenario::convert_with(Box::new(converted));
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;

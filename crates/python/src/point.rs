@@ -75,7 +75,7 @@ impl Point {
         Ok(rebuilds.map(|rebuilds| (rebuilds.last_change, rebuilds.last_tables)))
     }
 
-    /// Load of the busiest terminal after the last fault, as a share of the load at which a channel on the remaining paths is full. Defined
+    /// The highest load of a terminal, divided by the load at which the busiest channel on the paths after the last fault is full. Defined
     /// for a routing that computes new tables after a fault. `None` if no terminal sends in the first phase.
     fn load_share_after_faults(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         py.detach(|| self.inner.load_share_after_faults()).map_err(|problem| errors::scenario_error(py, problem))
@@ -120,7 +120,7 @@ impl Point {
         value::to_python(py, &estimated.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
-    /// The balance of the work between this number of threads, measured by their flit-hops in the first `cycles` of a run.
+    /// How evenly the work is divided between `threads` threads, measured by the threads' flit-hops in the first `cycles` cycles of a run.
     fn work<'py>(&self, py: Python<'py>, threads: usize, cycles: u64) -> PyResult<Bound<'py, PyAny>> {
         let work = py.detach(|| outcome(&self.inner, self.inner.work(threads, cycles)));
         value::to_python(py, &work.map_err(|problem| errors::scenario_error(py, problem))?)
@@ -149,8 +149,8 @@ impl Point {
         value::to_python(py, &network.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
-    /// Flits per cycle that the terminals of each router (row) offer to the terminals of each other router (column), in the first phases of
-    /// the traffic.
+    /// The load that the terminals of each router (row) offer to the terminals of each other router (column) in the first phases of the
+    /// traffic [flits/cycle].
     fn traffic_matrix(&self, py: Python<'_>) -> PyResult<Vec<Vec<f64>>> {
         py.detach(|| self.inner.traffic_matrix()).map_err(|problem| errors::scenario_error(py, problem))
     }
@@ -180,9 +180,9 @@ impl Point {
         finished.map(|inner| Finished { inner }).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// Continues a run of the point from a checkpoint; the results are those of a run without interruption. The division of the network
-    /// into blocks is that of the checkpoint. `take` is called once and returns the bytes of the checkpoint, which are freed as soon as the
-    /// state of the network has been restored.
+    /// Continues a run of the point from a checkpoint; the results are the same as those of an uninterrupted run. The network has the same
+    /// division into blocks as in the run that wrote the checkpoint. `take` is called once and returns the bytes of the checkpoint, which
+    /// are freed as soon as the state of the network has been restored.
     fn resume(&self, py: Python<'_>, threads: usize, control: &Control, take: &Bound<'_, PyAny>) -> PyResult<Finished> {
         let how = control.shared.execution(threads, 0);
         let checkpoint: PyBackedBytes = take.call0()?.extract()?;

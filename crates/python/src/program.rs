@@ -125,7 +125,7 @@ impl Program {
         value::to_python(py, &py.detach(|| info::info(&self.inner)))
     }
 
-    /// The derivation of the numbers of a generated program: name, value, unit and formula of each number.
+    /// How Weft computed the numbers of a generated program: name, value, unit and formula of each number.
     fn arithmetic<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &self.arithmetic)
     }
@@ -161,8 +161,8 @@ impl Program {
         Ok((Program::of(inner), halves))
     }
 
-    /// The program with its ranks placed on `nodes` nodes: in order (`per_node` on each node), in a random order with a seed, or on the
-    /// given nodes.
+    /// The program with its ranks placed on `nodes` nodes: in order (`per_node` ranks on each node), in random order, or on the given
+    /// nodes. A seed decides the random order.
     fn placed(
         &self,
         py: Python<'_>,

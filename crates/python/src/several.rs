@@ -55,8 +55,8 @@ fn held_back<'py>(
     value::to_python(py, &json!(collapse::diagnosis(point.facts(), links(shares), names)))
 }
 
-/// The indices of two loads whose results contradict each other, because a network carries the higher load but not the lower one, and the
-/// diagnosis.
+/// The indices of two loads whose results contradict each other, and the diagnosis. The contradiction is that the network carries the
+/// higher load, but not the lower load.
 #[pyfunction]
 fn not_monotonic<'py>(
     py: Python<'py>,
@@ -101,8 +101,8 @@ fn obstacles(
     pairs::obstacles(own, reference).into_iter().map(named).collect()
 }
 
-/// The diagnosis of pairs of points that cannot be compared for this reason; `None` if a flaw of a point is the reason. `runs`: the runs of
-/// the points in all pairs.
+/// The diagnosis of pairs of points that cannot be compared for the reason `code`; `None` if a flaw of a point is the reason. `runs`: the
+/// runs of the points in all pairs.
 #[pyfunction]
 fn not_compared<'py>(
     py: Python<'py>,
@@ -129,8 +129,9 @@ fn power((mean_w, static_w, accepted, packets): (f64, f64, f64, f64)) -> Power {
     Power { mean_w, static_w, accepted, packets }
 }
 
-/// Power of a reference, converted from its own accepted load to another accepted load [W]. The tuple contains the mean power of the
-/// reference [W], the static part of this power [W], its accepted load [flits/terminal/cycle] and its packets.
+/// The power [W] that a reference would have at the accepted load `accepted`, computed from its power at its own accepted load. The tuple
+/// contains the mean power of the reference [W], the static part of this power [W], its accepted load [flits/terminal/cycle] and its
+/// packets.
 #[pyfunction]
 fn power_at_w(reference: (f64, f64, f64, f64), accepted: f64) -> f64 {
     power(reference).at_w(accepted)
@@ -148,19 +149,19 @@ fn saved_w(own: (f64, f64, f64, f64), reference: (f64, f64, f64, f64)) -> f64 {
     power(own).saved_w(power(reference))
 }
 
-/// True if links or routers fail in the runs, and the windows of these runs are in other cycles than the windows of the reference.
+/// True if links or routers fail in the runs, and the windows of the runs cover other cycles than the windows of the reference.
 #[pyfunction]
 fn faults_differ(own: Runs<'_>, reference: Runs<'_>) -> bool {
     windows::faults_differ(&facts(&own), &facts(&reference))
 }
 
-/// Settings of the warm-up with which the windows of runs with faults are in the same cycles.
+/// Settings of the warm-up with which the windows of runs with faults cover the same cycles.
 #[pyfunction]
 fn common_warmup(runs: Runs<'_>) -> String {
     windows::common_warmup(&facts(&runs)).text
 }
 
-/// The diagnosis of pairs of points whose windows are in different cycles and have different offered loads.
+/// The diagnosis of pairs of points whose windows cover different cycles and have different offered loads.
 #[pyfunction]
 fn other_windows<'py>(py: Python<'py>, pairs: Vec<(Runs<'py>, Runs<'py>)>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let pairs: Vec<[Vec<&Facts>; 2]> = pairs.iter().map(|(a, b)| [facts(a), facts(b)]).collect();

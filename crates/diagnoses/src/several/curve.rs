@@ -69,7 +69,7 @@ pub struct Curve<'a> {
     pub dropped: &'a [(f64, f64)],
     /// Whether the curve is of a closed loop: sources send less if the network delivers more slowly.
     pub is_closed_loop: bool,
-    /// Whether the engine warned that the network may not carry loads between those that were run.
+    /// Whether the engine warned that the network possibly fails to carry loads between the loads that were run.
     pub is_warned: bool,
 }
 

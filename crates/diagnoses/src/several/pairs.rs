@@ -42,7 +42,7 @@ pub static LOADS_DIFFER: Obstacle = Obstacle { code: &UNEQUAL_WORK, what: words:
 pub static MESSAGES_DIFFER: Obstacle = Obstacle { code: &UNEQUAL_PROGRAMS, what: words::MESSAGES_DIFFER };
 static FAULTS_DIFFER: Obstacle = Obstacle { code: &OTHER_FAULTS, what: words::FAULTS_DIFFER };
 
-/// A side of a comparison: a point, or the mean of a point's seeds.
+/// A side of a comparison: a point, or the mean of the runs of a point with several seeds.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     pub point: &'a Facts,
@@ -101,8 +101,8 @@ pub fn obstacles(own: Side, reference: Side) -> Vec<Obstacle> {
 
 /// The reason why the means of the sides over their seeds cannot be compared; `None` if they can.
 ///
-/// `accepted`: the mean accepted load of each side. `is_accepted`: whether the comparison is about accepted loads, which saturated points
-/// also have.
+/// `accepted`: the mean accepted load of each side. `is_accepted`: whether the comparison is about accepted loads, which are valid for
+/// saturated points also.
 pub fn unequal(
     runs: &[&Facts],
     accepted: &[Option<f64>],

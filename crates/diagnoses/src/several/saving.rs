@@ -2,12 +2,13 @@
 //! explains.
 //!
 //! Two runs of the same traffic deliver slightly different loads by chance, and the energy of flits grows with the load. Therefore the
-//! power of the reference is scaled to the work of the policy. Its static part does not change, and the rest grows with the accepted load.
+//! power of the reference is scaled to the work of the policy. The static part of this power does not change, and the rest grows with the
+//! accepted load.
 
 use crate::backlog::CHANCE;
 
-/// Standard deviation of a packet's energy, as a share of the mean energy. The reason for this value: the number of hops of a packet is
-/// between zero and twice the mean.
+/// Standard deviation of a packet's energy, as a share of the mean energy. The reason for this value: the energy grows with the number of
+/// hops of a packet, which is between zero and twice the mean.
 const OF_A_PACKET: f64 = 0.5;
 
 /// The measured power of one of the two compared points, with its accepted load.

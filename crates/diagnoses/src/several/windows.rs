@@ -1,5 +1,5 @@
-//! Finds compared points whose windows cover different cycles. Because of this, their sources may have offered different loads by chance.
-//! In addition, different faults may have been active in the two windows.
+//! Finds compared points whose windows cover different cycles. The sources of these points possibly offered different loads by chance, and
+//! different faults were possibly active in the two windows.
 
 use super::words;
 use crate::facts::Facts;
@@ -58,8 +58,8 @@ fn fixed_warmup(runs: &[&Facts]) -> String {
     longest.map_or_else(String::new, |run| words::fixed_warmup(run.span(run.begin())))
 }
 
-/// The remedy for runs with faults: settings with which all windows cover the same cycles. The windows of programs and batches end with the
-/// last of them, so no setting makes these windows equal.
+/// The remedy for runs with faults: settings with which all windows cover the same cycles. A window with programs or batches ends when the
+/// last of them ends, so no setting makes such windows equal.
 pub fn common_warmup(runs: &[&Facts]) -> Remedy {
     if runs.iter().any(|run| run.is_program || run.ends_with_its_work()) {
         return Remedy::new(words::WITHOUT_FAULTS);

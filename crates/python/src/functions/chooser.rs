@@ -17,8 +17,8 @@ impl Chooser {
         Self(chooser)
     }
 
-    /// Calls the function for a packet at a router, and returns the hops of least cost. `queues`: the queue at each port \[flits\]. Only
-    /// one thread calls Python at a time.
+    /// Calls the function for a packet at a router, and returns the hops of least cost. `queues`: the length of the queue at each port
+    /// \[flits\]. Only one thread calls Python at a time.
     pub fn choose(&self, router: u32, queues: Vec<i32>, packet: &Packet) -> Result<Vec<Hop>, Refusal> {
         let vc = packet.lane.checked_sub(1);
         Python::attach(|py| {

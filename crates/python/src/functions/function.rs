@@ -75,8 +75,8 @@ pub fn refusal(py: Python<'_>, problem: &PyErr, path: &str) -> Refusal {
     }
 }
 
-/// A cache of the last tables that were computed by calls of Python functions. The cache exists because a scenario is converted to the
-/// input of the engine several times before it runs.
+/// A cache of the last tables that were computed by calls of Python functions. Weft converts a scenario to the input of the engine several
+/// times before the run, and the cache avoids repeated calls.
 pub struct Known<T>(Mutex<Vec<(String, T)>>);
 
 /// Maximum number of tables in the cache.

@@ -5,7 +5,7 @@
 //!
 //! # Parameters
 //! `function`: file and name, `FILE.py:NAME`, relative to the scenario. `parameters`: arguments of the function.
-//! `draws`: number of calls per source for a function that draws at random \[calls\], 1 to 1,000,000.
+//! `draws`: for a function that draws at random, number of calls for each source \[calls\], 1 to 1,000,000.
 //!
 //! # Guarantees
 //! Weft calls the function before the run, not during the run. The results of the calls become a table. The run is therefore as fast as
@@ -20,8 +20,8 @@
 //! # Validation
 //! `tests/test_python_pattern.py` checks that a function gives the same results as a `matrix` with the same destinations, and that random
 //! destinations have the stated probabilities. These Python tests also check that the numbers of threads and blocks have no effect, and
-//! that each invalid function is refused. `traffic/tests/shares.rs` checks a source whose shares sum to less than 1. Weft is not compared
-//! with another simulator here.
+//! that each invalid function is refused. `traffic/tests/shares.rs` checks a source whose shares sum to less than 1. This pattern was not
+//! compared with another simulator.
 
 use super::function::{Arguments, Known, PythonFunction};
 use pyo3::prelude::*;
@@ -45,7 +45,7 @@ pub struct PythonPattern {
     /// Arguments of the function, by name.
     #[serde(default)]
     pub parameters: Arguments,
-    /// Calls per source of a function that takes `rng`.
+    /// Number of calls for each source, if the function takes `rng`.
     #[serde(default = "thousand")]
     pub draws: u32,
 }

@@ -15,8 +15,8 @@
 //! function without `queues` become a table: if it returns several hops, Weft chooses one at random for each packet. During the run, Weft
 //! calls a function with `queues` once per packet and router, and takes the hop of least cost. A function with `queues` may return only
 //! hops that it also returns with empty queues. Results are the same for any number of threads and blocks. The hash of a point also depends
-//! on the text of the file. With faults, a function without `queues` loses packets: Weft discards each packet whose link is broken. With
-//! faults, a function with `queues` reroutes packets: each packet takes another hop that the function returns.
+//! on the text of the file. With faults, a function without `queues` loses packets, because Weft discards each packet whose link is broken.
+//! With faults, a function with `queues` reroutes packets: a packet whose link is broken takes another hop that the function returns.
 //!
 //! # Not modelled
 //! Paths that depend on the terminals or on the source of a packet; detours over an intermediate that is stored in the packet. Changes of
@@ -24,8 +24,8 @@
 //!
 //! # Validation
 //! `tests/test_python_routing.py` checks that dimension order written as a function gives the same results as `dimension_order`. The same
-//! Python tests check that each invalid function is refused, and that threads, blocks and checkpoints have no effect. Weft is not compared
-//! with another simulator here.
+//! Python tests check that each invalid function is refused, and that threads, blocks and checkpoints have no effect. This routing was not
+//! compared with another simulator.
 
 use super::chooser::{Chooser, Fault};
 use super::function::{Arguments, Known, PythonFunction};
@@ -57,7 +57,8 @@ weft_units::codes! {
 
 add_model! { RoutingConfig: "python" => PythonRouting, declares PythonRouting::ABOUT }
 
-/// Hops from a Python function. Weft calls it before the run, and in the cycle loop only if it reads queues.
+/// Hops that a Python function returns. Weft calls the function before the run. If the function reads queues, Weft also calls it in the
+/// cycle loop.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PythonRouting {

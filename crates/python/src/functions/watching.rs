@@ -50,7 +50,8 @@ pub fn outcome<T>(point: &Point, result: Result<T, Diagnostic>) -> Result<T, Dia
     }
 }
 
-/// The place where the routing records a failed call, if the routing calls Python.
+/// The object in which the routing records the first failed call of Python; `None` for a routing that does not call
+/// Python.
 fn fault_of(routing: &RoutingConfig) -> Option<Arc<Fault>> {
     let RoutingConfig::Outside(member) = routing else { return None };
     member.any().downcast_ref::<PythonRouting>().map(|routing| routing.fault.clone())
