@@ -9,7 +9,7 @@ use crate::view::{HopNote, Queues, View};
 use crate::walk::Cost;
 use std::sync::Arc;
 
-/// Gets hops one hop ahead from the routing, and converts their VC classes to the finer ones.
+/// Gets hops one hop ahead from the wrapped routing, and converts the VC classes of the hops to the network's finer classes.
 #[derive(Debug)]
 pub struct AheadInClasses {
     pub ahead: Box<dyn Ahead>,
@@ -45,7 +45,7 @@ where
     }
 }
 
-/// Gets hops for heads from the routing, and converts their VC classes to the finer ones.
+/// Gets hops for heads from the wrapped routing, and converts the VC classes of the hops to the network's finer classes.
 #[derive(Debug)]
 pub struct HeadsInClasses<const V: usize> {
     pub heads: Box<dyn HeadRouting<V>>,

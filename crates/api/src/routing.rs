@@ -92,7 +92,8 @@ pub struct Needs {
     /// The VC classes on which packets enter rings that keep a bubble (free space for one packet). The numbers in
     /// `classes` include these classes.
     pub ring_entries: Vec<RingEntry>,
-    /// Before a packet leaves its source, the buffer at the end of its first hop must have room for this number of packets in addition.
+    /// Before a packet leaves its source, the buffer at the end of its first hop must have room for the packet and this number of further
+    /// packets.
     pub free_beside_first: u32,
     /// Whether a head can wait until the buffer behind an output has more space than its packet needs. If this is true, heads choose again
     /// after each returned credit.

@@ -1,4 +1,4 @@
-//! The protocols with which a policy switches channels off. The offers of a policy determine which protocol is safe:
+//! The protocols with which a policy switches channels off. What a policy offers ([`Offers`]) determines which protocol is safe:
 //!
 //! - [`CloseFirst`] is for policies under which packets wait for links that are off. Under this protocol, the policy first closes the
 //!   channel. The packets that hold a VC of the channel continue. When their flits have left, the channel goes off. Heads that request the

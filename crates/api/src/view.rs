@@ -196,7 +196,7 @@ impl<'a, const V: usize> Queues<'a, V> {
         }
     }
 
-    /// The routing's note about the head's choice.
+    /// The note that the routing left when it chose the hop of the head.
     #[inline(always)]
     pub fn noted(&self) -> HopNote {
         self.noted.get()

@@ -88,7 +88,8 @@ impl<'a> Outcomes<'a> {
     }
 }
 
-/// Salts that make the hashes for these two choices different.
+/// Salts for the two random choices in [`Draws`]: a direction (`ties`), and a link (`more_copies`). With different salts, the hashes for
+/// the two choices differ.
 pub const TIE: u64 = 0x7e;
 pub const COPY: u64 = 0x91;
 

@@ -507,8 +507,8 @@ pub trait Sources: Kept + Debug + Send + Sync {
         0
     }
 
-    /// Whether all packets with creation times before cycle `until` that no delivery caused have been created by `source` and have left.
-    /// `in_hand`: the packet that the terminal is injecting now.
+    /// Whether `source` has created all its packets with creation times before cycle `until`, and these packets have left. Packets that a
+    /// delivery causes do not count. `in_hand`: the packet that the terminal is injecting now.
     fn finished(&self, _source: usize, due: u64, in_hand: Option<&Packet>, until: u64) -> bool {
         due >= until && self.next_act() >= until && in_hand.is_none_or(|packet| packet.created >= until)
     }

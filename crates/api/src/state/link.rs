@@ -12,7 +12,7 @@ macro_rules! roles {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Value)]
         pub enum LinkState {
             $($(#[$doc])* $role,)+
-            /// The mode with this number in the run's table of modes.
+            /// The mode with this index in the run's table of modes.
             Named(u8),
         }
 
@@ -22,7 +22,7 @@ macro_rules! roles {
             /// The names of all roles in scenarios and columns.
             pub const ROLE_NAMES: [&'static str; Self::ROLES.len()] = [$($name),+];
 
-            /// Number of this state in the run's table of modes.
+            /// Index of this state in the run's table of modes.
             #[inline(always)]
             pub const fn number(self) -> u8 {
                 match self {

@@ -137,8 +137,8 @@ impl Modes {
         self.all().find(|&state| self.name(state) == name)
     }
 
-    /// The mode `name` that a policy's parameter at `path` names: `off`, or a mode that the scenario lists. Refuses other roles, and names
-    /// that no mode has.
+    /// The mode with the name `name`, which a policy's parameter at `path` contains: `off`, or a mode that the scenario lists. Refuses
+    /// names of other modes, in which links never stay, and names that no mode has.
     pub fn asked(&self, name: &str, path: &str) -> Result<LinkState, Refusal> {
         let valid = || std::iter::once(LinkState::Off).chain(self.named());
         if let Some(found) = valid().find(|&state| self.name(state) == name) {

@@ -99,7 +99,7 @@ pub fn obstacles(own: Side, reference: Side) -> Vec<Obstacle> {
     if is_same { Vec::new() } else { vec![LOADS_DIFFER] }
 }
 
-/// The reason why the means of the sides over their seeds cannot be compared; `None` if they can.
+/// The reason why the means of the two sides, each over the runs of its seeds, cannot be compared; `None` if they can.
 ///
 /// `accepted`: the mean accepted load of each side. `is_accepted`: whether the comparison is about accepted loads, which are valid for
 /// saturated points also.

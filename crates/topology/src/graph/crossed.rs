@@ -81,8 +81,8 @@ impl CrossedLayers {
         Offset { differs: [x != far_x, y != far_y], layers: (far_z + self.widths[2] - z) % self.widths[2] }
     }
 
-    /// All possible positions of a router relative to another router or itself. Each has the number of routers at this position relative to
-    /// one router.
+    /// All possible positions of a router relative to another router or itself, each with the number of routers that have this position
+    /// relative to one router.
     pub fn offsets(&self) -> impl Iterator<Item = (Offset, u32)> + '_ {
         let of_axis = |axis: usize, differs: bool| if differs { self.widths[axis] - 1 } else { 1 };
         let axes = [[false, false], [true, false], [false, true], [true, true]];

@@ -15,8 +15,8 @@
 //!
 //! # Validation
 //! `traffic/tests/injection.rs` checks that the rate of packets equals the load, and is the same in every cycle. The tests of `gaps.rs`
-//! check that means, variances and counts are geometric (chi-square). Other simulators: every row of `tests/data/golden/booksim.csv` and
-//! `tests/data/golden/caminos.csv`.
+//! check that means, variances and counts are geometric (chi-square). Every row of `tests/data/golden/booksim.csv` and
+//! `tests/data/golden/caminos.csv` compares a run with another simulator.
 
 use super::{InjectionModel, Times};
 use crate::GapTable;
