@@ -43,8 +43,8 @@ struct NodeParameters {
     ranks: u32,
     /// Number of interfaces per node.
     interfaces: u32,
-    /// True if the number of the receiving node determines the interface of a message. False if the index of the
-    /// sending rank in its node does.
+    /// True if the number of the receiving node determines the interface of a message. False if the index of the sending rank in its
+    /// node determines the interface.
     by_destination: bool,
     #[serde(rename = "L")]
     latency: Time,
@@ -54,7 +54,7 @@ struct NodeParameters {
     injection: Time,
     /// Part of the latency L, once at each end: the time between an interface and a processor.
     host: Time,
-    /// The time of the flit of a reply.
+    /// The time to send a reply, which is one flit.
     flit: Time,
 }
 

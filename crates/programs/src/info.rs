@@ -9,14 +9,15 @@ use weft_units::Refusal;
 /// Largest number of unmatched channels that the statistics list.
 const NAMED: usize = 8;
 
-/// Key by which sends and receives are counted: sender, receiver, communicator number, tag.
+/// A channel between two ranks: sender, receiver, number of the communicator, and tag. Sends and receives are counted per
+/// channel.
 type Channel = (u32, u32, u32, Option<u32>);
 
-/// Returns statistics of a program as JSON, with these keys.
+/// Returns statistics of a program as JSON. The keys are:
 ///
 /// - `ranks`, `operations`, `edges`, `messages`, `bytes`, `wildcards`: counts.
 /// - `kinds`, `collectives`: numbers of operations by kind.
-/// - `compute_ns`: computation time of all ranks together.
+/// - `compute_ns`: sum of the computation times of all ranks.
 /// - `sizes`: pairs of a power of 2 and the number of messages of at least that size [bytes].
 /// - `cpus`, `nics`: numbers of processors and interfaces of a rank. `pairs`: number of pairs of a sender and another
 ///   rank that receives from it.
@@ -80,7 +81,7 @@ pub fn info(program: &Program) -> Value {
     })
 }
 
-/// Converts a number for JSON: to a whole number if it fits, otherwise to a floating-point number.
+/// Converts a number for JSON: to a whole number if it fits into 64 bits, otherwise to a floating-point number.
 fn number(value: u128) -> Value {
     u64::try_from(value).map_or_else(|_| json!(value as f64), |whole| json!(whole))
 }

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Degrees of parallelism: they define how a model is divided among ranks. With the degrees T, C and D, the number of a
-/// rank is tensor + T (context + C (data + D pipeline)), from the rank's coordinates.
+/// Degrees of parallelism: they define how a model is divided among ranks. A rank has a coordinate for each of tensor,
+/// context, data and pipeline parallelism. The number of the rank is tensor + T (context + C (data + D pipeline)), with
+/// the tensor, context and data degrees T, C and D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Degrees {
@@ -63,8 +64,8 @@ pub struct Place {
     pub pipeline: u32,
 }
 
-/// Refuses a degree of 0, and degrees whose product is not `ranks`. The refusal names the key at `path`, or the path
-/// `of_product` if the product is wrong.
+/// Refuses a degree of 0, and degrees whose product is not `ranks`. The refusal of a degree of 0 names the key of this
+/// degree below `path`. The refusal of a wrong product names the path `of_product`.
 pub fn check_product(degrees: &[(&str, u32)], ranks: u32, path: &str, of_product: &str) -> Result<(), Refusal> {
     if let Some((name, _)) = degrees.iter().find(|(_, degree)| *degree == 0) {
         return Err(of_zero(path, name));
@@ -86,7 +87,7 @@ fn of_zero(path: &str, name: &str) -> Refusal {
 }
 
 impl Degrees {
-    /// The number of ranks, T C D P.
+    /// The number of ranks: the product of the tensor, context, data and pipeline degrees.
     pub fn ranks(&self) -> u64 {
         [self.tensor, self.context, self.data, self.pipeline].into_iter().map(u64::from).product()
     }
@@ -96,7 +97,7 @@ impl Degrees {
         self.tensor * self.context * self.data
     }
 
-    /// Refuses degrees whose product is not `ranks`, and a number of expert ranks that does not divide the ranks of a
+    /// Refuses degrees whose product is not `ranks`, and an expert degree that does not divide the number of ranks of a
     /// stage.
     pub fn check(&self, ranks: u32, path: &str) -> Result<(), Refusal> {
         let Self { tensor, context, data, pipeline, expert } = *self;
@@ -162,7 +163,8 @@ impl Degrees {
         comms
     }
 
-    /// Returns the groups of ranks that differ only in one coordinate.
+    /// Returns groups of ranks that differ only in one coordinate, which has `count` values. `moved` sets this
+    /// coordinate.
     fn along(&self, moved: impl Fn(Place, u32) -> Place, count: u32) -> Vec<Vec<u32>> {
         let ranks = self.ranks() as u32;
         let of = |rank: u32| (0..count).map(|k| self.rank(moved(self.place(rank), k))).collect::<Vec<u32>>();

@@ -16,12 +16,13 @@ pub struct Layer<'a> {
     pub micro_batch: u64,
     /// True if activations between blocks are divided among the tensor ranks.
     pub is_sequence_parallel: bool,
-    /// True if the backward pass gathers the inputs of both blocks again.
+    /// True if the backward pass gathers the inputs of both blocks (attention and feed-forward) a second time.
     pub gathers_again: bool,
 }
 
 impl Layer<'_> {
-    /// Bytes of the activations of a micro-batch at one rank of the context group: M = 2 s b h / c.
+    /// Bytes of the activations of a micro-batch at one rank of the context group: M = 2 s b h / c, with s tokens per
+    /// sequence, b sequences, the hidden width h and c context ranks.
     pub fn activations(&self) -> u64 {
         2 * self.sequence * self.micro_batch * self.model.hidden / u64::from(self.degrees.context)
     }
@@ -37,21 +38,23 @@ impl Layer<'_> {
         (self.sequence * self.micro_batch) as f64 / f64::from(self.degrees.context)
     }
 
-    /// Time of a micro-batch with `flops_per_token` operations per token, divided among the tensor ranks \[ns\].
+    /// Computation time of a micro-batch on one rank \[ns\]. A token needs `flops_per_token` operations, which the
+    /// tensor ranks share.
     pub fn time(&self, flops_per_token: f64) -> u64 {
         (flops_per_token * self.tokens() / f64::from(self.degrees.tensor) / self.accelerator.rate.0 * 1e9).round()
             as u64
     }
 
-    /// Bytes per rank of an all-to-all that sends tokens to their experts: 2 T k h, with T tokens and k experts per
-    /// token.
+    /// Bytes per rank of an all-to-all that sends tokens to their experts: 2 T k h, with T tokens at the rank, k
+    /// experts per token and the hidden width h.
     pub fn dispatched(&self) -> u64 {
         let per_token = self.model.experts.map_or(0, |experts| experts.per_token);
         let at_rank = if self.is_sequence_parallel { u64::from(self.degrees.tensor) } else { 1 };
         self.activations() / at_rank * per_token
     }
 
-    /// Bytes of the keys and values of a rank's part of the sequence: 4 (s/c) b (h g/a) / t.
+    /// Bytes of the keys and values of a rank's part of the sequence: 4 (s/c) b w / t, with s tokens, c context ranks,
+    /// b sequences, the width w of the keys, and t tensor ranks.
     pub fn keys_and_values(&self) -> u64 {
         let tokens = self.sequence * self.micro_batch / u64::from(self.degrees.context);
         4 * tokens * self.model.kv_width() / u64::from(self.degrees.tensor)
@@ -65,28 +68,28 @@ impl Layer<'_> {
         }
     }
 
-    /// Start of a block: if activations are divided, the tensor ranks gather the input of the block.
+    /// Adds the start of a block: if activations are divided, the tensor ranks gather the input of the block.
     fn enter(&self, calls: &mut Calls) {
         if self.is_sequence_parallel {
             self.tensor(Operation::AllGather, calls);
         }
     }
 
-    /// End of a block: the tensor ranks add their partial sums.
+    /// Adds the end of a block: the tensor ranks add their partial sums.
     fn leave(&self, calls: &mut Calls) {
         let operation = if self.is_sequence_parallel { Operation::ReduceScatter } else { Operation::AllReduce };
         self.tensor(operation, calls);
     }
 
-    /// Forward pass of a block: gathers the input, computes for `ns`, and sums the output.
+    /// Adds the forward pass of a block: gather the input, compute for `ns`, sum the output.
     fn forward_block(&self, ns: u64, calls: &mut Calls) {
         self.enter(calls);
         calls.blocking(Op::compute(ns));
         self.leave(calls);
     }
 
-    /// Backward pass of a block: computes the gradients of the input, and then the gradients of the weights. The sum of
-    /// the input gradients overlaps with the second computation.
+    /// Adds the backward pass of a block: compute the gradients of the input, and then the gradients of the weights.
+    /// During the second computation the tensor ranks already sum the gradients of the input.
     fn backward_block(&self, ns: u64, calls: &mut Calls) {
         let t = u64::from(self.degrees.tensor);
         self.enter(calls);
@@ -105,8 +108,8 @@ impl Layer<'_> {
         calls.wait_all(sum);
     }
 
-    /// Attention over a divided sequence. Keys and values travel round the ring of context ranks, while each rank
-    /// computes attention with the part that it has.
+    /// Adds attention over a sequence that is divided among context ranks. Parts of the keys and values travel around
+    /// the ring of context ranks. Meanwhile each rank computes attention with the part that it has.
     fn attend(&self, me: u32, ns: u64, bytes: u64, tag: u32, calls: &mut Calls) {
         let c = self.degrees.context;
         let comm = Group::Context.number();
@@ -122,7 +125,7 @@ impl Layer<'_> {
         }
     }
 
-    /// Two all-to-all operations, which send tokens to their experts and back.
+    /// Adds two all-to-all operations, which send tokens to their experts and back.
     fn exchange(&self, calls: &mut Calls) {
         let e = u64::from(self.degrees.expert);
         if e > 1 && self.model.experts.is_some() {
@@ -131,7 +134,7 @@ impl Layer<'_> {
         }
     }
 
-    /// Forward pass of a layer at context rank `me`.
+    /// Adds the forward pass of a layer at context rank `me`.
     pub fn forward(&self, me: u32, calls: &mut Calls) {
         let attention = self.time(self.model.attention_flops(self.sequence));
         let feed_forward = self.time(self.model.feed_forward_flops());
@@ -151,7 +154,7 @@ impl Layer<'_> {
         }
     }
 
-    /// Backward pass of a layer, with twice the operations of the forward pass.
+    /// Adds the backward pass of a layer, with twice the floating-point operations of the forward pass.
     pub fn backward(&self, me: u32, calls: &mut Calls) {
         let attention = 2 * self.time(self.model.attention_flops(self.sequence));
         let feed_forward = 2 * self.time(self.model.feed_forward_flops());
@@ -164,7 +167,7 @@ impl Layer<'_> {
         }
         if self.degrees.context > 1 {
             self.enter(calls);
-            // the ring sends keys and values, and their gradients
+            // on the ring travel the keys and values, and their gradients, so the size is twice that of a forward pass
             self.attend(me, attention, 2 * self.keys_and_values(), self.degrees.context, calls);
             self.leave(calls);
         } else {

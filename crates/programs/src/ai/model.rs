@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Largest number of parameters of all layers together. With more parameters, sizes in bytes might not fit into 64
+/// Largest number of parameters of all layers together. With more parameters, some sizes in bytes might not fit into 64
 /// bits.
 const MOST_PARAMETERS: f64 = (1u64 << 50) as f64;
 
@@ -44,8 +44,8 @@ pub struct Experts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Accelerator {
-    /// Rate of matrix products that the accelerator achieves: a measured rate, or the peak rate times the achieved
-    /// share.
+    /// Rate of matrix products that the accelerator achieves: either a measured rate, or the peak rate times the share
+    /// of it that the accelerator achieves.
     pub rate: Flops,
     /// Size of the memory.
     pub memory: Bytes,
@@ -58,41 +58,45 @@ impl Model {
         self.kv_heads.unwrap_or(self.heads)
     }
 
-    /// Width of the keys: h g / a. The values have the same width.
+    /// Width of the keys of all heads together: h g / a, with the hidden width h, g key-value heads and a attention
+    /// heads. The values have the same width.
     pub fn kv_width(&self) -> u64 {
         self.hidden / self.heads.max(1) * self.kv_heads()
     }
 
-    /// Number of parameters of the attention of a layer: 2 h^2 (1 + g/a).
+    /// Number of parameters of the attention of a layer: 2 h (h + w), with the hidden width h and the width w of the
+    /// keys.
     pub fn attention(&self) -> u64 {
         2 * self.hidden * (self.hidden + self.kv_width())
     }
 
-    /// Number of parameters of one feed-forward layer or expert: 3 h f.
+    /// Number of parameters of one feed-forward layer or expert: 3 h f, with the hidden width h and the feed-forward
+    /// width f.
     pub fn expert(&self) -> u64 {
         3 * self.hidden * self.feed_forward
     }
 
-    /// Number of parameters of the router of experts: h E.
+    /// Number of parameters of the router that selects experts: hidden width times number of experts.
     pub fn router(&self) -> u64 {
         self.experts.map_or(0, |experts| self.hidden * experts.count)
     }
 
-    /// Numbers of parameters of a layer: first attention, two norms and router, then feed-forward layer or experts.
+    /// Returns two numbers of parameters of a layer: of attention, two norms and router, and of the feed-forward layer
+    /// or all experts.
     pub fn layer(&self) -> (u64, u64) {
         let count = self.experts.map_or(1, |experts| experts.count);
         (self.attention() + 2 * self.hidden + self.router(), count * self.expert())
     }
 
-    /// Number of all parameters: layers, two embeddings (untied) and the last norm.
+    /// Number of parameters of the model: layers, two separate embeddings (input and output) and the last norm.
     pub fn parameters(&self) -> u64 {
         let (fixed, experts) = self.layer();
         u64::from(self.layers) * (fixed + experts) + 2 * self.vocabulary * self.hidden + self.hidden
     }
 
     /// Floating-point operations per token of the attention of a layer in a forward pass, in a sequence of `sequence`
-    /// tokens. There are two operations per parameter, and 2 s h for the attention core: the causal mask halves the
-    /// work of the core.
+    /// tokens. There are two operations per parameter, and 2 s h for the attention core, with s tokens and the hidden
+    /// width h. Without the causal mask the core would need 4 s h.
     pub fn attention_flops(&self, sequence: u64) -> f64 {
         2.0 * (self.attention() + self.router()) as f64 + 2.0 * (sequence * self.hidden) as f64
     }
@@ -112,7 +116,8 @@ impl Model {
         f64::from(self.layers) * (self.attention_flops(sequence) + self.feed_forward_flops()) + self.head_flops()
     }
 
-    /// Bytes of the keys and values of all layers for one token of context, in 16 bits: 4 L h g / a.
+    /// Bytes of the keys and values of all layers for one token of context: 4 bytes for each element of a key, because
+    /// key and value have 16 bits each.
     pub fn kv_bytes(&self) -> u64 {
         4 * u64::from(self.layers) * self.kv_width()
     }
@@ -130,7 +135,8 @@ impl Model {
         Err(Refusal::new(path, what, format!("write a divisor of the number of heads, such as {most}")))
     }
 
-    /// Refuses a model with invalid parameters, or with numbers that do not fit into 64 bits. The refusal names `path`.
+    /// Refuses a model with invalid parameters, or with so many parameters that sizes in bytes might not fit into 64
+    /// bits. The refusal names `path`.
     pub fn check(&self, path: &str) -> Result<(), Refusal> {
         let numbers = [
             ("layers", u64::from(self.layers)),

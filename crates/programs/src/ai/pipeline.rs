@@ -28,7 +28,7 @@ impl Pipeline {
         passes.min(self.micro_batches * self.parts)
     }
 
-    /// Returns the k-th forward pass or the k-th backward pass. The result is the same for every stage.
+    /// Returns the k-th forward pass or the k-th backward pass of a stage. It is the same pass for every stage.
     fn pass(&self, k: u32, is_forward: bool) -> Pass {
         let round = self.stages * self.parts;
         let (part, micro_batch) = match self.parts {

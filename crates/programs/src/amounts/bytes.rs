@@ -30,7 +30,8 @@ impl FromStr for Bytes {
                 "\"{text}\" is not a size in bytes\nwrite a number and B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, such as \"64KiB\""
             )
         };
-        // "kB" is the symbol of the standard, which reports also print
+        // "kB" is the SI symbol of 1,000 bytes. It is not in `UNITS`, because `UNITS` has the
+        // spelling that Weft writes
         let (number, unit) = [("kB", 1000)]
             .iter()
             .chain(&UNITS)

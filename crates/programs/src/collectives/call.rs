@@ -27,8 +27,8 @@ pub struct Call<'a> {
     pub of_vector: bool,
 }
 
-/// Returns start and size of part number `part`, if `bytes` bytes are divided into `parts` parts. If the parts cannot
-/// be equal, the first parts have one byte more.
+/// Divides `bytes` bytes into `parts` parts. Returns the first byte and the size of part number `part`. If the parts
+/// cannot be equal, the first parts have one byte more.
 pub fn part(bytes: u64, parts: u64, part: u64) -> (u64, u64) {
     let (size, more) = (bytes / parts, bytes % parts);
     (part * size + part.min(more), size + u64::from(part < more))
@@ -58,13 +58,13 @@ impl Call<'_> {
         Piece { block: 0, start, bytes }
     }
 
-    /// The size of the whole vector \[bytes\].
+    /// Size of the whole vector \[bytes\].
     pub fn vector(&self) -> u64 {
         let is_whole = self.of_vector || self.operation == Operation::ReduceScatter;
         self.sizes.filter(|_| is_whole).map_or(self.bytes, |sizes| sizes.iter().sum())
     }
 
-    /// Number of bytes of this rank's data that other ranks need as the result of the collective.
+    /// Number of bytes of this rank's data that other ranks need for the result of the collective.
     pub fn given(&self) -> u64 {
         let (is_root, others) = (self.me == self.root, (0..self.ranks).filter(|&rank| rank != self.me));
         let to = |rank: u32| u64::from(self.me) * u64::from(self.ranks) + u64::from(rank);
@@ -101,8 +101,8 @@ impl Call<'_> {
         }
     }
 
-    /// Returns segment number `segment` of the vector, if segments have `size` bytes; the segment is empty beyond the
-    /// end.
+    /// Divides the vector into segments of `size` bytes, and returns segment number `segment`. A segment beyond the
+    /// end of the vector is empty.
     pub fn segment(&self, segment: u64, size: u64) -> Piece {
         let start = segment.saturating_mul(size).min(self.vector());
         Piece { block: 0, start, bytes: size.min(self.vector() - start) }

@@ -1,5 +1,5 @@
-//! This module expands collectives into messages. Each algorithm is a file and a line of the registry. A table chooses
-//! an algorithm for each call.
+//! Expands collectives into messages. Each algorithm is a file and a line of the registry. A table chooses an
+//! algorithm for each call.
 
 mod call;
 mod rules;

@@ -27,8 +27,8 @@ pub struct RulesConfig {
     pub sum_per_byte: Option<Time>,
 }
 
-/// Largest number of operations of a collective over all its ranks. An operation takes 60 bytes, so this number takes 6
-/// GB of memory.
+/// Largest number of operations of a collective, summed over its ranks. An operation takes 60 bytes, so this number
+/// takes 6 GB of memory.
 const MOST: u64 = 100_000_000;
 
 /// Checked rules by which collectives are expanded into messages.

@@ -1,13 +1,13 @@
-//! Lists of the messages of collectives, which several ranks share. In communicators of the same size, ranks with the same number send
-//! and receive the same messages, because peers are numbered within the communicator. A shared list of these messages needs less memory
-//! and cache.
+//! Lists of the messages of collectives, which several ranks share. In two communicators of the same size, the ranks with the same
+//! number have the same list of messages, because peers in the list are numbers within the communicator. A shared list of these
+//! messages needs less memory and cache.
 
 use crate::form::{Op, Ops};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Key of a list: a collective without its number and communicator, the size of the communicator, and the rank's number
-/// in it.
+/// Key of a list: a collective without its number and communicator, the size of the communicator, and the number of the rank in the
+/// communicator.
 type Form = (Op, u32, u32);
 
 /// The stored lists of messages. A list exists only while a rank uses it.
@@ -17,7 +17,7 @@ pub struct Shared(Arc<Mutex<Known>>);
 #[derive(Debug, Default)]
 struct Known {
     messages: HashMap<Form, Weak<Ops>>,
-    /// Number of entries after unused entries were last removed.
+    /// Number of entries that remained when unused entries were last removed.
     used: usize,
 }
 

@@ -6,8 +6,8 @@ use crate::form::{Draft, Op, Ops, When};
 /// Difference between the base tags of two successive collectives.
 const ROUNDS: u32 = 1 << 12;
 
-/// Adds the number of the collective to the tag of a message. Before this, the tag contains only the round. Messages that were made for
-/// collective 0 can therefore be used for any other collective.
+/// Adds the number `instance` of the collective to the tag of a message, which contains only the round before. Messages that were made
+/// for collective 0 can therefore be used for any other collective.
 pub(crate) fn numbered(op: Op, instance: u32) -> Op {
     let tag = instance.wrapping_mul(ROUNDS).wrapping_add(op.tag().unwrap_or(0)) & (u32::MAX >> 1);
     op.tagged(tag)
@@ -31,22 +31,22 @@ pub struct Watched {
 }
 
 /// Collects the sends and receives of a rank, in rounds. An operation of a round starts when all operations of the previous round
-/// have finished. Operations never wait for the start of another operation, and are never collectives. A lane is a sequence of
+/// have finished. Operations wait only for the ends of other operations, and are never collectives. A lane is a sequence of
 /// rounds. Lanes are independent of each other.
 #[derive(Debug, Default)]
 pub struct Steps {
     draft: Draft,
     lanes: Vec<(Vec<u32>, Vec<u32>)>,
     lane: usize,
-    /// The collective itself, for its processor, interface and number.
+    /// The collective itself. Its messages use its processor, interface and number.
     of: Option<Op>,
-    /// Time that a sum takes \[fs per byte\]; 0 means no time.
+    /// Time that a rank needs to sum received data \[fs per byte\]; 0 means no time.
     sum_fs: u64,
     watched: Option<Vec<Watched>>,
 }
 
 impl Steps {
-    /// Starts an empty list for the messages of collective `of`. A sum takes `sum_fs` \[fs per byte\].
+    /// Starts an empty list for the messages of collective `of`. A rank needs the time `sum_fs` \[fs per byte\] to sum received data.
     pub fn new(sum_fs: u64, of: Op) -> Self {
         Self { lanes: vec![Default::default()], sum_fs, of: Some(of), ..Self::default() }
     }
@@ -64,7 +64,7 @@ impl Steps {
         }
     }
 
-    /// Lets the next round of lane 0 wait for the ends of all lanes.
+    /// Joins all lanes: lane 0 remains, and its next round waits for the ends of all lanes.
     pub fn join(&mut self) {
         let mut all = Vec::new();
         for (before, now) in self.lanes.drain(..) {
@@ -74,7 +74,8 @@ impl Steps {
         self.lane = 0;
     }
 
-    /// Ends the round of this lane. If this rank has no operations in the round, the call does nothing.
+    /// Ends the round of this lane. If this rank has no operations in the round, the previous round remains the one for which the next
+    /// operations wait.
     pub fn next(&mut self) {
         let (before, now) = &mut self.lanes[self.lane];
         if !now.is_empty() {

@@ -23,7 +23,7 @@ fn segments(range: Piece, size: u64) -> impl Iterator<Item = Piece> + Clone {
 }
 
 /// Adds messages that send a range of the vector down a tree. A rank receives the next segment while it forwards the
-/// present one. `rounds` is the round number of the first message between two ranks.
+/// present one. The first message between two ranks has the round number `rounds`.
 pub fn down(place: &Place, range: Piece, segment: u64, rounds: u32, steps: &mut Steps) {
     let mut held: Option<(u32, Piece)> = None;
     for (number, piece) in segments(range, segment).enumerate() {
@@ -72,9 +72,9 @@ pub fn up(place: &Place, range: Piece, segment: u64, rounds: u32, steps: &mut St
     }
 }
 
-/// Adds messages that send the whole vector of a call down from the root, or, for a reduce, up to the root. `place` has
-/// numbers of ranks that are counted from the root. `segment` is the size of a segment \[bytes\]. If it is `None`, the
-/// whole vector is one segment.
+/// Adds messages that send the whole vector of a call down from the root, or, for a reduce, up to the root. `place` is
+/// the position of the calling rank in the tree, with ranks counted from the root. `segment` is the size of a segment
+/// \[bytes\]. If it is `None`, the whole vector is one segment.
 pub fn along(place: Place, call: &Call, segment: Option<Bytes>, steps: &mut Steps) {
     let (place, segment) = (place.of_ranks(call), segment.map_or(0, |segment| segment.0));
     if call.operation == Operation::Reduce {

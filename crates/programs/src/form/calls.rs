@@ -21,7 +21,7 @@ impl Request {
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
     draft: Draft,
-    /// Operations for which the next call waits.
+    /// Operations for which the next call waits, each with the event (start or finish) that ends the wait.
     after: Vec<(u32, When)>,
     /// Number of collectives that each communicator has had until now.
     instances: HashMap<u16, u32>,
@@ -78,7 +78,7 @@ impl Calls {
         self.start(op)
     }
 
-    /// Numbers a collective: returns it with the next number in its communicator.
+    /// Returns the collective with its number: the count of earlier collectives in the same communicator.
     fn numbered(&mut self, op: Op) -> Op {
         let instance = self.instances.entry(op.comm()).or_insert(0);
         let op = op.tagged(*instance);

@@ -48,7 +48,7 @@ impl Program {
     }
 }
 
-/// Returns the collectives of a rank in each of its communicators, by their numbers.
+/// Returns, for each communicator of a rank, the rank's collectives in the order of their numbers.
 fn calls(of: &RankProgram) -> Vec<Arc<[Call]>> {
     let mut calls = vec![Vec::new(); of.comms.len() + 1];
     for op in of.ops.ops().iter().filter(|op| is_collective(op)) {
@@ -62,8 +62,8 @@ fn calls(of: &RankProgram) -> Vec<Arc<[Call]>> {
     calls.into_iter().map(in_order).collect()
 }
 
-/// The lists of operations that were already checked, each with the sizes of its communicators. Many ranks share one
-/// list, so each list is checked once.
+/// The lists of operations that were already checked, each with the sizes of the communicators in which it was
+/// checked. Many ranks share one list, so this record prevents repeated checks.
 #[derive(Default)]
 pub(crate) struct Checked(HashMap<*const Ops, Vec<usize>>);
 
@@ -107,8 +107,8 @@ fn different(rank: usize, other: usize, comm: u32, place: usize, own: Option<&Ca
     )
 }
 
-/// `known` contains lists of members that were already checked. All members of a large communicator share one list, so
-/// each list is checked once.
+/// `known` contains the lists of members that were already checked for earlier ranks. All members of a large
+/// communicator share one list, so each list is checked once.
 fn check_comms(
     program: &Program,
     rank: usize,
@@ -140,7 +140,8 @@ fn check_comms(
 /// Returns the problem of an operation and the remedy; `None` if the operation is valid.
 #[inline]
 fn check_op(program: &Program, of: &RankProgram, op: &Op) -> Result<(), (String, String)> {
-    // most operations are of this form, so this short test saves time
+    // most operations use the communicator of all ranks and no list of block sizes. This short test accepts them, to
+    // save time
     let is_plain = op.comm() == 0 && op.sizes() == 0;
     match op.kind() {
         Kind::Compute if is_plain => Ok(()),
@@ -227,7 +228,7 @@ mod tests {
         );
     }
 
-    /// If each rank were checked separately, the check would compare 4 x 10^10 members.
+    /// If the check compared all 200,000 members for each of the 200,000 ranks, it would compare 4 x 10^10 members.
     #[test]
     fn members_that_ranks_share_are_looked_at_once() {
         let members: Arc<[u32]> = (0..200_000).collect();

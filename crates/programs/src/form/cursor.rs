@@ -47,16 +47,16 @@ pub trait Cursor {
     /// Returns the sizes of the blocks of a collective \[bytes\], by the number from [`Op::sizes`].
     fn sizes(&mut self, list: u16) -> Option<Arc<[u64]>>;
 
-    /// Prefetches the indices by which operations are found. Never changes results.
+    /// Prefetches the record that has the addresses of the lists of operations. Never changes results.
     fn bring_places(&self) {}
 
     /// Prefetches operation `index` and the indices of its successors. Never changes results.
     fn bring(&self, _index: u32) {}
 
-    /// True if the caller may use memory for one number per operation.
+    /// True if the program is in memory. The caller may then also store a number for each operation.
     fn is_in_memory(&self) -> bool;
 
-    /// Returns the error, if reading the program has failed. After an error the cursor returns no further operations.
+    /// Returns the error if an operation could not be read. After an error the cursor returns no further operations.
     fn failure(&self) -> Option<Refusal> {
         None
     }

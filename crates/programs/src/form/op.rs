@@ -71,14 +71,14 @@ impl Op {
         Self::new(Kind::Compute, ns, 0, 0)
     }
 
-    /// Makes a send of `bytes` \[bytes\] to rank `to` of the communicator. A message without a tag matches a receive
-    /// with any tag.
+    /// Makes a send of `bytes` \[bytes\] to rank `to` of the communicator. If `tag` is `None`, the message matches receives of
+    /// every tag.
     pub fn send(to: u32, bytes: u64, tag: Option<u32>) -> Self {
         Self::new(Kind::Send, bytes, to, tag.unwrap_or(ANY))
     }
 
-    /// Makes a receive of up to `bytes` \[bytes\]. With `from` and `tag` it matches only messages from this rank of the
-    /// communicator and with this tag; `None` matches any.
+    /// Makes a receive of up to `bytes` \[bytes\]. The receive matches only messages from rank `from` of the communicator with
+    /// tag `tag`. `None` matches any rank or any tag.
     pub fn receive(from: Option<u32>, bytes: u64, tag: Option<u32>) -> Self {
         Self::new(Kind::Receive, bytes, from.unwrap_or(ANY), tag.unwrap_or(ANY))
     }
@@ -150,7 +150,7 @@ impl Op {
         self.tag
     }
 
-    /// Number of the operation's communicator at its rank; 0 means all ranks.
+    /// Number that the operation's communicator has at the operation's rank; 0 means all ranks.
     pub const fn comm(&self) -> u16 {
         self.comm
     }

@@ -1,4 +1,4 @@
-//! The operations of a rank with their dependencies, and drafts to which operations are added.
+//! The operations of a rank with their dependencies (`Ops`), and the draft to which operations are added before (`Draft`).
 
 use super::op::{Kind, Op, When};
 use std::sync::Arc;
@@ -10,15 +10,16 @@ use weft_units::prefetch::prefetch_first_line;
 pub struct Ops {
     // the executor reads these three lists for each operation, so they are stored next to each other
     ops: Vec<Op>,
-    /// Index of the first successor of each operation. An operation has two entries: for successors of its finish, and of its start. The
-    /// last entry is the number of edges.
+    /// Indices into `successors`. Each operation has two entries: the index of the first operation that waits for its finish, and of the
+    /// first that waits for its start. The last entry is the number of edges.
     begins: Vec<u32>,
     successors: Vec<u32>,
-    /// Number of edges that lead to each operation. The operation waits for this number of events.
+    /// Number of edges that lead to each operation, which is the number of events for which the operation waits.
     predecessors: Vec<u32>,
     roots: Vec<u32>,
     sizes: Vec<Arc<[u64]>>,
-    /// Mean number of edges that lead to an operation, times 2^16. With this value, prefetches need no division.
+    /// Mean number of edges that lead to an operation, times 2^16. A prefetch multiplies with this value to estimate a place in
+    /// `successors`.
     mean_edges: u32,
     has_collectives: bool,
     /// Highest number of a processor, and highest number of a network interface.
@@ -133,7 +134,7 @@ impl Draft {
         &self.ops
     }
 
-    /// Replaces operation `index` by `op`. The operation must exist. Its edges stay.
+    /// Replaces operation `index` by `op`. The operation must exist. The edges of the operation stay.
     pub fn replace(&mut self, index: u32, op: Op) {
         self.ops[index as usize] = op;
     }
@@ -177,7 +178,7 @@ impl Draft {
         }
     }
 
-    /// Returns the partial order of the edges. The caller knows that they form no cycle.
+    /// Returns the operations as a partial order, without a check. The caller must know that the edges form no cycle.
     pub(crate) fn unchecked(self) -> Ops {
         let Self { ops, edges, sizes } = self;
         let slot = |earlier: u32, when: When| 2 * earlier as usize + usize::from(when == When::Start);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub struct Comm {
     /// Number of the communicator in the program. All its ranks use the same number. The number is above 0.
     pub number: u32,
-    /// Its members, as ranks of the program, in the order of the communicator.
+    /// The members as ranks of the program, in the order of their numbers in the communicator.
     pub members: Arc<[u32]>,
     /// The index of this rank among the members.
     pub me: u32,
@@ -41,7 +41,8 @@ impl RankProgram {
         }
     }
 
-    /// Number of ranks of communicator `comm`, and the number of `rank` in it. The program has `ranks` ranks.
+    /// Number of ranks of communicator `comm`, and the number that `rank` has in the communicator. The program has
+    /// `ranks` ranks.
     pub fn place_in(&self, comm: u16, rank: u32, ranks: u32) -> (u32, u32) {
         usize::from(comm).checked_sub(1).map_or((ranks, rank), |place| {
             let comm = &self.comms[place];

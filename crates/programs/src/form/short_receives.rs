@@ -14,7 +14,7 @@ type Channel = (u32, u32, u32, u32);
 /// The messages of a program that are larger than their receives, in every possible order of matching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ShortReceives {
-    /// Minimum number of these messages.
+    /// Smallest number of such messages over all possible orders of matching.
     pub count: u64,
     /// An example of such a message: its ranks, tag, and bytes.
     pub sender: u32,
@@ -121,7 +121,7 @@ impl Program {
     }
 }
 
-/// Returns the number in the program of an operation's communicator.
+/// Returns the number that an operation's communicator has in the program.
 fn context(of: &RankProgram, op: &Op) -> u32 {
     usize::from(op.comm()).checked_sub(1).map_or(0, |place| of.comms[place].number)
 }
@@ -137,13 +137,13 @@ fn too_large(
     Sizes { mut sends, mut receives }: Sizes,
     others: impl Iterator<Item = u64>,
 ) -> Option<ShortReceives> {
-    // if there are more messages than receives, the largest messages can be the ones without a receive
+    // if there are more messages than receives, some messages get no receive. These can be the largest messages
     let pairs = sends.len().min(receives.len());
     receives.extend(others);
     sends.sort_unstable();
     receives.sort_unstable();
-    // each receive, beginning with the smallest, takes the smallest remaining message: no other order matches more
-    // messages
+    // each receive, beginning with the smallest, takes the smallest remaining message if it is large enough. No other order gives
+    // more messages a receive that is large enough
     let fits = receives
         .iter()
         .fold(0, |done, receive| done + usize::from(sends.get(done).is_some_and(|message| message <= receive)));

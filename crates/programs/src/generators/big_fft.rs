@@ -10,15 +10,16 @@
 //! \[bytes\].
 //!
 //! # Guarantees
-//! In each direction (forward and inverse), an iteration computes three 1-D transforms of the points of a rank. In each direction,
-//! a rank takes part in an all-to-all in its row of ranks, and in one in its column. A block of an all-to-all has 16 bytes per
-//! number: 16 points^3 / (ranks x ranks of the row or column).
+//! An iteration has a forward and an inverse transform. In each of the two, a rank computes three 1-D transforms of its points,
+//! and takes part in two all-to-alls: one in its row of ranks, and one in its column. A number has 16 bytes, so a block of an
+//! all-to-all has 16 points^3 / (ranks x ranks of the row or column) bytes.
 //!
 //! # Not modelled
-//! Real numbers. Numbers of points that are not divisible by the ranks. Overlap of computation and messages.
+//! Real numbers. Numbers of points that are not divisible by the numbers of ranks in a row and a column. Overlap of computation
+//! and messages.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs` checks the block size of the recorded transform, and the bytes of an
+//! `programs/tests/programs/applications.rs` checks that the blocks are as large as in the recording, and the bytes of an
 //! iteration.
 
 use super::collective::ns;

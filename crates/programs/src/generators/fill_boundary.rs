@@ -6,13 +6,13 @@
 //! public.
 //!
 //! # Parameters
-//! `ranks`, `boxes` of a rank, `cells` of a side of a box, `ghosts`: their depth, `components` of a cell, `iterations` \[counts\];
-//! `time_per_cell`: computation time per cell and iteration \[time\]; `most_bytes` \[bytes\].
+//! `ranks`, `boxes` of a rank, `cells` on a side of a box, `ghosts`: number of layers of ghost cells, `components` of a cell,
+//! `iterations` \[counts\]; `time_per_cell`: computation time per cell and iteration \[time\]; `most_bytes` \[bytes\].
 //!
 //! # Guarantees
 //! The boxes form a periodic grid, and Morton order assigns them to ranks. A box sends its ghost cells to 26 neighbours.
-//! Neighbours on the same rank need no message. All messages of an iteration are non-blocking, and the rank waits for all messages
-//! together. There are no collectives.
+//! Neighbours on the same rank need no message. All messages of an iteration are non-blocking, and then the rank waits until all
+//! of them have finished. There are no collectives.
 //!
 //! # Not modelled
 //! Boxes of different sizes. Several boxes in one message.

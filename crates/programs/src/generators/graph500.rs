@@ -1,8 +1,9 @@
 //! Breadth-first searches, modelled on the implementation `replicated-csr` of Graph500. Synthetic.
 //!
 //! # Source
-//! The parameters of Graph500: Kronecker graphs with A, B, C = 0.57, 0.19, 0.19, scale 20 and edge factor 16. A bit map
-//! of 2^20 vertices has 128 KB. The share of edges in each level is counted in a Kronecker graph of at most scale 14.
+//! The parameters of Graph500: Kronecker graphs with A, B, C = 0.57, 0.19, 0.19, scale 20 and edge factor 16. A bit map of
+//! 2^20 vertices has 128 KB. For the share of edges that each level of a search processes, the generator searches a real
+//! Kronecker graph, of scale 14 if `scale` is larger.
 //!
 //! # Parameters
 //! `ranks`; `scale`: the graph has 2^scale vertices; `edge_factor`: edges per vertex; `searches` \[counts\]. `time_per_edge`
@@ -10,8 +11,8 @@
 //!
 //! # Guarantees
 //! In each level, a rank first processes its edges that begin in the frontier. Then an all-gather sends the bit map of the
-//! frontier to all ranks. Then an all-to-all sends edges to other ranks, 16 bytes for each edge, evenly distributed. At
-//! the end of the level there is an all-reduce of 8 bytes.
+//! frontier to all ranks. Then an all-to-all distributes the edges evenly among the other ranks, with 16 bytes for each
+//! edge. At the end of the level there is an all-reduce of 8 bytes.
 //!
 //! # Not modelled
 //! Parts of the graph of different sizes. Direction-optimised search.
@@ -65,7 +66,7 @@ fn seed() -> u64 {
     1
 }
 
-/// Largest scale of a graph in which the generator counts the edges of levels.
+/// Largest scale of the graph that the generator searches to count the edges of each level.
 const COUNTED: u32 = 14;
 /// Size of an edge in a message [bytes].
 const EDGE: u64 = 16;

@@ -1,4 +1,4 @@
-//! Functions for programs whose ranks form a grid.
+//! Numbers of ranks as sides of a grid, and the coordinates of a rank in the grid.
 
 use crate::form::Comm;
 use std::sync::Arc;

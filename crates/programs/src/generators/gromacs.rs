@@ -6,14 +6,15 @@
 //! had 4 to 16 KiB. In each step, mesh ranks did two all-to-alls of 11,368 bytes per peer.
 //!
 //! # Parameters
-//! `particle_ranks`, `mesh_ranks`, `steps`, `energy_every`: number of steps between two sums of energies \[counts\]. `halo`:
-//! size of an exchange between particle ranks \[bytes\]. `mesh_block`: bytes per peer in a transpose \[bytes\]. `particles`,
-//! `mesh`: computation times of a step \[time\].
+//! `particle_ranks`, `mesh_ranks`, `steps`, `energy_every`: number of steps from one sum of the energies of all ranks to the
+//! next \[counts\]. `halo`: size of an exchange between particle ranks \[bytes\]. `mesh_block`: bytes per peer in a
+//! transpose \[bytes\]. `particles`, `mesh`: computation times of a step \[time\].
 //!
 //! # Guarantees
 //! At the start of a step, a particle rank sends positions to its mesh rank. Particle ranks exchange positions in three
-//! dimensions, one dimension after the other, in both directions. They compute, and send forces back through the dimensions in
-//! the reverse order. At the end, they get mesh forces from their mesh rank. Particle ranks have the lowest rank numbers.
+//! dimensions, one dimension after the other, in both directions. Then the particle ranks compute, and exchange forces through
+//! the dimensions in the reverse order. At the end of the step, a particle rank gets mesh forces from its mesh rank. Particle
+//! ranks have the lowest rank numbers.
 //!
 //! # Not modelled
 //! Neighbour search. A new division of the domain among ranks. Constraints.
@@ -65,7 +66,7 @@ fn mesh_block() -> Bytes {
     Bytes(11_368)
 }
 
-/// Tags of messages between particle and mesh ranks. Positions and forces of dimension k have the tags 2 k and 2 k + 1.
+/// Tags of messages between particle and mesh ranks. Messages between particle ranks have tags from 32.
 const TO_MESH: u32 = 16;
 const FROM_MESH: u32 = 17;
 
@@ -75,8 +76,8 @@ impl Gromacs {
         self.particle_ranks + share as u32
     }
 
-    /// Size of the positions of a particle rank [bytes]. The estimate assumes that six halos have about as many particles
-    /// as the rank itself.
+    /// Size of the positions of a particle rank [bytes]. The estimate assumes that the six messages of a halo exchange
+    /// together have about as many particles as the rank itself.
     fn positions(&self) -> u64 {
         6 * self.halo.0
     }

@@ -1,19 +1,20 @@
 //! Inference with a transformer: a prefill of prompts, and then decoding steps.
 //!
 //! # Source
-//! Llama models in 16 bits. They need an all-reduce of 2 h bytes per token after each of the two blocks of a layer. The
-//! time of a decoding step is the time to read weights and keys from memory, as in NVIDIA's NIM benchmarks for 70 billion
-//! parameters.
+//! Llama models in 16 bits. Each of the two blocks of a layer ends with an all-reduce of 2 h bytes per token, with the
+//! hidden width h. A decoding step takes as long as reading weights and keys from memory. This agrees with NVIDIA's
+//! NIM benchmarks for 70 billion parameters.
 //!
 //! # Parameters
 //! `ranks` \[count\] = `tensor` x `pipeline` \[counts\]; `model`, `accelerator`. `prompts`: number of prompts of a batch
-//! \[count\]. `prompt`: number of tokens of a prompt \[count\]. `decode`: number of steps of one token per prompt
-//! \[count\]. `weight_bytes`: size of a parameter \[bytes\].
+//! \[count\]. `prompt`: number of tokens of a prompt \[count\]. `decode`: number of decoding steps, each of which makes
+//! one token per prompt \[count\]. `weight_bytes`: size of a parameter \[bytes\].
 //!
 //! # Guarantees
 //! In a pass, each layer has 2 all-reduces of 2 h bytes per token of the pass. The computation time of a pass is the larger
-//! of operations / rate and bytes / memory bandwidth. Each pipeline stage sends 2 h bytes per token to the next stage. After
-//! each pass except the last, the last stage sends the new token of each prompt to the first stage.
+//! of two times: operations / rate of the accelerator, and bytes read / memory bandwidth. Each pipeline stage sends 2 h
+//! bytes per token to the next stage. After each pass except the last, the last stage sends the new token of each prompt to
+//! the first stage.
 //!
 //! # Not modelled
 //! Batches that change during a step. Several batches in a pipeline. Speculative decoding.

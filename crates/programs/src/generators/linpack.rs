@@ -10,16 +10,16 @@
 //! of a rank.
 //!
 //! # Guarantees
-//! For each column of a panel, the ranks in the grid column that has the panel find the pivot with an all-reduce of 2 NB + 4 numbers. Then
-//! the ranks of each row send the panel along a ring, with NB (N - j NB)/P numbers of 8 bytes. In each grid column, the ranks swap NB rows
-//! with an all-gather. The update of the remaining matrix needs 2 NB operations per element.
+//! One column of the grid of ranks has the panel. For each matrix column of the panel, its ranks find the pivot with an all-reduce of 2
+//! NB + 4 numbers. Then the ranks of each grid row send panel j along a ring, with NB (N - j NB)/P numbers of 8 bytes. In each grid
+//! column, the ranks swap NB rows of the matrix with an all-gather. The update of the remaining matrix needs 2 NB operations per element.
 //!
 //! # Not modelled
 //! Look-ahead. The solution of the triangular system. Recursion inside a panel.
 //!
 //! # Validation
-//! `programs/tests/programs/generated.rs` checks that the number of operations is 2/3 N^3, apart from the terms of the
-//! panels.
+//! `programs/tests/programs/generated.rs` checks that the number of floating-point operations is 2/3 N^3, apart from the additional
+//! operations of the panels.
 
 use super::grid::rows_and_columns;
 use super::{Generates, Line, Made, not_too_many, within};
@@ -47,8 +47,8 @@ pub struct Linpack {
 }
 
 impl Linpack {
-    /// Returns how many of the `left` remaining rows or columns belong to the rank at position `at` of `among`. Blocks of rows
-    /// or columns are assigned to the ranks in turn, and `panel` is the first remaining block.
+    /// Returns how many of the `left` remaining rows or columns belong to the rank at position `at` in a grid column or row of `among`
+    /// ranks. Blocks of rows or columns are assigned to the ranks in turn, and block `panel` is the first one that remains.
     fn local(&self, left: u64, panel: u64, at: u32, among: u32) -> u64 {
         let blocks = left.div_ceil(self.block);
         let (among, first) = (u64::from(among), panel % u64::from(among));

@@ -1,6 +1,6 @@
 //! Generators: they make programs from a few parameters. Each generator is one file and one line of the registry. Applications are
-//! synthetic: each generated program has the structure of the real program with the same name. The file headers name the sources of
-//! the sizes.
+//! synthetic: each generated program has the structure of the real program with the same name. The header of each generator's file
+//! names the source of the message sizes.
 
 mod grid;
 mod neighbours;
@@ -17,7 +17,7 @@ use weft_units::Refusal;
 /// memory.
 const MOST: u64 = 100_000_000;
 
-/// A number that a generator has computed, with its derivation.
+/// A number that a generator has computed, with the text of its derivation (`how`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub name: String,
@@ -100,7 +100,7 @@ pub struct ProgramFile {
 }
 
 impl ProgramFile {
-    /// Generates the program. Returns it with its arithmetic, and with the rules of its collectives.
+    /// Generates the program. Returns the program with the numbers that the generator computed, and the rules of its collectives.
     pub fn make(&self) -> Result<(Made, Rules), Refusal> {
         let rules = self.collectives.build("collectives")?;
         let made = self.program.model().make(&format!("program.{}", self.program.name()))?;
@@ -120,8 +120,9 @@ fn within(path: &str, name: &str, number: u64, least: u64, most: u64) -> Result<
     Err(Refusal::new(format!("{path}.{name}"), what, format!("write a number from {least} to {most}")))
 }
 
-/// Returns the largest number of iterations, at most `wanted`, that together send at most `most` \[bytes\], as
-/// [`crate::info::given`] counts bytes. Refuses a limit that is too small for one iteration. The refusal names `path`.
+/// Returns the largest number of iterations, at most `wanted`, that together send at most `most` bytes. An iteration sends
+/// `per_iteration` bytes, as [`crate::info::given`] counts them. Refuses a limit that is too small for one iteration. The refusal
+/// names `path`.
 fn iterations_within(path: &str, wanted: u32, most: Option<Bytes>, per_iteration: u64) -> Result<u32, Refusal> {
     let fits = match most {
         Some(most) if per_iteration > 0 => most.0 / per_iteration,

@@ -1,13 +1,13 @@
 //! V-cycles of geometric multigrid, modelled on MG (6 neighbours) and BoxMG (26 neighbours). Synthetic.
 //!
 //! # Source
-//! The V-cycle: each level has half as many points per side as the next finer level. The sizes of levels are taken from a recording of
-//! PETSc's multigrid, because traces of MG and BoxMG are not public.
+//! The V-cycle: each level has half as many points per side as the next finer level. The message sizes of the levels are taken from a
+//! recording of PETSc's multigrid, because traces of MG and BoxMG are not public.
 //!
 //! # Parameters
-//! `ranks`, `points`: points per side of the cube of a rank on the finest level, `cycles`, `smoothings`: number of exchanges on each
-//! level on the way down, and again on the way up \[counts\]; `corners`: whether ranks also exchange edges and corners;
-//! `time_per_point`: computation time per point and smoothing \[time\]; `most_bytes` \[bytes\].
+//! `ranks`, `points`: number of points per side of the cube of a rank on the finest level, `cycles`, `smoothings`: number of
+//! exchanges on each level on the way down, and again on the way up \[counts\]; `corners`: whether ranks also exchange edges and
+//! corners; `time_per_point`: computation time per point and smoothing \[time\]; `most_bytes` \[bytes\].
 //!
 //! # Guarantees
 //! On a level with n points per side, ranks exchange faces of 8 n^2 bytes. The coarsest level has one point per rank. On this
@@ -18,7 +18,8 @@
 //! Fewer active ranks on coarse levels. Set-up. The search directions of conjugate gradients around the cycle.
 //!
 //! # Validation
-//! `programs/tests/programs/applications.rs` checks the sizes of the recorded levels, and the bytes of a cycle.
+//! `programs/tests/programs/applications.rs` checks that the messages of each level are as large as in the recording, and the bytes
+//! of a cycle.
 
 use super::collective::ns;
 use super::neighbours::{directions, exchange, sent};
@@ -98,7 +99,7 @@ impl Generates for Multigrid {
         let (levels, all) = (self.levels(), directions(self.corners));
         let of_level = |points: u64| sent(self.ranks, &all, |direction| halo(points, direction));
         let exchanged: u64 = levels.iter().map(|&points| 2 * u64::from(self.smoothings) * of_level(points)).sum();
-        // bytes of the point on the coarsest level, and of the norm
+        // a rank sends two more numbers: its point on the coarsest level (all-gather), and its part of the norm (all-reduce)
         let of_rank = exchanged + if self.ranks > 1 { 2 * NUMBER } else { 0 };
         let per_cycle = of_rank.saturating_mul(self.ranks.into());
         let cycles = iterations_within(path, self.cycles, self.most_bytes, per_cycle)?;

@@ -12,10 +12,11 @@
 //! # Guarantees
 //! In a step, a rank sends the positions of its atoms within the cutoff to up to 26 neighbours. Half of the computation of a step
 //! overlaps with these messages. Then the neighbours send forces back, and an all-reduce of 80 bytes follows. A step that uses
-//! the mesh has two transposes before the computation on the mesh and two after it, in rows and columns of ranks.
+//! the mesh has four transposes before the forces are sent: in rows of ranks, in columns, in columns again, and in rows. The
+//! computation on the mesh between the second and third transpose takes no time.
 //!
 //! # Not modelled
-//! Message-driven order of Charm++. Migration of atoms. Load balancing.
+//! The order of execution in Charm++, in which arriving messages decide what runs next. Migration of atoms. Load balancing.
 //!
 //! # Validation
 //! `programs/tests/programs/generated.rs` compares the bytes of a step with values computed by hand.
@@ -65,8 +66,8 @@ fn twelve() -> f64 {
 const VECTOR: f64 = 24.0;
 
 impl Namd {
-    /// Bytes that a rank sends to its neighbour in a direction. The message has the atoms within the cutoff distance of a face,
-    /// an edge or a corner.
+    /// Bytes that a rank sends to its neighbour in a direction. The message has the atoms within the cutoff distance of the face,
+    /// edge or corner that lies in this direction.
     fn halo(&self, direction: [i64; 3]) -> u64 {
         let side = (self.atoms as f64 / f64::from(self.ranks) / self.density).cbrt();
         let depth = self.cutoff.min(side);

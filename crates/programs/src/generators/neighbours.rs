@@ -10,9 +10,9 @@ pub fn directions(with_corners: bool) -> Vec<[i64; 3]> {
     all.filter(|direction| (1..=if with_corners { 3 } else { 1 }).contains(&sides(direction))).collect()
 }
 
-/// In each direction, the rank sends a message to its neighbour and receives a message from the opposite neighbour. The
-/// rank posts all receives, then all sends, and then waits for all messages. `bytes` is the size of the message in each
-/// direction \[bytes\]. `phase` distinguishes exchanges that can overlap.
+/// Adds an exchange: in each direction, the rank sends a message to its neighbour and receives a message from the
+/// opposite neighbour. The rank posts all receives, then all sends, and then waits for all messages. `bytes` is the
+/// size of the message in each direction \[bytes\]. `phase` distinguishes exchanges that can overlap.
 pub fn exchange(
     calls: &mut Calls,
     (rank, ranks): (u32, u32),

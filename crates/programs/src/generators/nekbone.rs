@@ -13,7 +13,7 @@
 //! face has (elements x order + 1)^2 numbers of 8 bytes, an edge has elements x order + 1, and a corner has one.
 //!
 //! # Not modelled
-//! Preconditioners. The start of the program.
+//! Preconditioners. The set-up before the iterations.
 //!
 //! # Validation
 //! `programs/tests/programs/applications.rs` compares the bytes of an iteration with values computed by hand.

@@ -1,9 +1,9 @@
 //! Random updates of a distributed table, modelled on the MPIRandomAccess benchmark of HPC Challenge. Synthetic.
 //!
 //! # Source
-//! P. Luszczek et al., "Introduction to the HPC Challenge benchmark suite" (2005), and its
-//! MPIRandomAccess. The benchmark makes 4 updates per word of the table, buffers up to 1,024 updates, and sends the
-//! fullest bucket.
+//! P. Luszczek et al., "Introduction to the HPC Challenge benchmark suite" (2005), and its MPIRandomAccess. The
+//! benchmark makes 4 updates per word of the table. It buffers up to 1,024 updates in a bucket per destination, and
+//! then sends the fullest bucket.
 //!
 //! # Parameters
 //! `ranks`, `table`: number of words of the table at a rank \[counts\]. `pending`: number of updates that a rank
@@ -11,15 +11,15 @@
 //!
 //! # Guarantees
 //! The destinations of updates are uniformly random, from the seed. When a rank has buffered `pending` updates, it
-//! sends its fullest bucket, which has the updates for one destination. A rank receives messages from any rank. Each
-//! update of another rank's word is sent once, and has 8 bytes.
+//! sends its fullest bucket, which has the updates for one destination. The receives of a rank accept messages from
+//! any rank. Each update of a word at another rank is sent once, and has 8 bytes.
 //!
 //! # Not modelled
 //! The order in which a real rank receives messages. Here a rank receives one message after each send, and the rest at
 //! the end.
 //!
 //! # Validation
-//! `programs/tests/programs/generated.rs` checks that each update that leaves its rank adds 8 bytes.
+//! `programs/tests/programs/generated.rs` checks that each update of another rank's word adds 8 bytes.
 
 use super::collective::ns;
 use super::{Generates, Line, Made, not_too_many, within};

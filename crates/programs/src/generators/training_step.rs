@@ -8,17 +8,17 @@
 //! # Parameters
 //! `ranks` \[count\], which must be the product of `degrees`; `model`, `accelerator`. `batch`: number of sequences of a step.
 //! `micro_batch`: number of sequences of a micro-batch \[count\]. `sequence`: number of tokens of a sequence \[count\]. `parts`: number of
-//! parts of the model per stage of the pipeline (interleaving) \[count\]. `sequence_parallel`, `gathers_again`, `recompute`, `sharding`,
-//! `bucket`: number of parameters of a bucket of gradients \[count\]. `operand_bytes`: bytes per stored operand; `gradient_bytes`,
-//! `parameter_bytes`: bytes per gradient and per parameter in messages \[bytes\].
+//! separate parts of the model in each stage of the pipeline; more than 1 means interleaving \[count\]. `sequence_parallel`,
+//! `gathers_again`, `recompute`, `sharding`, `bucket`: number of parameters of a bucket of gradients \[count\]. `operand_bytes`: bytes per
+//! stored operand; `gradient_bytes`, `parameter_bytes`: bytes per gradient and per parameter in messages \[bytes\].
 //!
 //! # Guarantees
-//! With sequence parallelism, each block of a layer has an all-gather before it and a reduce-scatter after it, forward and backward.
-//! Without it, an all-reduce follows each block. The order of passes is 1F1B (one forward pass, then one backward pass), with
-//! interleaving. A stage sends activations and does not wait for their delivery. During the backward pass of the last micro-batch, the
-//! data ranks reduce the gradients, bucket by bucket. After this pass, the step computes the norm of the gradients, runs the optimizer,
-//! and gathers the parameters. In layers with experts, an all-to-all precedes the experts, and another follows them. Weights, gradients,
-//! optimizer and activations must fit into the memory of the accelerator.
+//! With sequence parallelism, there is an all-gather before each block of a layer and a reduce-scatter after it, in forward and backward
+//! passes. Without sequence parallelism, an all-reduce follows each block. The order of passes is 1F1B (one forward pass, then one
+//! backward pass), with interleaving. A stage sends activations and does not wait for their delivery. During the backward pass of the
+//! last micro-batch, the data ranks reduce the gradients, bucket by bucket. After this pass, the ranks compute the norm of the
+//! gradients, run the optimizer, and gather the parameters. In layers with experts, an all-to-all precedes the experts, and another
+//! follows them. Weights, gradients, optimizer and activations must fit into the memory of the accelerator.
 //!
 //! # Not modelled
 //! Time to launch kernels. Imbalance of experts. Checkpoints. Reading of data. Tied embeddings.
@@ -120,7 +120,8 @@ pub enum Recompute {
     /// Only the activations in the core of attention are computed again.
     #[default]
     Selective,
-    /// All activations except the inputs of layers are computed again. This choice needs one more forward pass.
+    /// All activations except the inputs of layers are computed again. The backward pass of a layer therefore needs one more forward pass
+    /// of the layer.
     Full,
 }
 
@@ -166,8 +167,8 @@ impl TrainingStep {
         }
     }
 
-    /// Number of parameters of a layer at a rank: first those outside experts, which all data ranks have, then those of
-    /// the rank's experts.
+    /// Returns two numbers of parameters of a layer at a rank: those outside experts, which all data ranks have, and those of the rank's
+    /// experts.
     fn held_per_layer(&self) -> (u64, u64) {
         let (fixed, feed_forward) = self.model.layer();
         let t = u64::from(self.degrees.tensor);
@@ -177,7 +178,7 @@ impl TrainingStep {
         }
     }
 
-    /// Number of parameters of all layers of a rank: first those outside experts, then those of the rank's experts.
+    /// Returns two numbers of parameters of all layers of a rank: those outside experts, and those of the rank's experts.
     fn held(&self) -> (u64, u64) {
         let layers = u64::from(self.model.layers / self.degrees.pipeline);
         let (shared, experts) = self.held_per_layer();
@@ -207,7 +208,7 @@ impl TrainingStep {
         within(path, "parameter_bytes", self.parameter_bytes, 1, 16)?;
         self.check_division(path)?;
         self.check_memory(path)?;
-        // a layer has at most 30 operations per pass, and each border between stages has at most 4
+        // a rank has at most 30 operations for each pass through a layer, and at most 4 for each pass between stages
         let layers = u64::from(self.model.layers / self.degrees.pipeline);
         let per_rank =
             2 * self.micro_batches() * (layers * 30 * u64::from(self.degrees.context) + 4 * u64::from(self.parts));

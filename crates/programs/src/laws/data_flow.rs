@@ -1,5 +1,6 @@
 //! The law that every algorithm of a collective must obey: at the end of a call, each rank must have the right data. The check
-//! follows data from send to receive. A send can only contain data of operations for which it waits.
+//! follows data from send to receive. A send can contain only data that the rank had before the call, or received in
+//! operations for which the send waits.
 
 use crate::collectives::{Call, Expands, Into, Piece, Steps, Watched};
 use crate::form::{Kind, Operation, Ops, When};
@@ -8,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 /// For each byte, a bit mask of the ranks whose data are summed in it.
 type Data = Vec<u128>;
 
-/// The operations of a rank, and the data (byte numbers) of each message.
+/// The operations of a rank, and the numbers of the bytes that each message has.
 struct Rank {
     ops: Ops,
     watched: HashMap<u32, (Vec<usize>, Into)>,
@@ -166,7 +167,8 @@ pub(super) fn check_call(algorithm: &dyn Expands, call: &Call, name: &str) {
 /// The state of a call while its messages run.
 struct Flow<'a> {
     name: &'a str,
-    /// True for a barrier. A barrier has no data. In its place, one byte has the set of ranks that have entered.
+    /// True for a barrier. A barrier has no data. In place of data, one byte has the set of the ranks that have entered the
+    /// barrier.
     is_barrier: bool,
     ranks: &'a [Rank],
     /// Data of each rank before the call.
@@ -256,8 +258,9 @@ mod tests {
     use super::*;
     use crate::collectives::algorithms::{AlgorithmConfig, hierarchical};
 
-    /// Compares the bytes that all ranks together send with formulas: 2 (n - 1) S for ring and two trees, n (n - 1) blocks for
-    /// all-gather and all-to-all.
+    /// Compares the bytes that all n ranks together send with formulas, where S is the size of the vector: 2 (n - 1) S for an
+    /// all-reduce on a ring or two trees, n (n - 1) blocks for all-gather and all-to-all, and (n - 1) S for broadcast and
+    /// reduce.
     #[test]
     fn bytes_are_those_of_the_formulas() {
         let sent = |name: &str, operation, ranks: u32, bytes| {

@@ -1,6 +1,6 @@
 //! The laws that every generator must obey: it makes the same program each time, each send has a receive, and the program ends
-//! on an ideal network. The laws are checked for the example's number of ranks and for others. A generator with the parameter
-//! `most_bytes` must obey this limit.
+//! on an ideal network. The laws are checked for the number of ranks of each example, and for other numbers of ranks. A
+//! generator with the parameter `most_bytes` must not send more bytes than this limit.
 
 use crate::collectives::{Rules, RulesConfig, TableConfig};
 use crate::form::{Kind, Program};
@@ -62,8 +62,8 @@ fn make(config: &GeneratorConfig) -> Result<Made, Refusal> {
     file.make().map(|(made, _)| made)
 }
 
-/// Checks the laws for other numbers of ranks. The program must have this number of ranks and obey the laws. Otherwise the
-/// generator, or the check of the program's form, must refuse it.
+/// Checks the laws for other numbers of ranks. For each number, the generator must either refuse it, or make a program of this
+/// number of ranks that obeys the laws. The check of the program's form can also refuse the program.
 fn check_ranks(with: &dyn Fn(u32) -> Result<GeneratorConfig, String>, name: &str) {
     for ranks in RANKS {
         let Ok(config) = with(ranks) else { continue };
@@ -92,8 +92,8 @@ fn check_made(config: &GeneratorConfig, made: &Made, what: &str) {
     }
 }
 
-/// Checks that the program ends, and that it sends exactly the messages of its form, with collectives expanded by the rules.
-/// Returns the number of messages.
+/// Checks that the program ends. Also checks that it sends exactly the messages that follow from its operations, with
+/// collectives expanded by `rules`. Returns the number of messages.
 fn check_end(program: &Program, rules: Rules, what: &str) -> u64 {
     let pairs = info::matrix(program, &rules).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     let answer = loggops::run(program, &Arc::new(rules), IDEAL);
@@ -140,8 +140,8 @@ fn check_matches(program: &Program, what: &str) {
     }
 }
 
-/// Checks `most_bytes`. With a limit equal to the bytes of the program, the program must not change. With one byte
-/// less, the program must become shorter.
+/// Checks the parameter `most_bytes`. If the limit equals the bytes of the program, the program must not change. If the limit
+/// is one byte less, the program must become shorter.
 fn check_bound(
     program: &Program,
     one_byte: &GeneratorConfig,

@@ -22,8 +22,8 @@ fn call(operation: Operation, ranks: u32, root: u32, bytes: u64) -> Call<'static
     Call { operation, ranks, me: 0, root, bytes, sizes: None, of_vector: false }
 }
 
-/// Returns sizes for a call: blocks of a few bytes, vectors that do not divide evenly, and a vector with fewer bytes
-/// than ranks.
+/// Returns the sizes with which a collective is tested [bytes]. Blocks have a few bytes. The number of ranks does not divide the
+/// size of a vector, and some vectors have fewer bytes than there are ranks.
 fn sizes(operation: Operation, ranks: u32) -> Vec<u64> {
     match operation {
         AllToAll | Gather | Scatter | AllGather => vec![if ranks > 16 { 1 } else { 3 }],
@@ -32,7 +32,7 @@ fn sizes(operation: Operation, ranks: u32) -> Vec<u64> {
     }
 }
 
-/// Returns a configuration as a scenario would contain it (JSON), for messages.
+/// Returns a configuration as JSON, which a scenario can contain, for messages of panics.
 fn as_written(config: &impl Serialize) -> String {
     serde_json::to_string(config).expect("a configuration")
 }

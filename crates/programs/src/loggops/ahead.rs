@@ -1,5 +1,5 @@
-//! Prefetches the data of the next events. The data point to each other, and the prefetches follow this order. The module also
-//! prefetches later operations of a rank.
+//! Prefetches the data of the next events. An event refers to a rank, and the rank to its lists. The executor therefore
+//! prefetches the rank first, and its lists a few events later. It also prefetches later operations of a rank.
 
 use super::Executor;
 use super::event::About;
@@ -11,7 +11,7 @@ use weft_units::prefetch::prefetch_whole;
 pub const MANY: usize = 1024;
 
 /// Least number of ranks for which each operation prefetches a later operation of its rank. With fewer ranks, the
-/// processor itself prefetches these data.
+/// processor's own prefetcher loads these data.
 pub const SOME: usize = 8;
 
 /// Number of events between two successive prefetches for the same later event.

@@ -15,17 +15,18 @@ pub struct Event {
     pub time: i64,
     pub order: u64,
     /// The upper half is the rank. The lower half is the index of the subject, and two flag bits. These values are one number, because
-    /// the queue moves events in parts of 8 bytes. If they were two numbers, a read of both at once, just after separate writes, would
-    /// make the processor wait.
+    /// the queue moves events in parts of 8 bytes. With two separate numbers, the queue would read both at once just after they were
+    /// written one by one. The processor would wait for such a read.
     place: u64,
 }
 
 /// The bit of [`Event::place`] that is set if the event is about a message.
 const MESSAGE: u64 = 1 << 31;
-/// The bit that is set if the event was once first in the queue while its resources were not free.
+/// The bit that is set if the event has waited: it was once first in the queue while its resources were not free.
 const WAITED: u64 = 1 << 30;
 
-/// Number of indices for which an event has bits: 2^30 messages, which take more than 40 GB.
+/// Number of different indices that fit into an event: 2^30. The limit is no restriction, because 2^30 messages would take more than
+/// 40 GB.
 pub const PLACES: u32 = WAITED as u32;
 
 impl Event {
@@ -82,7 +83,7 @@ impl Event {
 }
 
 impl Ord for Event {
-    /// The order is reversed, because the heap returns its greatest item first.
+    /// The order is reversed, because [`std::collections::BinaryHeap`] returns its greatest item first.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())

@@ -14,20 +14,21 @@
 //! Times are counted in the largest unit (ns, ps, fs) in which all parameters are whole numbers. Every finish time equals that of
 //! LogGOPSim exactly, because events at the same time have the same order.
 //!
-//! A send occupies its processor for o + (size - 1) O and its interface for g + (size - 1) G. The first byte of a send arrives o +
-//! L after the send began. The receiver processes a message when a processor and an interface of the receiver are free. The
-//! processor has the same number as that of the sender. The message then occupies this processor for o + (size - 1) max(O, G) and
-//! the interface for g + (size - 1) G. A receive operation itself takes no time. It starts when the operations before it allow it,
-//! and finishes when its message has been processed. A message of more than S bytes is a rendezvous: its send finishes when the
-//! receive has matched, without additional latency. The cost of a message of 0 bytes is (0 - 1) times the cost per byte, as in
-//! LogGOPSim.
+//! A send occupies its processor for o + (size - 1) O and its interface for g + (size - 1) G. The first byte of a send arrives
+//! o + L after the send began. The receiver processes a message when a processor and an interface of the receiver are free. The
+//! number of this processor within its rank is the number of the sender's processor. The message then occupies this processor for
+//! o + (size - 1) max(O, G) and the interface for g + (size - 1) G. A receive operation itself takes no time. It starts when the
+//! operations on which it depends have started or finished. It finishes when its message has been processed. A message of more
+//! than S bytes is a rendezvous: its send finishes at the time at which the receive matches the message. No latency is added for
+//! the way back to the sender. The cost of a message of 0 bytes is (0 - 1) times the cost per byte, as in LogGOPSim.
 //!
 //! # Not modelled
 //! Contention in the network. Noise of the operating system. Without [`Nodes`], the time of the request and reply of a rendezvous. As in
-//! LogGOPSim, an operation does not wait for the end of an operation on another processor on which it depends. [`Answer::cross_cpu`]
-//! counts the edges between such operations. The copy of LogGOPSim in ATLAHS has different rules. In that copy, an operation waits for the
-//! end on these edges. The copy counts G in the network, and g and o one after the other at the receiver. In the copy, a receive matches
-//! the message whose send has the lowest number. A binary tree of 32 ranks takes 41,500 ns in the copy and 27,500 ns here.
+//! LogGOPSim, an operation can begin before the end of an operation on which it depends, if the two are on different processors of the
+//! rank. [`Answer::cross_cpu`] counts the edges between such operations. The copy of LogGOPSim in ATLAHS has different rules. In that
+//! copy, an operation waits for the end of each operation on which it depends. The copy counts G in the network, and g and o one after the
+//! other at the receiver. If several messages fit, a receive gets the message whose send has the lowest number. A binary tree of 32 ranks
+//! takes 41,500 ns in the copy and 27,500 ns here.
 //!
 //! # Validation
 //! `programs/tests/programs/answers.rs` compares finish times with those of LogGOPSim, and
@@ -78,7 +79,7 @@ pub struct Answer {
     pub messages: u64,
     /// Sum of the sizes of the messages [bytes].
     pub bytes: u64,
-    /// Number of messages of more than S bytes. With [`Nodes`], only messages between nodes count.
+    /// Number of messages of more than S bytes. With [`Nodes`], messages inside a node are not counted.
     pub rendezvous: u64,
     /// Number of executed operations, including the operations of collectives.
     pub operations: u64,
@@ -142,11 +143,11 @@ struct Executor<C> {
     machines: Vec<Machine<C, u32>>,
     cpus: usize,
     nics: usize,
-    /// The time at which each processor is free.
+    /// The time from which each processor is free \[units\].
     cpu_free: Vec<i64>,
-    /// The time at which each interface is free to send.
+    /// The time from which each interface can send \[units\].
     send_free: Vec<i64>,
-    /// The time at which each interface is free to receive.
+    /// The time from which each interface can receive \[units\].
     receive_free: Vec<i64>,
     queue: Queue,
     created: u64,
@@ -155,7 +156,7 @@ struct Executor<C> {
     /// True as long as no new event is earlier than an event that has already begun. With one processor per rank, this value
     /// usually stays true.
     in_time_order: bool,
-    /// Operations that have events in the queue.
+    /// Operations that have an event in the queue.
     ops: Slots<Ready>,
     messages: Slots<Message>,
     answer: Answer,
@@ -195,8 +196,7 @@ fn machines(program: &Program, rules: &Arc<Rules>) -> Result<Vec<Machine<InMemor
     Ok(program.ranks.iter().enumerate().map(machine).collect())
 }
 
-/// Runs ranks that are read through any kind of cursor. The arguments include the number of processors and interfaces
-/// per rank.
+/// Runs ranks that are read through any kind of cursor. The pair in the arguments has the number of processors and of interfaces per rank.
 pub fn run_machines<C: Cursor>(
     machines: Vec<Machine<C, u32>>,
     resources: (usize, usize),
@@ -257,7 +257,7 @@ impl<C: Cursor> Executor<C> {
         rank as usize * self.nics + usize::from(nic)
     }
 
-    /// Returns the cost of a message's bytes after the first byte. A message of 0 bytes has a negative cost.
+    /// Returns the time for the bytes of a message after the first byte \[units\]. For a message of 0 bytes, this time is negative.
     fn of_bytes(&mut self, size: u64, per_byte: i64) -> i64 {
         let cost = i64::try_from(size).ok().and_then(|size| (size - 1).checked_mul(per_byte));
         self.bounded(cost)
@@ -285,7 +285,7 @@ impl<C: Cursor> Executor<C> {
                 Kind::Send if self.nodes.is_none() => cpu_free.max(self.send_free[self.nic(rank, op.nic())]),
                 Kind::Send | Kind::Receive | Kind::Compute | Kind::Collective(_) => cpu_free,
             };
-            // compares field by field, in the sizes in which the fields were written, because the processor waits for a
+            // the pattern above copies the fields one by one, in the sizes in which they were written, because the processor waits for a
             // wider read of a value that was just written
             let ready = Ready { id, op, context };
             let is_apart = self.in_time_order && ready.is_only_posted();
@@ -366,7 +366,7 @@ impl<C: Cursor> Executor<C> {
     /// resources.
     fn let_next(&mut self, event: &Event, needs: Needs, of: (u8, u8)) {
         if let Some(next) = self.waiting.next(event, needs, of) {
-            // in LogGOPSim this next event would have tried to begin, without success, at the time of the event
+            // in LogGOPSim, the next event would have tried to begin at the time of `event`, but its resources were not free
             self.queue.push(next.at(event.time.max(self.free(needs, event.rank(), of))));
         }
     }
@@ -506,7 +506,7 @@ impl<C: Cursor> Executor<C> {
 
     /// Called when a receive has its message. The receive finishes at `end`, and the send of a rendezvous finishes as well. The
     /// resources `(cpu, nic)` of the sender then stay busy at least until `time`. As in LogGOPSim, `cpu` and `nic` are the numbers
-    /// of the later of the two operations. With [`Nodes`], a rendezvous between nodes continues with a reply.
+    /// of whichever came later, the message or the receive. With [`Nodes`], a rendezvous between nodes continues with a reply.
     fn matched(
         &mut self,
         (time, end): (i64, i64),
@@ -546,8 +546,8 @@ impl<C: Cursor> Executor<C> {
         self.enqueue(rank, out);
     }
 
-    /// Called when an operation ends at `end`. Releases the operations that wait for it. Counts released operations
-    /// that can begin earlier because they are on another processor.
+    /// Called when an operation ends at `end`. Releases the operations that wait for it. Counts the released operations that can begin
+    /// before `end`, because they are on another processor.
     fn finish(&mut self, rank: u32, id: OpId, end: i64, out: &mut Vec<Ready>) {
         let released = out.len();
         self.machines[rank as usize].finish(id, out);
@@ -581,9 +581,9 @@ impl<C: Cursor> Executor<C> {
     }
 }
 
-/// Returns the larger of the two costs of a message's bytes. LogGOPSim compares the two costs as unsigned numbers. For a message
-/// of 0 bytes both costs are negative. As unsigned numbers, negative costs are larger than 0, and the cost nearer to 0 is the
-/// larger of two.
+/// Returns the larger of the two costs of a message's bytes, at the processor and at the interface. LogGOPSim compares the two
+/// costs as unsigned numbers. For a message of 0 bytes both costs are negative. As unsigned numbers, negative costs are larger
+/// than 0, and the cost nearer to 0 is the larger of two.
 fn larger(size: u64, of_cpu: i64, of_nic: i64) -> i64 {
     if size > 0 { of_cpu.max(of_nic) } else { (of_cpu as u64).max(of_nic as u64) as i64 }
 }

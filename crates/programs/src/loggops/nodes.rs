@@ -1,10 +1,10 @@
 //! Nodes on an ideal network. The model estimates the time of a run without contention in the network.
 //!
-//! In LogGOPSim the receiver's processor is busy for the bytes of a message, and a send begins when its processor and its interface are
-//! both free. A rank that sends and receives at the same time therefore takes longer in LogGOPSim than with interfaces that work in
-//! parallel. In this model a processor is busy only for its own work (o, and O per byte). An interface sends and receives at the same
-//! time. A message between ranks of a node does not use an interface. A message above the eager limit begins with a request and a reply
-//! (`rendezvous.rs`).
+//! In LogGOPSim the receiver's processor is busy while the bytes of a message arrive. A send begins when its processor and its
+//! interface are both free. A rank that sends and receives at the same time therefore takes longer in LogGOPSim than on nodes whose
+//! interfaces work in parallel with processors. In this model a processor is busy only for its own work (o, and O per byte). An
+//! interface sends and receives at the same time. A message between ranks of a node does not use an interface. A message above the
+//! eager limit begins with a request and a reply (`rendezvous.rs`).
 
 use super::{About, Executor, Parameters};
 use crate::form::Cursor;
@@ -27,8 +27,8 @@ pub struct Nodes {
     /// Latency of the first data byte after a reply. This is the latency of a message without the time from a processor to
     /// its interface.
     pub(super) data: i64,
-    /// Latency of a reply, including the time of its one flit. A request takes the time L, so that a later and shorter message
-    /// cannot overtake it.
+    /// Latency of a reply, including the time of its one flit. A request takes the whole time L, like a message, so that no later
+    /// message overtakes the request.
     pub(super) reply: i64,
     /// Time between a processor and its interface, in each direction.
     pub(super) host: i64,
@@ -51,7 +51,7 @@ pub(super) enum Stage {
     Filled,
 }
 
-/// Times of nodes that [`Parameters`] does not have.
+/// The times of nodes that are not among the [`Parameters`] of the LogGOPS model.
 #[derive(Debug, Clone, Copy)]
 pub struct NodeTimes {
     /// Latency of a message inside a node.
@@ -60,8 +60,8 @@ pub struct NodeTimes {
     pub gap_per_byte: Time,
     /// Part of L: the time of a message from a processor to its interface.
     pub injection: Time,
-    /// Part of L, once for each end of a message: the time between a processor and its interface. A completion event takes
-    /// the same time.
+    /// Part of L, once for each end of a message: the time between a processor and its interface. The event that reports the end of a
+    /// send also takes this time.
     pub host: Time,
     /// The time of the flit of a reply.
     pub flit: Time,
@@ -94,13 +94,13 @@ impl Nodes {
         Ok((Self { ranks, interfaces, by_destination, latency, gap_per_byte, data, reply, host }, at))
     }
 
-    /// Number of interfaces of all nodes that `ranks` ranks need.
+    /// Returns the number of interfaces of all nodes together, if the nodes have `ranks` ranks.
     pub(super) fn interfaces_of(&self, ranks: u32) -> usize {
         ranks.div_ceil(self.ranks) as usize * self.interfaces as usize
     }
 
-    /// Returns the interface that sends or receives a message at rank `at`. This rank is the sender or the receiver. Sender and receiver
-    /// use interfaces with the same number.
+    /// Returns the index of the interface that sends or receives a message at rank `at`, among the interfaces of all nodes. Rank `at` is
+    /// the sender `from` or the receiver `to`. Sender and receiver use interfaces with the same number.
     pub(super) fn interface(&self, at: u32, (from, to): (u32, u32)) -> usize {
         let chosen = if self.by_destination { to / self.ranks } else { from % self.ranks };
         (at / self.ranks) as usize * self.interfaces as usize + (chosen % self.interfaces) as usize
@@ -126,8 +126,8 @@ impl<C: Cursor> Executor<C> {
         (self.later(begin, self.at.latency), Stage::FirstByte)
     }
 
-    /// Called when the first byte of a message has arrived at rank `rank`. Its interface receives messages one after the other. The
-    /// next event of this message is the arrival of its last byte.
+    /// Called when the first byte of a message has arrived at rank `rank`. The interface of this rank receives messages one after the
+    /// other. The next event of this message is the arrival of its last byte.
     pub(super) fn come_in(&mut self, nodes: Nodes, time: i64, rank: u32, place: u32) {
         let message = self.messages.get_mut(place);
         message.stage = if message.stage == Stage::Data { Stage::Filled } else { Stage::Whole };

@@ -2,7 +2,7 @@
 
 use weft_units::{Refusal, Time};
 
-/// The parameters of the model, in units of [`Parameters::unit_fs`].
+/// The parameters of the model. Times are in units of [`Parameters::unit_fs`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
     /// Length of the time unit \[fs\]: a nanosecond, a picosecond or a femtosecond.

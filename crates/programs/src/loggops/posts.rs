@@ -1,10 +1,10 @@
-//! Stores receives that start later than the present event.
+//! Stores receives whose start is later than the present time of the simulation.
 //!
-//! The start of a receive only adds the receive to the list of its rank. This addition has no effect before the next message or receive
-//! of the rank. This module therefore stores the receive, and adds it to the list just before the next message or receive of the rank,
-//! if its start time has passed. Receives then need no events in the queue. The results are the same as with events under two
-//! conditions. First, no message of the rank waits for a receive, because such a message would finish the receive at its start. Second,
-//! the executor processes events in the order of their times.
+//! When a receive starts, the executor only adds the receive to the list of receives of its rank. Nothing reads this list before the
+//! next message or receive of the rank. This module therefore stores the receive first. Just before the next message or receive of the
+//! rank, it adds to the list all stored receives whose start time has passed. Receives then need no events in the queue. The results
+//! are the same as with events under two conditions. First, no message of the rank waits for a receive, because such a message would
+//! finish the receive at its start. Second, the executor processes events in the order of their times.
 
 use super::Executor;
 use super::event::{About, Event};
@@ -89,7 +89,8 @@ impl<C: Cursor> Executor<C> {
         });
     }
 
-    /// Called when a message of the rank waits for a receive. From now on, the rank's receives are events in the queue.
+    /// Called when a message has arrived at the rank and waits for a receive. Puts the stored receives of the rank into the queue as
+    /// events.
     pub(super) fn make_events(&mut self, rank: u32) {
         for Post { time, order, receive } in self.posts.take(rank) {
             let place = self.ops.keep(receive);

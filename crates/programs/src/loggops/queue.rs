@@ -1,18 +1,18 @@
 //! The queue of events: a radix heap in which the first events are sorted.
 //!
 //! # Source
-//! R. K. Ahuja, K. Mehlhorn, J. B. Orlin, R. E. Tarjan, "Faster algorithms for the shortest path problem" (J. ACM 37, 1990). The bucket
-//! of a time is the highest bit in which it differs from the first time.
+//! R. K. Ahuja, K. Mehlhorn, J. B. Orlin, R. E. Tarjan, "Faster algorithms for the shortest path problem" (J. ACM 37, 1990). The number
+//! of a time's bucket is the position of the highest bit in which the time differs from a base time.
 //!
 //! # Guarantees
 //! The queue returns events in the order of time, and at equal times in the order of their creation. A new event can be earlier than the
-//! last returned event. [`Queue::ahead`] returns one of the next events, so that the caller can prefetch its data.
+//! last returned event. [`Queue::ahead`] returns one of the next events, so that the caller can prefetch the data of this event.
 
 use super::event::Event;
 use std::collections::BinaryHeap;
 
-/// Length of the longest bucket that is sorted directly. The queue divides a longer bucket by time first, if its times
-/// differ.
+/// Largest number of events of a bucket that the queue sorts directly. If a larger bucket has different times, the queue first divides
+/// it into smaller buckets.
 const FEW: usize = 64;
 
 /// Number of buckets: one for each highest bit in which two times can differ, and one for equal times.
@@ -31,7 +31,7 @@ pub struct Queue {
     early: BinaryHeap<Event>,
     /// All events in buckets have this time or a later one.
     edge: u64,
-    /// The base time: an event's bucket follows from the highest bit in which its time differs from this time. At most `edge`.
+    /// The base time from which the buckets follow. It is at most `edge`.
     base: u64,
     buckets: [Bucket; BUCKETS],
     /// A bit mask of the non-empty buckets, without bucket 0: bit `k` is for bucket `k + 1`.
@@ -76,14 +76,13 @@ impl Queue {
         }
     }
 
-    /// Returns the event that the queue will return after `distance` other events, if no earlier event is added before.
+    /// Returns the event that the queue will return after `distance` other events, unless events that precede it are added.
     #[inline]
     pub fn ahead(&self, distance: usize) -> Option<&Event> {
         self.sorted.get(self.next + distance)
     }
 
-    /// Sorts the events of the first non-empty bucket: the next events. Removes and returns the first of
-    /// these events.
+    /// Sorts the events of the first non-empty bucket, which are the next events. Removes and returns the first of these events.
     fn refill(&mut self) -> Option<Event> {
         self.sorted.clear();
         self.next = 0;
@@ -101,7 +100,8 @@ impl Queue {
             for time in fresh.iter().chain(waited.iter()).map(Event::biased) {
                 (first, last) = (first.min(time), last.max(time));
             }
-            // the times of all later buckets differ from the new base in the same bit as from the old base
+            // events of later buckets stay in their buckets, because their times differ from the new base in the same highest bit as
+            // from the old base
             self.base = first;
             let is_ready = first == last || fresh.len() + waited.len() <= FEW;
             if is_ready {

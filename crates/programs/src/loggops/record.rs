@@ -4,7 +4,7 @@ use crate::form::{Program, RankProgram};
 use crate::rank::OpId;
 
 /// Start time of each operation \[units\], by rank and operation. `partners` has the rank and operation at the other end of
-/// each message. For an operation that is not a message, it has the operation's own rank and index.
+/// each message. For an operation without a message, `partners` has the operation's own rank and index.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     pub starts: Vec<Vec<i64>>,

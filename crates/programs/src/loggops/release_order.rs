@@ -2,7 +2,8 @@
 
 use crate::form::Kind;
 
-/// For more items than this number, the sort of the C++ library partitions the items before it uses insertion sort.
+/// If there are more items than this number, the sort of the C++ library partitions the items, and then uses insertion
+/// sort.
 const THRESHOLD: usize = 16;
 
 /// Position of a kind of operation in the order: sends, receives, computations.
@@ -16,8 +17,9 @@ fn rank_of(kind: Kind) -> u8 {
 }
 
 /// Sorts by kind. LogGOPSim sorts with `std::sort`, which changes the order of equal items if there are more than 16
-/// items. Finish times depend on this order, because it determines the first of many sends at the same time. The algorithm
-/// here is that of the GNU library: introsort with the median of three, an unguarded partition, then insertion sort.
+/// items. Finish times depend on this order, because it determines which of many simultaneous sends comes first. The
+/// algorithm here is that of the GNU library: introsort with the median of three, an unguarded partition, then insertion
+/// sort.
 pub fn sort<T: Copy>(items: &mut [T], kind: impl Fn(&T) -> Kind) {
     let less = |a: &T, b: &T| rank_of(kind(a)) < rank_of(kind(b));
     let depth = 2 * items.len().checked_ilog2().unwrap_or(0);
@@ -25,8 +27,9 @@ pub fn sort<T: Copy>(items: &mut [T], kind: impl Fn(&T) -> Kind) {
     items.sort_by_key(|item| rank_of(kind(item)));
 }
 
-/// Partitions the items until all parts are short. The three kinds split evenly, so in practice the depth never reaches
-/// its limit. If the depth reaches its limit, the rest keeps its order.
+/// Partitions the items until all parts are short. `depth` is the number of partitions that are still allowed. In
+/// practice it never reaches 0, because the items have only three kinds and split evenly. If it does, the remaining
+/// items keep their order.
 fn partition_all<T: Copy>(items: &mut [T], depth: u32, less: &impl Fn(&T, &T) -> bool) {
     let (mut end, mut depth) = (items.len(), depth);
     while end > THRESHOLD && depth > 0 {
@@ -37,8 +40,8 @@ fn partition_all<T: Copy>(items: &mut [T], depth: u32, less: &impl Fn(&T, &T) ->
     }
 }
 
-/// Moves the median of three to the front and partitions the rest around it. Returns the index at which the second part
-/// of the partition begins.
+/// Moves the median of three items to the front, and partitions the other items around this median. Returns the index at
+/// which the second part of the partition begins.
 fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize {
     let (a, b, c) = (1, items.len() / 2, items.len() - 1);
     let median = match (less(&items[a], &items[b]), less(&items[b], &items[c]), less(&items[a], &items[c])) {

@@ -2,8 +2,8 @@
 //!
 //! The request costs processor time at the sender and at the receiver. When a receive has matched the request, the receiver's
 //! interface replies. Then the sender's interface sends the data. The send finishes when the data have left, and the receive
-//! finishes when the data have arrived. These ends cost no processor time. Requests and replies have priority over data. They
-//! therefore do not wait for an interface, and do not occupy it.
+//! finishes when the data have arrived. The ends of the send and the receive cost no processor time. Requests and replies
+//! have priority over data. In this model they therefore neither wait for an interface nor occupy it.
 
 use super::nodes::Stage;
 use super::waiting::Needs;
@@ -12,8 +12,8 @@ use crate::form::Cursor;
 use crate::rank::{OpId, Ready};
 
 impl<C: Cursor> Executor<C> {
-    /// Handles the next event of a message. Returns the resources that the message needs, if a processor must handle
-    /// the message now.
+    /// Handles the next event of a message. If a processor must handle the message now, returns the resources that are
+    /// necessary for this.
     pub(super) fn progress(
         &mut self,
         nodes: Nodes,
@@ -26,8 +26,8 @@ impl<C: Cursor> Executor<C> {
             Stage::Whole | Stage::Request => return Some(Needs::Cpu),
             Stage::FirstByte => self.come_in(nodes, time, rank, place),
             Stage::Reply => self.send_data(nodes, time, rank, place),
-            // an event at the sender's rank is the end of the send, because the two ranks are on different nodes; the
-            // first data byte may have arrived
+            // sender and receiver are different ranks, so an event at the sender's rank is the end of the send. The stage can
+            // already be `Filled`, if the first data byte has arrived at the receiver
             Stage::Data | Stage::Filled if rank == message.from => self.complete(time, rank, message.sender, out),
             Stage::Data => self.come_in(nodes, time, rank, place),
             Stage::Filled => {

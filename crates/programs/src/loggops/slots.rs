@@ -7,8 +7,8 @@ use weft_units::prefetch::prefetch_whole;
 #[derive(Debug)]
 pub struct Slots<T> {
     records: Vec<T>,
-    /// The list of free places. The place that was freed last is at its end and is reused first, because its data are
-    /// still in the cache.
+    /// The list of free places. The place that was freed last is at the end of the list and is reused first, because
+    /// the data at this place are still in the cache.
     free: Vec<u32>,
 }
 

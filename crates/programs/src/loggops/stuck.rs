@@ -9,7 +9,8 @@ use std::fmt;
 /// Largest number of ranks and operations that the description lists.
 const NAMED: usize = 8;
 
-/// A receive without a message: its operation (`None` if it belongs to a collective), source and tag (`None`: any).
+/// A receive that waits for a message. `operation` is its index in the program, or `None` for a receive of a
+/// collective. `None` as source or tag means any.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Receive {
     pub operation: Option<u32>,

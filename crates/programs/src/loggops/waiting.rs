@@ -1,16 +1,16 @@
 //! Events that wait for the same processor and interface of a rank.
 //!
-//! They wait until both resources are free. Then the event that was created first begins. The event queue therefore needs only this
-//! first event, and the other events are parked in this module. LogGOPSim puts all waiting events into its queue again and again. The
-//! time for this grows with the square of the number of waiting events.
+//! The events wait until both resources are free. Then the event that was created first begins. The event queue therefore needs only
+//! this one event, and the other events are stored in this module ("parked"). LogGOPSim instead puts all waiting events back into
+//! its queue again and again. The time for this grows with the square of the number of waiting events.
 
 use super::event::Event;
 use std::collections::BinaryHeap;
 
-/// Value of `queued` if no event of the list is in the event queue.
+/// Value of [`List::queued`] if no event of the list is in the event queue.
 const NONE: u64 = u64::MAX;
-/// Largest number of lists. In a program with more processors and interfaces than this, events wait in the event queue,
-/// as in LogGOPSim.
+/// Largest number of lists. If the processors and interfaces of a program need more lists, events wait in the event queue, as in
+/// LogGOPSim.
 const MOST: usize = 1 << 22;
 
 /// Resources that an event needs: only a processor, or a processor and the sending or receiving side of an interface.

@@ -6,7 +6,8 @@ use crate::form::{Program, RankProgram};
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Returns the program for the recorded calls of all ranks, given in the order of the ranks.
+/// Returns the program for the recorded calls of all ranks. `recorders` has one recorder per rank,
+/// in the order of the ranks.
 pub fn assemble(mut recorders: Vec<Recorder>) -> Result<Converted, Refusal> {
     let created: Vec<_> = recorders.iter_mut().map(|recorder| std::mem::take(&mut recorder.created)).collect();
     let own: Vec<Option<u16>> = recorders.iter().map(|recorder| recorder.own).collect();
@@ -28,7 +29,7 @@ pub fn assemble(mut recorders: Vec<Recorder>) -> Result<Converted, Refusal> {
     Ok(Converted { program, assumptions })
 }
 
-/// Refuses messages to ranks that their communicator does not contain.
+/// Refuses messages whose receiver or sender is not in the communicator of the message.
 fn check_peers(recorders: &[Recorder], comms: &[Vec<crate::form::Comm>]) -> Result<(), Refusal> {
     for (rank, recorder) in recorders.iter().enumerate() {
         for op in recorder.calls.ops() {

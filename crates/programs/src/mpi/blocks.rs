@@ -1,5 +1,5 @@
-//! Finds the block sizes of collectives, which follow only from several ranks together, and replaces prefix sums by
-//! chains of messages.
+//! Finds the sizes of blocks in collectives whose blocks have different sizes, from the records of several ranks
+//! together. Replaces prefix sums by chains of messages.
 
 use super::Assumed;
 use super::recorder::{Problem, Recorder};
@@ -11,7 +11,7 @@ use weft_units::Refusal;
 /// First tag of the messages of prefix sums. It is above the tags of MPI, which end at 2^31 - 1.
 const CHAIN_TAG: u32 = 1 << 31;
 
-/// The information that an operation of a rank still needs from other ranks.
+/// An operation that needs information from other ranks, with the information that its own rank has.
 pub enum Blocks {
     /// The sizes of all blocks, or `None` if this rank does not know them.
     Known { index: u32, sizes: Option<Vec<u64>> },
@@ -40,7 +40,8 @@ fn comm_of(comms: &[Comm], op: &Op, rank: u32, ranks: u32) -> (u32, u32, u32) {
     })
 }
 
-/// Sets the block sizes of all collectives whose blocks have different sizes, and makes the messages of prefix sums.
+/// Completes the calls of all ranks: stores the block sizes of all collectives whose blocks have different sizes, and
+/// makes the messages of prefix sums.
 pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Result<(), Refusal> {
     let ranks = recorders.len() as u32;
     let mut found: HashMap<Place, Found> = HashMap::new();
@@ -90,7 +91,7 @@ pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Result<(), R
 }
 
 /// Returns the sizes of all blocks of each collective. Equal lists are stored once. Also returns the number of
-/// all-to-alls in which senders and receivers have different sizes.
+/// all-to-alls in which sender and receiver of a block have different sizes for the block.
 fn merged(found: HashMap<Place, Found>) -> (HashMap<Place, Arc<[u64]>>, u64) {
     let mut known: HashMap<Arc<[u64]>, Arc<[u64]>> = HashMap::new();
     let mut lists = HashMap::with_capacity(found.len());

@@ -5,7 +5,7 @@ use super::blocks::Blocks;
 use super::recorder::{Problem, Recorder};
 use crate::form::{Op, Operation, Request};
 
-/// The communicator of a collective. For a non-blocking collective, also the request with which it completes.
+/// The communicator of a collective. For a non-blocking collective, also the request that a later wait completes.
 #[derive(Debug, Clone, Copy)]
 pub struct On {
     pub comm: i64,
@@ -43,8 +43,8 @@ impl Recorder {
         self.place(Op::collective(operation, root, bytes, 0), on.into()).map(drop)
     }
 
-    /// Records a gather, scatter, all-gather or reduce-scatter with blocks of different sizes \[bytes\], if this rank knows
-    /// the sizes.
+    /// Records a gather, scatter, all-gather or reduce-scatter with blocks of different sizes \[bytes\]. `sizes` is `None`
+    /// if this rank does not know the sizes.
     pub fn blocks(
         &mut self,
         operation: Operation,

@@ -1,5 +1,5 @@
-//! Finds the ranks of each communicator. For each rank, a trace has the calls that created communicators. The members of a
-//! communicator follow only from the calls of all ranks together.
+//! Finds the ranks of each communicator. A trace has, for each rank, the calls with which the rank created communicators.
+//! The members of a communicator follow only from these calls of all ranks together.
 
 mod listed;
 mod unnamed;
@@ -60,7 +60,7 @@ pub struct Creation {
 /// A communicator of the program, with all its ranks.
 struct Whole {
     members: Arc<[u32]>,
-    /// The number that the communicator has at each of its ranks.
+    /// The number that the communicator has at each of its ranks, if it has one there.
     numbers: Vec<Option<u16>>,
     grid: Vec<u32>,
 }
@@ -71,11 +71,11 @@ type Ranks = (Vec<u32>, Vec<u32>);
 /// The state of the search for communicators, with the communicators found so far.
 struct Search<'a> {
     created: &'a [Vec<Creation>],
-    /// For each rank and each of its communicators: the creations that have this communicator as parent, and the number
-    /// of finished creations.
+    /// For each rank and each of its communicators: the indices of the creations that have this communicator as parent,
+    /// and how many of these creations were already done.
     from: Vec<HashMap<u16, (Vec<usize>, usize)>>,
     wholes: Vec<Whole>,
-    /// For each rank: the number that each of its communicators has in the program.
+    /// For each rank, a map from the number of a communicator at this rank to its index in `wholes`.
     known: Vec<HashMap<u16, usize>>,
 }
 
@@ -134,14 +134,14 @@ impl Search<'_> {
         self.wholes.push(Whole { members: members.into(), numbers, grid });
     }
 
-    /// Returns the next creation at a rank whose parent is the communicator with number `number` at this rank.
+    /// Returns the index of a rank's next creation that has communicator `number` of this rank as parent.
     fn next(&self, number: u16, rank: u32) -> Option<usize> {
         let (list, done) = self.from[rank as usize].get(&number)?;
         list.get(*done).copied()
     }
 
-    /// Does the next creation whose parent is communicator `place` of the program. Returns `false` if there is no next
-    /// creation, or if it cannot be done yet.
+    /// Adds the communicators of the next creation whose parent is communicator `place` of the program. Returns `false`
+    /// if there is no further creation, or if the creation depends on communicators that are not known yet.
     fn step(&mut self, place: usize) -> Result<bool, Refusal> {
         let whole = &self.wholes[place];
         let mut calls: Vec<(u32, usize)> = Vec::with_capacity(whole.members.len());
@@ -187,7 +187,7 @@ impl Search<'_> {
             How::Duplicate => vec![(whole.members.to_vec(), whole.grid.clone())],
             How::Split { .. } => split(calls.iter().map(how)),
             How::Group(_) => {
-                // ranks that are not in the group can pass any group to the call
+                // a rank that is not in the new communicator can pass a different group to the call
                 let mut parts: Vec<Vec<u32>> = Vec::new();
                 for (rank, how) in calls.iter().map(how) {
                     let How::Group(group) = how else { continue };
@@ -300,8 +300,8 @@ fn split<'a>(calls: impl Iterator<Item = (u32, &'a How)>) -> Vec<Ranks> {
     parts.into_iter().map(sorted).collect()
 }
 
-/// Returns the sub-grids of a grid: each contains the ranks with equal coordinates in the dimensions that are not kept.
-/// The last dimension varies fastest.
+/// Returns the sub-grids of a grid. The ranks of a sub-grid have equal coordinates in all dimensions that are not marked
+/// in `kept`. The last dimension varies fastest.
 fn rows(whole: &Whole, kept: &[bool]) -> Vec<Ranks> {
     let grid: Vec<u32> = whole.grid.iter().zip(kept).filter(|&(_, &kept)| kept).map(|(&width, _)| width).collect();
     let mut parts: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();

@@ -1,5 +1,5 @@
-//! Cancelled receives of a rank for which the trace does not record whether they got a message. These cancelled
-//! receives can match messages that other receives do not match.
+//! Cancelled receives of a rank, if the trace does not record whether they got a message. Such a receive can be the match of a message
+//! that no other receive matches.
 
 use crate::form::{Comm, Op};
 use std::collections::HashMap;
@@ -7,14 +7,15 @@ use std::collections::HashMap;
 /// The key of a receive: the communicator's number, the sender as a rank of the program, and the tag. `None` means any.
 type Wanted = (u32, Option<u32>, Option<u32>);
 
-/// Receives with the same key, in the order in which they completed. A binary tree stores the greatest size in each subtree. The
-/// cost of a search or a removal is therefore proportional to the height of the tree.
+/// Receives with the same key, in the order in which they completed. A binary tree over the receives stores the largest size in each
+/// subtree. A search or a removal therefore only visits the nodes on one path from the root to a leaf.
 #[derive(Debug, Default)]
 struct Group {
     /// The position of each receive among all receives of the rank.
     places: Vec<usize>,
-    /// The tree, stored as an array. The leaves are the sizes plus 1. They begin at `places.len()` rounded up to a power of two. The value
-    /// 0 means that there is no receive. The inner nodes, which precede the leaves, are maxima. Index 1 has the maximum of all.
+    /// The tree, stored as an array. The leaves have the sizes of the receives plus 1; 0 means that there is no receive. The leaves begin
+    /// at the index `places.len()`, rounded up to a power of two. Before the leaves are the inner nodes, each with the maximum of its two
+    /// children. The root is at index 1.
     sizes: Vec<u64>,
 }
 
@@ -35,7 +36,7 @@ impl Group {
         self.sizes.len() / 2
     }
 
-    /// Returns the leaf of the last receive that is large enough for a message.
+    /// Returns the leaf of the last receive that is large enough for a message of `bytes` bytes.
     fn last(&self, bytes: u64) -> Option<usize> {
         let mut node = 1;
         if *self.sizes.get(node)? <= bytes {
@@ -82,8 +83,9 @@ impl Late {
         Self { receives, groups }
     }
 
-    /// Removes and returns the receive that matches a message from rank `from` in communicator `number`. If several match, it is the last
-    /// one. This choice is safe: all messages that earlier receives need were sent before, with any matching of the recorded run.
+    /// Removes and returns the receive that matches a message from rank `from` in communicator `number`. If several receives match,
+    /// returns the last of them. This choice is safe: however the recorded run matched them, the messages that earlier receives need were
+    /// sent before.
     pub fn take(&mut self, from: u32, (number, tag, bytes): (u32, u32, u64)) -> Option<(u32, Op)> {
         let any = [Some(from), None].into_iter().flat_map(|from| [Some(tag), None].map(|tag| (number, from, tag)));
         let fit = any.filter_map(|wanted| {
@@ -134,7 +136,7 @@ mod tests {
         }
     }
 
-    /// A linear search would check 10^10 receives, which takes minutes.
+    /// 10^5 messages look for their receives among 10^5 receives. A linear search would check 10^10 receives, which takes minutes.
     #[test]
     fn a_hundred_thousand_messages_find_their_receives_among_as_many() {
         let count = 100_000;

@@ -10,7 +10,7 @@ use super::recorder::Recorder;
 /// The channel of a message: sender, receiver, communicator and tag.
 type Channel = (u32, u32, u32, u32);
 
-/// The operations of a channel, each as a rank and the operation's number there.
+/// The sends and receives of a channel, as indices in the calls of their rank. A send also has its size \[bytes\].
 #[derive(Default)]
 struct Ends {
     sends: Vec<(u32, u64)>,
@@ -18,8 +18,8 @@ struct Ends {
 }
 
 /// Gives each receive the size of its message. Replaces a send without a receive, or a receive without a send, by a
-/// computation of 0 ns. If a rank has a receive from any source or with any tag, all messages to this rank stay. This receive
-/// can match any message.
+/// computation of 0 ns. If a rank has a receive from any source or with any tag, messages to this rank are not replaced,
+/// because this receive could match each of them.
 pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions {
     let mut channels: HashMap<Channel, Ends> = HashMap::new();
     let mut open: HashSet<(u32, u32)> = HashSet::new();
@@ -61,7 +61,7 @@ pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions 
             *assumptions.entry(Assumed::ReceiveUnmatched).or_default() += 1;
         }
     }
-    // sorted, because the iteration order of the map is undefined
+    // the map `channels` has no defined order, so the sends without a receive are sorted
     alone.sort_unstable();
     let mut late: HashMap<u32, Late> = HashMap::new();
     for ((from, to, number, tag), index, bytes) in alone {
@@ -78,8 +78,8 @@ pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions 
     assumptions
 }
 
-/// Matches a send without a receive with a cancelled receive of rank `to` whose outcome is unknown. Returns `false` if no
-/// such receive matches.
+/// Searches a cancelled receive with unknown outcome that matches a send without a receive. If there is one, it becomes a
+/// receive of this message. Returns `false` if no cancelled receive matches.
 fn takes_late(
     recorder: &mut Recorder,
     late: &mut Late,

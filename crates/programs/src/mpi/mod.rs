@@ -1,7 +1,7 @@
 //! Makes programs from recorded MPI calls. The module does not depend on the file format of the tracer.
 //!
 //! A [`Recorder`] gets the calls of one rank in their order. [`assemble`] combines the ranks: it finds the members of communicators,
-//! the blocks of collectives of different sizes, and the message of each receive.
+//! the sizes of blocks in collectives, and the message of each receive.
 
 mod assemble;
 mod blocks;
@@ -24,16 +24,18 @@ weft_units::words! {
     /// Assumptions that a conversion makes for cases that the trace does not define.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Assumed {
-        /// A cancelled receive got no message. The same is assumed if its completion after a cancel has no status. The
-        /// receive becomes a computation of 0 ns.
+        /// A cancelled receive got no message, so it becomes a computation of 0 ns. The same is assumed if the trace has no status
+        /// for the completion of the cancelled receive.
         Cancelled = "cancelled",
-        /// A cancelled receive without a status matches a send without a receive: its message arrived before the cancel.
+        /// A cancelled receive without a status matches a send without a receive, because the message could arrive before the
+        /// cancel.
         CancelledLate = "cancelled_late",
-        /// No recorded call completes an operation. Therefore no operation waits for its end.
+        /// No recorded call completes an operation. Therefore no other operation waits for its end.
         NeverCompleted = "never_completed",
         /// A completion names a request without a recorded start. The completion is omitted.
         StartNotRecorded = "start_not_recorded",
-        /// A receive from any source or with any tag has no status in its completion. It matches the first message that fits.
+        /// A receive from any source or with any tag has no status in its completion. In the program, the receive matches the first
+        /// message that fits.
         WildcardKept = "wildcard_kept",
         /// A send has no recorded receive. It becomes a computation of 0 ns.
         SendUnmatched = "send_unmatched",
@@ -49,12 +51,12 @@ weft_units::words! {
         FileOpened = "file_opened",
         /// The tracer was switched off for a time. Calls and computations in this time are omitted.
         NotRecorded = "not_recorded",
-        /// MPI may have reordered the ranks of a grid. Here its ranks have the order of their parent.
+        /// MPI may have reordered the ranks of a grid. In the program they have the order of the parent communicator.
         NotReordered = "not_reordered",
-        /// A call was made by a thread other than the first of its rank. The calls of a rank have the order of the
+        /// A call was made by a thread other than the first of its rank. The program has the calls of a rank in the order of the
         /// file.
         Thread = "thread",
-        /// The sizes of senders and receivers in an all-to-all differ. The sizes of the receivers are used.
+        /// In an all-to-all, sender and receiver of a block have different sizes for the block. The size of the receiver is used.
         SizesOfReceivers = "sizes_of_receivers",
         /// A computation between two calls is measured in processor time. This does not include the time in which the rank did not
         /// have the processor.
@@ -64,11 +66,11 @@ weft_units::words! {
         WallClock = "wall_clock",
         /// The trace has no times. Its computations take no time.
         NoClock = "no_clock",
-        /// A collective has no size or no kind. It becomes a computation of the same duration.
+        /// The trace does not have the size or the kind of a collective. The collective becomes a computation of the same duration.
         NoSize = "no_size",
-        /// A computation has no duration. It takes no time.
+        /// The trace has no duration for a computation. The computation takes no time.
         NoDuration = "no_duration",
-        /// A dependency names an operation that is not in the trace. It is omitted.
+        /// A dependency names an operation that is not in the trace. The dependency is omitted.
         DependencyMissing = "dependency_missing",
         /// The control and data dependencies of a rank form a cycle, because a call contains its callees. The control dependency is
         /// omitted.
@@ -81,8 +83,7 @@ weft_units::words! {
 }
 
 impl Assumed {
-    /// Returns the clause that describes an assumption in messages. The clause is printed after the number of its
-    /// cases.
+    /// Returns the clause that describes an assumption in messages. Messages contain the number of cases before this clause.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Cancelled => "receives were cancelled: each became a computation of 0 ns",
@@ -143,7 +144,7 @@ pub struct Converted {
     pub assumptions: Assumptions,
 }
 
-/// An assumption as data: its code, the number of its cases, and the clause that describes it.
+/// An assumption for a report: its code, the number of its cases, and the clause that describes it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Note {
     pub code: &'static str,

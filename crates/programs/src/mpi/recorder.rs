@@ -7,7 +7,8 @@ use crate::form::{Calls, Op, Request};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 
-/// The numbers with which a trace format identifies the predefined communicators, and "no communicator".
+/// The numbers with which a trace format identifies the predefined communicators: of all ranks (`world`), of the rank itself,
+/// and "no communicator".
 #[derive(Debug, Clone, Copy)]
 pub struct Handles {
     pub world: i64,
@@ -25,7 +26,7 @@ pub enum Peer {
     Nobody,
 }
 
-/// The status of a completed receive, as the trace has it.
+/// The status of a completed receive, as recorded in the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     pub peer: Peer,
@@ -37,9 +38,10 @@ pub struct Completion {
 /// A request (`MPI_Request`) of the recorded program.
 #[derive(Debug, Clone, Copy)]
 struct Active {
-    /// The active operation; `None` if the message is to `MPI_PROC_NULL`, or if a persistent request is inactive.
+    /// The operation that is active; `None` if the peer of the message is `MPI_PROC_NULL`, or if a persistent request is
+    /// inactive.
     under_way: Option<Request>,
-    /// The operation of a persistent request.
+    /// The operation that each start of a persistent request starts again; `None` for other requests.
     again: Option<Option<Op>>,
     is_receive: bool,
     is_cancelled: bool,
@@ -52,7 +54,7 @@ pub type Problem = (String, String);
 pub struct Recorder {
     pub(super) calls: Calls,
     pub(super) created: Vec<Creation>,
-    /// Collectives that need block sizes from other ranks; prefix sums, which become messages.
+    /// Collectives for which the block sizes of other ranks are necessary, and prefix sums, which become messages.
     pub(super) blocks: Vec<Blocks>,
     /// The number of the communicator that contains only this rank.
     pub(super) own: Option<u16>,
@@ -67,8 +69,8 @@ pub struct Recorder {
     numbers: HashMap<i64, u16>,
     groups: HashMap<i64, Rc<Group>>,
     requests: HashMap<i64, Active>,
-    /// Active operations whose request number a later operation uses again, the oldest first. MPI can use the same
-    /// request for all sends that complete at once.
+    /// Operations that are still active although a later operation uses their request number again, the oldest first. This
+    /// happens because MPI can use one request for all sends that complete immediately.
     earlier: HashMap<i64, VecDeque<Active>>,
 }
 
@@ -112,8 +114,8 @@ impl Recorder {
         Ok(self.comms)
     }
 
-    /// Returns the number of a communicator. A communicator that no call creates also gets a number. It is refused
-    /// after the last call.
+    /// Returns the number of a communicator. A communicator that no recorded call creates also gets a number. After the last
+    /// call such a communicator is refused.
     pub(super) fn comm(&mut self, handle: i64) -> Result<u16, Problem> {
         if let Some(&number) = self.numbers.get(&handle) {
             return Ok(number);
@@ -228,7 +230,7 @@ impl Recorder {
         }
     }
 
-    /// Counts an operation that ends although no call completes it.
+    /// Counts the assumption for an operation that no call completes.
     fn lose(&mut self, active: &Active) {
         let Some(request) = active.under_way else { return };
         if active.is_cancelled {
@@ -269,8 +271,8 @@ impl Recorder {
         self.calls.wait(under_way);
     }
 
-    /// Records the completion of a request, for formats in which a program can also wait for a request that has already
-    /// ended.
+    /// Records the completion of a request, if the request is active. Formats use this function if their traces also contain
+    /// waits for requests that have already ended.
     pub fn complete_if_known(&mut self, request: i64) {
         if self.requests.contains_key(&request) {
             self.complete(request, None);
@@ -363,8 +365,9 @@ impl Recorder {
         Ok(())
     }
 
-    /// Records a call on a communicator for which the trace has only the number of its ranks, and the number of this
-    /// rank in it. Its creation is the one that matches these numbers, among those before its first call.
+    /// Records a call on a communicator for which the trace has only the number of its ranks, and the number of this rank in
+    /// it. The creation of the communicator must be the one that matches these numbers, among the creations before the first
+    /// such call.
     pub fn unnamed(&mut self, handle: i64, (place, size): (u32, u32), call: &str) -> Result<(), Problem> {
         let number = self.comm(handle)?;
         let known = self.unnamed.iter_mut().find(|unnamed| unnamed.number == number);
@@ -393,7 +396,7 @@ impl Recorder {
         self.groups.insert(new, Rc::new(group));
     }
 
-    /// Returns the group with a number. A group that was not made by a recorded call is empty.
+    /// Returns the group with a number. If no recorded call made the group, it is empty.
     pub fn group(&self, handle: i64) -> Rc<Group> {
         self.groups.get(&handle).cloned().unwrap_or_else(|| Rc::new(Group::Empty))
     }
@@ -432,8 +435,8 @@ mod tests {
         assert_eq!(recorder.assumptions[&Assumed::StartNotRecorded], 1);
     }
 
-    /// Checks an array of requests 0, 8, 16 and 24 with a correct count, and with a damaged count; 20 is not an address
-    /// of the array.
+    /// The array has the requests 0, 8, 16 and 24. All must be completed with a correct count and with a damaged count.
+    /// Request 20 is not in the array.
     #[test]
     fn an_array_of_requests_is_completed_whatever_its_count() {
         for count in [4, i64::MAX] {

@@ -4,7 +4,7 @@ use crate::form::{Cursor, When};
 use std::collections::HashMap;
 use weft_units::prefetch::prefetch_first_line;
 
-/// Numbers of edges per operation: of unsatisfied edges (dense), or of satisfied edges (sparse).
+/// Number of edges of each operation: the dense form counts unsatisfied edges, the sparse form satisfied edges.
 #[derive(Debug, Clone)]
 pub enum Counters {
     /// A number for every operation, if the program is in memory.

@@ -51,7 +51,8 @@ fn read_queue<T: Copy>(from: &mut Numbers<'_>, item: impl Fn(u64) -> T) -> Optio
 }
 
 impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
-    /// Returns the state of the rank between two calls. `number` returns the number of a message.
+    /// Returns the state that the rank has between two calls of the machine. `number` converts the caller's handle of a
+    /// message to a number.
     pub fn state(&self, number: impl Fn(Handle) -> u64) -> Vec<u64> {
         let mut state = vec![u64::from(self.finished)];
         match &self.remaining {
@@ -105,7 +106,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         from.0.is_empty().then_some(())
     }
 
-    /// Reads an active collective. Its messages are not stored, because the rules give them again.
+    /// Reads an active collective. Its messages are not in the stored state, because the rules create the same messages
+    /// again.
     fn expansion_of(&mut self, from: &mut Numbers<'_>) -> Option<Expansion> {
         let (parent, left) = (from.small()?, from.next()? as usize);
         if parent >= self.cursor.len() {

@@ -10,8 +10,8 @@ const ANY: u32 = u32::MAX;
 /// The key by which messages and receives are matched. A source or tag with all bits set is a wildcard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
-    /// The context. Messages of different contexts never match. The context is 0 for all ranks; communicators and
-    /// collectives have other numbers.
+    /// The context is a number that separates messages: messages and receives of different contexts never match. The
+    /// communicator of all ranks has context 0. Other communicators, and collectives, have other numbers.
     pub context: u32,
     pub source: u32,
     pub tag: u32,
@@ -28,7 +28,8 @@ impl Key {
     }
 }
 
-/// A queue of receives that wait for messages, or of messages that wait for receives, in the order of their arrival.
+/// A queue of receives that wait for messages, or of messages that wait for receives. Items are in the order in
+/// which they were added.
 #[derive(Debug, Clone)]
 pub struct Queue<T> {
     items: VecDeque<(Key, T)>,
@@ -64,7 +65,7 @@ impl<T: Copy> Queue<T> {
     /// Prefetches the first items of the queue.
     #[inline]
     pub fn bring(&self) {
-        // an empty list can have no memory
+        // an empty list may have no memory that could be prefetched
         if !self.items.is_empty() {
             prefetch_first_line(self.items.as_slices().0, 0);
         }
@@ -78,7 +79,7 @@ impl<T: Copy> Queue<T> {
         self.items.is_empty()
     }
 
-    /// Keys and items, in the order of their arrival.
+    /// Returns the keys and items in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (Key, T)> {
         self.items.iter().copied()
     }

@@ -1,11 +1,11 @@
-//! The state machine of one rank. It determines which operations can start. The machine has no clock, and does no input or
+//! The state machine of one rank. The machine determines which operations can start. The machine has no clock, and does no input or
 //! output.
 //!
 //! The caller is the LogGOPS executor or a network engine. The caller calls [`Machine::start`], [`Machine::finish`], [`Machine::post`]
 //! for a receive, and [`Machine::arrive`] for a message. The machine returns [`Ready`] operations, and matches of messages and receives.
-//! The caller decides when a send has finished: an eager send when it has left the rank, a rendezvous send when its receive has matched.
-//! The machine never returns a collective to the caller. When a collective can start, the machine expands it into messages. The machine
-//! deletes these messages when all have finished.
+//! The caller decides when a send has finished. An eager send has finished when it has left the rank. A rendezvous send has finished
+//! when its receive has matched. The machine never returns a collective to the caller. When a collective can start, the machine expands
+//! it into messages. The collective has finished when all its messages have finished.
 
 mod counters;
 mod kept;
@@ -28,7 +28,8 @@ impl OpId {
         Self((expansion as u64) << 32 | u64::from(index))
     }
 
-    /// 0 for an operation of the program itself. For an active collective, its index plus 1.
+    /// Returns 0 if the operation belongs to the program itself. Otherwise returns the index of its collective in the list `expansions` of
+    /// the machine, plus 1.
     fn expansion(self) -> usize {
         (self.0 >> 32) as usize
     }
@@ -57,7 +58,7 @@ impl OpId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     pub id: OpId,
-    /// The operation. Its peer is a rank of the program, for operations of any communicator.
+    /// The operation. Its peer is a rank of the program, also if the operation uses another communicator than that of all ranks.
     pub op: Op,
     /// Messages of different contexts never match.
     pub context: u32,
@@ -73,7 +74,7 @@ impl Ready {
         }
     }
 
-    /// True for a receive of a collective: its start does not release another operation.
+    /// True for a receive of a collective. No other operation waits for the start of such a receive.
     #[inline]
     pub(crate) fn is_only_posted(&self) -> bool {
         self.op.kind() == Kind::Receive && self.id.in_program().is_none()
@@ -122,7 +123,8 @@ impl Expansion {
         call.tagged(0)
     }
 
-    /// Expands operation `parent` of the program, a collective that has begun. `comms` has the communicators of the rank.
+    /// Makes the expansion of operation `parent` of the program, which is a collective that has begun. `ops` has the messages of the
+    /// collective. `comms` has the communicators of the rank.
     fn new(ops: Arc<Ops>, (parent, call): (u32, Op), comms: &[Comm]) -> Self {
         let (remaining, left) = (ops.predecessor_counts().to_vec(), ops.len());
         let comm = usize::from(call.comm()).checked_sub(1).map(|place| &comms[place]);
@@ -157,13 +159,14 @@ impl Expansion {
     }
 }
 
-/// Limits for the ended collectives that a rank stores for the next collective of the same form: the operations of such a collective,
-/// and the number of such collectives. Ranks share the operations, so each rank needs less than 1 KB of additional data.
+/// A rank stores ended collectives, because the next collective of the same form can use the same messages. `MOST_SPARE_OPS` limits the
+/// operations of such a collective, and `MOST_SPARE` the number of such collectives. Ranks share the operations, so each rank needs less
+/// than 1 KB of additional data.
 const MOST_SPARE_OPS: usize = 32;
 const MOST_SPARE: usize = 4;
 
 /// Distance from the present operation to the one that [`Machine::bring_later`] prefetches [operations]. A cache line has 2 or 3
-/// operations, so this distance is more than a line.
+/// operations, so the prefetched operation is in a later cache line.
 const LATER: u32 = 4;
 
 /// The state machine of a rank of a program. `Handle` is the type of the caller's data about a message. The fields that each
@@ -173,7 +176,7 @@ const LATER: u32 = 4;
 pub struct Machine<C, Handle> {
     cursor: C,
     remaining: Counters,
-    /// Collectives that can start, and operations of collectives that have finished.
+    /// Collectives that can start but are not yet expanded.
     work: Vec<OpId>,
     finished: u32,
     me: u32,
@@ -185,8 +188,8 @@ pub struct Machine<C, Handle> {
     comms: Vec<Comm>,
     rules: Arc<Rules>,
     ranks: u32,
-    /// Records of collectives that have begun or ended since the last [`Machine::take_noted`]; `None` unless the caller
-    /// requested them.
+    /// Records of collectives that have begun or ended since the last call of [`Machine::take_noted`]; `None` unless the caller requested
+    /// records.
     noted: Option<Vec<Noted>>,
 }
 
@@ -222,13 +225,13 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// Lets the machine record from now on when collectives begin and end. The caller must take the records after each
-    /// call.
+    /// From now on the machine records when collectives begin and end. The caller must call [`Machine::take_noted`] after each call of the
+    /// machine.
     pub fn note_collectives(&mut self) {
         self.noted = Some(Vec::new());
     }
 
-    /// Calls `each` with the records since the last call of this function.
+    /// Removes the records that were made since the last call of this function, and calls `each` with them.
     pub fn take_noted(&mut self, each: impl FnMut(Noted)) {
         self.noted.iter_mut().flat_map(|noted| noted.drain(..)).for_each(each);
     }
@@ -269,8 +272,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.settle(out);
     }
 
-    /// Called when a receive has started. Returns the matching message if it has arrived. Otherwise the receive waits
-    /// for it.
+    /// Called when a receive has started. Returns the matching message if it has arrived. Otherwise the receive waits for such a message.
     pub fn post(&mut self, receive: &Ready) -> Option<Handle> {
         let key = receive.receive_key();
         let taken = self.unexpected.take(key);
@@ -280,8 +282,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         taken
     }
 
-    /// Called when a message has arrived. Returns the matching receive if it has started. Otherwise the message waits
-    /// for it.
+    /// Called when a message has arrived. Returns the matching receive if it has started. Otherwise the message waits for such a receive.
     pub fn arrive(&mut self, key: Key, message: Handle) -> Option<OpId> {
         let taken = self.posted.take(key);
         if taken.is_none() {
@@ -290,7 +291,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         taken
     }
 
-    /// Prefetches lists of this machine for a call that follows soon.
+    /// Prefetches the lists that the next call of this machine reads.
     #[inline]
     pub fn bring_lists(&self) {
         self.cursor.bring_places();
@@ -309,8 +310,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    /// Prefetches the data of a later operation of the program. The choice assumes that operations finish in their
-    /// order.
+    /// Prefetches the data of a later operation of the program. The choice assumes that operations finish in the order of their indices.
     #[inline]
     pub fn bring_later(&self, id: OpId) {
         if let Some(index) = id.in_program() {
@@ -373,8 +373,8 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         &self.cursor
     }
 
-    /// Counts one edge as satisfied at each successor of operation `index` of the program, and releases successors without further
-    /// edges. The caller gets the released operations, except for collectives, which the machine expands.
+    /// Counts one edge as satisfied at each operation that waits for operation `index` of the program. Releases those that have no further
+    /// unsatisfied edges. The caller gets the released operations, except for collectives, which the machine expands.
     #[inline]
     fn satisfy(&mut self, index: u32, when: When, out: &mut Vec<Ready>) {
         let Self { cursor, remaining, comms, work, .. } = self;
@@ -420,7 +420,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.noted.iter_mut().for_each(|noted| noted.push(Noted { index, has_ended }));
     }
 
-    /// Handles the end of a collective.
+    /// Removes a collective that has ended. A small collective is stored for the next collective of the same form.
     fn put_aside(&mut self, place: usize) {
         let Some(ended) = self.expansions[place].take().filter(|ended| ended.ops.len() <= MOST_SPARE_OPS) else {
             return;
@@ -431,7 +431,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         self.spare.push(ended);
     }
 
-    /// Returns the expansion of a collective of the program, when the collective begins.
+    /// Returns the expansion of a collective that begins. Uses a stored collective of the same form, if there is one.
     fn expansion(&mut self, parent: u32, call: Op) -> Expansion {
         let form = Expansion::form(&call);
         if let Some(place) = self.spare.iter().rposition(|spare| Expansion::form(&spare.call) == form) {
@@ -474,14 +474,14 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     }
 }
 
-/// Releases an operation of the program: appends it to `out` for the caller, or to the collectives that can start.
+/// Releases an operation of the program: appends a computation or message to `out` for the caller, and a collective to `collectives`.
 #[inline]
 fn release(index: u32, op: &Op, comms: &[Comm], collectives: &mut Vec<OpId>, out: &mut Vec<Ready>) {
     let id = OpId::new(0, index);
     match op.kind() {
         Kind::Compute | Kind::Send | Kind::Receive => {
-            // the operation is copied directly to its place in the list, because a copy in between takes the time of several
-            // operations of a processor
+            // the operation is copied directly into the list `out`: a copy through a local variable would take several more processor
+            // instructions
             out.push(Ready { id, op: *op, context: 0 });
             if op.comm() != 0
                 && let Some(last) = out.last_mut()

@@ -4,16 +4,16 @@ use crate::form::{Draft, Kind, Op, Ops, Program, RankProgram, When};
 use crate::loggops::{Failure, Parameters, run_recorded};
 use weft_units::Refusal;
 
-/// Begin and end of the window \[ns\]. The times are those of the LogGOPS executor.
+/// Begin and end of the window \[ns\], on the clock of the LogGOPS executor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
     pub from_ns: f64,
     pub to_ns: f64,
 }
 
-/// Returns the operations of a program without collectives that start within a window. If only the send or only the receive
-/// of a message is in the window, a computation of 0 ns with the same dependencies replaces it. Also returns the number of
-/// these replacements.
+/// Returns the operations of a program without collectives that start within a window. If the window contains only the send
+/// or only the receive of a message, a computation of 0 ns with the same dependencies replaces this send or receive. Also
+/// returns the number of these replacements.
 pub fn cut(program: &Program, at: Parameters, window: Window) -> Result<(Program, u64), Failure> {
     if window.from_ns >= window.to_ns {
         let what = format!("the window begins at {} ns and ends at {} ns", window.from_ns, window.to_ns);
@@ -98,7 +98,8 @@ mod tests {
         };
         let (part, halves) = cut(&Program { ranks }, at, Window { from_ns: 5.0, to_ns: 200.0 }).unwrap();
         let text = String::from_utf8(Goal.write(&part).unwrap()).unwrap();
-        // the second receive starts at 120, when the first message has been processed. The first receive starts at 0
+        // the second receive of rank 1 is in the window, because it starts at 120, when the first message has been
+        // processed. The first receive is not, because it starts at 0
         let wanted = "num_ranks 2\n\nrank 0 {\nl1: calc 50\nl2: send 1b to 1 tag 1\nl2 requires l1\n}\n\nrank 1 {\n\
                       l1: recv 1b from 0 tag 1\n}\n";
         assert_eq!((text.as_str(), halves), (wanted, 0));

@@ -9,8 +9,8 @@ use weft_units::Refusal;
 /// memory.
 const MOST: usize = 100_000_000;
 
-/// The tags that are chosen for the messages of communicators and collectives. These tags must differ from the tags of
-/// other messages.
+/// Chooses the tags of messages that come from collectives or from other communicators than that of all ranks. In the
+/// communicator of all ranks, these tags must differ from the tags that the program already uses.
 struct Tags {
     known: HashMap<(u32, u32), u32>,
     next: u32,
@@ -74,7 +74,8 @@ pub fn lower(program: &Program, rules: &Rules) -> Result<Program, Refusal> {
 
 fn lower_rank(ranks: u32, rank: u32, of: &RankProgram, rules: &Rules, tags: &mut Tags) -> Result<Ops, Refusal> {
     let mut draft = Draft::default();
-    // first and last new operation of each old operation; the two differ only for collectives
+    // index of the first and of the last new operation that replace each old operation. The two indices differ only
+    // for collectives
     let mut ends: Vec<(u32, u32)> = Vec::with_capacity(of.ops.len());
     for op in of.ops.ops() {
         ends.push(match op.kind() {
@@ -101,7 +102,7 @@ fn lower_rank(ranks: u32, rank: u32, of: &RankProgram, rules: &Rules, tags: &mut
     Ok(draft.unchecked())
 }
 
-/// Returns the number of a rank's communicator in the program.
+/// Returns the number that a rank's communicator has in the program.
 fn number_of(of: &RankProgram, comm: u16) -> u32 {
     usize::from(comm).checked_sub(1).map_or(0, |place| of.comms[place].number)
 }
@@ -195,8 +196,8 @@ mod tests {
         let [plain, flat] = [program(), lowered].map(|program| loggops::run(&program, &rules, at).unwrap());
         assert_eq!(plain.finish, flat.finish);
         assert_eq!((plain.messages, plain.bytes), (flat.messages, flat.bytes));
-        // recursive doubling sends 2 messages per rank among 4 ranks, and 1 among 2 ranks; each rank also sends one
-        // other message
+        // recursive doubling sends 2 messages per rank among 4 ranks, and 1 message per rank among 2 ranks. Each rank
+        // also sends one message outside of collectives
         assert_eq!((plain.messages, plain.bytes), (4 * (2 + 1 + 1), 4 * (200 + 100 + 8)));
     }
 }

@@ -15,7 +15,7 @@ const MOST: u64 = 100_000_000;
 pub enum Placement {
     /// `per_node` consecutive ranks are on each node.
     Linear { per_node: u32 },
-    /// Like `Linear`, but with the ranks in a random order.
+    /// Like `Linear`, but with the ranks in a random order instead of the order of their numbers.
     Random { per_node: u32, seed: u64 },
     /// A list with the node of each rank.
     Given(Vec<u32>),
@@ -64,7 +64,7 @@ impl Placement {
 /// collectives.
 pub fn place(program: &Program, placement: &Placement, nodes: Option<u32>) -> Result<Program, Refusal> {
     let (places, count) = placement.nodes(program.len(), nodes)?;
-    // far more nodes than ranks are refused, because they would waste memory
+    // a number of nodes far above the number of ranks is refused, because idle nodes would waste memory
     if u64::from(count) > 64 * u64::from(program.len()) + 65_536 {
         let what = format!("{count} nodes are too many for {} ranks: most nodes would be idle", program.len());
         let help = match nodes {
@@ -103,8 +103,8 @@ pub fn place(program: &Program, placement: &Placement, nodes: Option<u32>) -> Re
     Ok(Program { ranks })
 }
 
-/// Returns an operation of `rank`, with the node of its peer as peer. If nodes have several ranks, the tag of a message
-/// identifies the ranks.
+/// Returns an operation of `rank` for the placed program, in which peers are nodes. If nodes have several ranks, the
+/// new tag of a message identifies the sending rank, the receiving rank and the old tag.
 fn moved(
     op: &Op,
     rank: u32,

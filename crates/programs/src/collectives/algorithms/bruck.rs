@@ -50,7 +50,8 @@ impl Expands for Bruck {
                 }
                 Operation::AllToAll => {
                     let far = move || (1..n).filter(move |offset| offset & distance > 0);
-                    // a rank has a block after earlier rounds have moved it by the lower bits of its offset
+                    // `offset` is the distance from the sender of a block to its receiver. Earlier rounds have moved the block by the
+                    // lower bits of this offset, so the block now is at `holder`
                     let held = |holder: u32| {
                         far().map(move |offset| {
                             let from = (holder + n - offset % distance) % n;

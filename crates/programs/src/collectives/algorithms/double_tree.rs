@@ -40,8 +40,8 @@ pub struct DoubleTree {
     pub segment: Option<Bytes>,
 }
 
-/// Returns the parent of a rank in the first tree: the lowest set bit of its number moves up by one place. If this number is beyond
-/// the last rank, the lowest set bit is cleared instead.
+/// Returns the parent of a rank in the first tree. The number of the parent is the number of the rank, with its lowest set bit moved up
+/// by one place. If no rank has this number, the lowest set bit is cleared instead.
 fn parent(rank: u32, ranks: u32) -> Option<u32> {
     let bit = 1u32.checked_shl(rank.trailing_zeros())?;
     let up = rank ^ bit | bit << 1;

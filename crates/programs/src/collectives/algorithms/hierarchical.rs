@@ -9,8 +9,9 @@
 //!
 //! # Guarantees
 //! The all-reduce has three parts. First, each node does a reduce-scatter on a ring of its ranks. Second, the ranks with the same
-//! index in all nodes do an all-reduce on a ring. Third, each node does an all-gather. Between nodes, a rank sends 1/`node` of the
-//! bytes that it sends on a flat ring.
+//! index in all nodes do an all-reduce on a ring. Third, each node does an all-gather. The ranks of a node share the messages
+//! between nodes: between nodes, a rank sends about 1/`node` of the bytes that it would send in an all-reduce on one ring of all
+//! ranks.
 //!
 //! # Not modelled
 //! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
@@ -67,7 +68,8 @@ impl Expands for Hierarchical {
         };
         let mut rounds = inside.reduce_scatter(share, 0, 0, steps);
         rounds = across.reduce_scatter(part_of_own, 0, rounds, steps);
-        // parts can differ by a byte, so ranks at different positions can have used different numbers of rounds
+        // parts can differ by a byte, so ranks at different positions can have used different numbers of rounds. The all-gather
+        // therefore begins at a round number that is above the rounds of all ranks
         rounds = across.all_gather(part_of_own, rounds.max(4 * call.ranks), steps);
         inside.all_gather(share, rounds, steps);
     }

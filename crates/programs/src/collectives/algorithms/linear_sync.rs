@@ -4,11 +4,12 @@
 //! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives).
 //!
 //! # Parameters
-//! `first`: size of the first message of each rank \[bytes\]; the second message has the rest of the data.
+//! `first`: size of the first message of each rank to the root \[bytes\]; the second message has the rest of the
+//! rank's data.
 //!
 //! # Guarantees
-//! The root requests the data of a rank with a message of 1 byte. The root sends the next request when the first
-//! message of the present rank has arrived.
+//! The root requests the data of a rank with a message of 1 byte. The root sends the request to the next rank when
+//! the first message of this rank has arrived.
 //!
 //! # Not modelled
 //! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.

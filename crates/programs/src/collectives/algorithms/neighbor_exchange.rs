@@ -45,7 +45,8 @@ impl Expands for NeighborExchange {
         let is_even = me.is_multiple_of(2);
         let neighbours = if is_even { [call.ahead(1), call.behind(1)] } else { [call.behind(1), call.ahead(1)] };
         let first = if is_even { me } else { neighbours[0] };
-        // number of ranks by which the first block from each neighbour changes per round
+        // number of blocks by which the index of the first received block moves from one round to the next, for each of the two
+        // neighbours
         let moves = if is_even { [2, n - 2] } else { [n - 2, 2] };
         let mut from = [first; 2];
         steps.receive(neighbours[0], 0, Into::Copy, std::iter::once(call.block(neighbours[0].into())));

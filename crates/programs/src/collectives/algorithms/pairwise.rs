@@ -8,8 +8,8 @@
 //! None.
 //!
 //! # Guarantees
-//! An all-to-all among n ranks takes n - 1 steps. In step s each rank sends to the rank that is s ahead, and receives
-//! from the rank that is s behind.
+//! An all-to-all or all-gather among n ranks takes n - 1 steps. In step s each rank sends to the rank that is s ahead,
+//! and receives from the rank that is s behind. A barrier needs exactly 2 ranks.
 //!
 //! # Not modelled
 //! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.

@@ -9,9 +9,9 @@
 //!
 //! # Guarantees
 //! All-reduce and barrier among n ranks: p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs. In each
-//! pair, a rank sends its data to the other rank, and does not take part in the rounds. The remaining p ranks exchange the whole vector
-//! with rank xor 2^k in log2 p rounds. At the end, the ranks of each pair share the result. All-gather needs a power of 2 as the number
-//! of ranks: round k exchanges 2^k blocks.
+//! pair, one rank sends its data to the other rank, and does not take part in the rounds. The remaining p ranks are numbered from 0. In
+//! round k of log2 p rounds, the rank with number r exchanges the whole vector with number r xor 2^k. At the end, the other rank of
+//! each pair gets the result. All-gather needs a power of 2 as the number of ranks; in round k, ranks exchange 2^k blocks.
 //!
 //! # Not modelled
 //! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.

@@ -7,9 +7,10 @@
 //! None.
 //!
 //! # Guarantees
-//! For n ranks, p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs. In each pair, a rank
-//! sends its data to the other rank, and does not take part in the rounds. The remaining p ranks exchange half of their
-//! data with ranks at the distances p/2, p/4, ..., 1. At the end, the ranks of each pair share the result.
+//! For n ranks, p is the largest power of 2 that is at most n. The first 2 (n - p) ranks form pairs. In each pair, one
+//! rank sends its data to the other rank, and does not take part in the rounds. The remaining p ranks exchange half of
+//! their data with ranks at the distances p/2, p/4, ..., 1. At the end, the other rank of each pair gets its block of
+//! the result.
 //!
 //! # Not modelled
 //! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
@@ -39,7 +40,8 @@ impl Expands for RecursiveHalving {
         let power = 1u32 << call.ranks.ilog2();
         let folded = call.ranks - power;
         let whole = || std::iter::once(crate::collectives::tree::whole(call));
-        // returns the blocks that belong to the numbers `first..end` among the p ranks
+        // returns the blocks of the ranks with the numbers `first..end` among the p ranks of the rounds, and the
+        // blocks of their partners in pairs
         let range = |first: u32, end: u32| {
             let begin = |number: u32| if number < folded { 2 * number } else { number + folded };
             (begin(first)..begin(end)).map(|rank| call.share(rank))

@@ -1,8 +1,9 @@
 //! A ring: each rank sends only to the next rank.
 //!
 //! # Source
-//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives). The function `ring` of NCCL's all-reduce, all-gather
-//! and reduce-scatter. P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009).
+//! The implementation in Open MPI 1.6.5 (component `tuned` of its collectives). NCCL's function `ring`, which it uses for
+//! all-reduce, all-gather and reduce-scatter. P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+//! workstations" (JPDC 2009).
 //!
 //! # Parameters
 //! `segment`: size of a segment of each block \[bytes\] while an all-reduce or reduce-scatter sums it (default: the whole block).
@@ -64,8 +65,9 @@ impl Circle<'_> {
         (self.me + 2 * self.len() - by) % self.len()
     }
 
-    /// Adds messages that sum blocks around the ring. At the end, position p has the sum of block p. Numbers of rounds begin at
-    /// `rounds`. Ranks send a block in segments of at most `segment` bytes (0: the whole block).
+    /// Adds messages that sum blocks around the ring. At the end, position p has the sum of block p. The first round has the number
+    /// `rounds`. Returns a round number above all of them. Ranks send a block in segments of at most `segment` bytes (0: the whole
+    /// block).
     pub fn reduce_scatter(&self, block: impl Fn(usize) -> Piece, segment: u64, rounds: u32, steps: &mut Steps) -> u32 {
         let longest = (0..self.len()).map(|place| block(place).bytes).max().unwrap_or(0);
         let segment = if segment == 0 { longest.max(1) } else { segment };

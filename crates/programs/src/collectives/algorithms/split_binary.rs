@@ -8,8 +8,8 @@
 //!
 //! # Guarantees
 //! The root sends the first half of the vector down a binary tree of the first half of the ranks. The root sends the second half down a
-//! tree of the other ranks. Rank k of each tree then sends its half to rank k of the other tree. A rank without a partner in the other
-//! tree gets the second half from the root.
+//! tree of the other ranks. Rank k of each tree then sends its half to rank k of the other tree. If the first tree has one rank more
+//! than the second, its last rank has no partner, and gets the second half from the root.
 //!
 //! # Not modelled
 //! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.
@@ -35,7 +35,7 @@ pub struct SplitBinary {
     pub segment: Bytes,
 }
 
-/// First number of the messages in the second tree; `EXCHANGE` is the first number in the exchange of halves.
+/// First round number of the messages in the second tree; `EXCHANGE` is the first round number in the exchange of halves.
 const SECOND: u32 = 1 << 30;
 const EXCHANGE: u32 = 1 << 31;
 

@@ -7,8 +7,8 @@
 //!
 //! # Parameters
 //! `node`: number of accelerators of a node \[count\] (default: 8). `bus`: bus bandwidth of a ring \[bytes per s\] (default:
-//! 370 GB/s, the bandwidth of 8 interfaces of 400 Gb/s). `hierarchical`: whether an all-reduce runs first inside nodes, and
-//! then between nodes (default: no).
+//! 370 GB/s, about the bandwidth of 8 interfaces of 400 Gb/s). `hierarchical`: whether an all-reduce runs first inside
+//! nodes, and then between nodes (default: no).
 //!
 //! # Guarantees
 //! All-reduce: ring or double tree, each with three protocols. The table chooses the combination with the smallest estimated
@@ -34,7 +34,7 @@ use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Ring or tree, as NCCL chooses by its estimate of the times.
+/// Ring or tree: the one that is faster by NCCL's estimate of the times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nccl {
@@ -64,13 +64,14 @@ impl Default for Nccl {
     }
 }
 
-/// A protocol of NCCL: its latencies \[us\] for tree and ring, and the shares of the bandwidth that tree and ring reach.
-/// The latencies are: a base, a hop inside of a node, and a hop of the network.
+/// A protocol of NCCL: its latencies \[us\] for tree and ring, and the shares of the bandwidth that tree and ring reach. The three
+/// latencies are: a constant, a hop inside a node, and a hop between nodes.
 struct Protocol {
     tree: [f64; 3],
     ring: [f64; 3],
     efficiency: [f64; 2],
-    /// Largest chunk of a tree \[bytes\]. It is one of the 8 steps of a buffer, without the flags of the protocol.
+    /// Largest chunk of a tree \[bytes\]. A buffer of the protocol has 8 parts (NCCL's steps). A chunk is one of these parts, without the
+    /// flags of the protocol.
     chunk: u64,
     /// True if short vectors have smaller chunks.
     adapts: bool,
@@ -112,7 +113,7 @@ fn best(time: impl Fn(&Protocol) -> f64) -> (&'static Protocol, f64) {
 }
 
 impl Nccl {
-    /// Returns the number of ranks of a node, and the number of nodes.
+    /// Returns the number of ranks per node, and the number of nodes.
     fn nodes(&self, call: &Call) -> (u32, u32) {
         let in_node = call.ranks.min(self.node.max(1));
         (in_node, call.ranks.div_ceil(in_node))
@@ -168,7 +169,7 @@ impl Nccl {
     }
 }
 
-/// Size of a segment, which is one of the 8 steps of a buffer of 4 MiB.
+/// Size of a segment: one of the 8 parts of a buffer of 4 MiB.
 const SEGMENT: Bytes = Bytes(512 << 10);
 /// Number of trees of a double tree. Each tree is a channel with half of the vector.
 const TREES: u64 = 2;
@@ -200,9 +201,10 @@ mod tests {
 
     #[test]
     fn latencies_on_64_nodes_are_those_worked_out_by_hand() {
-        // The vector has a few bytes, so the bandwidth has almost no effect on the estimates. Tree with LL: 6.8 + 2 (7 *
-        // 0.6 + 6 * 5) = 75.2 us. Ring with LL: 2 * 511 = 1,022 steps, 126 of them between nodes: 6.6 + 896 * 0.6 + 126 *
-        // 2.7 = 884.4 us.
+        // The vector has a few bytes, so the bandwidth has almost no effect on the estimates. Tree with LL: the constant
+        // 6.8, and up and down again 7 hops of 0.6 inside a node and 6 hops of 5 between nodes: 6.8 + 2 (7 * 0.6 + 6 * 5)
+        // = 75.2 us. Ring with LL: 2 * 511 = 1,022 steps, 126 of them between nodes: 6.6 + 896 * 0.6 + 126 * 2.7 = 884.4
+        // us.
         let [tree, ring] = Nccl::default().estimates(&call(512, 0)).map(|(_, time)| time);
         assert!((tree - 75.2).abs() < 1e-9 && (ring - 884.4).abs() < 1e-9, "{tree} {ring}");
     }

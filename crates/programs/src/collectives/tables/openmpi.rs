@@ -1,18 +1,18 @@
 //! The fixed decisions of Open MPI: which algorithm a collective uses by default.
 //!
 //! # Source
-//! Open MPI 1.6.5, `coll_tuned_decision_fixed.c`. Scatter uses `binomial` below 300 bytes on more than 10 ranks; these
-//! two numbers come from its function `scatter_intra_dec_fixed`.
+//! Open MPI 1.6.5, `coll_tuned_decision_fixed.c`. Scatter uses `binomial` below 300 bytes on more than 10 ranks. These two numbers
+//! come from the function `scatter_intra_dec_fixed` in this file.
 //!
 //! # Parameters
-//! `element`: size of an element \[bytes\], because the rule of all-reduce counts elements (default: 8).
+//! `element`: size of an element of a vector \[bytes\] (default: 8). The rule of all-reduce counts elements instead of bytes.
 //!
 //! # Guarantees
 //! The table gives the algorithm and the segment size of each collective, for any size and number of ranks. The table
 //! assumes that sums are commutative.
 //!
 //! # Not modelled
-//! Sums that are not commutative. Tables of later versions. Settings of a user.
+//! Sums that are not commutative. Tables of later versions of Open MPI. Tables that a user sets.
 //!
 //! # Validation
 //! The tests of this file check each row of the table just below and just above the sizes and numbers of ranks at which
@@ -186,8 +186,8 @@ mod tests {
         serde_json::to_string(&OpenMpi::default().choose(&call)).unwrap()
     }
 
-    /// Checks each row of the table just below and just above the sizes and numbers of ranks at which it begins and ends. `rows` has
-    /// operation, ranks, bytes, algorithm.
+    /// Checks each row of Open MPI's table just below and just above the sizes and numbers of ranks at which the row begins and
+    /// ends. A line of `rows` has operation, ranks, bytes, algorithm.
     #[test]
     fn each_row_of_the_table_holds_on_both_sides_of_its_limits() {
         use Operation::*;
@@ -195,11 +195,11 @@ mod tests {
             (Broadcast, 64, 2047, r#"{"binomial":{}}"#),
             (Broadcast, 64, 2048, r#"{"split_binary":{"segment":"1KiB"}}"#),
             (Broadcast, 64, 370_727, r#"{"split_binary":{"segment":"1KiB"}}"#),
-            // the row of the table ends at 1.6134e-6 * 370,728 + 2.1102 = 2.708 ranks: 2 are below, 3 are above
+            // the row of the table ends at 1.6134e-6 * 370,728 + 2.1102 = 2.708 ranks: 2 ranks are in the row, and 3 ranks are not
             (Broadcast, 2, 370_728, r#"{"chain":{"segment":"128KiB"}}"#),
             (Broadcast, 3, 370_728, r#"{"split_binary":{"segment":"8KiB"}}"#),
             (Broadcast, 12, 370_728, r#"{"split_binary":{"segment":"8KiB"}}"#),
-            // the row of the table ends at 3.2118e-6 * 370,728 + 8.7936 = 9.984 ranks: 13 are above
+            // the row of the table ends at 3.2118e-6 * 370,728 + 8.7936 = 9.984 ranks: 13 ranks are not in the row
             (Broadcast, 13, 370_728, r#"{"chain":{"segment":"8KiB"}}"#),
             // at 10 MB the rows of the table end at 18.24, 24.86 and 40.91 ranks
             (Broadcast, 18, 10_000_000, r#"{"chain":{"segment":"128KiB"}}"#),

@@ -1,4 +1,4 @@
-//! Derives the numbers of a training step, such as bytes and times.
+//! Computes numbers of a training step, such as bytes and times, each with the text of its derivation.
 
 use super::{Line, Recompute, TrainingStep};
 use crate::ai::degrees::Degrees;

@@ -11,8 +11,9 @@ impl TrainingStep {
         let (t, a) = (f64::from(self.degrees.tensor), self.model.heads as f64);
         let sbh = s * b * h / f64::from(self.degrees.context);
         let divided = self.layer().is_sequence_parallel;
-        // per element of 16 bits, the activations have 10 bytes that only sequence parallelism divides among the tensor
-        // ranks, and 24 bytes that are always divided. Of these, 4 and 10 are operands of matrix products, of 2 bytes each.
+        // For each of the s b h elements of the hidden state, activations have 10 bytes that only sequence parallelism
+        // divides among the tensor ranks, and 24 bytes that are always divided. Of the 10 bytes, 4 are operands of matrix
+        // products in 16 bits; of the 24 bytes, 10 are. `operand_bytes` below 2 saves a part of these operands.
         let saved = 2.0 - self.operand_bytes as f64;
         let (whole, shared, core) = (10.0 - 2.0 * saved, 24.0 - 5.0 * saved, 5.0 * a * s / h);
         match self.recompute {
@@ -24,7 +25,7 @@ impl TrainingStep {
         }
     }
 
-    /// Size of the memory that the first stage of the pipeline needs [bytes]: weights, gradients, optimizer,
+    /// Memory that an accelerator of the first pipeline stage needs [bytes], for weights, gradients, optimizer and
     /// activations.
     pub(super) fn memory(&self) -> [f64; 4] {
         let (shared, experts) = self.held();
@@ -33,7 +34,8 @@ impl TrainingStep {
         let d = self.data_ranks() as f64;
         let share = |is_divided: bool| if is_divided { held / d } else { held };
         let in_flight = self.pipeline();
-        // the layers with stored activations are those of all forward passes whose backward pass has not run
+        // a forward pass needs memory for its activations until the backward pass of the same micro-batch and part has
+        // run
         let passes = f64::from((in_flight.warm_up(0) + 1).min(in_flight.micro_batches * in_flight.parts));
         [
             2.0 * share(self.sharding == Sharding::Parameters),

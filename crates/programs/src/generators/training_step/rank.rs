@@ -6,7 +6,7 @@ use crate::ai::layers::Layer;
 use crate::ai::pipeline::Pass;
 use crate::form::{Calls, Op, Operation, Ops, Request};
 
-/// The calls of one rank, to which more are added.
+/// Collects the calls of one rank.
 pub struct Rank<'a> {
     pub step: &'a TrainingStep,
     pub layer: Layer<'a>,
@@ -14,14 +14,14 @@ pub struct Rank<'a> {
     /// The rank's coordinate in the context group.
     pub me: u32,
     pub calls: Calls,
-    /// Numbers of gradients that are ready but not yet in a bucket: those of shared parameters, and those of experts.
+    /// Numbers of gradients that are computed but not yet in a bucket: of parameters outside experts, and of experts.
     pub ready: [u64; 2],
     pub reductions: Vec<Request>,
 }
 
 impl Rank<'_> {
-    /// Returns the next or previous part of the model (`by` is 1 or -1): its pipeline stage, and its index there.
-    /// `None` if the part is at the end of the model.
+    /// Returns the part of the model after this part (`by` is 1) or before it (`by` is -1): its pipeline stage, and
+    /// its index in the stage. Returns `None` if the model has no such part.
     fn neighbour(&self, part: u32, by: i64) -> Option<(u32, u32)> {
         let stages = self.step.degrees.pipeline;
         let number = i64::from(part * stages + self.stage) + by;
@@ -34,8 +34,8 @@ impl Rank<'_> {
         (pass.micro_batch * self.step.parts + part) * 2 + u32::from(!pass.is_forward)
     }
 
-    /// Adds the calls of a pass: receive activations or gradients, compute the layers, send the results to the next
-    /// stage.
+    /// Adds the calls of a pass: receive activations or gradients, compute the layers, send the results to the stage
+    /// that computes next.
     pub fn pass(&mut self, pass: Pass) {
         let comm = Group::Pipeline.number();
         let bytes = self.layer.border();
@@ -112,8 +112,8 @@ impl Rank<'_> {
         }
     }
 
-    /// Returns the groups of ranks that divide shared parameters and expert parameters among them, with the sizes of
-    /// these groups.
+    /// Returns two groups of ranks with their sizes. The first group reduces the gradients of parameters outside
+    /// experts, and gathers these parameters. The second group does the same for the parameters of experts.
     fn data_groups(&self) -> [(Group, u64); 2] {
         let stage = self.step.data_ranks() * u64::from(self.step.degrees.tensor);
         [(Group::Data, self.step.data_ranks()), (Group::ExpertData, stage / u64::from(self.step.degrees.expert))]
@@ -128,7 +128,7 @@ impl Rank<'_> {
         }
     }
 
-    /// Starts to reduce buckets of gradients, while at least `least` gradients are ready.
+    /// Starts to reduce buckets of gradients, as long as at least `least` gradients are ready.
     fn reduce(&mut self, least: u64) {
         let is_whole = self.step.sharding == Sharding::None;
         let operation = if is_whole { Operation::AllReduce } else { Operation::ReduceScatter };

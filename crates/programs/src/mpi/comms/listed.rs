@@ -8,9 +8,9 @@ use weft_units::Refusal;
 /// A communicator: its ranks in their order, and its number at each of these ranks.
 type Listed = (Vec<u32>, HashMap<u32, u16>);
 
-/// Returns the communicators of all lists, in the order of the lists at the ranks. All ranks of MPI create communicators
-/// with the same members in the same order. Therefore the n-th list with the same members is the same communicator at
-/// each rank.
+/// Returns the communicators of all lists, in the order of the lists at the ranks. If MPI creates several communicators
+/// with the same members, all these ranks create them in the same order. Therefore the n-th list with the same members
+/// is the same communicator at each rank.
 pub fn communicators(created: &[Vec<Creation>]) -> Result<Vec<Listed>, Refusal> {
     let mut found: Vec<Listed> = Vec::new();
     let mut places: HashMap<(Rc<[u32]>, u32), usize> = HashMap::new();

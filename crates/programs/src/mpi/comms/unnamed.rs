@@ -1,5 +1,5 @@
-//! Communicators whose creation is not named in the trace. Their members follow from the only recorded creation that
-//! matches.
+//! Communicators for which the trace does not name the call that created them. The members of such a communicator
+//! are those of the only recorded creation that matches.
 
 use super::Search;
 use std::collections::BTreeMap;
@@ -12,14 +12,14 @@ pub struct Unnamed {
     pub number: u16,
     pub place: u32,
     pub size: u32,
-    /// Number of creations that the rank had called before it used the communicator for the first time.
+    /// Number of communicators that the rank had created before it used this communicator for the first time.
     pub created: usize,
     /// Number of calls on the communicator, by the name of the call.
     pub calls: BTreeMap<String, u64>,
 }
 
-/// Finds the members of such communicators at all ranks. Refuses a communicator if no creation or more than one
-/// creation matches.
+/// Finds the members of the unnamed communicators of all ranks. Refuses a communicator if no creation or more
+/// than one creation matches.
 pub(super) fn name(search: &mut Search<'_>, unnamed: &[Vec<Unnamed>]) -> Result<(), Refusal> {
     for (rank, unnamed) in unnamed.iter().enumerate() {
         for each in unnamed {
@@ -32,7 +32,8 @@ pub(super) fn name(search: &mut Search<'_>, unnamed: &[Vec<Unnamed>]) -> Result<
             let found: Vec<(u16, usize)> = known.filter(|(_, whole)| fits(whole)).collect();
             let [(created, whole)] = found[..] else { return Err(refused(rank, each, found.len())) };
             search.known[rank].insert(each.number, whole);
-            // no call uses the number of this creation, so the communicator contains only this rank
+            // calls use the number `each.number` for the found communicator. No call uses the number `created`,
+            // so it gets a communicator with only this rank
             search.add((vec![rank as u32], Vec::new()), |_| Some(created));
         }
     }
