@@ -1,6 +1,7 @@
 //! Measures the speed of the readers and of the executor: `cargo run --release -p weft-programs --example speed [FILE...]`.
 //! For each GOAL file the example prints the finish time with the default parameters of LogGOPSim. For each folder with a
-//! trace it prints statistics of the program, and the reading speed. Without arguments it generates programs.
+//! trace it prints statistics of the program, and the reading speed. Without arguments it generates programs and measures
+//! with them.
 
 use std::sync::Arc;
 use std::time::Instant;

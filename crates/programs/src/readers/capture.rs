@@ -1,25 +1,25 @@
-//! Recordings of Weft's own library (`capture/`). They have the calls of each rank, with peers, bytes and times.
+//! Recordings by Weft's own library for MPI calls (`capture/`). A recording has the calls of each rank, with peers, bytes and times.
 //!
 //! # Source
-//! The format belongs to this project: `docs/howto/capture.md` describes it, and `capture/record.h` has the same
-//! numbers.
+//! The format belongs to this project. `docs/howto/capture.md` describes it, and `capture/record.h` has the numbers of its kinds of
+//! records.
 //!
 //! # Parameters
 //! `clock`: the clock by which computations are measured. Times are nanoseconds, sizes are bytes.
 //!
 //! # Guarantees
 //! The reader reads a file in one pass, in time proportional to its length. Only one file is in memory at a time. The reader refuses a
-//! file if the sums at its end differ from the sums of its records. The reader assumes no members of communicators and no sources of
-//! receives, because the records contain them.
+//! file if the sums at its end differ from the sums of its records. The records contain the members of communicators and the sources
+//! of receives, so the reader makes no assumptions about them.
 //!
 //! # Not modelled
-//! Calls that the library could not record. The reader lists them, and refuses the trace. Calls of several threads of a rank.
-//! The reader refuses them as well, because their order is not recorded.
+//! Calls that the library could not record. The reader lists these calls, and refuses the trace. Calls by several threads of a rank.
+//! The reader also refuses such traces, because the order of these calls is not recorded.
 //!
 //! # Validation
-//! `programs/tests/programs/capture.rs` checks records written by tests, and damaged files. `tests/test_traces.py`
-//! checks the totals of a recording. `tests/cluster/capture_runs.py` compares recordings of MPI programs with the
-//! counts of Open MPI.
+//! `programs/tests/programs/capture.rs` checks records that tests write, and damaged files. `tests/test_traces.py`
+//! checks the total numbers of messages and bytes of a recording. `tests/cluster/capture_runs.py` compares
+//! recordings of MPI programs with the counts of Open MPI.
 
 mod convert;
 pub mod stream;
@@ -29,7 +29,7 @@ use crate::mpi::{self, Converted};
 use stream::{Head, MAGIC};
 use weft_units::Refusal;
 
-/// The reader for recordings of Weft's own library for MPI calls.
+/// The reader for recordings by Weft's own library for MPI calls.
 pub struct Capture;
 
 /// File name ending of the recordings of ranks.

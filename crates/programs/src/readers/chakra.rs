@@ -1,28 +1,28 @@
-//! Execution traces of Chakra in protobuf. They have the operations of each accelerator with their dependencies.
+//! Execution traces of Chakra, encoded with protobuf. A trace has the operations of each accelerator with their dependencies.
 //!
 //! # Source
 //! `mlcommons/chakra`, `schema/protobuf/et_def.proto`. The attributes and the meaning of `comm_size` are those of ASTRA-sim
-//! (`astra-sim/astra-sim`). The size `comm_size` of an all-gather is the block of a rank. For an all-to-all it is the sum of the bytes
-//! that a rank sends, and for the other collectives the vector.
+//! (`astra-sim/astra-sim`). For an all-gather, `comm_size` is the size of one rank's block. For an all-to-all it is the sum of the
+//! bytes that a rank sends. For the other collectives it is the size of the vector.
 //!
 //! # Parameters
 //! None. Durations are microseconds, sizes are bytes.
 //!
 //! # Guarantees
 //! Operations keep the data dependencies of the trace. Operations keep control dependencies only if these form no cycle with data
-//! dependencies. In traces from PyTorch, the caller of an operation is its control dependency, but the caller ends after the operation. The
-//! collectives of a rank have the order in which they are in the file. Operations on the host use processor 0, and operations on the
-//! accelerator use processor 1. Each collective belongs to the group that it names. The members of a group come from ASTRA-sim's file of
-//! groups, or from the node in which PyTorch lists its process groups. If there is only one group and no list, the group contains all
-//! ranks. The root of a collective is an index in its group.
+//! dependencies at the rank. Such cycles occur in traces from PyTorch: there an operation has its caller as control dependency, but the
+//! caller ends after the operation. The collectives of a rank have their order in the file. Operations on the host use processor 0, and
+//! operations on the accelerator use processor 1. Each collective belongs to the group that it names. The members of a group come from
+//! ASTRA-sim's file of groups, or from the node in which PyTorch lists its process groups. If there is only one group and no list, the
+//! group contains all ranks. The root of a collective is an index in its group.
 //!
 //! # Not modelled
-//! Times of computations for which the trace has a number of operations but no duration. Memory and storage: nodes of these kinds
-//! become computations of the same duration.
+//! Times of computations for which the trace has a number of arithmetic operations but no duration. Memory and storage: nodes of these
+//! kinds become computations of the same duration.
 //!
 //! # Validation
-//! `programs/tests/programs/chakra.rs` checks nodes, groups, and damaged files. `tests/test_traces.py` checks the ring
-//! of ASTRA-sim on 8 accelerators. We had no sample file with groups from another project.
+//! `programs/tests/programs/chakra.rs` checks nodes, groups, and damaged files. `tests/test_traces.py` checks a trace of ASTRA-sim: an
+//! all-reduce on a ring of 8 accelerators. We had no sample file with groups from another project.
 
 mod groups;
 mod messages;

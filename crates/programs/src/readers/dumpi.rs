@@ -1,4 +1,4 @@
-//! Traces of DUMPI. They have the MPI calls of each rank with all their arguments.
+//! Traces of DUMPI. A trace has the MPI calls of each rank with all their arguments.
 //!
 //! # Source
 //! The layouts of records are those of sst-dumpi (`sstsimulator/sst-dumpi`, `dumpi/common`).
@@ -9,12 +9,12 @@
 //! # Guarantees
 //! The reader reads a file in one pass, in time proportional to its length. The records must end exactly where the index of the file
 //! says. Only one file is in memory at a time. Members of communicators, sources of wildcards and blocks of collectives follow from the
-//! calls of all ranks. If they do not follow, the reader refuses the trace.
+//! calls of all ranks. If one of them does not follow, the reader refuses the trace.
 //!
 //! # Not modelled
-//! One-sided communication, communicators between programs, and calls to files. The reader refuses traces with calls of the
-//! first two kinds, and names these calls. Versions before 0.6.9, whose records have errors, and versions after 13. MPI-3 calls,
-//! which DUMPI does not record.
+//! One-sided communication, communicators between programs, and calls to files. The reader refuses traces with one-sided
+//! communication or communicators between programs, and names these calls. Versions before 0.6.9, whose records have errors, and
+//! versions after 13. MPI-3 calls, which DUMPI does not record.
 //!
 //! # Validation
 //! `programs/tests/programs/dumpi.rs` checks the records of the reference dump of sst-dumpi, one by one, and damaged files. The tests also

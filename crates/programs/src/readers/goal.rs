@@ -32,7 +32,7 @@ use weft_units::Refusal;
 /// The reader and writer for GOAL in text form.
 pub struct Goal;
 
-/// Number of bytes at the beginning of a file by which a text file is recognised.
+/// Number of bytes at the beginning of a file by which the reader recognises a text file.
 const HEAD: usize = 64;
 
 impl Format for Goal {
@@ -121,7 +121,7 @@ impl Format for Goal {
     }
 }
 
-/// Refuses a file in which one tag equals the lower 32 bits of another tag.
+/// Refuses a file in which a tag of at most 32 bits equals the lower 32 bits of a longer tag.
 fn check_tags(reader: &Reader, program: &Program) -> Result<(), Refusal> {
     if reader.folded.is_empty() {
         return Ok(());
@@ -162,13 +162,14 @@ fn statement(text: &mut String, place: usize, peer: u32, op: &Op) {
 /// The labels of a rank's operations. In most files the labels are `l1`, `l2`, ... in order.
 #[derive(Default)]
 struct Labels<'a> {
-    /// For the labels `l1`, `l2`, ...: the index of the operation plus 1. The value is 0 if no operation has the label.
+    /// Entry N is for the label `lN`: the index of the operation with this label plus 1, or 0 if no operation has the label.
     numbered: Vec<u32>,
     others: HashMap<&'a [u8], u32>,
 }
 
 impl<'a> Labels<'a> {
-    /// Returns the index of a label `lN` in the list `numbered`, if the list has this index or can grow to it.
+    /// Returns N for a label `lN`, if N is small enough for the list `numbered`. This limit depends on the number `ops` of operations so
+    /// far, and prevents that a label with a large number needs much memory.
     fn place(&self, label: &[u8], ops: u32) -> Option<usize> {
         let digits =
             label.strip_prefix(b"l").filter(|digits| !digits.is_empty() && digits.len() < 9 && digits[0] != b'0')?;

@@ -1,4 +1,4 @@
-//! Traces of liballprof. They have the MPI calls of each rank as lines of text.
+//! Traces of liballprof. A trace has the MPI calls of each rank as lines of text.
 //!
 //! # Source
 //! T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim" (HPDC 2010). Its generator `schedgen` reads these files (`spcl/LogGOPSim`,
@@ -10,18 +10,19 @@
 //! # Guarantees
 //! The reader reads a file in one pass. Each line must be a call with all its fields. Otherwise the reader refuses the
 //! trace, and the refusal names the line. A program can split a communicator of all ranks (`MPI_Comm_split`). The
-//! reader then computes the members of the new communicators from the colours and keys of all ranks. A later call
-//! contains only the size of its communicator and the place of the rank in it. The trace is refused unless exactly one
-//! communicator from these splits matches.
+//! reader then computes the members of the new communicators from the colours and keys of all ranks. For a later call,
+//! the trace contains only the size of the communicator and the number of the rank in it. The reader refuses the trace
+//! unless exactly one communicator from these splits has this size and this rank at this number.
 //!
 //! # Not modelled
 //! Communicators that are made from split communicators, grids or groups, because the files do not contain their
 //! members. The reader refuses traces with calls on these communicators, and lists the calls. Completions by
-//! `MPI_Test`: the files do not contain whether a test completed its request. The request then has no completion.
+//! `MPI_Test`: the files do not contain whether a test completed its request. In the program, no operation then
+//! waits for the request.
 //!
 //! # Validation
-//! `programs/tests/programs/liballprof.rs` checks calls written by tests, members of splits, and damaged files.
-//! `tests/test_traces.py` reads files written by tests with `weft trace`. No recording of a real program is tested.
+//! `programs/tests/programs/liballprof.rs` checks calls that tests write, members of splits, and damaged files. `tests/test_traces.py`
+//! converts files that tests write, with the command `weft trace`. No recording of a real program is tested.
 
 use super::trace_files::{Clock, Files, TraceFormat, by_rank, number_of};
 use crate::form::Operation;
@@ -32,13 +33,13 @@ use weft_units::Refusal;
 /// The reader for liballprof traces.
 pub struct Liballprof;
 
-/// The beginning of the first line of a file, without the version.
+/// The first line of a file begins with this text, in every version.
 const HEAD: &[u8] = b"# collprof";
-/// The beginning of the first line of a file of the supported version.
+/// The first line of a file begins with this text, if the file has the supported version.
 const VERSION: &[u8] = b"# collprof 0.9 ";
 /// Numbers that this reader uses for the predefined communicators.
 const HANDLES: Handles = Handles { world: 0, own: 1, none: 2 };
-/// Distance in memory between two requests of an array \[bytes\].
+/// Distance in memory between successive requests of an array \[bytes\]. The trace identifies a request by its address.
 const REQUEST: u32 = 8;
 /// Names of calls that move no data and have no effect on later calls.
 const IGNORED: [&str; 17] = [
@@ -60,11 +61,11 @@ const IGNORED: [&str; 17] = [
     "Get_address",
     "Address",
 ];
-/// Prefixes of the names of further calls without effect. Calls that make datatypes have no effect, because each call
-/// that uses a datatype records its size.
+/// Prefixes of the names of further calls without effect. Calls that make datatypes have no effect, because the trace has the size of
+/// the datatype in each call that uses it.
 const IGNORED_KINDS: [&str; 6] = ["Type_", "Group_", "Op_", "Info_", "Errhandler_", "Attr_"];
-/// The first number that this reader uses for created communicators; `NAMED` is the first number for communicators that
-/// later calls name.
+/// This reader numbers communicators that the program creates from `CREATED`. Communicators that later calls use have numbers from
+/// `NAMED`, because the trace does not contain which creation they belong to.
 const CREATED: i64 = 16;
 const NAMED: i64 = i64::MIN;
 
@@ -179,7 +180,7 @@ impl Call<'_> {
         text.parse().map_err(|_| damaged(&format!("field {} is `{text}`, which is not a number", field + 1)))
     }
 
-    /// Returns number `part` of a field that has several numbers, separated by commas.
+    /// Returns the number at index `part` of a field that has several numbers, separated by commas.
     fn part(&self, field: usize, part: usize) -> Result<i64, Problem> {
         let text = self.fields.get(field).copied().unwrap_or_default();
         let number = text.split(',').nth(part).and_then(|number| number.parse().ok());
@@ -222,8 +223,8 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Returns the communicator of a field, which contains its number, the number of this rank in it, and its size. Like
-    /// `schedgen`, the reader treats a communicator with all ranks as `MPI_COMM_WORLD`.
+    /// Returns the communicator of a field. The field contains the number of the communicator, the number of this rank in it, and its
+    /// size. Like `schedgen`, the reader treats a communicator with all ranks as `MPI_COMM_WORLD`.
     fn comm(&self, field: usize, recorder: &mut Recorder) -> Result<i64, Problem> {
         let (place, size) = (self.part(field, 1)?, self.part(field, 2)?);
         if size == self.ranks {
@@ -263,7 +264,7 @@ impl Call<'_> {
         recorder.create(call, parent, how, new)
     }
 
-    /// Returns the number of bytes from a count and the datatype in the next field.
+    /// Returns the number of bytes for the count in field `field` and the datatype in the next field.
     fn bytes(&self, field: usize) -> Result<u64, Problem> {
         let [count, size] = [self.int(field)?, self.part(field + 1, 1)?].map(u64::try_from);
         let (Ok(count), Ok(size)) = (count, size) else { return Err(damaged("a size is negative")) };
@@ -289,7 +290,7 @@ impl Call<'_> {
         u32::try_from(self.int(field)?).map_err(|_| damaged("the root is negative"))
     }
 
-    /// Returns peer, bytes and tag of a message. The field of its buffer is the first of the fields.
+    /// Returns peer, bytes and tag of a message. Their fields follow the field `buffer` with the address of the data.
     fn message(&self, buffer: usize, is_receive: bool) -> Result<(Peer, u64, Option<u32>), Problem> {
         Ok((self.peer(buffer + 3, is_receive)?, self.bytes(buffer + 1)?, self.tag(buffer + 4, is_receive)?))
     }
@@ -330,8 +331,8 @@ impl Call<'_> {
             "Isend" | "Irecv" => {
                 let is_receive = name == "Irecv";
                 let request = self.int(7)?;
-                // the request is an address; if another operation uses the same address, the file does not contain the completion of the
-                // earlier operation
+                // the number of the request is its address. If the address still belongs to an earlier operation, the file does not
+                // contain the completion of that operation, which therefore ends here
                 recorder.free(request);
                 let comm = self.comm(6, recorder)?;
                 recorder.start(is_receive, false, self.message(1, is_receive)?, comm, request)

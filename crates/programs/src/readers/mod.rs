@@ -27,13 +27,13 @@ pub trait Format: Sync {
     /// Reads a program; `file` is the name of the file in refusals.
     fn read(&self, file: &str, bytes: &[u8]) -> Result<Program, Refusal>;
 
-    /// True if files of the format can contain collectives. Programs in other formats contain messages instead of
-    /// collectives.
+    /// True if files of the format can contain collectives. In other formats, programs contain the messages of
+    /// collectives instead.
     fn has_collectives(&self) -> bool {
         false
     }
 
-    /// Writes a program. It must not have collectives unless the format has them.
+    /// Writes a program. The program must not have collectives unless the format can contain them.
     fn write(&self, program: &Program) -> Result<Vec<u8>, Refusal>;
 }
 

@@ -9,7 +9,7 @@
 //!
 //! # Guarantees
 //! The line of a job has 18 numbers between white space. A line that begins with `;` is a comment. A comment `; Name: value` before the
-//! first job is a field of the header. In a job, -1 means that the field is missing. If a line is not a valid job, the reader reports the
+//! first job is a field of the header. In a job, -1 means that the field is missing. If a line is not a valid job, the reader returns the
 //! line number and the reason, and continues with the next line. Only one job is in memory at a time.
 //!
 //! # Not modelled
@@ -46,13 +46,12 @@ const NAMES: [&str; FIELDS] = [
     "preceding job",
     "think time",
 ];
-/// Indices of the fields that the reader uses.
+/// Indices of the fields that the reader uses, in `NAMES`.
 const KEPT: [usize; 8] = [0, 1, 3, 4, 7, 8, 13, 14];
-/// The first bytes that some editors write in UTF-8 text; `GZIP` has the first bytes of a gzip file.
+/// Bytes that some editors write at the beginning of UTF-8 text; `GZIP` has the first bytes of a gzip file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const GZIP: &[u8] = b"\x1f\x8b";
-/// Largest number that a field can have: 2^34. In seconds this is 544 years, and the value times 10^9 fits into 64
-/// bits.
+/// The numbers of fields must be below 2^34. In seconds this limit is 544 years, and the limit times 10^9 fits into 64 bits.
 const MOST: u64 = 1 << 34;
 
 /// A job of the file, as its line describes it. A field with `None` is missing in the file.
@@ -86,11 +85,11 @@ pub struct Damage {
 pub enum DamageKind {
     /// The line has more or fewer than 18 fields, or a field is not a number.
     Malformed,
-    /// The job was submitted before the job in the line above.
+    /// The job was submitted earlier than the job in the line above.
     Backwards,
 }
 
-/// True if a file is compressed with gzip, as the files in the archive are.
+/// True if a file is compressed with gzip, like the files in the Parallel Workloads Archive.
 pub fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(GZIP)
 }
@@ -112,7 +111,7 @@ impl<'a> Reader<'a> {
         Self { rest, line: 0, header: BTreeMap::new(), has_jobs: false, last: (0, 0) }
     }
 
-    /// The header fields that were read so far, such as `MaxNodes`.
+    /// Returns the value of a header field such as `MaxNodes`, if it was read so far.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.header.get(name).map(String::as_str)
     }

@@ -1,4 +1,5 @@
-//! Measures the computations of a rank: the times between its calls, by one of the clocks of the trace.
+//! Measures the computations of a rank: the times from the end of a call to the begin of the next call, by one
+//! of the clocks of the trace.
 
 use super::trace_files::Clock;
 use crate::mpi::{Assumed, Problem, Recorder};
@@ -6,13 +7,13 @@ use crate::mpi::{Assumed, Problem, Recorder};
 /// The times at which a call began and ended \[ns\].
 pub type Times = [u64; 2];
 
-/// The times of a call, by each clock that the trace has.
+/// The begin and end of a call, by each clock that the trace has.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Clocks {
     pub processor: Option<Times>,
     pub wall: Option<Times>,
-    /// Time since the previous call that the rank spent in calls which the trace only counts: processor time and
-    /// wall-clock time \[ns\].
+    /// Time since the previous call that is not computation, because the rank was in calls of which the trace
+    /// has only the total time. The list has processor time and wall-clock time \[ns\].
     pub unrecorded: [u64; 2],
 }
 
@@ -24,7 +25,8 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// If no `clock` is requested, the timer uses processor time if the call has it.
+    /// If `clock` is `None`, the timer uses processor time for calls that have it, and otherwise wall-clock
+    /// time.
     pub const fn new(clock: Option<Clock>) -> Self {
         Self { clock, last: None }
     }

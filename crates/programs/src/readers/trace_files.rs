@@ -38,12 +38,13 @@ pub trait TraceFormat: Sync {
     /// True if a file with this name and these first bytes belongs to a trace of this format.
     fn fits(&self, name: &str, head: &[u8]) -> bool;
 
-    /// Reads a trace. If no `clock` is requested, computations are measured in processor time if the trace has it.
+    /// Reads a trace. If `clock` is `None`, computations are measured in processor time if the trace has it, and
+    /// otherwise in wall-clock time.
     fn read(&self, files: &mut dyn Files, clock: Option<Clock>) -> Result<Converted, Refusal>;
 }
 
-/// Returns the indices of the ranks' files, in the order of ranks. `rank_of` returns the rank, given the name of its
-/// file. Refuses a trace with missing ranks, or with a number of files that is not `wanted`.
+/// Returns the indices of the files of the ranks, in the order of the ranks. `rank_of` returns the rank of a file from
+/// its name. Refuses a trace in which the file of a rank is missing, or whose number of files is not `wanted`.
 pub fn by_rank(
     names: &[String],
     wanted: Option<u32>,
@@ -70,7 +71,8 @@ pub fn by_rank(
     Ok(found.into_iter().map(|(_, place)| place).collect())
 }
 
-/// Splits a file name without its extension: returns the number at its end, and the part before the number.
+/// Removes the extension `ending` from a file name. Returns the part before the number at the end of the rest, and
+/// this number.
 pub fn number_of<'a>(name: &'a str, ending: &str) -> Option<(&'a str, u32)> {
     let stem = name.strip_suffix(ending)?;
     let digits = stem.bytes().rev().take_while(u8::is_ascii_digit).count();

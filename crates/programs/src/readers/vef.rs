@@ -1,5 +1,5 @@
-//! VEF traces. They have the sends and collectives of a program, each with the event for which it waits. **Unverified**: we had no
-//! file from VEF's own tools, so this reader only follows the description of the format.
+//! VEF traces. A trace has the sends and collectives of a program, each with the event for which it waits. **Unverified**: we had
+//! no file from VEF's own tools, so this reader only follows the description of the format.
 //!
 //! # Source
 //! F. J. Andujar et al., "VEF traces" (CLUSTER 2015, doi 10.1109/CLUSTER.2015.141); the reader uses the fields that
@@ -9,18 +9,19 @@
 //! None. Times are in nanoseconds, and sizes in bytes.
 //!
 //! # Guarantees
-//! The reader adds a receive at the destination of each message. The receive is posted at the start, and its tag is the number of
-//! the message in the file. If several records depend on the same event, their delays become computations that follow each other.
-//! Times are rounded to whole nanoseconds. Weft writes a program only if VEF can express the whole program. Each operation must
-//! depend on at most one other operation, and receives on none. Each computation must precede another operation. If Weft writes a
-//! program to a file and reads the file again, the program is the same.
+//! The reader adds a receive at the destination of each message. The receive is posted at the start of the program, and its tag
+//! is the number of the message in the file. If several records depend on the same event with different delays, the delays
+//! become a sequence of computations after this event. Times are rounded to whole nanoseconds. Weft writes a program only if
+//! VEF can express the whole program. Each operation must depend on at most one other operation, and receives must depend on
+//! none. Another operation must depend on each computation. If Weft writes a program to a file and reads the file again, the
+//! program is the same.
 //!
 //! # Not modelled
 //! Blocks of different sizes: a collective uses the largest size, and an all-to-all the mean size. Reduce-scatter, which the format
 //! does not have.
 //!
 //! # Validation
-//! `programs/tests/programs/vef.rs` checks programs that are written and read again, dependencies computed by hand, and
+//! `programs/tests/programs/vef.rs` checks programs that are written and read again, dependencies that were derived by hand, and
 //! damaged files. The reader was not compared with another tool.
 
 mod rank;
@@ -79,7 +80,7 @@ enum After {
     Collective(u32),
 }
 
-/// The collectives of a file by their numbers, and the number of collectives in each communicator.
+/// The collectives of a file by their numbers, and how many collectives each communicator has.
 struct Collectives {
     known: HashMap<u32, Shared>,
     of_comm: Vec<u32>,
@@ -96,8 +97,8 @@ struct Head {
     messages: u32,
     comms: u32,
     collectives: u32,
-    /// Number of tasks that take part in collectives, summed over all collectives. The file has a line for each of
-    /// them.
+    /// Number of tasks that take part in a collective, summed over all collectives. The file has a line for each task of each
+    /// collective.
     parts: u64,
 }
 
@@ -121,8 +122,8 @@ impl Reader<'_> {
         let mut lines = text.lines();
         self.line = 1;
         let head = self.head(lines.next().unwrap_or_default())?;
-        // each rank needs memory; the file must therefore be long enough for the line of communicator 0, which lists
-        // all ranks
+        // the reader needs memory for each rank. To limit this memory, the file must be long enough for the line of communicator 0,
+        // which lists all ranks
         if u64::from(head.ranks) > bytes.len() as u64 || u64::from(head.comms) > bytes.len() as u64 {
             return Err(self.damaged("the file is too short for the numbers in its first line"));
         }
@@ -211,7 +212,7 @@ impl Reader<'_> {
         Ok(members.into())
     }
 
-    /// Reads the dependency at the end of a record: kind, time \[ns\], number.
+    /// Reads the dependency at the end of a record: its kind, the delay \[ns\], and the number of the message or collective.
     fn after<'w>(&self, mut words: impl Iterator<Item = &'w str>) -> Result<(After, u64), Refusal> {
         let kind: u8 = self.number(words.next(), "a kind of dependency (0 to 3)")?;
         let time: f64 = self.number(words.next(), "a time [ns]")?;

@@ -1,5 +1,5 @@
-//! Tests with files of LogGOPSim: finish times equal those of LogGOPSim, and a conversion from text to binary form and back gives
-//! equal bytes.
+//! Tests with files of LogGOPSim: Weft's finish times equal those of LogGOPSim, and a text file that is converted to binary form has the
+//! same bytes as LogGOPSim's binary file.
 
 use crate::support::{DEFAULTS, data, read, run};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn finish_times_are_those_that_loggopsim_prints() {
     for (file, time) in times {
         assert_eq!(run(&read(&data(file)), DEFAULTS).unwrap().last().0, time, "{file}");
     }
-    // the finish time of each rank, as LogGOPSim prints them for up to 16 ranks
+    // the finish time of each rank, which LogGOPSim prints for programs of up to 16 ranks
     let broadcast = run(&read(&data("binomial_bcast_np16_1024B.goal")), DEFAULTS).unwrap();
     let ranks = [
         22914, 27414, 27414, 31914, 27414, 31914, 31914, 36414, 33052, 37552, 37552, 42052, 37552, 42052, 42052, 46552,
@@ -30,8 +30,8 @@ fn finish_times_are_those_that_loggopsim_prints() {
     assert_eq!(broadcast.finish, ranks);
 }
 
-/// Rank 1 computes for 50 ns, and then sends to rank 2. The first byte of the message from rank 0 arrives at 10 ns, and the
-/// other bytes take 99 ns.
+/// Rank 1 computes for 50 ns, and then sends to rank 2. Rank 0 sends a message to rank 1, whose first byte arrives at 10 ns. The other
+/// bytes of a message take 99 ns.
 #[test]
 fn interfaces_of_nodes_receive_while_processors_compute() {
     let program = read(
@@ -90,8 +90,8 @@ fn a_message_between_nodes_above_the_eager_limit_waits_for_a_reply() {
 }
 
 /// Two messages have the same sender, receiver and tag, and only the first is above the eager limit of 50 bytes. The receiver is idle or
-/// busy when both messages arrive. In both cases the first receive must match the first message. The computation of 5 us, which needs
-/// only the second message, then begins early.
+/// busy when both messages arrive. In both cases the first receive must match the first message. The computation of 5 us needs only the
+/// second message. It begins before the data of the first message have arrived.
 #[test]
 fn a_message_between_nodes_does_not_overtake_a_request() {
     let time = |text: &str| text.parse::<Time>().expect("a time");
@@ -124,8 +124,8 @@ fn text_becomes_the_bytes_of_txt2bin_and_comes_back() {
     assert_eq!(readers::named("goal").map(Format::name), Some("goal"));
 }
 
-/// A file that ATLAHS made for two ranks: a send of 1 MiB in 8 messages, and a ring all-reduce of 1 MiB in 4 messages per rank.
-/// The tags count the messages in steps of 10^9, so they need more than 32 bits.
+/// A file that ATLAHS made for two ranks: a send of 1 MiB in 8 messages, and a ring all-reduce of 1 MiB in 4 messages per rank. From
+/// message to message the tag grows by 10^9, so tags need more than 32 bits.
 #[test]
 fn a_program_of_nccl_has_its_bytes_and_ends() {
     let program = read(&data("nccl_2gpus.goal"));

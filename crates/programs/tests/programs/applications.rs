@@ -62,7 +62,7 @@ fn multigrid_has_the_levels_of_the_recorded_one() {
     sizes.sort_unstable();
     sizes.dedup();
     assert_eq!(sizes, [8, 32, 128, 512, 2048]);
-    // 64 ranks exchange 6 faces, in 2 smoothings down and 2 up
+    // 64 ranks exchange 6 faces on each level, in 2 smoothings on the way down and 2 on the way up
     let faces: u64 = [256, 64, 16, 4, 1].iter().map(|points| 8 * points).sum();
     assert_eq!(sent(&program), 64 * 6 * 4 * faces);
     // with corners, a rank sends the surface of a cube of n + 2 points per side
@@ -95,7 +95,8 @@ fn hilo_has_small_collectives_between_long_computations() {
 
 #[test]
 fn a_bound_on_bytes_ends_the_iterations_and_is_refused_below_one() {
-    // an iteration of Nekbone on 27 ranks has the messages as above, and each rank adds 8 bytes for each of three sums
+    // an iteration of Nekbone on 27 ranks has the faces, edges and corners of the test above; each rank also sends 8
+    // bytes for each of three sums
     let messages = 27 * 8 * (6 * 33 * 33 + 12 * 33 + 8);
     let one = messages + 27 * 3 * 8;
     let bounded = |bytes: u64| make("nekbone", 0, |nekbone| nekbone["most_bytes"] = format!("{bytes}B").into());

@@ -1,5 +1,5 @@
-//! Tests of the reader of recordings that Weft's own library writes: records written by tests, and damaged files.
-//! `tests/test_capture.py` reads a real recording.
+//! Tests of the reader for recordings by Weft's own library (`capture/`), with records that tests write, and with
+//! damaged files. `tests/test_capture.py` reads a real recording.
 
 use crate::damage::rounds;
 use crate::recorded::Memory;
@@ -104,8 +104,8 @@ fn computations_are_the_times_between_calls_without_those_of_unsuccessful_tests(
         let converted = read_all(vec![file.clone().end()], clock).unwrap();
         converted.program.ranks[0].ops.ops().iter().copied().filter(|op| op.kind() == Of::Compute).collect::<Vec<_>>()
     };
-    // Each of the two records takes 15 ns on the wall clock, like a call. So the wall clock counts 40 ns between the
-    // calls around these records.
+    // In this test each of the two records (`Poll` and `Pause`) takes 15 ns on the wall clock, like a call. So there
+    // are 10 + 15 + 15 = 40 ns between the calls around these records.
     assert_eq!(computed(Some(Clock::Wall)), [Op::compute(40 - 3 - 1), Op::compute(10)]);
     assert_eq!(computed(None), [Op::compute(80 - 4 - 2), Op::compute(20)]);
     let converted = read_all(vec![file.clone().end()], None).unwrap();
@@ -114,7 +114,8 @@ fn computations_are_the_times_between_calls_without_those_of_unsuccessful_tests(
 
 #[test]
 fn communicators_have_the_ranks_that_they_list() {
-    // ranks 1 and 0 of the program are ranks 0 and 1 of the communicator, whose number differs from rank to rank
+    // ranks 1 and 0 of the program are ranks 0 and 1 of the communicator. The communicator has a different number at
+    // each rank
     let of = |rank: u32, number: i64, peer: i64| {
         let file = File::new(rank, 2).call(Kind::Comm, &[number, 1, 0]);
         file.call(Kind::Sendrecv, &[number, peer, 3, 8, peer, 3, 8, peer, 3, 8])

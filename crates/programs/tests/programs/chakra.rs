@@ -1,5 +1,5 @@
-//! Tests of the reader of Chakra traces: nodes written by tests, and damaged files. `tests/test_traces.py` tests the
-//! same reader with traces of ASTRA-sim.
+//! Tests of the reader for Chakra traces, with nodes that tests write, and with damaged files.
+//! `tests/test_traces.py` tests the same reader with traces of ASTRA-sim.
 
 use crate::damage::rounds;
 use crate::recorded::Memory;
@@ -35,8 +35,8 @@ fn attribute(name: &str, value: u64) -> Vec<u8> {
     block(10, &[block(1, name.as_bytes()), number(9, value)].concat())
 }
 
-/// Encodes a node, without the length that precedes it in a file. Arguments: number, kind, the nodes that this node
-/// depends on, microseconds, attributes.
+/// Encodes a node, without the length that precedes it in a file. Arguments: number, kind, numbers of the nodes that
+/// this node depends on, duration \[us\], attributes.
 pub fn node(id: u64, kind: u64, after: &[u64], micros: u64, attributes: &[(&str, u64)]) -> Vec<u8> {
     let mut bytes = [number(1, id), number(3, kind), number(7, micros)].concat();
     after.iter().for_each(|&earlier| bytes.extend(number(4, earlier)));
@@ -61,7 +61,8 @@ fn read(ranks: &[Vec<u8>]) -> Result<Converted, Refusal> {
     read_with(ranks, &[])
 }
 
-/// Reads the files of ranks and the `others` in their folder, which are given by name and text.
+/// Reads a trace with these files of ranks, and with `others`: further files in the same folder, given by name and
+/// text.
 fn read_with(ranks: &[Vec<u8>], others: &[(&str, &str)]) -> Result<Converted, Refusal> {
     let names = (0..ranks.len()).map(|rank| format!("step.{rank}.et"));
     let names = names.chain(others.iter().map(|(name, _)| (*name).to_owned())).collect();
@@ -84,7 +85,7 @@ fn collectives_are_of_the_group_that_they_name() {
     let wanted = [comms(1, [0, 1], 0), comms(1, [0, 1], 1), comms(2, [3, 2], 1), comms(2, [3, 2], 0)];
     assert_eq!(of_file.program.ranks.iter().map(|rank| rank.comms.clone()).collect::<Vec<_>>(), wanted);
     for rank in &of_file.program.ranks {
-        // each of 2 ranks gets 50 of the 100 bytes; each group counts its own collectives
+        // each of the 2 ranks of a group gets 50 of the 100 bytes. Collectives are numbered separately in each group
         let call = |instance| Op::collective(Operation::AllToAll, 0, 50, instance).within(1);
         let barrier = |instance| Op::collective(Operation::Barrier, 0, 0, instance);
         assert_eq!(rank.ops.ops(), [call(0), barrier(0), call(1), barrier(1)]);

@@ -5,7 +5,7 @@ use crate::support::{DEFAULTS, data, read, run};
 use proptest::prelude::*;
 use weft_programs::readers::{self, Format, goal::Goal, goal_binary};
 
-/// Factor by which tests multiply their number of rounds. `make test-all` sets it (WEFT_TEST_ROUNDS).
+/// Factor by which tests multiply their number of random inputs. `make test-all` sets it through WEFT_TEST_ROUNDS.
 pub fn rounds() -> u32 {
     std::env::var("WEFT_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
@@ -84,7 +84,7 @@ fn a_number_with_a_unit_is_refused_with_the_number_to_write() {
     for (operation, right, what) in wrong {
         let found = refused(with(operation).as_bytes()).unwrap_or_default();
         assert!(found.starts_with("file:3: ") && found.contains(what), "{operation}: {found}");
-        // the remedy names the number, or asks for a whole one
+        // the remedy has the number that the user should write, or says "a whole number"
         let number = right.split_whitespace().nth(1).unwrap_or_default();
         assert!(found.contains(&format!("{number}`")) || found.contains("a whole number"), "{operation}: {found}");
         assert_eq!(refused(with(right).as_bytes()), None, "{right}");
@@ -125,7 +125,8 @@ fn what_loggopsim_has_overwritten_is_named() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A file with some changed bytes is refused, or its program finishes, gets stuck, or runs too long.
+    /// After some bytes of a file have changed, the reader refuses the file, or the program finishes, gets stuck, or
+    /// runs too long.
     #[test]
     fn a_changed_file_never_panics(
         name in prop::sample::select(vec!["binomial_bcast_np16_1024B.goal", "binomial_bcast_np16_1024B.bin", "llamp_non_blocking.goal"]),

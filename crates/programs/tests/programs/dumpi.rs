@@ -1,4 +1,4 @@
-//! Tests of the reader of DUMPI traces: comparison of each record with the dump of DUMPI's own tools, calls written by tests, damaged
+//! Tests of the reader for DUMPI traces: comparison of each record with the dump of DUMPI's own tools, calls that tests write, damaged
 //! files.
 
 use crate::damage::rounds;
@@ -59,7 +59,7 @@ fn dumped(record: &Record) -> String {
         ),
     };
     text += &match call.name {
-        // the dump prints the number of argument texts, but the reader joins these texts into one
+        // the dump contains the number of command-line arguments, but the reader joins these arguments into one text
         "Init" => {
             let words = String::from_utf8(record.list(0).iter().map(|&byte| byte as u8).collect()).unwrap();
             format!("int argc=1\nstring argv[1]=[\"{words}\"]\n")
@@ -127,7 +127,8 @@ fn the_reference_trace_is_a_ring_with_two_collectives() {
         assert_eq!(messages, world);
     }
     assert_eq!(assumptions.keys().collect::<Vec<_>>(), [&Assumed::ProcessorClock]);
-    // wall-clock time: rank 0 waits 16 us between MPI_Init and MPI_Comm_rank (... .737670 to .737694 are 24 us)
+    // wall-clock time: the trace has the times .737670 s and .737694 s, which are 24 us apart, for the end of MPI_Init and the begin of
+    // MPI_Comm_rank at rank 0
     let wall = Dumpi.read(&mut selftest(), Some(Clock::Wall)).unwrap();
     assert_eq!(wall.program.ranks[0].ops.op(0), Op::compute(24_000));
 }
@@ -153,7 +154,7 @@ fn wildcards_get_the_source_of_their_status_and_cancelled_receives_are_left_out(
     assert_eq!(converted.assumptions.get(&Assumed::Cancelled), Some(&1));
     let notes = converted.notes();
     assert_eq!((notes[0].code, notes[0].count), ("cancelled", 1));
-    // the receive is from any source; without a status of its completion it stays so
+    // the receive is from any source. Without a status of its completion the source stays unknown
     let mut ranks = [Rank::new(), Rank::new()];
     ranks[0].call(IRECV, &irecv(-1, 3, 2, 5)).call(WAIT, &[Arg::Int(5), Arg::Statuses(&[])]);
     ranks[1].call(0, &irecv(0, 3, 2, 0)[..5]);
@@ -162,8 +163,8 @@ fn wildcards_get_the_source_of_their_status_and_cancelled_receives_are_left_out(
     assert_eq!(converted.assumptions.get(&Assumed::WildcardKept), Some(&1));
 }
 
-/// HPC Challenge cancels receives from any source and ignores the statuses. A message may have arrived at such a receive before its
-/// cancellation.
+/// HPC Challenge cancels receives from any source and ignores the statuses. A message may have matched such a receive before the receive
+/// was cancelled.
 #[test]
 fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_meets() {
     let mut ranks = [Rank::new(), Rank::new()];
@@ -180,7 +181,8 @@ fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_mee
     let counted = |assumed: Assumed| converted.assumptions.get(&assumed).copied();
     use Assumed::{Cancelled, CancelledLate, SendUnmatched};
     assert_eq!([Cancelled, CancelledLate, SendUnmatched].map(counted), [Some(1), Some(1), None]);
-    // both receives match the send, but the first must complete before the barrier, and the send is posted after the barrier
+    // both cancelled receives match the send. But the first receive must complete before the barrier, and the send is posted after the
+    // barrier, so the second receive gets the message
     let mut ranks = [Rank::new(), Rank::new()];
     for request in [5, 6] {
         ranks[0].call(IRECV, &irecv(-1, -1, 2, request)).call(24, &[Arg::Int(request)]);
@@ -202,8 +204,8 @@ fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_mee
 #[test]
 fn operations_without_their_other_end_or_their_completion_are_counted() {
     let mut ranks = [Rank::new(), Rank::new()];
-    // three faults: a send without a receive; a receive without a send, which no call completes; a wait for a request that no call has
-    // started
+    // the trace has three faults: a send without a receive, a receive without a send which no call completes, and a wait for a request
+    // that no call has started
     ranks[0].call(ISEND, &irecv(1, 3, 2, 5)).call(WAIT, &[Arg::Int(5), Arg::Statuses(&[])]);
     ranks[0].call(IRECV, &irecv(1, 4, 2, 6)).call(WAIT, &[Arg::Int(9), Arg::Statuses(&[])]);
     let converted = convert(&Dumpi, &ranks, None).unwrap();
@@ -258,7 +260,7 @@ fn rows_of_a_grid_exchange_blocks_of_their_own_sizes() {
     for (rank, of) in (0i32..).zip(&mut ranks) {
         of.call(99, &[Arg::Half(2), Arg::Int(2), Arg::Ints(&[2, 2]), Arg::Ints(&[0, 0]), Arg::Int(0), Arg::Half(4)]);
         of.call(111, &[Arg::Int(2), Arg::Half(4), Arg::Ints(&[0, 1]), Arg::Half(5)]);
-        // each rank r of a row sends 1 + r items of 8 bytes to the first rank, and 3 + r to the second
+        // the rank at index `me` of a row sends 1 + `me` items of 8 bytes to the first rank of the row, and 3 + `me` items to the second
         let me = rank % 2;
         let (sends, receives) = ([1 + me, 3 + me], if me == 0 { [1, 2] } else { [3, 4] });
         let types: &[u16] = &[8, 8];
@@ -352,7 +354,7 @@ fn a_trace_without_a_rank_names_it() {
 fn a_version_whose_layouts_are_not_known_is_refused() {
     let mut files = selftest();
     let bytes = &mut files.bytes[1];
-    // the offset of the header is the fourth entry from the end of the index, and the header begins with the version
+    // the position of the header is the fourth entry from the end of the index, and the header begins with the version
     let place = bytes.len() - 32;
     let header = u64::from_be_bytes(bytes[place..place + 8].try_into().unwrap()) as usize;
     for (version, wanted) in

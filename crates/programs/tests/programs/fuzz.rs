@@ -1,6 +1,6 @@
 //! Fuzzing: each reader gets valid files with random changes, and returns a program or a refusal in bounded memory.
 //!
-//! `WEFT_FUZZ_INPUTS=10000000 cargo test -p weft-programs --test programs fuzz` runs ten million inputs of each reader. If a reader panics,
+//! `WEFT_FUZZ_INPUTS=10000000 cargo test -p weft-unit-tests --test programs fuzz` runs ten million inputs of each reader. If a reader panics,
 //! the message contains the number of the input. Set `WEFT_FUZZ_FIRST` to this number to begin with this input.
 
 use crate::recorded::{Arg, Memory, Rank};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use weft_programs::readers::traces::{TraceFormat, named};
 use weft_programs::readers::{Format, swf, vef::Vef};
 
-/// Inputs for each reader, unless `WEFT_FUZZ_INPUTS` sets another number.
+/// Number of inputs for each reader, unless `WEFT_FUZZ_INPUTS` sets another number.
 const INPUTS: u64 = 2000;
 /// Time limit for one input. The limit is long, because the machine may also run other work.
 const MOST_TIME: Duration = Duration::from_secs(20);
@@ -18,7 +18,7 @@ const MOST_TIME: Duration = Duration::from_secs(20);
 /// process.
 const MOST_MEMORY: f64 = 1000.0;
 
-/// Random numbers by splitmix64 (Steele, Lea, Flood, OOPSLA 2014): the number of an input determines the input.
+/// Random numbers by splitmix64 (Steele, Lea, Flood, OOPSLA 2014). The seed is the number of an input, so this number determines the input.
 struct Random(u64);
 
 impl Random {
@@ -82,7 +82,7 @@ fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Reads changed copies of a valid file. `read` returns true if it has read a program and not refused the file.
+/// Reads changed copies of a valid file. `read` returns true if it has read a program, and false if it has refused the file.
 fn fuzz(reader: &str, valid: &Memory, mut read: impl FnMut(Memory) -> bool) {
     let first = from_environment("WEFT_FUZZ_FIRST").unwrap_or(0);
     let inputs = from_environment("WEFT_FUZZ_INPUTS").unwrap_or(INPUTS * u64::from(damage::rounds()));

@@ -20,8 +20,8 @@ fn refused(text: &str) -> (String, String) {
     (refusal.path, refusal.what)
 }
 
-/// A training step of Llama 3 70B on 64 H100 in 8 bits: t 4, p 8, v 5, d 2, batch 128, 8,192 tokens. The settings are those in the first
-/// row of NVIDIA's table.
+/// A training step of Llama 3 70B on 64 H100 in 8 bits: tensor degree t 4, pipeline degree p 8, v 5 parts per stage, data degree d 2, 128
+/// sequences of 8,192 tokens. The settings are those in the first row of NVIDIA's table of Llama 3 70B.
 fn dense(change: impl Fn(String) -> String) -> String {
     change(
         r#"{"program": {"training_step": {
@@ -55,11 +55,13 @@ fn of_kind(program: &Program, operation: Operation, size: u32) -> (u64, u64) {
 fn a_step_of_70_billion_parameters_sends_the_bytes_of_the_formulas() {
     let (made, _) = made(&dense(|text| text));
     let program = &made.program;
-    // M = 2 * 8192 * 1 * 8192 B = 134.2 MB. Each layer and micro-batch has 4 gathers of M/4 and 4 scatters of M: 8 * 10 * 64 = 5,120.
+    // The activations of a micro-batch have M = 2 * 8192 * 1 * 8192 B = 134.2 MB. Each layer and micro-batch has 4 all-gathers of M/4 and 4
+    // reduce-scatters of M. A rank has 10 layers and 64 micro-batches: 8 * 10 * 64 = 5,120 collectives.
     let (gathers, gathered) = of_kind(program, Operation::AllGather, 4);
     let (scatters, scattered) = of_kind(program, Operation::ReduceScatter, 4);
     assert_eq!((gathers, scatters), (2560, 2560));
-    // each rank sends M (t - 1) / t: in a gather, its block to 3 other ranks; in a scatter, 3 of the 4 shares
+    // in each collective a rank sends M (t - 1) / t bytes: its block to 3 other ranks in an all-gather, and 3 of the 4 shares of the vector
+    // in a reduce-scatter
     let tensor = (gathered * 3) as f64 + scattered as f64 * 0.75;
     near(tensor, 5120.0 * 134_217_728.0 * 0.75, 1e-9);
     near(tensor, 515.4e9, 1e-4);
@@ -72,7 +74,8 @@ fn a_step_of_70_billion_parameters_sends_the_bytes_of_the_formulas() {
     let pipeline = sent(4);
     assert_eq!((pipeline.len(), pipeline.iter().sum::<u64>()), (640, 640 * 33_554_432));
     near(pipeline.iter().sum::<u64>() as f64, 21.47e9, 1e-3);
-    // data parallelism: a rank has 2.139 G parameters in 54 buckets of 40 M, with 4 and 2 bytes each; with 2 ranks it sends half of them
+    // data parallelism: a rank has 2.139 G parameters in 54 buckets of up to 40 M. A gradient has 4 bytes and a parameter has 2 bytes. With
+    // 2 data ranks, a rank sends half of them
     let (buckets, reduced) = of_kind(program, Operation::ReduceScatter, 2);
     let (gathered_again, parameters) = of_kind(program, Operation::AllGather, 2);
     assert_eq!((buckets, gathered_again), (54, 54));
@@ -84,9 +87,9 @@ fn a_step_of_70_billion_parameters_sends_the_bytes_of_the_formulas() {
 #[test]
 fn a_step_of_70_billion_parameters_computes_as_long_as_was_published() {
     let (made, _) = made(&dense(|text| text));
-    // a token needs 449.2 GFLOP; 128 * 8192 tokens on 64 accelerators of 719 TFLOP/s; NVIDIA measured 10.23 s
+    // a token needs 449.2 GFLOP, and a step has 128 * 8192 tokens on 64 accelerators of 719 TFLOP/s. NVIDIA measured 10.23 s
     near(line(&made, "computation"), 10.23, 0.05);
-    // The mean computation time over all ranks. The output head makes the last stage take longer.
+    // The mean over all ranks is compared, because the output head makes the last stage take longer than the others.
     let compute = |rank: usize| {
         let ops = made.program.ranks[rank].ops.ops().iter().filter(|op| op.kind() == Kind::Compute);
         ops.map(|op| op.size() as f64 * 1e-9).sum::<f64>()
@@ -99,7 +102,7 @@ fn a_step_of_70_billion_parameters_computes_as_long_as_was_published() {
 #[test]
 fn gathering_again_adds_two_gathers_per_layer() {
     let (made, _) = made(&dense(|text| text.replace(r#""batch": 128"#, r#""gathers_again": true, "batch": 128"#)));
-    // 10 collectives per layer and micro-batch: 6,400 collectives, 644.2 GB
+    // 10 instead of 8 collectives per layer and micro-batch: 6,400 collectives, in which a rank sends 644.2 GB
     let (gathers, gathered) = of_kind(&made.program, Operation::AllGather, 4);
     let (scatters, scattered) = of_kind(&made.program, Operation::ReduceScatter, 4);
     assert_eq!(gathers + scatters, 6400);
@@ -134,7 +137,8 @@ fn degrees_layers_and_memory_that_do_not_fit_are_refused_with_the_arithmetic() {
     );
 }
 
-/// Activation memory of GPT 22B (t 8) and 175B (t 8, p 8, v 3) in GiB, compared with Korthikanti et al.
+/// Memory for activations \[GiB\] of GPT 22B (tensor degree 8) and GPT 175B (tensor and pipeline degree 8, v 3 parts per stage), compared
+/// with the table of Korthikanti et al.
 #[test]
 fn activations_are_those_of_published_models() {
     let memory = |layers: u32,
@@ -159,10 +163,11 @@ fn activations_are_those_of_published_models() {
         let (_, rest) = what.split_once("activations ").unwrap();
         rest.split(' ').next().unwrap().parse::<f64>().unwrap() * 1e9 / f64::from(1 << 30)
     };
-    // the refusal that states the memory rounds it to 0.1 GB
+    // the test reads the memory from the message of the refusal, which rounds it to 0.1 GB
     near(memory(48, 6144, 64, 4, 1, 1, "none", false), 59.25, 2e-3);
     near(memory(48, 6144, 64, 4, 1, 1, "selective", true), 9.56, 6e-3);
-    // (1 + (p - 1) / (p v)) L layers: 96 * (1 + 7/24) = 124; warm-up 2 * 7 + 2 * 8 = 30 passes and one more of 4 layers
+    // with p 8 stages, v 3 parts and L 96 layers, the first stage stores activations of (1 + (p - 1) / (p v)) L = 96 * (1 + 7/24) = 124
+    // layers. These are 2 * 7 + 2 * 8 = 30 passes of the warm-up and one more, each through 4 layers
     near(memory(96, 12_288, 96, 1, 8, 3, "none", false), 66.84, 2e-3);
     near(memory(96, 12_288, 96, 1, 8, 3, "selective", true), 12.35, 5e-3);
 }
@@ -181,14 +186,14 @@ fn inference_has_the_sizes_and_times_of_70_billion_parameters_on_two_accelerator
         .filter(|op| matches!(op.kind(), Kind::Collective(_)))
         .map(Op::size)
         .collect();
-    // 2 all-reduces per layer in each of 3 passes, with 16 KiB per token
+    // 2 all-reduces for each of 80 layers in each of 3 passes (a prefill, two decoding steps), with 16 KiB per token
     assert_eq!(sizes.len(), 3 * 160);
     assert_eq!((sizes[0], sizes[160]), (5000 * 16_384, 16_384));
-    // a decoding step reads half of the weights (68.45 GB) and half of the keys of 5,001 tokens at 3.2 TB/s: 10.95 ms (the benchmark states
-    // 11.0)
+    // in a decoding step, each of 2 accelerators reads half of the weights (68.45 GB in total) and half of the keys and values of 5,001
+    // tokens at 3.2 TB/s. This takes 10.95 ms, and NVIDIA's benchmark states 11.0 ms
     near(line(&made, "decoding step"), (68.45e9 + 327_680.0 * 5001.0) / 2.0 / 3.2e12, 2e-3);
     near(line(&made, "decoding step"), 11.0e-3, 0.02);
-    // 5,000 tokens of 138.9 + 6.6 GFLOP take 0.18 s on two accelerators at peak speed, less than the measured 0.407 s
+    // 5,000 tokens of 138.9 + 6.6 GFLOP each take 0.18 s on two accelerators at peak speed. The measured 0.407 s are longer
     assert!(line(&made, "prefill") < 0.407);
     let (path, what) = refused(&text.replace("80GB", "30GB"));
     assert_eq!(path, "program.inference_step.accelerator.memory");
@@ -201,8 +206,8 @@ fn a_ring_all_reduce_takes_the_time_of_its_formula() {
                    "collectives": {"algorithms": {"all_reduce": {"ring": {}}}}}"#;
     let (made, rules) = made(text);
     let answer = loggops::run(&made.program, &rules, DEFAULTS).unwrap();
-    // The algorithm has 14 rounds with messages of 1,000 bytes. In each round the send takes o = 1,500, the first byte arrives 2,500 later,
-    // and the receiver needs o + 999 * 6 = 7,494.
+    // A ring all-reduce of 8 ranks has 14 rounds with messages of 1,000 bytes. In each round the send takes o = 1,500, the first byte
+    // arrives 2,500 later, and the receiver needs o + 999 * 6 = 7,494.
     assert_eq!(answer.finish, [14 * (1500 + 2500 + 7494); 8]);
     assert_eq!((answer.messages, answer.bytes), (14 * 8, 14 * 8 * 1000));
 }
@@ -219,7 +224,7 @@ fn a_sum_takes_its_time_where_the_rules_give_one() {
         let (made, rules) = made(&text);
         loggops::run(&made.program, &rules, DEFAULTS).unwrap().last().0
     };
-    // the reduction adds 1,000 bytes three times, at 2 ns per byte
+    // each rank sums 1,000 bytes three times, at 2 ns per byte
     assert_eq!(time(text(r#", "sum_per_byte": "2ns""#)) - time(text("")), 3 * 2000);
 }
 
@@ -248,13 +253,13 @@ fn example(name: &str) -> Made {
 
 #[test]
 fn namd_sends_the_atoms_within_the_cutoff() {
-    // 92,224 atoms on 27 ranks, with 0.1 atoms per cubic angstrom: the cube of a rank is 32.45 angstrom wide. The bytes sent through a face
-    // that is 12 angstrom deep: 32.45^2 * 12 * 0.1 * 24 B.
+    // 92,224 atoms on 27 ranks, with 0.1 atoms per cubic angstrom: the cube of a rank is 32.45 angstrom wide. Through a face, a rank sends
+    // the atoms that are within 12 angstrom: 32.45^2 * 12 * 0.1 atoms of 24 bytes.
     let (side, made) = ((92_224.0f64 / 27.0 / 0.1).cbrt(), example("namd"));
     near(line(&made, "face"), side * side * 12.0 * 2.4, 1e-4);
     let halo = (side + 24.0).powi(3) - side.powi(3);
     near(line(&made, "neighbours"), halo * 2.4, 1e-3);
-    // two steps, each with two exchanges with 26 neighbours
+    // 2 steps of two exchanges (positions and forces), each with 26 neighbours
     let sends = made.program.ranks[0].ops.ops().iter().filter(|op| op.kind() == Kind::Send).count();
     assert_eq!(sends, 2 * 2 * 26);
 }
@@ -264,17 +269,18 @@ fn gromacs_exchanges_in_three_dimensions_and_with_its_mesh_rank() {
     let made = example("gromacs");
     let count =
         |rank: usize, kind: fn(&Op) -> bool| made.program.ranks[rank].ops.ops().iter().filter(|op| kind(op)).count();
-    // each of 3 steps sends positions and forces in 2 directions of 3 dimensions, and the positions to the mesh rank
+    // in each of 3 steps, a particle rank sends positions and forces in 2 directions of 3 dimensions (12 messages), and positions to its
+    // mesh rank (1 message)
     assert_eq!(count(0, |op| op.kind() == Kind::Send), 3 * (12 + 1));
-    // each mesh rank serves 24 / 8 = 3 particle ranks
+    // each mesh rank sends mesh forces to 24 / 8 = 3 particle ranks
     assert_eq!(count(24, |op| op.kind() == Kind::Send), 3 * 3);
     assert_eq!(count(24, |op| op.kind() == Kind::Collective(Operation::AllToAll)), 3 * 2);
 }
 
 #[test]
 fn linpack_has_two_thirds_of_the_cube_and_the_panels() {
-    // With n = 300, Linpack works on blocks of NB = 32 columns instead of single columns. Its operations are the sum over panels of 2 w
-    // (n_j)^2 and w^2 rows.
+    // The matrix has n = 300 columns, in panels of up to w = 32 columns. The floating-point operations are summed over the panels: 2 w
+    // (n_j)^2 for the update of the n_j columns after panel j, and w^2 per row of the panel.
     let expected: f64 = (0..10)
         .map(|panel| {
             let left = 300.0 - 32.0 * f64::from(panel);
@@ -289,7 +295,8 @@ fn linpack_has_two_thirds_of_the_cube_and_the_panels() {
 
 #[test]
 fn random_access_sends_8_bytes_for_every_update_of_another_rank() {
-    // 8 ranks of 256 words make 8,192 updates; 7 of 8 updates go to another rank, with a tolerance of 3 standard deviations of 30
+    // 8 ranks of 256 words make 8,192 updates. On average 7 of 8 updates go to another rank. The standard deviation of their number is 30,
+    // and the test allows 3 standard deviations
     let made = example("random_access");
     assert!((line(&made, "bytes") / 8.0 - 8192.0 * 7.0 / 8.0).abs() < 90.0, "{}", line(&made, "bytes"));
 }
@@ -304,8 +311,8 @@ fn graph500_gathers_128_kb_maps_and_looks_at_all_edges_of_a_component() {
     assert!(levels > 0.95 && levels <= 1.0 + 1e-12, "{levels}: nearly all edges are in one component");
 }
 
-/// An all-reduce by each scheme of NCCL on an ideal network of 400 Gb/s: its bus bandwidth never exceeds the bandwidth of a rank's
-/// interface.
+/// All-reduces on a ring, and by the hierarchical algorithm, run on an ideal network of 400 Gb/s. Their bus bandwidth must not exceed the
+/// bandwidth of a rank's interface.
 #[test]
 fn no_all_reduce_is_faster_than_its_interface() {
     let at = Parameters {
@@ -350,6 +357,6 @@ fn the_matrix_of_a_program_has_the_bytes_of_its_messages() {
     let answer = loggops::run(&made.program, &rules, DEFAULTS).unwrap();
     assert_eq!(matrix.iter().map(|row| row.2).sum::<u64>(), answer.bytes);
     assert_eq!(matrix.iter().map(|row| row.3).sum::<u64>(), answer.messages);
-    // 6 ranks form a ring, and each rank sends 10 blocks of 10,000 bytes to the next one, three times
+    // 6 ranks form a ring. Three times, each rank sends 10 blocks of 10,000 bytes to the next rank
     assert_eq!(matrix[0], (0, 1, 300_000, 30));
 }

@@ -1,5 +1,5 @@
-//! Tests of the executor with programs whose finish times are computed by hand. L is 100, o 10, g 20, G 2, O 0 and S 100 unless the test
-//! says otherwise. A receiver "takes in" a message while its processor and interface are busy with it.
+//! Tests of the executor with programs whose finish times are computed by hand. The LogGOPS parameters are L 100, o 10, g 20, G 2, O 0 and
+//! S 100 unless the test says otherwise. A receiver "takes in" a message while its processor and interface are busy with it.
 
 use crate::support::{finish, read, run};
 use serde_json::json;
@@ -21,7 +21,8 @@ fn two(first: &str, second: &str) -> String {
 
 #[test]
 fn an_eager_message_occupies_its_receiver_for_o_and_all_bytes_after_the_first() {
-    // rank 0 sends from 0 to 10, the first byte arrives at 10 + 100 = 110, and rank 1 takes in the message until 110 + 10 + 9 * 2 = 138
+    // The send occupies rank 0 from 0 to o = 10. The first byte arrives at 10 + L = 110. Rank 1 takes in the message for o + 9 G, until
+    // 110 + 10 + 18 = 138.
     assert_eq!(finish(&two("send 10b to 1", "recv 10b from 0"), AT), [10, 138]);
 }
 
@@ -29,8 +30,8 @@ fn an_eager_message_occupies_its_receiver_for_o_and_all_bytes_after_the_first() 
 fn two_messages_of_an_interface_are_a_gap_and_their_bytes_apart() {
     let program = two("send 10b to 1\nsend 10b to 1", "recv 10b from 0\nrecv 10b from 0");
     // The second send begins at g + 9 G = 38, when the interface is free; the processor is already free at 10. The second message arrives
-    // at 38 + 110 = 148. The receiver's processor is busy until 138, its interface until 110 + 20 + 18 = 148; so the message is taken in
-    // until 148 + 28 = 176.
+    // at 38 + 110 = 148. With the first message, the receiver's processor is busy until 138, and its interface until 110 + 20 + 18 = 148.
+    // So the second message is taken in until 148 + 28 = 176.
     assert_eq!(finish(&program, AT), [48, 176]);
 }
 
@@ -62,7 +63,7 @@ fn a_ring_of_rendezvous_messages_goes_round_if_receives_are_posted_first_and_sto
         };
         format!("num_ranks 4\n{}", (0..4).map(rank).collect::<String>())
     };
-    // All ranks send at 0, all first bytes arrive at 110, and all messages are taken in until 110 + 10 + 200 * 2 = 520.
+    // All ranks send 201 bytes at 0, all first bytes arrive at 110, and all messages are taken in until 110 + 10 + 200 * 2 = 520.
     assert_eq!(finish(&ring(""), AT), [520; 4]);
     assert_eq!(finish(&ring("s irequires r"), AT), [520; 4]);
     let Err(Failure::Stuck(stuck)) = run(&read(ring("r requires s").as_bytes()), AT) else {
@@ -79,7 +80,8 @@ fn a_ring_of_rendezvous_messages_goes_round_if_receives_are_posted_first_and_sto
             .to_string()
             .contains("rank 1 has finished 0 of 2 operations; no receive takes 201 bytes from 0 with tag 0")
     );
-    // Messages below S are eager, so they are sent until 10. The receives are posted at 10, because each receive requires the send.
+    // Messages of 51 bytes are below S and therefore eager, so each send ends at 10. The receives are posted at 10, because each receive
+    // requires the send of its rank.
     let eager = ring("r requires s").replace("201b", "51b");
     assert_eq!(finish(&eager, AT), [110 + 10 + 100; 4]);
 }
@@ -99,8 +101,8 @@ fn wildcards_take_the_first_message_that_has_come() {
 fn a_receive_with_a_tag_leaves_earlier_messages_of_other_tags() {
     let program =
         two("send 1b to 1 tag 5\nsend 1b to 1 tag 6", "a: recv 1b from 0 tag 6\nb: recv 1b from 0 tag 5\nb requires a");
-    // messages are sent at 0 and at 20 and arrive at 110 and 130; the end of the second receive releases the receive of the first message,
-    // which has already arrived
+    // messages are sent at 0 and at 20, and arrive at 110 and 130. Receive `a` gets the message with tag 6, which arrives second. Its end
+    // at 140 releases receive `b`, whose message has already arrived
     assert_eq!(finish(&program, AT), [30, 140]);
 }
 
@@ -121,8 +123,8 @@ fn irequires_waits_for_the_start_and_requires_for_the_end() {
 
 #[test]
 fn a_processor_per_byte_is_charged_where_it_is_more_than_the_interface() {
-    // O is 3. The send takes 10 + 9 * 3 = 37, because each byte after the first adds O, but its first byte leaves at 10. The message is
-    // taken in until 110 + 10 + 27 = 147.
+    // O is 3, which is more than G. The send takes 10 + 9 * 3 = 37, because each byte after the first adds O. Its first byte leaves at 10
+    // and arrives at 110. The message is taken in until 110 + 10 + 27 = 147.
     let at = Parameters { overhead_per_byte: 3, ..AT };
     assert_eq!(finish(&two("send 10b to 1", "recv 10b from 0"), at), [37, 147]);
 }

@@ -1,5 +1,5 @@
-//! Tests of the reader of liballprof traces: calls written by tests, and damaged files. `tests/test_traces.py` reads such files with
-//! `weft trace`.
+//! Tests of the reader for liballprof traces, with calls that tests write, and with damaged files. `tests/test_traces.py` converts such
+//! files with the command `weft trace`.
 
 use crate::damage::rounds;
 use crate::recorded::Memory;
@@ -32,7 +32,8 @@ fn calls_become_messages_collectives_and_the_time_between() {
     let receiver = "MPI_Recv:1000.000000:9:10:2,4,4:0:-1:0,1,2:5:1003.000000\n\
                     MPI_Bcast:1004.000000:9:3:11,8,8:0:0,1,2:1005.000000\n";
     let converted = read(&[sender, receiver]).unwrap();
-    // 1000.0 to 1002.5 us are 2500 ns; the wait begins when the send returns; 1005.0 to 9000.5 us are 7,995,500 ns
+    // the first computation is from 1000.0 to 1002.5 us, which are 2,500 ns; the wait begins when the send returns, so there is no
+    // computation between them; the second computation is from 1005.0 to 9000.5 us, which are 7,995,500 ns
     let broadcast = Op::collective(Operation::Broadcast, 0, 24, 0);
     let wanted = [Op::compute(2500), Op::send(1, 40, Some(7)), broadcast, Op::compute(7_995_500)];
     assert_eq!(ops(&converted, 0), wanted);
@@ -103,8 +104,8 @@ fn wrong_lines_are_refused_with_their_number_and_a_remedy() {
     );
 }
 
-/// Lines of 4 ranks that split into even and odd ranks by descending key, and call barriers on the two parts. The handles of a part differ
-/// by rank.
+/// Lines of 4 ranks that split all ranks into even and odd ranks, with descending keys, and call barriers on the two new communicators.
+/// The ranks of a new communicator have different numbers (handles) for it.
 fn halves(more: impl Fn(u32) -> String) -> Vec<String> {
     let of = |rank: u32| {
         let (handle, place) = (7000 + rank, 1 - rank / 2);
@@ -125,7 +126,7 @@ fn read_owned(lines: &[String]) -> Result<Converted, Refusal> {
 
 #[test]
 fn members_of_a_split_follow_from_the_colours_and_keys_of_all_ranks() {
-    // a communicator of 4 ranks is created, but no later call uses it and no call matches it
+    // the trace also has the creation of a communicator of all 4 ranks, which no later call uses
     let converted = read_owned(&halves(|_| String::new())).unwrap();
     for rank in 0..4 {
         let of = &converted.program.ranks[rank];
@@ -141,12 +142,12 @@ fn members_of_a_split_follow_from_the_colours_and_keys_of_all_ranks() {
 #[test]
 fn communicators_that_do_not_follow_are_refused_with_the_calls_on_them() {
     let message_of = |more: &dyn Fn(u32) -> String| read_owned(&halves(more)).unwrap_err().to_string();
-    // a barrier uses a second handle of the same size, although the trace creates no communicator for this handle
+    // a barrier uses a second handle for a communicator of 2 ranks, although the trace has only one creation of such a communicator
     let found = message_of(&|rank| format!("MPI_Barrier:1000.0:{},{},2:1000.0\n", 8000 + rank, 1 - rank / 2));
     let wanted = "the trace: 0 communicators of rank 0 have 2 ranks and this rank at place 1, so Weft can't find the members for \
                   1 MPI_Barrier (record the program";
     assert!(found.starts_with(wanted), "{found}");
-    // two splits come before the calls on the communicator of one of them
+    // the trace has two equal splits before the calls on the communicator of one of them, so two communicators match
     let lines: Vec<String> = halves(|_| String::new())
         .into_iter()
         .map(|lines| {

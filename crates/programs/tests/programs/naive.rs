@@ -1,5 +1,5 @@
-//! A second, simple executor of the LogGOPS model, which checks every operation in every step. Tests compare its results with those of the
-//! fast executor on random programs.
+//! A second, simple executor of the LogGOPS model, which checks every operation in every step. Tests compare the results of this executor
+//! with those of `weft_programs::loggops` on random programs.
 
 use crate::support::{DEFAULTS, run};
 use proptest::prelude::*;
@@ -209,12 +209,12 @@ impl Naive {
     }
 }
 
-/// A random program: the kind and ranks of each operation, and the earlier operation that it waits for.
+/// A random program: a list of messages and computations, each with the earlier operation that it waits for.
 #[derive(Debug, Clone)]
 struct Shape {
     ranks: u32,
-    /// Kind, two ranks, size, tag. Kind 0 is a computation, kind 1 a message to a receive from any source, and other kinds are plain
-    /// messages.
+    /// Kind, two ranks, size, tag. Kind 0 is a computation. Kind 1 is a message whose receive accepts any source. Other kinds are
+    /// messages whose receive names the source.
     steps: Vec<(u8, u32, u32, usize, u32)>,
     /// For each operation: the distance to the earlier operation that it waits for, and whether it waits only for the start of that
     /// operation.
@@ -230,7 +230,8 @@ fn shape() -> impl Strategy<Value = Shape> {
 fn program(shape: &Shape) -> Program {
     const SIZES: [u64; 5] = [1, 8, 1000, 65_535, 65_536];
     let mut drafts: Vec<Draft> = vec![Draft::default(); shape.ranks as usize];
-    // sizes depend on the tag, so a receive from any source never matches a message with another protocol (eager or rendezvous)
+    // messages with tag 0 have 1 or 65,535 bytes, and both sizes are eager; messages with tag 1 have 8 bytes (eager) or 65,536 bytes
+    // (rendezvous)
     for &(kind, a, b, size, tag) in &shape.steps {
         let (a, b) = (a % shape.ranks, b % shape.ranks);
         let bytes = SIZES[(size / 3 * 3 + tag as usize) % 5];

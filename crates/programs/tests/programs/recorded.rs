@@ -5,7 +5,7 @@ use weft_programs::mpi::Converted;
 use weft_programs::readers::traces::{Clock, Files, TraceFormat};
 use weft_units::Refusal;
 
-/// Files in memory that a reader reads instead of files on disk.
+/// Files in memory that tests pass to a reader in place of files on disk.
 pub struct Memory {
     pub names: Vec<String>,
     pub bytes: Vec<Vec<u8>>,
@@ -49,7 +49,7 @@ impl Rank {
         Self { bytes, now: RefCell::new(0) }
     }
 
-    /// Adds a call with times of both clocks and with statuses.
+    /// Adds a call with times of both clocks, and with the statuses among its arguments.
     pub fn call(&mut self, number: u16, args: &[Arg<'_>]) -> &mut Self {
         self.bytes.extend(number.to_be_bytes());
         self.bytes.push(0x0f);
@@ -91,7 +91,8 @@ impl Rank {
         }
     }
 
-    /// The whole file of the rank, in version 8.1.0 of the format. The file defines datatypes up to 15; datatype k has k bytes.
+    /// Returns the whole file of the rank, in version 8.1.0 of the format. The file defines the datatypes 0 to 15; datatype k
+    /// has k bytes.
     pub fn file(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         bytes.extend(293u16.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Tests of the VEF format: dependencies computed by hand, round trips, damaged files.
+//! Tests of the VEF format: dependencies that were derived by hand, files that are read and written again, damaged files.
 
 use crate::damage::rounds;
 use crate::support::{finish, run};
@@ -7,8 +7,8 @@ use weft_programs::form::{Op, Operation, Program, When};
 use weft_programs::loggops::Parameters;
 use weft_programs::readers::{self, Format, vef::Vef};
 
-/// A VEF trace of 4 tasks: a message in each direction, a barrier and a broadcast from task 2 in two communicators, and a message after the
-/// broadcast.
+/// A VEF trace of 4 tasks. It has a message in each direction between two tasks, a barrier in one communicator, a broadcast from task 2 in
+/// another one, and a message after the broadcast.
 pub const EXAMPLE: &str = "VEF 4 3 2 2 6 FALSE
 C0 0 1 2 3
 C1 2 0
@@ -35,8 +35,8 @@ fn refused(text: &str) -> String {
 fn records_are_operations_behind_what_they_follow() {
     let program = read(EXAMPLE);
     let ops = &program.ranks[1].ops;
-    // these follow each other: the receive of message 0, a computation of 500 ns, the send of message 1, a computation
-    // of 100 ns, the barrier
+    // at rank 1 these operations follow each other: the receive of message 0, a computation of 500 ns, the send of message 1, a
+    // computation of 100 ns, the barrier
     let barrier = Op::collective(Operation::Barrier, 0, 0, 0);
     let wanted =
         [Op::receive(Some(0), 1024, Some(0)), Op::send(2, 2048, Some(1)), barrier, Op::compute(100), Op::compute(500)];
@@ -69,7 +69,8 @@ fn sends_that_follow_one_event_share_the_processor() {
 
 #[test]
 fn a_written_file_is_the_file_that_was_read() {
-    // the writer puts each record after the records that it depends on, and messages before collectives if both orders are possible
+    // the writer puts each record after the record that it depends on. If a message or a collective could be next, it writes the message
+    // first
     assert_eq!(String::from_utf8(Vef.write(&read(EXAMPLE)).unwrap()).unwrap(), EXAMPLE);
     let all = "VEF 2 0 1 7 14 TRUE
 C0 0 1
@@ -158,7 +159,7 @@ fn wrong_lines_are_refused_with_their_number() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000 * rounds(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A file with some changed bytes is refused, or the program read from it can be written and read again.
+    /// After some bytes of a file have changed, the reader refuses the file, or its program can be written and read again.
     #[test]
     fn a_changed_file_never_panics(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5)) {
         let mut bytes = EXAMPLE.as_bytes().to_vec();

@@ -14,10 +14,10 @@ const ANY: i64 = -1;
 const NOBODY: i64 = -2;
 /// Request number in the record of a blocking collective.
 const BLOCKING: i64 = 0;
-/// Records whose kind has this number or a higher one are collectives.
+/// Records are collectives if their kind has this number or a higher one.
 const FIRST_COLLECTIVE: u16 = 32;
 
-/// Sums over a file: number of sends, their bytes, number of receives, number of collectives.
+/// Sums over a file: number of sends, bytes of all sends, number of receives, number of collectives.
 type Sums = [u64; 4];
 
 /// Reads the file of one rank.
@@ -46,7 +46,8 @@ pub fn rank(file: &str, bytes: &[u8], clock: Option<Clock>) -> Result<Recorder, 
             *refused.entry(record.text()).or_default() += 1;
             continue;
         }
-        // the file is refused because of an earlier call, and later records might depend on that call
+        // the file will be refused because of an earlier call; later records are not read, because they might depend on
+        // that call
         if !refused.is_empty() {
             continue;
         }
@@ -84,7 +85,7 @@ fn damaged(what: &str) -> Problem {
     (what.to_owned(), "the file is damaged: copy it again".to_owned())
 }
 
-/// A record of a known kind. The reader then passes this record to the recorder.
+/// A record of a known kind, which the reader passes to the recorder.
 struct Call<'a> {
     record: Record<'a>,
     kind: Kind,
@@ -105,7 +106,8 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the index of the first of two words with times that are not computation, for records that are not calls.
+    /// For records that are not calls: returns the index of the first of two words with times \[ns\]. These times do
+    /// not count as computation.
     fn times_at(&self) -> Option<usize> {
         [(Kind::Poll, 1), (Kind::Pause, 0)].into_iter().find(|each| each.0 == self.kind).map(|each| each.1)
     }
@@ -150,7 +152,8 @@ impl Call<'_> {
         On { comm: self.word(0), request }
     }
 
-    /// Returns peer, bytes and tag of a message. The word of its peer is the first of these words.
+    /// Returns peer, bytes and tag of a message, which are consecutive words. The word of the peer is the first of
+    /// them.
     fn message(&self, peer_at: usize) -> Result<(Peer, u64, Option<u32>), Problem> {
         Ok((peer(self.word(peer_at))?, self.size(peer_at + 2)?, tag(self.word(peer_at + 1))?))
     }
@@ -241,7 +244,7 @@ impl Call<'_> {
         recorder.create_of(members, self.word(0))
     }
 
-    /// Records that these requests have ended.
+    /// Records that the requests of this record have ended.
     fn complete(&self, recorder: &mut Recorder) {
         for place in (0..self.record.count()).step_by(5) {
             let is_cancelled = self.word(place + 4) != 0;
@@ -251,7 +254,7 @@ impl Call<'_> {
         }
     }
 
-    /// Counts messages and collectives in the same way as the library.
+    /// Adds this call to the counts of messages and collectives, by the rules of the recording library.
     fn count(&self, sums: &mut Sums) -> Result<(), Problem> {
         let [sends, sent, receives, collectives] = sums;
         if matches!(self.kind, Kind::Send | Kind::Isend | Kind::Sendrecv) && self.word(1) != NOBODY {

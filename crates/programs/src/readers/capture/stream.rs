@@ -1,4 +1,4 @@
-//! Reads files of the recording library, record by record.
+//! Reads files of Weft's recording library (`capture/`), record by record.
 
 use crate::readers::timer::Times;
 use weft_units::Refusal;
@@ -35,10 +35,10 @@ macro_rules! kinds {
 
 kinds! {
     Init = 1,
-    /// Sums over the file: number of sends, their bytes, number of receives, number of collectives.
+    /// Sums over the file: number of sends, bytes of all sends, number of receives, number of collectives.
     Finalize = 2,
-    /// Unsuccessful tests and all non-blocking probes: their number, and the wall-clock and processor time that they
-    /// took.
+    /// Unsuccessful tests (`MPI_Test`) and all non-blocking probes: their number, and the wall-clock and processor
+    /// time that they took.
     Poll = 3,
     /// The name of a call that the format cannot record.
     Refused = 4,
@@ -46,7 +46,7 @@ kinds! {
     Comm = 5,
     /// A file was opened.
     File = 6,
-    /// A time in which the library recorded no calls, in wall-clock and processor time.
+    /// An interval in which the library recorded no calls: its length in wall-clock time and in processor time.
     Pause = 7,
     Send = 16,
     Recv = 17,
@@ -124,7 +124,7 @@ pub struct Record<'a> {
     pub number: u16,
     /// The record's kind; `None` if this reader does not support the kind.
     pub kind: Option<Kind>,
-    /// True if another thread made the call than the one that called `MPI_Init`.
+    /// True if the call was made by another thread than the one that called `MPI_Init`.
     pub is_of_other_thread: bool,
     pub wall: Times,
     pub processor: Times,

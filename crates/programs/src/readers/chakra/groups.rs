@@ -1,5 +1,5 @@
-//! Groups of ranks. Chakra's collectives name their group in `pg_name`. The members of a group are in the file of groups of
-//! ASTRA-sim, or in the node in which PyTorch lists its process groups.
+//! Groups of ranks. The attribute `pg_name` of a Chakra collective names its group. The members of a group are in ASTRA-sim's file of
+//! groups (JSON), or in the node in which PyTorch lists its process groups.
 
 use super::messages::{Inputs, Node};
 use crate::form::Comm;
@@ -19,26 +19,27 @@ const COPY: &str = "put the file of groups of ASTRA-sim (JSON: group names, each
 
 type Lists = HashMap<String, Arc<[u32]>>;
 
-/// The groups of a trace.
+/// The groups of ranks of a trace.
 pub(super) struct Groups {
     ranks: u32,
-    /// Members of each group, by name. They come from the file of groups.
+    /// Members of each group in ASTRA-sim's file of groups, by the name of the group.
     of_file: Lists,
-    /// For each group of a collective: the number that identifies it, from 1. Two groups can have the same name and different members.
+    /// For each group that a collective uses: the number that identifies the group in the program, from 1. The key has name and
+    /// members, because two groups can have the same name.
     numbers: BTreeMap<(String, Arc<[u32]>), u32>,
     /// Names of groups that collectives use although no list gives their members.
     unlisted: BTreeSet<String>,
 }
 
-/// A collective in the program: number of the communicator at its rank, number of the collective in the communicator, and
-/// number of ranks of the communicator.
+/// The place of a collective in the program: the number that its communicator has at the rank, the number of the collective in the
+/// communicator, and the number of ranks of the communicator.
 pub(super) struct Place {
     pub comm: u16,
     pub instance: u32,
     pub ranks: u32,
 }
 
-/// An entry of the list of groups of PyTorch. An entry without members means the group of all ranks.
+/// An entry of PyTorch's list of groups. An entry without members means the group of all ranks.
 #[derive(Deserialize)]
 struct Listed {
     pg_name: String,
@@ -48,7 +49,7 @@ struct Listed {
 }
 
 impl Groups {
-    /// Makes the groups of a trace of `ranks` ranks, with the groups of its file of groups.
+    /// Makes the record of the groups of a trace of `ranks` ranks. Reads ASTRA-sim's file of groups, if `files` has one.
     pub fn of(files: &mut dyn Files, ranks: u32) -> Result<Self, Refusal> {
         let mut found: Option<(String, Lists)> = None;
         for place in 0..files.names().len() {
@@ -83,8 +84,8 @@ impl Groups {
         Err(Refusal::new("the trace", what, COPY))
     }
 
-    /// Adds groups that contain this rank, but have no collectives of this rank. The check of the program then reports the
-    /// missing collectives.
+    /// Adds communicators for groups that contain this rank, but have no collectives of this rank. Without them, the check of the
+    /// program would not find that these collectives are missing at this rank.
     pub fn complete(&self, rank: u32, comms: &mut Vec<Comm>) {
         for ((_, members), &number) in &self.numbers {
             if comms.iter().all(|comm| comm.number != number) {
@@ -98,10 +99,10 @@ impl Groups {
 pub(super) struct OfRank<'a> {
     groups: &'a mut Groups,
     rank: u32,
-    /// Members of each group by name. They come from PyTorch's list for this rank.
+    /// Members of each group in PyTorch's list for this rank, by the name of the group.
     listed: Lists,
     comms: Vec<Comm>,
-    /// Communicators by name.
+    /// The number of each communicator at this rank, by the name of its group.
     places: HashMap<String, u16>,
     /// Number of collectives that each communicator has had until now. The first entry is for the communicator of all
     /// ranks.
@@ -135,7 +136,7 @@ impl<'a> OfRank<'a> {
         Ok(())
     }
 
-    /// Numbers the next collective of the group with this name.
+    /// Returns the place of the next collective, for the group that `node` names.
     pub fn next(&mut self, node: &Node) -> Result<Place, Problem> {
         let comm = match node.value("pg_name") {
             None => 0,
@@ -186,8 +187,8 @@ fn comm_of(number: u32, members: &Arc<[u32]>, rank: u32) -> Option<Comm> {
     Some(Comm { number, members: Arc::clone(members), me })
 }
 
-/// Returns the entries of the list of groups of PyTorch. Programs that write traces wrap the list in a Python or JSON
-/// list, as a string.
+/// Returns the entries of PyTorch's list of groups. Programs that write traces store the list as a string, which is an item of
+/// another list in Python or JSON notation.
 fn listed(inputs: &[u8]) -> Vec<Listed> {
     let text = Inputs::decode(inputs).map(|inputs| inputs.values).unwrap_or_default();
     let Some(list) = text.find("[{").zip(text.rfind("}]")).and_then(|(first, last)| text.get(first..last + 2)) else {

@@ -3,7 +3,7 @@
 
 use prost::{Message, Oneof};
 
-/// The first message of a file.
+/// The header of a trace file, which is its first message.
 #[derive(Clone, PartialEq, Message)]
 pub struct GlobalMetadata {
     #[prost(string, tag = "1")]

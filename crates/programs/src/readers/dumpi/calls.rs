@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// means that the call has no arguments, and `!` that its layout is unknown.
 const TEXT: &str = include_str!("calls.txt");
 
-/// The number after the last record of a file.
+/// The number that follows the last record of a file, where other records have the number of their call.
 pub const END: u16 = 293;
 
 /// The layout of the records of an MPI call.

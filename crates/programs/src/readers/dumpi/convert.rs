@@ -13,7 +13,7 @@ use weft_units::Refusal;
 const HANDLES: Handles = Handles { world: 2, own: 3, none: 1 };
 const NO_REQUEST: i64 = 1;
 const ANY: i64 = -1;
-/// Prefixes of names of calls that move data without messages, or between programs.
+/// Prefixes of the names of calls that move data without messages (one-sided communication), or between programs.
 const REFUSED: [&str; 10] = [
     "Accumulate",
     "Get",
@@ -85,12 +85,13 @@ impl Call<'_> {
         Ok(u64::try_from(count).unwrap_or(0).saturating_mul(size))
     }
 
-    /// Returns the bytes for a count, whose datatype is the next argument.
+    /// Returns the bytes of the items that argument `argument` counts. The next argument is their datatype.
     fn bytes(&self, argument: usize) -> Result<u64, Problem> {
         self.bytes_of(self.int(argument), self.int(argument + 1))
     }
 
-    /// Returns the bytes for each of a list of counts.
+    /// Returns the bytes of the items for each count of a list. `datatype` is one datatype for all counts, or a list with
+    /// one for each count.
     fn list(&self, counts: usize, datatype: usize) -> Result<Vec<u64>, Problem> {
         let types = self.record.list(datatype);
         let of = |(place, &count): (usize, &i64)| {
@@ -102,7 +103,7 @@ impl Call<'_> {
         self.record.list(counts).iter().enumerate().map(of).collect()
     }
 
-    /// Returns peer, bytes and tag of a message. The arguments of the call begin with a count.
+    /// Returns peer, bytes and tag of a message, for calls whose first arguments are count, datatype, peer and tag.
     fn message(&self, is_receive: bool) -> Result<(Peer, u64, Option<u32>), Problem> {
         Ok((peer(self.int(2), is_receive), self.bytes(0)?, tag(self.int(3), is_receive)?))
     }
@@ -247,7 +248,7 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// Records collectives. The remaining calls only request information, and change nothing.
+    /// Records collectives. All calls that are not handled so far only return information, and change nothing.
     fn collective(&self, name: &str, recorder: &mut Recorder) -> Result<(), Problem> {
         use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter};
         match name {
@@ -259,7 +260,8 @@ impl Call<'_> {
             "Allgather" => recorder.collective(AllGather, 0, self.bytes(2)?, self.int(4)),
             "Alltoall" => recorder.collective(AllToAll, 0, self.bytes(2)?, self.int(4)),
             "Gather" | "Scatter" => {
-                // only the root has a count and a datatype for the blocks of its peers; other ranks use those of their block
+                // only the root has recorded a count and a datatype for the blocks of its peers. For other ranks, the count
+                // and datatype of their own block are used
                 let bytes = if self.record.list(5).is_empty() { self.bytes(1)? } else { self.bytes(5)? };
                 let operation = if name == "Gather" { Gather } else { Scatter };
                 recorder.collective(operation, self.root(3)?, bytes, self.int(4))

@@ -5,7 +5,7 @@ use weft_units::Refusal;
 
 /// The first eight bytes of a file. The eight bytes before the index of a file are the same.
 pub const MAGIC: u64 = 0xffaa_dd44_554d_5049;
-/// Bits in the mask of a record.
+/// Bits in the mask of a record, which say which optional data the record has.
 const STATUS: u8 = 0x03;
 const CPU: u8 = 0x04;
 const WALL: u8 = 0x08;
@@ -13,8 +13,8 @@ const THREAD: u8 = 0x40;
 const COUNTERS: u8 = 0x80;
 /// The oldest supported version. Records of earlier versions have errors, which depend on the version.
 const OLDEST: [u8; 3] = [0, 6, 9];
-/// The newest major version whose layouts are known. Records do not contain their length, so the reader would read
-/// wrong numbers from a record with another layout.
+/// The newest major version whose layouts are known. Records do not contain their length. If the layout of a call were
+/// different, the reader would therefore read wrong numbers.
 const NEWEST: u8 = 13;
 
 /// The times at which a call began and ended \[ns\].
@@ -94,7 +94,7 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// Reads the header, the index and the table of sizes, which precede or follow the records.
+    /// Reads the index at the end of the file, and then the header and the table of sizes, whose positions are in the index.
     pub fn open(file: &'a str, bytes: &'a [u8]) -> Result<Self, Refusal> {
         let mut stream = Self {
             file,
@@ -214,7 +214,8 @@ impl<'a> Stream<'a> {
             match letter {
                 b'-' => continue,
                 b'(' => {
-                    // the arguments before this one are the rank, ..., the root and the communicator
+                    // the arguments before the bracket begin with the rank and end with the root and the communicator. Only at
+                    // the root does the record have the arguments in brackets
                     let before = record.ends.len();
                     is_left_out = record.int(0) != record.int(before - 2);
                     continue;
@@ -275,7 +276,7 @@ impl<'a> Stream<'a> {
     /// the file.
     fn count(&mut self, width: usize) -> Result<usize, Refusal> {
         let (place, count) = (self.at, self.u32()? as i32);
-        // a recording contains a negative number in place of a missing list
+        // if a list is missing, the recording has a negative number as its length
         let count = usize::try_from(count).unwrap_or(0);
         if count.saturating_mul(width) > self.bytes.len() - self.at {
             let what =

@@ -1,5 +1,6 @@
-//! Sizes of datatypes. The table of a file contains only the last size of each datatype number. But a program can free a
-//! datatype and make another one with the same number. Calls that make datatypes therefore have priority over the table.
+//! Sizes of datatypes. A file has a table of sizes, but only with the last size of each datatype number. A program can
+//! free a datatype and make another one with the same number. The sizes that follow from calls that make datatypes
+//! therefore have priority over the table.
 
 use super::stream::Record;
 use std::collections::HashMap;
@@ -39,7 +40,7 @@ impl Types {
         let sum = |argument: usize| {
             record.list(argument).iter().fold(0u64, |sum, &number| sum.saturating_add(length(number)))
         };
-        // arguments: old datatype, new datatype, and the number of items of the old datatype in the new one
+        // the old datatype, the new datatype, and the number of items of the old datatype in the new one
         let (old, new, items) = match name {
             "Type_contiguous" => (int(1), int(2), length(int(0))),
             "Type_vector" | "Type_hvector" | "Type_create_hvector" => {
@@ -59,7 +60,8 @@ impl Types {
                 self.keep(int(4), size);
                 return;
             }
-            // a part of a distributed array: its size is in the table of the file
+            // the reader does not compute the size of a part of a distributed array, but uses the size in the table of
+            // the file
             "Type_create_darray" => {
                 self.made.remove(&int(9));
                 return;

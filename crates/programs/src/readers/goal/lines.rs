@@ -24,8 +24,8 @@ pub struct Reader<'a> {
     text: &'a [u8],
     at: usize,
     line: usize,
-    /// Tags of more than 32 bits. For each value of the lower 32 bits, the map has the tag and the number of operations
-    /// with this tag.
+    /// Tags of more than 32 bits, by their lower 32 bits. A value has the whole tag, and the number of operations with
+    /// this tag.
     pub folded: BTreeMap<u32, (u64, u64)>,
 }
 
@@ -163,7 +163,8 @@ impl<'a> Reader<'a> {
     fn bytes(&mut self) -> Result<u64, Refusal> {
         let (start, bytes) = self.digits("a number of bytes")?;
         if self.text.get(self.at) != Some(&b'b') {
-            // the letter `b` means bytes in this format, but bits as the unit of a size
+            // in this format the letter `b` means bytes, but as the unit of a `Quantity` it means bits. A whole number
+            // with the unit `b` is therefore not taken as a wrong unit
             let size = Quantity::size(&self.text[start..]).filter(|size| !size.is_in_b());
             if let Some(Quantity { written, whole }) = size {
                 let what = format!("expected a number of bytes followed by `b`, found `{written}`");
@@ -209,8 +210,8 @@ impl<'a> Reader<'a> {
         Ok(Some(number))
     }
 
-    /// Reads a tag. The largest 32-bit number means any tag. For a longer tag the function returns the lower 32 bits, as
-    /// `txt2bin` does, if no other tag has the same lower bits.
+    /// Reads a tag. -1 means any tag, which is returned as the largest 32-bit number. For a tag of more than 32 bits,
+    /// returns its lower 32 bits, as `txt2bin` does. Refuses two such tags with the same lower bits.
     fn tag(&mut self) -> Result<u32, Refusal> {
         self.skip_blanks()?;
         if self.text[self.at..].starts_with(b"-1") {

@@ -1,4 +1,5 @@
-//! Recognises quantities with a unit or a fraction where the format has whole numbers, to propose the right number.
+//! Recognises quantities with a unit or a fraction, where the format allows only whole numbers. The refusal of such
+//! a quantity can then propose the right whole number.
 
 use weft_units::{Bits, Time};
 
@@ -7,7 +8,8 @@ const NANOSECOND: u128 = 1_000_000;
 /// The longest text that can be a quantity [bytes].
 const LONGEST: usize = 40;
 
-/// A quantity as the file writes it, and the whole number to write instead; `None` if no unit fits the text.
+/// A quantity as the file writes it (`written`), and the whole number to write instead (`whole`). `whole` is `None`
+/// if there is no such number.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Quantity {
     pub written: String,
@@ -35,7 +37,8 @@ impl Quantity {
         self.written.ends_with('b') && !self.written.contains('.')
     }
 
-    /// `read`: reads the number and its unit. `unit`: the unit of a number that has none.
+    /// Recognises a quantity at the start of `rest`. `read` converts a number with its unit to a whole number.
+    /// `unit` is the unit of a number that has no unit.
     fn of(rest: &[u8], read: impl Fn(&str) -> Option<u128>, unit: &str) -> Option<Self> {
         let part = |from: usize, is_part: fn(&u8) -> bool| {
             from + rest.iter().take(LONGEST).skip(from).take_while(|byte| is_part(byte)).count()

@@ -13,7 +13,7 @@ pub const HEAD: usize = 14;
 /// Number of bytes of a node.
 pub const NODE: usize = 39;
 
-/// The position of a rank's operations in a file.
+/// The place of a rank's operations in a file, and their numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Rank {
     /// Position in the file of the first byte of the rank.
@@ -34,9 +34,11 @@ pub struct Node {
     pub tag: u32,
     pub cpu: u8,
     pub nic: u8,
-    /// Successors of the operation's finish: their number, and the index of the first one.
+    /// Operations that wait for the finish of this operation: their number, and the index of the first of them in the
+    /// list of successors.
     pub after_finish: (u32, u32),
-    /// Successors of the operation's start: their number, and the index of the first one.
+    /// Operations that wait for the start of this operation: their number, and the index of the first of them in the
+    /// list of successors.
     pub after_start: (u32, u32),
 }
 
@@ -162,7 +164,7 @@ impl Rank {
             for when in [When::Finish, When::Start] {
                 let (count, first) = node.after(when);
                 edges += u64::from(count);
-                // the position of an empty list has no meaning
+                // if an operation has no successors, the index `first` has no meaning
                 let end = if count == 0 { 0 } else { u64::from(first) + u64::from(count) };
                 if end.max(edges) > self.entries {
                     let what = format!(
@@ -214,7 +216,7 @@ impl Node {
         }
     }
 
-    /// Returns the operation that the node stores. The caller has checked the kind of the operation before.
+    /// Returns the operation that the node stores. The caller must have checked the kind of the operation.
     pub fn op(&self) -> Op {
         let kind = match self.kind {
             1 => Kind::Send,

@@ -53,7 +53,7 @@ impl Storage for std::fs::File {
 const PAGE: u64 = 4096;
 const PAGES: usize = 8;
 
-/// A rank of a file, with a cache. The cache has 32 KiB of the file in memory.
+/// A rank of a file, with a cache in memory for up to 32 KiB of the file.
 pub struct OnDisk<S> {
     storage: Arc<S>,
     rank: Rank,
@@ -73,7 +73,8 @@ pub fn open<S: Storage>(file: &str, storage: S) -> Result<Vec<OnDisk<S>>, Refusa
 }
 
 impl<S: Storage> OnDisk<S> {
-    /// Returns bytes of the file through the cache. After a read has failed, all bytes are zeros.
+    /// Returns bytes of the file through the cache. Bytes that could not be read are zeros, and
+    /// `failure` then has the refusal.
     fn bytes<const N: usize>(&mut self, at: u64) -> [u8; N] {
         let mut bytes = [0; N];
         for (place, byte) in bytes.iter_mut().enumerate() {
@@ -115,7 +116,8 @@ impl<S: Storage> Cursor for OnDisk<S> {
     }
 
     fn roots(&mut self, mut each: impl FnMut(u32)) {
-        // the operations are returned in their own order, which can differ from the order of the list
+        // operations are visited in the order of their indices. The file also has a list of these
+        // operations, but that list can have another order
         for index in 0..self.rank.nodes {
             if self.node(index).predecessors == 0 && self.failure.is_none() {
                 each(index);

@@ -13,7 +13,7 @@ pub struct Step {
     pub op: Op,
 }
 
-/// The data about a collective that are equal for all its tasks.
+/// The properties of a collective that are equal for all its tasks.
 pub struct Shared {
     pub comm: usize,
     pub instance: u32,
@@ -91,8 +91,8 @@ impl Rank {
     }
 }
 
-/// The operations of a task, by the numbers of their messages and collectives in the file. The numbers of messages ascend,
-/// because the file lists messages in this order.
+/// The indices of a task's operations, by the numbers of their messages and collectives in the file. The lists of messages are
+/// sorted by number, because the file lists messages in this order.
 #[derive(Default)]
 struct Events {
     sent: Vec<(u32, u32)>,
@@ -139,7 +139,7 @@ fn named(event: After) -> String {
     }
 }
 
-/// Returns the communicators of a task. For each communicator of the file, also returns its number at the task.
+/// Returns the communicators of a task. Also returns, for each communicator of the file, the number that it has at the task.
 fn own_comms(task: u32, comms: &[Arc<[u32]>]) -> (Vec<Comm>, Vec<u16>) {
     let (mut own, mut numbers) = (Vec::new(), vec![0]);
     for (number, members) in (1..).zip(&comms[1..]) {

@@ -9,7 +9,7 @@ use weft_units::Refusal;
 
 /// Identifies an operation of the program: its rank, and its index there.
 type Place = (u32, u32);
-/// Sort key of the records that can be written next.
+/// Sort key by which the next record is chosen among those that can be written.
 type Order = (u8, u64, u64, u32);
 
 const HELP: &str = "write .goal, a format for every program";
@@ -57,8 +57,8 @@ fn refused(rank: u32, op: u32, what: &str) -> Refusal {
     Refusal::new(format!("rank {rank}, operation {op}"), what, HELP)
 }
 
-/// Returns, for each send and collective, the operation on which it depends, and the delay. Refuses programs that the
-/// format cannot express.
+/// Returns, for each send and collective, the operation on which it depends, and the delay after this operation
+/// \[ns\]. Computations in between are part of the delay. Refuses programs that the format cannot express.
 fn records(program: &Program) -> Result<HashMap<Place, (Option<Place>, u64)>, Refusal> {
     let mut found = HashMap::new();
     for (rank, of) in (0..).zip(&program.ranks) {
@@ -113,7 +113,7 @@ fn records(program: &Program) -> Result<HashMap<Place, (Option<Place>, u64)>, Re
     Ok(found)
 }
 
-/// Returns the number in the program of an operation's communicator.
+/// Returns the number that an operation's communicator has in the program.
 fn context(of: &RankProgram, op: &Op) -> u32 {
     usize::from(op.comm()).checked_sub(1).map_or(0, |place| of.comms[place].number)
 }
@@ -149,8 +149,8 @@ fn matched(program: &Program) -> Result<HashMap<Place, Place>, Refusal> {
     }
 }
 
-/// Returns the records in an order in which each record follows the records on which it depends. Messages are in the
-/// order of their tags if the tags differ.
+/// Returns the records in an order in which each record follows the record on which it depends. If all messages have
+/// different tags, messages are in the order of their tags where possible.
 fn order(program: &Program, records: &Records) -> Result<Vec<Place>, Refusal> {
     let mut tags = HashMap::new();
     for &(rank, index) in records.after.keys() {
@@ -233,7 +233,7 @@ impl File<'_> {
         Ok(kind)
     }
 
-    /// Returns the kind of a dependency, and its target.
+    /// Returns the kind of a dependency, and the number of the message or collective on which a record depends.
     fn after(&self, after: Option<Place>) -> (u8, String) {
         let Some(place) = after else { return (0, "-1".to_owned()) };
         let of = &self.program.ranks[place.0 as usize];
