@@ -78,7 +78,7 @@ impl Scenario {
             allow_dependency_cycle: self.allow_dependency_cycle,
             graph,
         };
-        // an error of the policy is reported before missing prices: if the policy cannot work on this network, no price helps
+        // if the policy cannot work on this network, this error is reported instead of missing prices, because no price would help
         spec.prices = prices.or_else(|missing| spec.check_policy().and(Err(missing)))?;
         check_energy(&spec)?;
         spec.bundles = groups::bundles(&spec, grouping.as_ref());
@@ -114,7 +114,8 @@ impl Scenario {
         let faults = self.faults.iter().enumerate();
         let faults = faults.map(|(k, fault)| fault.spec(k, clock, graph)).collect::<Result<Vec<_>, _>>()?;
         let times = match &self.fault_model {
-            // without faults the default times are not converted, because they are not a whole number of cycles for every cycle length
+            // without faults the default times are not converted: for some lengths of a cycle they are not a whole number of cycles, and
+            // would be refused
             None if faults.is_empty() => FaultTimes::default(),
             model => model.clone().unwrap_or_default().times(clock)?,
         };
@@ -297,7 +298,8 @@ fn most_per_cycle(spec: &Spec) -> Option<u128> {
     let of_routers = spec.router_price.unwrap_or_default();
     let standing = of_routers.static_yj_per_cycle.max(of_routers.asleep_yj_per_cycle.unwrap_or(0));
     let routers = standing.checked_mul(spec.graph.routers().into())?;
-    // channels of one class that start at a router use the same energy, and so do channels of one class that start at a terminal
+    // channels of a class have the same largest energy if they all start at routers, or all at terminals. So it is enough to count channels
+    // of these two kinds
     let mut channels = vec![[0u128; 2]; spec.links.len()];
     for ends in channel_ends(&spec.graph) {
         channels[usize::from(ends.class)][usize::from(ends.from.is_some())] += 1;

@@ -41,7 +41,7 @@ impl Bill {
         }
     }
 
-    /// The three energies of the bill, each with the start of its key in the results; the unit completes the key.
+    /// The three energies of the bill, each with its key in the results, without the unit at the end of the key.
     fn parts(&self, of: &str) -> [(String, Energy); 3] {
         let key = |case: &str| format!("{of}{case}");
         [(of.to_owned(), self.used), (key("_always_on"), self.always_on), (key("_ideal"), self.ideal)]

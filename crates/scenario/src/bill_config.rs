@@ -14,7 +14,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use weft_units::Refusal;
 
-/// Maximum difference between 1 and the sum of a profile's shares. The tolerance exists because users write thirds with a few digits.
+/// Maximum difference between 1 and the sum of a profile's shares. The tolerance exists because users write thirds with a few digits, such
+/// as 0.333.
 const SHARES_TOLERANCE: f64 = 1e-3;
 
 /// The cost of the measured power in a year of 8760 hours.

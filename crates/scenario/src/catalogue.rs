@@ -4,12 +4,13 @@
 //! `assets/catalogue.json` has a row for each number: source, year, grade (A measured, B vendor, C seller, D estimate), and the figures for
 //! which it is used. The code in this file contains no figures, because each figure is the median of its rows in the catalogue.
 //! # Model
-//! The catalogue gives the power of an idle box per port. A router draws this power minus the power of a port, for each of its ports. Each
-//! port that is up draws the power of a port. Each bit uses the energy of a bit in each router that it crosses. Each end of a cable draws
-//! the power of its module, even while the port is down, because two measured optical modules behaved like this.
+//! The catalogue gives the power of an idle switch box, divided by its number of ports. This power includes the power of a port that is
+//! up. A router therefore draws, for each of its ports, this power minus the power of a port. In addition, each port that is up draws the
+//! power of a port. Each bit uses the energy of a bit in each router that it crosses. Each end of a cable draws the power of its module,
+//! even while the port is down, because two measured optical modules behaved like this.
 //! # Not modelled
-//! Network adapters, because their sources are only estimates. If the catalogue does not have the power of a port, a port that is down
-//! saves nothing.
+//! Network adapters, because the catalogue has only estimates of their power. If the catalogue does not have the power of a port, a port
+//! that is down saves nothing.
 
 use crate::config::{PowerConfig, Scenario};
 use crate::default_prices::OtherRate;
@@ -178,7 +179,8 @@ impl PowerConfig {
         let Some(catalogue) = &self.catalogue else { return Ok(()) };
         let (links, terminals, router) = catalogue.prices(ports)?;
         let classes = BTreeMap::from([("terminal".to_owned(), terminals)]);
-        // a resolved scenario has both the catalogue and its prices, so equal prices are accepted
+        // a resolved scenario has the key `catalogue` and also the prices from the catalogue, so prices that equal those of the catalogue
+        // are accepted
         let own = [
             ("prices", self.prices != Prices::default() && self.prices != links),
             ("class_prices", !self.class_prices.is_empty() && self.class_prices != classes),
@@ -218,7 +220,8 @@ impl PowerConfig {
         Err(Refusal::new("power.policy", what, help))
     }
 
-    /// A text that states the source of the prices. `other`: a rate of links that is far from that of the source of the default prices.
+    /// A text that states the source of the prices. `other`: a link class whose rate is far from the rate for which the default prices were
+    /// published.
     pub(crate) fn prices_from(&self, other: Option<&OtherRate>) -> String {
         let is_default =
             self.prices == Prices::default() && self.class_prices.is_empty() && self.router_price.is_none();

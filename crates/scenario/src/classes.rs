@@ -60,8 +60,8 @@ pub struct InterfaceConfig {
     /// that sets queues aside, or with congestion control: `per_destination`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queueing>,
-    /// Rule that chooses the queue for the next flit, among the queues that can send. `round_robin`. `priority`: the queue whose first
-    /// packet has the message class with the highest priority. `oldest`: the queue whose first packet was created first.
+    /// Rule that chooses the queue for the next flit, among the queues that can send. `round_robin`: the queues in turn. `priority`: the
+    /// queue whose first packet has the message class with the highest priority. `oldest`: the queue whose first packet was created first.
     pub rule: InjectionRule,
     /// Largest rate at which each queue injects [bits per second, or flits per cycle]. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -194,8 +194,8 @@ impl Scenario {
     }
 }
 
-/// Warns about priorities that have no effect after the switch, because flits wait for their link in the order in which they crossed the
-/// switch.
+/// Warns if priorities of message classes have no effect in a part of the router. With `vc_realloc` this part is VC allocation. With a
+/// speedup it is the output, where flits wait for their link in the order of their grants.
 pub(crate) fn warning(spec: &Spec) -> Option<Warning> {
     if spec.has_priorities() && spec.router.vc_realloc > 0 {
         let what = "with 1, VCs are allocated in a separate round-robin stage, so priorities of message classes have \

@@ -207,8 +207,8 @@ pub struct PowerConfig {
     /// shares of the bandwidth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modes: Option<Vec<ModeConfig>>,
-    /// Prices of a channel in each mode. Prices in the scenario replace the whole default table. Default: the TCEP model. The TCEP model
-    /// has 23.44pJ/bit of the full rate in every state except `off`, and 7.81pJ/bit in addition for sent bits.
+    /// Prices of a channel in each mode. Prices in the scenario replace the whole default table. Default: the TCEP model. In the TCEP model
+    /// a link uses 23.44pJ for each bit that it could carry at full rate, in every state except `off`. Each sent bit uses 7.81pJ more.
     pub prices: Prices,
     /// Prices of the channels of a link class (`terminal`, `dim0`, `global`, ...) in each mode. Prices of a class replace all of `prices`
     /// for this class.

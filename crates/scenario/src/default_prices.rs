@@ -17,10 +17,10 @@ weft_units::codes! {
 
 /// Rate of the links for which the default prices were published: a flit of 48 bits per ns [Gb/s].
 const SOURCE_GBPS: f64 = 48.0;
-/// The default prices count as those of the link up to this ratio between the two rates.
+/// The default prices are accepted for a link if the ratio between the rate of the link and `SOURCE_GBPS` is at most this number.
 const FAR: f64 = 2.0;
 
-/// A link class with default prices and a rate that is far from that of the source of these prices.
+/// A link class that has the default prices, although its rate is far from the rate for which these prices were published.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OtherRate {
     class: String,
@@ -28,8 +28,8 @@ pub(crate) struct OtherRate {
 }
 
 impl OtherRate {
-    /// The link class whose rate differs most from that of the source. `None` if the scenario has prices of its own, or if no rate is far
-    /// from that of the source.
+    /// The link class with default prices whose rate differs most from `SOURCE_GBPS`. `None` if the scenario has prices of its own, or if
+    /// no rate is far from `SOURCE_GBPS`.
     pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Option<Self> {
         let power = &scenario.power;
         if power.catalogue.is_some() || power.prices != Prices::default() {
@@ -61,7 +61,7 @@ impl OtherRate {
     }
 }
 
-/// Hints that links of another rate have the default prices.
+/// Hints that links have the default prices, although these prices were published for another rate.
 pub(crate) fn hint(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
     let other = OtherRate::of(scenario, spec)?;
     let what = format!(

@@ -95,7 +95,7 @@ impl Design {
         Value::Object(facts)
     }
 
-    /// The order of the routers on the floor of the machine room, with the coordinates of each router.
+    /// The positions of the routers, as in [`network::places`].
     pub fn places(&self) -> Value {
         Value::Object(network::places(&self.graph))
     }
@@ -140,7 +140,7 @@ impl Design {
     }
 
     /// For each of `trials` random orders of link failures, the largest number of failed links with which all routers are connected. The
-    /// second number of each pair is the same for only the routers with terminals.
+    /// second number of each pair is the largest number of failed links with which the routers with terminals are connected.
     pub fn survived_failures(&self, trials: u32, seed: u64) -> Vec<[u32; 2]> {
         let survived = self.graph.survived_failures(trials, seed);
         survived.into_iter().map(|order| [order.all_routers, order.terminals]).collect()

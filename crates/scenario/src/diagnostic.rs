@@ -15,7 +15,7 @@ pub(crate) struct Source {
 }
 
 impl std::fmt::Debug for Source {
-    /// Prints a source without its text: every value of a tree refers to its source, so the text would be printed hundreds of times.
+    /// Prints only the name of a source. Every value of a tree refers to its source, so the text would be printed hundreds of times.
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.write_str(&self.name)
     }
@@ -120,7 +120,8 @@ fn on_characters(text: &str, range: &Range<usize>) -> Range<usize> {
     start..start + end.unwrap_or(0)
 }
 
-/// Two minimum lengths of a name [letters], for suggestions: `SHORT` if one letter can be missing, `LONG` if one letter can be replaced.
+/// Minimum lengths of a name for a suggestion [letters]. A name of at least `SHORT` letters is suggested even if one letter is missing. A
+/// name of at least `LONG` letters is suggested even if one letter is wrong.
 const SHORT: usize = 3;
 const LONG: usize = 4;
 /// Two words with different endings count as the same word if they have at least `STEM` letters in common at their beginning. After these

@@ -64,7 +64,8 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
             (format!("in the second half of the phase that begins in cycle {}", phase.start), "traffic.phases", help)
         }
         None => {
-            // twice the length, because only half of a window is judged; a window that grows begins with this length
+            // twice the length that must be judged, because only the second half of a window is judged. If the window grows, this is its
+            // first length
             let window = (2.0 * doubt.cycles as f64 * doubt.longer()).ceil() as Cycles;
             let help = match window <= MAX_CYCLES {
                 true => format!("write `measure.window: {window}cycles` or more"),
@@ -76,7 +77,8 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let span = format!("{span} ({})", long(doubt.cycles, spec));
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let what = match doubt.is_of_gap() {
-        // shows the whole limit, not only the part that bursts explain, because a reader compares the difference in load with the limit
+        // the message has the whole limit, and not only the part that bursts explain, because a reader compares the missing load with this
+        // limit
         true => format!(
             "{span} the network accepted {} less than the offered load. A difference of up to {} is tolerated or may \
              come from bursts, so it is unknown whether the network carries the load",
@@ -98,10 +100,11 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     Some(Warning::new(&BURSTS_UNDECIDED, path, numbers, what, help))
 }
 
-/// A window or phase of this many times the needed time gets a verdict, because only its second half is judged.
+/// A window or phase is long enough for a verdict if it lasts this many times the time that packets need without queues. The factor is
+/// above 2, because only the second half of a window or phase is judged.
 const JUDGED: Cycles = 4;
 
-/// The warning about a span or drain that is shorter than the time that packets need in a network without queues.
+/// The warning about a window, phase or drain that is shorter than the time that packets need in a network without queues.
 fn too_short(spec: &Spec, outcome: &Outcome, short: &Short) -> Warning {
     let &Short { cycles, needed, .. } = short;
     let phase = outcome.phases.iter().find(|phase| phase.saturated == Some(outcome.saturated));
@@ -141,12 +144,12 @@ fn too_short(spec: &Spec, outcome: &Outcome, short: &Short) -> Warning {
     Warning::new(&WINDOW_TOO_SHORT, path, numbers, what, help)
 }
 
-/// Minimum length of a run that is measured from its first cycle, in decision periods of the policy. In one period the policy takes all its
+/// Minimum length of a window that begins in cycle 0, in decision periods of the policy. In one decision period the policy takes all its
 /// decisions once.
 const SETTLED: Cycles = 10;
 
-/// Warns if the initial states of links last for a large part of a window that begins in cycle 0. Windows that end with the last batch
-/// begin in cycle 0. The policy gives links these states at the start of the run.
+/// Warns if the initial states that the policy gives to links influence a large part of the window. This can happen in windows that end
+/// with the last batch, because such windows begin in cycle 0.
 fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Refusal> {
     if spec.phases.stop != Stop::Complete || !spec.managed.contains(&true) {
         return Ok(None);
@@ -162,7 +165,7 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
             long(outcome.window, spec),
             long(period, spec)
         );
-        // twice as much, because the last packets of a batch need time that does not grow with the batch
+        // a factor of 2 more than the ratio, because the time of the last packets of a batch does not grow with the batch
         let times = (2.0 * least as f64 / outcome.window.max(1) as f64).ceil();
         let own = spec.traffic.jobs.iter().any(|job| job.workload.model().has_own_demand());
         let larger = if own { "a program that runs at least" } else { "batches that are at least" };

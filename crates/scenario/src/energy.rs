@@ -78,8 +78,8 @@ impl Span {
 
     /// The energy for this time at `price / per` per cycle, rounded once.
     pub fn cost(self, price: u128, per: u32) -> u128 {
-        // computes quotient and remainder separately, because the product of the price, a rate of 16 bits and a count of 64 bits could
-        // overflow
+        // computes quotient and remainder separately, because the product of the price, a rate (16 bits) and a count (64 bits) could
+        // overflow 128 bits
         let of = u128::from(self.of) * u128::from(per);
         price / of * self.parts + rounded(price % of * self.parts, of)
     }
@@ -100,8 +100,9 @@ fn rounded(value: u128, divisor: u128) -> u128 {
     (value + divisor / 2) / divisor
 }
 
-/// The time in the window in which a channel carried a flit. A flit is counted when it leaves for the link. The count of a full channel can
-/// therefore be a few flits too high for the window.
+/// The time in the window in which a channel carried a flit. A flit is counted in the cycle in which it enters the link, and can still be
+/// on the link when the window ends. The count of a full channel can therefore be a few flits too high, so the time is limited to the
+/// window.
 pub(crate) fn carrying(channel: &ChannelCount, rate: Rate) -> Span {
     let (window, flits) = (channel.cycles.iter().sum::<u64>(), channel.flits.iter().sum::<u64>());
     let parts = u128::from(flits) * u128::from(rate.cycles());

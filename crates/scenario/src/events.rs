@@ -71,7 +71,8 @@ struct Event {
     at: Cycles,
 }
 
-/// All phases, faults, and times at which a policy switches links off, each listed once. Jobs without phases use the phases of `traffic`.
+/// Lists all phases, faults, and times at which a policy switches links off. An event of several jobs is listed once. Jobs without phases
+/// use the phases of `traffic`.
 fn events(scenario: &Scenario, spec: &Spec) -> Result<Vec<Event>, Refusal> {
     let mut events: Vec<Event> = Vec::new();
     for (j, job) in spec.traffic.jobs.iter().enumerate() {

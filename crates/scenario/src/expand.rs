@@ -91,7 +91,8 @@ pub fn expand_with(
     Ok(points)
 }
 
-/// Refuses a sweep with two equal values (after they are read), because they would give two curves of the same runs.
+/// Refuses a sweep in which two values of an axis are equal after they are read, such as 0.1 and 0.10. They would give two curves of the
+/// same runs.
 fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
     let mut stride = points.len();
     for axis in axes {
@@ -115,7 +116,8 @@ fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// A value of a sweep in the form in which the user wrote it. A mapping or a list is written as the number of the value.
+/// Returns a value of a sweep as the user wrote it. For a mapping or a list, returns "value N", where N is the number of the value on its
+/// axis.
 fn written(nodes: &[Node], row: usize) -> String {
     let Node { kind, span, .. } = &nodes[row];
     match kind {
@@ -132,7 +134,7 @@ fn take(root: &mut Node, key: &str) -> Result<Vec<Entry>, Diagnostic> {
     swept(key, entries.remove(at).value, &help)
 }
 
-/// The entries of the value of `sweep` or `zip`. A missing value has no entries.
+/// Returns the entries of the section `sweep` or `zip`. A section without a value has no entries.
 fn swept(key: &str, value: Node, help: &str) -> Result<Vec<Entry>, Diagnostic> {
     match value.kind {
         Kind::Mapping(axes) => Ok(axes),
@@ -296,7 +298,7 @@ fn steps(parts: &[Entry]) -> Option<String> {
     };
     let &[from, to, step] = numbers.iter().map(number).collect::<Option<Vec<f64>>>()?.as_slice() else { return None };
     let count = ((to - from) / step + 1e-9).floor();
-    // rounding removes the errors of binary fractions from the sum
+    // rounding removes the errors of binary fractions, such as 0.30000000000000004
     let value = |place: u32| ((from + f64::from(place) * step) * 1e9).round() / 1e9;
     (step > 0.0 && (1.0..LISTED).contains(&count))
         .then(|| (0..=count as u32).map(|place| value(place).to_string()).collect::<Vec<_>>().join(", "))

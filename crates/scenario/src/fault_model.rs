@@ -62,7 +62,8 @@ fn one_microsecond() -> Time {
 pub struct RandomFaults {
     /// The parts that can fail: links or routers.
     pub of: Parts,
-    /// Mean time until each part fails [time], counted from the beginning of the run (or from `from`), or from the last return of the part.
+    /// Mean time until a part fails [time]. The time of each part is counted from the beginning of the run (or from `from`), and later from
+    /// the last return of the part.
     pub mtbf: Time,
     /// Mean time from a fault to the return of the failed part [time].
     pub mttr: Time,
@@ -87,9 +88,9 @@ pub enum Parts {
 
 /// Maximum number of random faults in a run.
 const MOST: f64 = 5000.0;
-/// If a run has no fault, the remedy names an `mtbf` with which the mean number of faults in the run is at least this number.
+/// If no fault happens in a run, the remedy names an `mtbf`. With this `mtbf` the mean number of faults in the run is at least `FEWEST`.
 const FEWEST: f64 = 3.0;
-/// If a run has no fault, the remedy names a repair time that is at most the time between two faults divided by `SHARE`.
+/// The repair time in this remedy is at most the mean time between two faults, divided by `SHARE`.
 const SHARE: f64 = 20.0;
 /// Purpose in the address of the random streams for faults.
 const FAILURES: u64 = 0x6661_696c;
@@ -188,7 +189,7 @@ impl RandomFaults {
         let mut expected = FEWEST;
         loop {
             let each = count as f64 * cycles as f64 / expected;
-            // if a repair lasted as long as the run or longer, no other fault could happen in the remaining time
+            // the repair time must be much shorter than the time between two faults, because a broken part cannot fail again
             let shorter = down as f64 > each / SHARE;
             let mttr = if shorter { (each / SHARE).floor() } else { down as f64 } as Cycles;
             let mtbf = (each - mttr as f64).floor() as Cycles;

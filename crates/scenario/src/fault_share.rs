@@ -51,7 +51,8 @@ fn from_the_start() -> Time {
 }
 
 impl FaultModel {
-    /// The shares of routers and links that fail, each with its key. Routers come first, because their links fail together with them.
+    /// The shares of routers and links that fail, each with its key. The share of routers comes first, because a router that fails takes
+    /// its links with it.
     fn shares(&self) -> impl Iterator<Item = (Parts, &'static str, &FaultShare)> {
         let routers = self.routers.iter().map(|share| (Parts::Routers, "routers", share));
         routers.chain(self.links.iter().map(|share| (Parts::Links, "links", share)))
@@ -172,8 +173,8 @@ impl FaultShare {
     }
 }
 
-/// Number of links among these parts, with parallel links counted separately; 0 for routers. Either all these parts are links of the same
-/// class, or the class does not matter.
+/// Number of links among these parts, with parallel links counted separately; 0 for routers. The function looks only at the class of the
+/// first part: if it has a class, all parts are links of this class.
 fn count_links(parts: &[Part], spec: &Spec) -> usize {
     let class = parts.first().and_then(|&part| match part {
         Part::LinkOfClass(_, class) => Some(class),

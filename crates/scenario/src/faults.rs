@@ -91,7 +91,7 @@ fn number(class: &str, classes: &[String], k: usize) -> Result<u8, Refusal> {
 }
 
 impl Scenario {
-    /// Refuses faults that are impossible, and a run whose links have no price while they are broken.
+    /// Refuses faults that are impossible. Also refuses a run with faults if links have no price in the state `off`.
     pub(crate) fn check_faults(&self, spec: &Spec) -> Result<(), Refusal> {
         spec.check_faults().map_err(|refusal| Refusal { path: self.place_of_fault(refusal.path), ..refusal })?;
         let unpriced = |&class: &usize| spec.prices[class].of(LinkState::Off).is_none();

@@ -42,8 +42,8 @@ pub(crate) struct Figure {
 }
 
 impl Row {
-    /// The values that the row adds to figures: name of the figure, unit and value. If the row gives a rated power, its value is the
-    /// typical power. If the source gives no typical power, it is the highest power.
+    /// The values that the row adds to figures: name of the figure, unit and value. The value of a power is the typical power. If the
+    /// source gives no typical power, it is the idle power of a box, and the highest power of a module.
     fn figures(&self) -> Vec<(String, &'static str, f64)> {
         let ports = self.ports.unwrap_or(1.0);
         let draws = self.power_w_typical.or(self.power_w_max);
@@ -94,7 +94,7 @@ pub(crate) fn figures() -> Vec<Figure> {
     let mut all: BTreeMap<(Option<u32>, String), (&'static str, Values)> = BTreeMap::new();
     for row in &rows {
         for (name, unit, value) in row.figures() {
-            // shares and energies per bit were measured at only one speed, so their figures apply to all speeds
+            // idle shares and energies per bit were measured at only one speed, so these two figures apply to all speeds
             let speed = Some(row.speed_gbps).filter(|_| !["idle share", "energy per bit"].contains(&name.as_str()));
             all.entry((speed, name)).or_insert((unit, Vec::new())).1.push((value, row.row));
         }

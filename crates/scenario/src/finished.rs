@@ -211,7 +211,7 @@ fn loads(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     }))
 }
 
-/// Fields with which a reader converts cycles to seconds, and flits to bits.
+/// Fields with times in seconds and sizes in bits, with which a reader of the results converts cycles to seconds and flits to bits.
 fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let seconds = |cycles: u64| (spec.cycle_fs * u128::from(cycles)) as f64 / 1e15;
     let bits = u128::from(outcome.accepted_flits) * u128::from(point.scenario.flit.0);
@@ -351,8 +351,8 @@ fn completed(job: &JobOutcome) -> Option<u64> {
 }
 
 /// Fairness of injection during the window: Jain's index, and the smallest and the largest load of a terminal. Only terminals that can send
-/// are counted: those with a load, and those of a program. A program that has ended sent nothing from its idle terminals, so these are not
-/// counted. A program that has not ended may still have messages at each terminal of its job.
+/// are counted: those with a load, and those of a program. If a program has ended, its terminals that sent nothing are not counted. If a
+/// program has not ended, all terminals of its job are counted, because messages may still wait at each of them.
 fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let terminals = spec.graph.terminals() as usize;
     let (mut may_wait, mut ended) = (vec![false; terminals], vec![false; terminals]);

@@ -5,8 +5,8 @@
 //! longer cycle. The conversion happens after every default has been filled in, so defaults have the same values as without a grain.
 //!
 //! Three properties of the network change. First, the time of a link plus the router before it is rounded to a whole number of cycles, at
-//! least one. The first change makes short links longer. Second, a packet of one grain has no body flits, so it cannot block other packets
-//! with them. Third, a buffer holds a whole number of grains.
+//! least one. Short links become longer by this rounding. Second, a packet of one grain has no body flits, so it cannot block other
+//! packets with them. Third, a buffer holds a whole number of grains.
 
 use crate::assemble::Clock;
 use crate::config::{Link, Scenario};
@@ -18,7 +18,8 @@ use weft_programs::amounts::Bytes;
 use weft_units::{Bits, Cycles, Flits, Refusal, Time, gcd};
 
 const PATH: &str = "grain";
-/// Sections that the conversion skips, because their times are not times in the run.
+/// Sections that the conversion skips. They have no times of events in the run: `cycle` and `flit` are units, and the bill has months and
+/// years.
 const APART: [&str; 4] = ["cycle", "flit", "bill", "name"];
 
 /// The units to which a scenario with a grain is converted.
@@ -77,7 +78,7 @@ impl Coarse {
         Err(Refusal::new(path, what, help))
     }
 
-    /// The number of grains that fit into a buffer.
+    /// Returns the number of grains that fit into a buffer. Refuses a buffer that is smaller than a grain.
     fn buffer(&self, flits: Flits, path: &str) -> Result<Flits, Refusal> {
         let grains = u64::from(flits.0) / self.ratio;
         if grains > 0 {
@@ -135,9 +136,9 @@ impl Coarse {
         Ok(())
     }
 
-    /// Converts the times of links and routers. The time of a link and of the router before it are added and then rounded, and so are the
-    /// two delays of a credit. All flits of a grain arrive with its first flit. A grain is delivered in the cycle in which its last flit
-    /// would be delivered. `delay`: the delay of routers.
+    /// Converts the times of links and routers. The time of a link and the time of the router before it are added, and the sum is
+    /// rounded. The two delays of a credit are added and rounded in the same way. All flits of a grain arrive with its first flit. A
+    /// grain is delivered in the cycle in which its last flit would be delivered. `delay`: the delay of routers.
     fn of_hops(&self, fine: &Scenario, delay: Time, coarse: &mut Map<String, Value>) {
         let delay = self.fs(delay);
         for (class, link) in &fine.links {

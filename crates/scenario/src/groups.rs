@@ -1,6 +1,6 @@
 //! Energy accounts of groups: trunks, routers or cabinets, each with the energy of its channels and routers. Each channel belongs to
-//! exactly one account, that of the place where it begins, and each router belongs to one account. So the sum over the groups and the parts
-//! without a group is exactly the bill of the run.
+//! exactly one account, that of the group in which it begins. Each router also belongs to one account. So the sum over the groups and the
+//! parts without a group is exactly the bill of the run.
 
 use crate::channels::{Channel, Channels};
 use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
@@ -207,8 +207,8 @@ fn routers_sleep(spec: &Spec) -> bool {
     spec.router_price.is_some_and(|price| price.asleep_yj_per_cycle.is_some())
 }
 
-/// For each router, the number of cycles that it was asleep. `asleep` contains the numbers of all bundles, first those of the routers.
-/// Empty if the run did not count these cycles.
+/// For each router, the number of cycles in which it was asleep. `asleep` contains these numbers of cycles for all bundles; the bundles of
+/// routers come first. Empty if the run did not count these cycles.
 pub(crate) fn of_routers<'a>(asleep: &'a [u64], spec: &Spec) -> &'a [u64] {
     asleep.get(..spec.graph.routers() as usize).unwrap_or_default()
 }

@@ -37,8 +37,8 @@ weft_units::codes! {
         helps: "Write buffers that hold the flits of a round trip on the longest link.";
 }
 
-/// The round trip time of a credit on each link class [cycles]. If the opposite channels belong to several classes, the longest of their
-/// times.
+/// The round trip time of a credit on each link class [cycles]. The opposite channels of a class can belong to several classes. In this
+/// case it is the longest of the round trip times.
 pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
     let longest = |(class, back): (usize, Vec<u8>)| {
         back.into_iter().map(|back| spec.credit_round_trip(class, back.into())).max().unwrap_or(0)
@@ -90,8 +90,8 @@ fn broken_links(spec: &Spec, implied: &Implied) -> Option<Warning> {
     })
 }
 
-/// Hints that a routing counts flits and credits in flight as a queue. The difference matters on links with more flits and credits in
-/// flight than the threshold of the routing.
+/// Hints that a routing counts flits and credits in flight as a queue. This matters if more flits and credits are in flight than the
+/// threshold of the routing: packets then leave minimal paths that have no queue.
 fn phantom(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
     let (threshold, bound) = (implied.bias_of_used_credits?, implied.channel_load_bound?);
     let load = spec.traffic.loads(spec.graph.terminals()).into_iter().fold(0.0, f64::max);
@@ -142,7 +142,8 @@ fn long_warmup(spec: &Spec) -> Option<Warning> {
 /// Hints about requests and replies on the same VCs. The hints give the reason why requests and replies never wait for each other in this
 /// run, and the cases in which they could.
 fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
-    // excludes jobs with finite buffers, because another check has covered them, or the user has allowed a run that can stall
+    // excludes jobs with `finite_buffers`: another check has proved that they cannot deadlock, or the user has allowed a run that can
+    // stall
     let unproved = |job: &Job| job.workload.model().reply_flits().is_some() && !job.workload.model().keeps_requests();
     let shares = |job: &Job| unproved(job) && spec.vcs_are_shared(job);
     (implied.has_replies && spec.traffic.jobs.iter().any(shares)).then(|| {

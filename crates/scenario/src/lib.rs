@@ -1,7 +1,7 @@
 //! Converts a strict YAML file to runs, and runs to results.
 //!
-//! `expand` reads a file. The text becomes a tree whose values have their places in the text (`tree`). Overrides and sweeps change the tree
-//! (`expand`, `path`). Weft checks keys and names against the JSON Schema of the types (`schema`). The tree becomes a typed scenario
+//! `expand` reads a file. The text becomes a tree, in which each value has its place in the text (`tree`). Overrides and sweeps change the
+//! tree (`expand`, `path`). Weft checks keys and names against the JSON Schema of the types (`schema`). The tree becomes a typed scenario
 //! (`config`), which is converted to the input of the engine (`assemble`). Every error is shown at its place in the file (`diagnostic`).
 //! `Point::run` returns a `Finished`: a flat summary and a table of channels, with exact energies (`energy`).
 
@@ -110,23 +110,23 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// Version 28: a run that `measure.stop.complete.max_window` ends before its batches or programs are complete ends as
 /// `not_complete`. In earlier versions such a run ended as `saturated`. Results have `ranks` and `ended_ranks` for programs.
 ///
-/// Version 27: `dragonfly_ugal` with `queues: global` read the wrong queues if routers of a group have different numbers of ports.
-/// Trunks of escape rings make such groups.
+/// Version 27: in earlier versions, `dragonfly_ugal` with `queues: global` read the wrong queues if the routers of a group have different
+/// numbers of ports. Trunks of escape rings cause such differences.
 ///
 /// Version 26: under `stop: confidence` the last phase of a load ends with the window. In earlier versions, if the window grew, the
 /// accepted load, power, energy and offered load of this phase were wrong. A drain ends in the same cycle with any number of blocks
-/// (`cycles_total`, `flit_hops`). A drain does not wait for packets of the warm-up whose heads have left their terminals. Lives of watched
-/// packets are right with `input_speedup` on slow links, and in several blocks with queues at terminals. Links of `idle_timeout` that
-/// change state when enough flits wait could change late in earlier versions, if heads request outputs some cycles after they have arrived.
-/// A trace keeps messages that arrived before the program cancelled their receives.
+/// (`cycles_total`, `flit_hops`). A drain does not wait for packets of the warm-up whose heads have left their terminals. The journeys of
+/// watched packets are right with `input_speedup` on slow links, and in several blocks with queues at terminals. Under `idle_timeout`,
+/// links can change state when enough flits wait. In earlier versions such links could change too late, if heads request outputs some
+/// cycles after their arrival. A trace keeps messages that arrived before the program cancelled their receives.
 ///
 /// Version 25: if several packets are delivered in one cycle, a node with several interfaces processes them in the order of its terminals.
 /// In earlier versions the order depended on the cycle loop, so a run without shortcuts could have other numbers. Results of programs with
 /// rails or planes can change.
 ///
-/// Version 24: under `recn` a queue set aside also notifies its senders of a congested output that is farther away. Numbers of such runs
-/// change, and `set_aside_unserved_heads` counts the heads of queues set aside as well. In the summary the share of a queue's terminals
-/// in use is `queue_utilisation`; it was `utilisation`.
+/// Version 24: under `recn` a queue can be set aside for a congested output at another router. Such a queue now also notifies its
+/// senders. Numbers of such runs change, and `set_aside_unserved_heads` counts the heads of queues set aside as well. In the summary
+/// the share of a queue's terminals in use is `queue_utilisation`; it was `utilisation`.
 ///
 /// Version 23: with arrivals other than a file there is no bounded slowdown without `slowdown_bound` (in earlier versions the bound was 10
 /// s). A program that would be submitted after the end of the run does not count in the queue. `easy` counts all nodes that become free in

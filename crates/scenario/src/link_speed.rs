@@ -31,7 +31,7 @@ pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
             let Time::Femtoseconds(femtoseconds) = cycle else { return Ok(()) };
             flit_of(speed, femtoseconds).map(|flit| vec![("cycle", cycle.to_string()), ("flit", flit.to_string())])
         }
-        // if the scenario has both keys, or one of them cannot be read, the check of the scenario reports errors
+        // if the scenario has both keys, or one of them cannot be read, nothing is written, and the check of the scenario reports errors
         _ => Ok(Vec::new()),
     };
     let made = made.map_err(|refusal| explain(tree, &[], &refusal))?;

@@ -25,7 +25,7 @@ const LINK: Link = Link {
 /// Latency of terminal links if neither `links.terminal` nor `links.default` sets it.
 const TERMINAL_LATENCY: Time = Time::Cycles(1);
 
-/// For values of link classes that come from a graph file instead of the scenario: the places that state them.
+/// The places of values that come from a graph file instead of the scenario. Refusals of such values name these places.
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
     /// For a class and a key: name of the graph file that states the value.
@@ -35,7 +35,7 @@ pub(crate) struct Origins {
 }
 
 impl Origins {
-    /// The path of a class's key for a refusal, and the words with which the refusal of its value begins.
+    /// The path that a refusal of this key names, and the words with which the refusal begins.
     fn place(&self, class: &str, key: &'static str) -> (String, String) {
         match self.stated.get(&(class.to_owned(), key)) {
             Some(path) => (path.clone(), format!("the {key} of `{class}` links in the file: ")),
@@ -43,8 +43,8 @@ impl Origins {
         }
     }
 
-    /// Creates a refusal of a key's value, at the place that states the value: the scenario or the graph file. `round`: a rounding step for
-    /// `attributes` with which the value becomes valid.
+    /// Creates the refusal of a value. The refusal names the place of the value, in the scenario or in the graph file. `round`: a rounding
+    /// step with which the value becomes valid; the remedy proposes it for `attributes` of the graph.
     fn refuse(&self, class: &str, key: &'static str, refusal: Refusal, round: Option<String>) -> Refusal {
         match self.place(class, key) {
             (_, lead) if lead.is_empty() => refusal,
@@ -162,7 +162,7 @@ impl Scenario {
         }
         let (latency_path, _) = origins.place(class, "latency");
         let whole = clock.cycles(latency, &latency_path);
-        // the remedy suggests rounding only if the latency is not too long, because a latency that is too long stays too long
+        // the remedy suggests rounding only if the latency is below the maximum, because rounding does not make a latency short enough
         let round = clock.limit(latency, &latency_path).is_ok().then(|| "1cycle".to_owned());
         let bandwidth = bandwidth.unwrap_or(Bandwidth::ONE_FLIT);
         let rate = self.rate(bandwidth, clock, &path("bandwidth"));
@@ -175,7 +175,7 @@ impl Scenario {
         })
     }
 
-    /// The finest step of at most two digits to which a bandwidth can be rounded, if the engine can represent the rounded rate.
+    /// The finest rounding step that leaves at most two digits of a bandwidth. `None` if the engine cannot represent the rounded rate.
     fn step(&self, bandwidth: Bandwidth, clock: &Clock) -> Option<String> {
         let Bandwidth::BitsPerSecond(bits) = bandwidth else { return None };
         let highest = 10u128.pow(bits.checked_ilog10()?);
@@ -233,9 +233,9 @@ impl Scenario {
 }
 
 impl Link {
-    /// Takes keys that are not set from `one`, the class of the single links that are added up to this link. The bandwidth is that of
-    /// `links` single links. The name of this class is the name of `one` with a suffix, such as `link_x4` for `link`. `one` has already
-    /// been resolved, because Weft resolves classes in alphabetical order.
+    /// Takes keys that are not set from `one`. Several single links of class `one` are added up to a link of this class. The bandwidth
+    /// is that of `links` single links. The name of this class is the name of `one` with a suffix, such as `link_x4` for `link`. `one`
+    /// has already been resolved, because Weft resolves classes in alphabetical order.
     fn or_sum(self, one: &Self, links: u32) -> Self {
         let bandwidth = one.bandwidth.map(|bandwidth| bandwidth.times(links));
         let credit_latency = self.credit_latency.or(self.latency);

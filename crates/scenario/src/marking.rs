@@ -1,5 +1,5 @@
-//! Compares the queue length at which congestion control marks packets with the memory in which packets can wait. `weft check` prints both,
-//! and warns if packets are marked late or never.
+//! Compares two lengths: the queue length at which congestion control marks packets, and the memory in which packets can wait. `weft check`
+//! prints both, and warns if packets are marked only in very long queues, or never.
 
 use crate::warning::Warning;
 use serde_json::{Map, Value, json};
@@ -41,7 +41,8 @@ weft_units::codes! {
         helps: "Let the marking probability rise faster, or give ports more memory.";
 }
 
-/// Warns if congestion control begins to mark packets late, or marks few packets.
+/// Warns if congestion control marks packets only in queues that are longer than the memory of a port. Also warns if it marks few packets
+/// in the longest possible queue.
 pub(crate) fn warnings(spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let Some(Marking { first, ports, most, highest }) = weft_engine::marking(spec)? else { return Ok(Vec::new()) };
     let path = format!("congestion_control.{}", spec.congestion.name());

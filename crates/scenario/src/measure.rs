@@ -183,20 +183,20 @@ impl Default for Measure {
     }
 }
 
-/// The default of `max_window` if a job runs until its workload has ended: 100 s with cycles of 1 ns.
+/// The default of `max_window` [cycles], if a job runs until its workload has ended. With cycles of 1 ns this is 100 s.
 const LONGEST_PROGRAM: Cycles = 100_000_000_000;
 const MAX_BATCHES: u32 = 1000;
-/// Maximum number of batches of a window that grows; each batch has separate sums for each job.
+/// Maximum number of batches of a window that grows. The number is limited, because each batch needs memory for the sums of each job.
 const MAX_GROWN: u64 = 100_000;
-/// The default warm-up if the warm-up cannot end by itself.
+/// The default length of a fixed warm-up [cycles].
 const USUAL_WARMUP: Cycles = 10_000;
 
 /// The default of `measure.drain_limit`, in lengths of the window.
 pub(crate) const DRAIN_WINDOWS: u32 = 10;
 
 impl Measure {
-    /// Fills in the defaults that depend on other keys, and on the decision period of a policy that switches links. `steady`: true if a
-    /// warm-up can end by itself. `own_demand`: true if a job runs until its workload has ended.
+    /// Fills in the defaults that depend on other keys, and on the decision period of a policy that switches links. `steady`: true if an
+    /// automatic warm-up is possible. `own_demand`: true if a job runs until its workload has ended.
     pub(crate) fn resolve(&mut self, clock: &Clock, period: Option<Cycles>, (steady, own_demand): (bool, bool)) {
         if own_demand {
             self.stop.get_or_insert(StopConfig::Complete(Complete { max_window: Time::Cycles(LONGEST_PROGRAM) }));
@@ -267,8 +267,9 @@ impl Measure {
         })
     }
 
-    /// Refuses a window whose length would have no effect, because the run ends when all batches and programs have ended. Only the scenario
-    /// as the user wrote it is checked: with a grain, the default length is not the same in cycles of the grain.
+    /// Refuses a window whose length would have no effect, because the run ends when all batches and programs have ended. Call this for the
+    /// scenario in the user's units. In the coarse scenario the default length is another number of cycles, and would look like a length
+    /// from the user.
     pub(crate) fn check_length(&self, traffic: &TrafficSpec) -> Result<(), Refusal> {
         let ends = |job: &Job| job.batch.is_some() || job.workload.model().has_own_demand();
         let is_complete = matches!(self.stop, Some(StopConfig::Complete(_)));

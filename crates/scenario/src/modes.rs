@@ -31,7 +31,8 @@ fn yes() -> bool {
 
 const PATH: &str = "power.modes";
 
-/// The table of link modes of a run. `named`: the modes in the scenario. `None` means the default modes `half` and `quarter`.
+/// Returns the table of link modes of a run. `named`: the modes that the scenario defines, or `None` for the default modes `half` and
+/// `quarter`.
 pub(crate) fn table(named: Option<&[ModeConfig]>) -> Result<Modes, Refusal> {
     let Some(named) = named else { return Ok(Modes::default()) };
     let modes = named.iter().enumerate().map(|(place, mode)| mode.mode(place)).collect::<Result<Vec<_>, _>>()?;
@@ -63,7 +64,7 @@ impl ModeConfig {
     }
 }
 
-/// A share of the bandwidth, written as in a scenario.
+/// Returns a share of the bandwidth as text, in the form of a scenario.
 fn share(rate: Rate) -> String {
     Fraction { parts: rate.flits().into(), of: rate.cycles().into() }.to_string()
 }

@@ -55,7 +55,7 @@ fn between_routers(spec: &Spec) -> impl Iterator<Item = (String, Value)> + '_ {
     spec.graph.class_names().iter().zip(&spec.links).skip(1).map(rate)
 }
 
-/// For each router, its level and its index among the routers of the level.
+/// Returns, for each router, its level and its index among the routers of this level.
 fn places_on(levels: &Levels) -> Vec<Vec<u32>> {
     let mut next = vec![0; levels.count as usize];
     let place = |&level: &u32| {

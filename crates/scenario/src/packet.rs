@@ -39,8 +39,8 @@ pub struct Size {
 }
 
 impl PacketConfig {
-    /// Converts the lengths to the type of the engine. A refusal names the key at `path`. The function does not check a single length,
-    /// because the check of the job does that.
+    /// Converts the lengths to the type of the engine. A refusal names the key at `path`. If there is only one length, it is not
+    /// checked here, but later with its job.
     pub(crate) fn lengths(&self, path: &str) -> Result<Lengths, Refusal> {
         let mix = match self {
             Self::One(flits) => return Ok(Lengths::one(flits.0)),

@@ -147,7 +147,7 @@ pub(crate) fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The value at a path. If the path does not exist, the nearest value above it.
+/// The value at a path. If the path does not exist, this is the value at the longest part of the path that exists.
 pub(crate) struct Found<'n> {
     pub span: &'n Span,
     pub swept: Option<&'n str>,
@@ -173,7 +173,7 @@ pub(crate) fn find<'n>(root: &'n Node, path: &str) -> Found<'n> {
             // a model's name alone means `{name: {}}`, so it has no values below it
             Kind::Scalar(_) => return found,
         };
-        // errors in a mapping are shown at its key, because the span of a mapping is only that of its first entry
+        // an error about a mapping is shown at the key of the mapping, because the span of a mapping covers only its first entry
         found.span = if matches!(value.kind, Kind::Mapping(_)) { key_span } else { &value.span };
         found.swept = value.swept.as_deref().or(found.swept);
         found.whole = names.peek().is_none();
@@ -216,8 +216,8 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
     }
 }
 
-/// The help line for a value that is no word. If the value is a mapping, the user expected keys. The line then describes the word, and
-/// names the section that has the first key of the mapping.
+/// The help line for a value at a key that accepts only words. If the value is a mapping, the user expected a section with keys. The line
+/// then describes the key, and names the section that has the first key of the mapping.
 fn word_help(node: &Node, schema: &Schema, words: &[&str], path: &str) -> String {
     let listed = format!("write one of: {}", words.join(", "));
     let Kind::Mapping(entries) = &node.kind else { return listed };

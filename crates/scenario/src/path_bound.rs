@@ -4,7 +4,8 @@
 //! The formulas are the same as in `queues`. Let a queue serve r flits per cycle. The offered load of the queue is s r, which is a share s
 //! of this rate. The variance of the offered flits is v flits per cycle. The mean wait of the queue is v / (2 r (1 - s)) cycles. The
 //! relaxation time of the queue is v / (r (1 - s)^2) cycles; after this time its initial state has no effect. A shorter run cannot
-//! distinguish the offered load from the capacity: one standard deviation of the offered flits equals their difference.
+//! distinguish the offered load from the capacity. In a shorter run, the capacity exceeds the offered flits by less than one standard
+//! deviation of these flits.
 
 use crate::queues::variance;
 use serde_json::{Map, Value, json};
@@ -13,10 +14,10 @@ use weft_engine::outcome::{Buffers, Outcome};
 use weft_units::Refusal;
 
 /// The keys of the summary that describe the fullest channel:
-/// - the load at which the channel is full, in units of `offered_load`;
-/// - the channel's mean load as a share of its capacity, and true if this share is below 1 by more than a standard deviation;
-/// - the buffers that reduce the channel's throughput below its bandwidth, and the number of flits per VC that would be enough;
-/// - the same for every link class whose buffers limit its channels more than the bandwidth limits any link.
+/// - the load at which the channel is full, in the unit of `offered_load`;
+/// - the channel's mean load as a share of its capacity, and whether this share is below 1 by more than a standard deviation;
+/// - the key of the buffers that reduce the channel's throughput below its bandwidth, and the number of flits per VC that would be enough;
+/// - a list with this key and number for every link class whose buffers limit its channels more than the bandwidth limits any link.
 pub(crate) fn path_bound(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value>, Refusal> {
     let loads = spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
     let (sum, count) = (loads.sum::<f64>(), f64::from(spec.traffic.members()));

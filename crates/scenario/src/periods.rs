@@ -1,5 +1,5 @@
 //! Compares the window and the phases with the period of a policy that repeats its actions. If a window contains only a part of a period,
-//! its energy, latency and loads depend on which part this is.
+//! the measured energy, latency and loads depend on which part it contains.
 
 use crate::events::window_end;
 use crate::warning::{Warning, long};
@@ -17,7 +17,7 @@ weft_units::codes! {
         helps: "Write a `measure.window` that is a multiple of the period, or a longer program or batch: 100 periods or more.";
 }
 
-/// A time counts as whole periods if the remainder is at most 1 / `PARTS` of the time.
+/// A time counts as a whole number of periods if the remainder is at most 1 / `PARTS` of the time.
 const PARTS: Cycles = 100;
 
 /// True if this number of cycles is a whole number of periods, with a tolerance of 1 % of the cycles.
@@ -35,8 +35,8 @@ fn rounded_up(cycles: Cycles, period: Cycles) -> Cycles {
     cycles.div_ceil(period).max(1).saturating_mul(period)
 }
 
-/// Warns, before the run, about a window that will not consist of whole periods, or whose phases will not. For a window that ends with the
-/// last batch, this is known only after the run (see `measured`).
+/// Warns, before the run, if the window or the phases of the load in it will not consist of whole periods. For a window that ends with
+/// the last batch, this is known only after the run (see `measured`).
 pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let Some(period) = spec.schedule()?.period else { return Ok(None) };
     let (window, batches) = (spec.phases.window, Cycles::from(spec.phases.batches));
@@ -62,8 +62,8 @@ pub(crate) fn planned(spec: &Spec) -> Result<Option<Warning>, Refusal> {
     })
 }
 
-/// The warning about a time that is not whole periods. `name`: the name of this time, such as the window. `enough`: a length of this time
-/// with which the warning would not appear (`enough_cycles` in the warning). `rest`: the end of the message.
+/// The warning about a window or phase that does not consist of whole periods. `name`: text that names this window or phase. `enough`: a
+/// length with which the warning would not appear (`enough_cycles` in the warning). `rest`: the end of the message.
 fn of_span(
     path: &str,
     name: &str,

@@ -41,8 +41,8 @@ pub struct Count {
 #[serde(deny_unknown_fields)]
 pub struct Rest {}
 
-/// The terminals of each job; a job is given by its name, placement and message class. Jobs of different message classes can use the same
-/// terminals.
+/// Returns the terminals of each job. `jobs` has the name, the placement and the message class of each job. Jobs of different message
+/// classes can use the same terminals.
 pub(crate) fn place(jobs: &[(&str, &Placement, u8)], graph: &Graph, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
     let mut places = vec![Vec::new(); jobs.len()];
     let classes: BTreeSet<u8> = jobs.iter().map(|&(.., class)| class).collect();
@@ -57,8 +57,9 @@ pub(crate) fn place(jobs: &[(&str, &Placement, u8)], graph: &Graph, seed: u64) -
     Ok(places)
 }
 
-/// The terminals of the jobs of one message class; a job is given by its number, name and placement. Named terminals are assigned first,
-/// then random terminals in the order of the jobs, and then the rest. A later check refuses terminals that are named twice.
+/// Returns the terminals of the jobs of one message class. `jobs` has the number, the name and the placement of each job. Terminals that
+/// a placement names are assigned first, then random terminals in the order of the jobs, and then the remaining ones. A later check
+/// refuses terminals that are named twice.
 fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
     let terminals = graph.terminals();
     let path = |j: usize| format!("traffic.jobs.{j}.terminals");
@@ -157,7 +158,7 @@ mod tests {
             ];
             let jobs: Vec<_> = placements.iter().map(|placement| ("a job", placement, 0)).collect();
             let places = place(&jobs, &graph, seed).expect("20 are enough");
-            // the job with the remaining terminals gets 5: 20 terminals minus 4 of the range, 2 of the list and 5 + 4 drawn ones
+            // the job with `rest` gets the remaining 5 of 20 terminals: the range has 4, the list 2, and 5 + 4 were drawn at random
             assert_eq!(places.iter().map(Vec::len).collect::<Vec<_>>(), [5, 4, 5, 2, 4]);
             let mut all: Vec<_> = places.concat();
             all.sort_unstable();

@@ -80,8 +80,8 @@ impl Point {
         Ok(rebuilds)
     }
 
-    /// Load of the busiest terminal as a share of the capacity of the paths after the last fault. The function applies to a routing with
-    /// new tables ([`Point::rebuilds`]). `None` if no terminal sends in the first phase.
+    /// Load of the busiest terminal after the last fault, divided by the load at which the fullest channel is full. The function applies to
+    /// a routing with new tables ([`Point::rebuilds`]). `None` if no terminal sends in the first phase.
     pub fn load_share_after_faults(&self) -> Result<Option<f64>, Diagnostic> {
         let spec = weft_engine::after_faults(&self.spec()?);
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
@@ -153,14 +153,16 @@ impl Point {
         }))
     }
 
-    /// Estimated memory of a run [bytes]: the maximum, with all buffers full, and the amount at its load while queues are short.
+    /// Estimated memory of a run [bytes]: the maximum, with all buffers full, and the usual amount, at the load of the scenario while
+    /// queues are short.
     pub fn memory(&self, how: Execution) -> Result<Value, Diagnostic> {
         let memory = weft_engine::memory(&self.spec()?, how);
         Ok(json!({ "most_bytes": memory.most(), "at_load_bytes": memory.at_load() }))
     }
 
     /// Runs the first `cycles` cycles, and measures how evenly the flit-hops are divided among this number of threads. `imbalance` is the
-    /// number of flit-hops by which the busiest thread exceeds the mean, as a share of the mean. `imbalance` is `null` if no flit moved.
+    /// number of flit-hops by which the busiest thread exceeds the mean over the threads, divided by this mean. `imbalance` is `null` if no
+    /// flit moved.
     pub fn work(&self, threads: usize, cycles: u64) -> Result<Value, Diagnostic> {
         let counted = Shares::counted(&self.spec()?, threads, cycles);
         let shares = counted.map_err(|refusal| self.explain(&refusal))?;
@@ -176,8 +178,8 @@ impl Point {
         Ok(weft_engine::drain_cycles(&self.spec()?))
     }
 
-    /// The load with which the profile of a bill refers to this point. `None` for jobs that send batches, because only a run can determine
-    /// their load.
+    /// The load by which the profile of a bill (`bill.profile`) names this point. `None` for jobs that send batches, because only a run can
+    /// determine their load.
     pub fn load(&self) -> Result<Option<f64>, Diagnostic> {
         match self.scenario.traffic.load {
             Some(load) => Ok(Some(load)), // returns early, because this case does not need the spec
@@ -215,8 +217,8 @@ impl Point {
         Ok(crate::network::network(self.scenario.topology.name(), &self.spec()?))
     }
 
-    /// Flits per cycle that the terminals of each router (row) offer to the terminals of each router (column), in the first phases of the
-    /// traffic.
+    /// Flits per cycle that the terminals of one router (row) send to the terminals of another router (column). If the traffic has phases,
+    /// the first phase of each job counts.
     pub fn traffic_matrix(&self) -> Result<Vec<Vec<f64>>, Diagnostic> {
         weft_engine::demand(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }

@@ -34,7 +34,7 @@ impl PortMemory {
         }
     }
 
-    /// A memory of `flits` flits as text, in the unit of this memory.
+    /// Returns a memory of `flits` flits as text, in the unit in which this memory was written.
     fn like(self, flits: u64, flit: Bits) -> String {
         match self {
             Self::Flits(_) => format!("{flits}flits"),
@@ -48,7 +48,7 @@ impl PortMemory {
 
 /// The division of the memory of a port of a link class.
 struct Parts {
-    /// Number of parts into which the port's memory is divided.
+    /// Number of queues among which the port's memory is divided.
     parts: u64,
     /// Maximum number of VCs of a lane.
     vcs_of_lane: u64,
@@ -62,7 +62,7 @@ impl Parts {
         let reached = if link == 0 { u64::from(lanes.from_terminals) } else { all }.max(1);
         let nominal = u64::from(spec.queueing.model().parts(&spec.graph, counts.len().max(1) as u32));
         if lanes.ideal.is_some() {
-            // each destination has a part, so the number of VCs does not matter
+            // each destination has a queue with one part of the memory, so the number of VCs does not matter
             return Self { parts: nominal * sets, vcs_of_lane: 1 };
         }
         let parts = match split {
@@ -187,7 +187,8 @@ impl JsonSchema for PortMemory {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            // the pattern ends like the pattern of a number of flits, so that the conversion to a coarser grain finds both
+            // the pattern ends like the pattern of a number of flits, because the conversion to coarse flits (`grain.rs`) finds numbers
+            // of flits by this end
             "pattern": r"^[0-9]+(\.[0-9]+)?( ?(b|[KM]?B|[KM]iB)| ?flits?)$",
             "examples": ["64KiB", "512flits"]
         })

@@ -1,5 +1,5 @@
-//! `router.preset`: parameters of a switch from a published paper. Weft writes the keys that the scenario leaves out into its tree, so the
-//! resolved scenario contains all keys.
+//! `router.preset`: parameters of a switch from a published paper. Weft writes these parameters into the tree of the scenario, for the keys
+//! that the scenario leaves out. The resolved scenario therefore contains all keys.
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::expand::explain;
@@ -41,7 +41,7 @@ impl Preset {
     }
 }
 
-/// If the scenario names a preset, writes the keys that the scenario leaves out into its tree.
+/// If the scenario names a preset, writes the values of the preset into the tree, for the keys that the scenario leaves out.
 pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
     let Some(node) = tree.child_mut("router").and_then(|router| router.child_mut("preset")) else { return Ok(()) };
     let span = node.span.clone();
@@ -83,7 +83,7 @@ fn merge(node: &mut Node, keys: &Map<String, Value>, span: &Span) {
     }
 }
 
-/// True if the mapping is a model's name with its parameters. The preset sets such a mapping only as a whole.
+/// True if the mapping is a model: a name with parameters. The preset sets such a mapping only as a whole.
 fn is_model(keys: &Map<String, Value>) -> bool {
     keys.len() == 1 && keys.values().all(|value| matches!(value, Value::Object(own) if own.is_empty()))
 }

@@ -3,14 +3,14 @@
 //! are off.
 //!
 //! # Source
-//! The default prices are those of the TCEP paper's link (ISCA 2018). A link in the paper uses 31.25 pJ/bit at full rate, of which it draws
-//! 23.44 pJ/bit also without traffic. A link that is waking, draining or in `shadow` has the price of `on`. At half and at a quarter of the
-//! bandwidth both parts of the price are 0.69 and 0.54 of those in the mode `on`. Prices of slower modes follow a straight line from full
-//! power to 42 % of it at 1/16 of the rate (Abts et al., ISCA 2010). Routers have no price by default.
+//! The default prices are those of the TCEP paper's link (ISCA 2018). A link in the paper uses 31.25 pJ/bit at full rate. Of these, 23.44
+//! pJ/bit are static: the link also uses them without traffic. A link that is waking, draining or in `shadow` has the price of `on`. At
+//! half and at a quarter of the bandwidth, both parts of the price are 0.69 and 0.54 times those in the mode `on`. These factors are on a
+//! straight line from 1 at the full rate to 0.42 at 1/16 of the rate (Abts et al., ISCA 2010). Routers have no price by default.
 //! # Guarantees
-//! Weft computes with exact prices: whole yoctojoules (10^-24 J) per cycle or per flit. A price can be a fraction of a yoctojoule. The case
-//! is a static price per bit that the link could carry, at a rate that is not whole flits per cycle. The denominator of such a price is
-//! that of the rate.
+//! Weft computes with exact prices: whole yoctojoules (10^-24 J) per cycle or per flit. A price can also be a fraction of a yoctojoule.
+//! This happens with a static price per bit, if the rate of the link is not a whole number of flits per cycle. The fraction then has the
+//! denominator of the rate.
 
 use crate::diagnostic::suggestion;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -25,7 +25,8 @@ use weft_units::{EnergyPerBit, Power, Refusal, Standing};
 /// Prices of a channel, by the name of the mode. A link cannot enter a mode without a price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prices(
-    /// First the modes that every run has, in their order, and then the other modes in the order of the scenario.
+    /// The prices of the modes that every run has come first, in the order of these modes. Prices of other modes follow in the order of
+    /// the scenario.
     Vec<(String, Price)>,
 );
 
@@ -209,8 +210,8 @@ fn added(states: &[&str]) -> String {
 }
 
 impl Price {
-    /// The static energy of [`Rate::cycles`] cycles at full bandwidth [yJ], and this number of cycles. For a price that is a power, the
-    /// energy of one cycle, and 1.
+    /// Returns a static energy [yJ], and the number of cycles to which it applies. For a price per bit, these are [`Rate::cycles`] cycles
+    /// at full bandwidth; for a price that is a power, it is one cycle.
     fn standing(&self, per: &Per) -> Option<(u128, u32)> {
         match self.standing {
             Standing::Power(power) => Some((per_cycle(power, per.cycle_fs)?, 1)),
@@ -226,7 +227,8 @@ impl Price {
         self.standing(per).is_some_and(|(energy, cycles)| energy % u128::from(cycles) != 0)
     }
 
-    /// Converts this price to the type of the engine. `parts`: the denominator of the static energy.
+    /// Converts this price to the type of the engine. `parts`: the denominator of the static energy, which all modes of the link have in
+    /// common.
     fn exact(&self, per: &Per, parts: u32, path: &str) -> Result<StatePrice, Refusal> {
         let standing = self.standing(per).and_then(|(energy, cycles)| match cycles == parts {
             true => Some(energy),

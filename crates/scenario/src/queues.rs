@@ -1,20 +1,21 @@
 //! Computes the time that packets wait in queues, and checks whether the run was long enough for queues of this length to settle.
 //!
 //! # Source
-//! The relaxation time of a single queue near its capacity: D. P. Gaver, "Diffusion approximations and models for certain congestion
-//! problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt, "Transient behavior of regulated Brownian motion", Adv. Appl. Probability
-//! 19, 1987. Let the input of a queue have a variance of v flits per cycle, and let packets wait w cycles in it on average. The effect of
-//! the queue's initial state falls by a factor e in 8 w^2 / v cycles. For a channel of c flits per cycle, it falls by this factor in 8 c
-//! w^2 / v cycles. In the formula with c, v is still the variance at a channel of one flit per cycle.
+//! The relaxation time of a single queue, that is, the time after which its initial state has no effect, at a load near its capacity: D.
+//! P. Gaver, "Diffusion approximations and models for certain congestion problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt,
+//! "Transient behavior of regulated Brownian motion", Adv. Appl. Probability 19, 1987. Let the input of a queue have a variance of v
+//! flits per cycle, and let packets wait w cycles in it on average. The effect of the queue's initial state falls by a factor e in 8 w^2
+//! / v cycles. For a channel of c flits per cycle, the effect falls by this factor in 8 c w^2 / v cycles. In this formula v is still the
+//! variance at a channel of one flit per cycle.
 //!
 //! # Guarantees
 //! If the load equals the capacity, a queue grows, and the mean wait after t cycles is sqrt(2 v t / pi) cycles. Weft then computes 4 w^2 /
-//! v = 2.5 t, so a growing queue never counts as settled. A queue can also remain from a time in which links were waking. If this queue
-//! needs longer to drain at this load than the run lasts, it does not count as settled either.
+//! v = 2.5 t, so a growing queue never counts as settled. A queue can also remain from a time in which links were waking. If such a queue
+//! needs longer to drain at the load of the run than the run lasts, it does not count as settled either.
 //!
 //! Weft uses the mean wait that the run itself measured. If the run was too short for its queues to grow, this wait is short, and the
-//! queues seem to settle fast. For this reason, a window in which latencies still grow (`engine/src/run/steady.rs`) does not count as
-//! settled either.
+//! queues seem to settle fast. For this reason, queues do not count as settled if latencies still grow in the window
+//! (`engine/src/run/steady.rs`).
 //!
 //! The time that a packet waits for a sleeping link to wake does not count as time in queues. If the policy switched links, the longest
 //! possible wait of this kind is subtracted from the mean.
@@ -22,21 +23,21 @@
 //! The time for which a workload delays a reply (turnaround) does not count as time in queues either. The run measures this time for each
 //! reply, and Weft subtracts it.
 //!
-//! Without queues, the latency of a packet consists of router delays, link latencies, the time of its head on slow links, and that of its
-//! other flits. The run measures the time of heads on slow links. A packet of P flits has P - 1 flits after its head, which need (P - 1) s
-//! cycles. The factor s is the number of cycles that the slowest link of the path needs for a flit. Weft estimates the number of packets
-//! that cross each kind of link from the flits of the channels in each state.
+//! Without queues, the latency of a packet consists of router delays, link latencies, the additional time of its head on slow links, and
+//! that of its other flits. The run measures the time of heads on slow links. A packet of P flits has P - 1 flits after its head, which
+//! need (P - 1) s cycles. The factor s is the number of cycles that the slowest link of the path needs for a flit. Weft estimates the
+//! number of packets that cross each kind of link from the flits of the channels in each state.
 //!
-//! In a scenario with message classes, Weft also judges the packets of each class. The verdict uses the longest memory of queues and the
-//! largest growth of latencies among the classes.
+//! In a scenario with message classes, Weft also judges the packets of each class. The verdict then uses the longest memory and the largest
+//! growth of latencies among the classes. The memory of queues is the time after which their initial state has no effect.
 //!
 //! # Not modelled
 //! Which packets cross slow links. If n of 10 flits cross links that need s cycles, the estimate assumes that n of 10 packets do the same.
-//! The estimate assumes that each packet crosses at most one of these links. If a few packets cross several slow links each, the result is
-//! therefore too short. The difference is at most (P - 1) (s - 1) cycles for each additional slow link. The number of packets that wait for
-//! sleeping links: if only a few packets wait, a queue as short as their wait is not detected. The router at which packets wait. Weft
-//! divides the waiting time evenly among the routers of a path. Weft counts the wait before injection as one queue. If only a few terminals
-//! have a long backlog, the mean over all terminals shows it as a short one.
+//! The estimate assumes that each packet crosses at most one of these links. If a few packets cross several slow links each, the estimated
+//! latency without queues is therefore too short. The difference is at most (P - 1) (s - 1) cycles for each additional slow link. The
+//! number of packets that wait for sleeping links. If only a few packets wait for links, a queue with waits of the same length is not
+//! detected. The router at which packets wait. Weft divides the waiting time evenly among the routers of a path. Weft counts the wait
+//! before injection as one queue. If only a few terminals have a long backlog, the mean over all terminals shows it as a short one.
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
@@ -44,8 +45,8 @@ use weft_engine::outcome::{ChannelCount, Ending, Outcome, PacketSums, PhaseOutco
 use weft_engine::steady::growth;
 use weft_units::{Cycles, Refusal};
 
-/// A run counts as settled if it lasts at least this factor times w^2 / v. The factor is half of that of the relaxation time, because a
-/// mean over many queues varies less than the length of a single queue.
+/// Queues count as settled if the run lasts at least this factor times w^2 / v. The header explains the mean wait w and the variance v. The
+/// factor is half of the 8 in the relaxation time, because a mean over many queues varies less than the length of a single queue.
 const RELAXATION: f64 = 4.0;
 
 /// The keys of the summary about queues: time in queues, memory of the queues, the share by which latencies still grow, and the verdict.
@@ -81,8 +82,8 @@ pub(crate) fn queues(spec: &Spec, outcome: &Outcome, named_faults: bool) -> Resu
     ]))
 }
 
-/// The longest memory of the queues in which packets of one message class wait; 0 without classes. A mean over all packets would hide a
-/// small number of packets that wait long.
+/// The memory of the queues of each message class, and of these the longest; 0 without classes. A mean over the packets of all classes
+/// would hide a class with few packets that wait long.
 fn memory_of_classes(spec: &Spec, outcome: &Outcome, spent: &Spent) -> Result<f64, Refusal> {
     outcome.classes.iter().try_fold(0.0, |most: f64, class| {
         // assumes that packets of this class need the same times on their paths as the packets of all classes
@@ -127,7 +128,7 @@ struct Spent<'a> {
     channels: &'a [ChannelCount],
 }
 
-/// Mean time that a packet waits in queues \[cycles\]: in all queues, and in the longest queue, as far as known.
+/// Mean time that a packet waits in queues \[cycles\]: the sum over all queues, and the time in the longest queue, as far as known.
 #[derive(Debug, Clone, Copy)]
 struct Waited {
     in_all: f64,
@@ -204,8 +205,8 @@ fn keeps_its_load(spec: &Spec) -> bool {
     spec.traffic.jobs.iter().all(|job| job.batch.is_none() && !job.workload.model().follows_network())
 }
 
-/// Variance of the flits that are offered to a full channel \[flits^2/cycle\], if all its sources have the largest bursts of any source.
-/// With a given injection process, the sources with the lowest load have the largest bursts.
+/// Upper estimate of the variance of the flits that are offered to a full channel \[flits^2/cycle\]. It assumes the largest bursts of any
+/// source for all sources. With a given injection process, the sources with the lowest load have the largest bursts.
 pub(crate) fn variance(spec: &Spec) -> Result<f64, Refusal> {
     let longest = f64::from(spec.traffic.longest());
     spec.traffic.jobs.iter().try_fold(longest, |most, job| {

@@ -21,7 +21,7 @@ impl<R> Default for Recordings<R> {
 }
 
 impl<R: Serialize> Recordings<R> {
-    /// The recordings as keys and values of the scenario.
+    /// Returns the recordings as keys of `measure` with their parameters.
     pub(crate) fn keys(&self) -> serde_json::Result<Map<String, Value>> {
         let mut keys = Map::new();
         for recording in &self.0 {
@@ -60,8 +60,8 @@ impl<R: JsonSchema> JsonSchema for Recordings<R> {
     }
 }
 
-/// Deserialises a mapping that contains recordings among other keys. The type keeps the keys of recordings while another type reads the
-/// other keys.
+/// Reads a mapping in which some keys are recordings. This type keeps the keys of recordings, and passes the other keys to the type that
+/// reads them.
 pub(crate) struct Taking<A> {
     map: A,
     taken: Vec<RecordingConfig>,
@@ -112,7 +112,7 @@ impl<'de> DeserializeSeed<'de> for Member {
     }
 }
 
-/// The mapping `{name: parameters}`, from which a family deserialises one of its members.
+/// The mapping `{name: parameters}` of one recording, in the form from which a registry reads its members.
 struct Tagged<D> {
     name: Option<&'static str>,
     parameters: Option<D>,

@@ -3,8 +3,8 @@
 //! # Source
 //! None: the usual questions about a network that loses a link.
 //! # Guarantees
-//! Each packet is counted in the cycle of the window in which it is delivered or dropped, not in the cycle of its creation. A packet
-//! created before a fault and delayed by it therefore does not make the time before the fault look slow. *Before* is the part of the window
+//! Each packet is counted in the cycle of the window in which it is delivered or dropped, not in the cycle of its creation. Otherwise a
+//! packet that was created before a fault and delayed by it would increase the latency before the fault. *Before* is the part of the window
 //! up to its first failure. *During* consists of all later cycles in which a link or router is broken. *After* consists of all later cycles
 //! in which the whole network works. Together these three parts are the whole window. `baseline.rs` decides when packets have recovered,
 //! that is, arrive as they did before the fault. If the comparison is impossible, the recovery time is null, and the results give a reason.
@@ -20,7 +20,8 @@ use weft_engine::Spec;
 use weft_engine::outcome::{Arrived, FaultOutcome, Outcome};
 use weft_engine::spec::{Episode, Fault, Member, Part, episodes};
 
-/// Maximum number of listed episodes, and maximum number of failed parts that an episode names.
+/// Maximum number of episodes that the summary lists, and maximum number of failed parts that it names for an episode. An episode is a time
+/// in which at least one part is broken without interruption.
 const LISTED: usize = 200;
 const NAMED: usize = 3;
 
@@ -92,8 +93,8 @@ fn parts(faults: &FaultOutcome, window: (u64, u64), hit: &[Episode], terminals: 
     ]
 }
 
-/// Two recovery times of an episode: after its beginning, while parts are broken, and after its end. If a recovery time is unknown, the
-/// reason.
+/// Two recovery times of an episode. `recovery` is counted from its beginning, while parts are broken, and `back` from its end. Each is a
+/// time, or the reason why the time is unknown.
 struct Judged {
     recovery: Result<Time, String>,
     back: Result<Time, String>,
@@ -138,7 +139,7 @@ fn next_change(faults: &[Fault], cycle: u64) -> Option<u64> {
     faults.iter().flat_map(|fault| [Some(fault.at), fault.until]).flatten().filter(|&change| change > cycle).min()
 }
 
-/// The longest of these times; if some times are unknown, the reason.
+/// Returns the longest of these times. If some times are unknown, returns the reason instead.
 fn longest<'a>(
     times: impl Iterator<Item = &'a Result<Time, String>>,
     judge: &Result<Baseline, String>,

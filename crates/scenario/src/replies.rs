@@ -15,7 +15,7 @@ weft_units::codes! {
         helps: "Write a longer `measure.warmup` or a shorter turnaround.";
 }
 
-/// The path of the key with the turnaround of job number `j`: in the job if it sets the key, otherwise in `traffic`.
+/// The path of the key that sets the turnaround of job number `j`: in the job if the job sets it, otherwise in `traffic`.
 fn key(scenario: &Scenario, j: usize) -> String {
     let traffic = &scenario.traffic;
     let own = traffic.jobs.get(j).filter(|job| job.workload.is_some() || job.reply.is_some());

@@ -18,7 +18,7 @@ const LISTED: usize = 12;
 /// Keys in the results whose values are routers.
 const KEYS: [&str; 4] = ["router", "next_router", "via_router", "queue_router"];
 
-/// A set of routers in a scenario: a router, or all routers with numbers in a range.
+/// A set of routers in a scenario: one router, or all routers whose names are numbers in a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum RouterSet {

@@ -35,7 +35,8 @@ impl Finished {
             moved => moved,
         });
         if let Err(error) = moved {
-            // reports the first error; a temporary folder that remains has no effect
+            // reports the error of the writing or renaming, and ignores an error of the removal: a temporary folder that remains has no
+            // effect
             let _ = fs::remove_dir_all(&part);
             return Err(error);
         }

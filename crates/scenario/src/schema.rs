@@ -9,8 +9,8 @@ use weft_programs::generators::ProgramFile;
 use weft_units::InputFile;
 
 static TYPES: LazyLock<Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
-/// The schema of files with the parameters of a program. The references of this schema also resolve in [`TYPES`], which contains the same
-/// types.
+/// The schema of files with the parameters of a program. References (`$ref`) in this schema are looked up in [`TYPES`], which contains the
+/// same types under the same names.
 static PROGRAM_FILE: LazyLock<Value> = LazyLock::new(|| schema_for!(ProgramFile).to_value());
 
 /// A position in the schema. References (`$ref`) are followed.
@@ -178,7 +178,8 @@ impl Schema {
     }
 }
 
-/// Maximum number of sections around a key that `places` returns. The number is limited because patterns can contain patterns.
+/// Maximum number of nested sections in which `places` searches a key. Without this limit the search would not end, because patterns can
+/// contain patterns.
 const DEEPEST: usize = 4;
 
 /// Part of a path that represents the index of any list element.
@@ -243,7 +244,7 @@ fn collect(schema: Schema, place: &mut Vec<&'static str>, name: &str, found: &mu
             keys
         }
         View::Models(models) => models,
-        // among the mappings with any keys, only `links` is searched, in its section `default`
+        // of the mappings in which any key is possible, only `links` is searched, in its section `default`
         View::Map(values) if place.last() == Some(&"links") => vec![("default", values)],
         View::Items(element) => vec![(ANY_ELEMENT, element)],
         View::Map(_) | View::Words(_) | View::Plain => Vec::new(),
@@ -307,7 +308,7 @@ pub fn schema() -> Value {
     schema["properties"]["sweep"] =
         lists("Dotted paths and their values. Weft runs every combination; the first path changes slowest.");
     schema["properties"]["zip"] = lists("Dotted paths and lists of equal length, whose values advance together.");
-    // removes required keys: a value can come from `sweep` or from the command line, so the file alone need not contain it
+    // removes the lists of required keys. A value can come from `sweep` or from the command line, so the file need not contain its key
     for path in ["", "/$defs/Traffic"] {
         if let Some(Value::Object(section)) = schema.pointer_mut(path) {
             section.remove("required");

@@ -1,9 +1,9 @@
 //! Divides the energy of a run among the programs of a workload; the shares are columns in the table of these programs.
 //!
-//! A program's share of the static energy is its terminals times its run time, divided by all terminals times the window. A program's share
-//! of each dynamic energy is its share of the flits. Three dynamic energies are divided: of links to terminals, of links between routers,
-//! and of routers. The shares of programs are rounded down to whole yoctojoules. The sum of the shares and the rest is exactly the bill of
-//! the run.
+//! A program's share of the static energy is (terminals of the program x its run time) / (all terminals x length of the window). A
+//! program's share of each dynamic energy is its share of the flits that caused this energy. Three dynamic energies are divided: of links
+//! to terminals, of links between routers, and of routers. The shares of programs are rounded down to whole yoctojoules. The sum of the
+//! shares and the rest is exactly the bill of the run.
 
 use crate::bill;
 use crate::channels::{Channel, Channels};
@@ -37,7 +37,7 @@ impl Part {
 
 /// `part` / `whole` of an energy, rounded down; 0 if `whole` is 0.
 fn share(yj: u128, part: u128, whole: u128) -> u128 {
-    // divides the remainder separately, because the product of an energy and a count does not fit into 128 bits
+    // divides the remainder separately, because the product of an energy and a count might not fit into 128 bits
     yj.checked_div(whole).map_or(0, |each| each * part + yj % whole * part / whole)
 }
 

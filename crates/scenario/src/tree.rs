@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    /// True if the value is missing in the document.
+    /// True if the value has no content: it is missing, `null`, or an empty mapping.
     pub fn is_nothing(&self) -> bool {
         match &self.kind {
             Kind::Scalar(value) => value.is_null(),
@@ -121,7 +121,7 @@ pub(crate) fn parse(source: &Arc<Source>, range: Range<usize>) -> Result<Node, D
 
 struct Reader<'t> {
     source: &'t Arc<Source>,
-    /// Beginning and end of the parsed range in the source.
+    /// Beginning and end of the parsed range in the source \[bytes\].
     base: usize,
     end: usize,
     events: Parser<'t, granit_parser::StrInput<'t>>,

@@ -21,11 +21,11 @@ pub(crate) fn warning(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
     let managed: Vec<_> = outcome.channels.iter().filter(is_managed).collect();
     let control = outcome.control.as_ref().map_or(0, |count| count.flit_hops);
     let hops = outcome.sums.hops;
-    // Channels count the flits of the window, but packets of the window can cross links after it. If no link between routers carried a
-    // flit in the window, it is unknown which links these hops crossed.
+    // Channels count only the flits of the window, but packets that were created in the window can cross links after it. If no link
+    // between routers carried a flit in the window, it is unknown which links these packets crossed.
     let between = |channel: &ChannelCount| channel.from.is_some() && channel.to.is_some();
     let is_late = hops > 0 && !outcome.channels.iter().any(|channel| between(channel) && carried(channel));
-    // the flits of channels include control packets, so hops of packets decide if there are some
+    // the flits of channels include control packets. If there are control packets, the hops of packets therefore decide
     let is_used = if control > 0 { hops > 0 } else { is_late || managed.iter().any(|channel| carried(channel)) };
     // packets that have not arrived may wait for these links
     let all_arrived = outcome.ending == Ending::Drained;

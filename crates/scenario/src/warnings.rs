@@ -135,8 +135,8 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
     }
 }
 
-/// The end of the remedy "write a warm-up that is longer by `cycles`". This end names the phases and faults to move. Phases and faults must
-/// move by the same time as the window, so that they stay in the same place of it. `None` if the scenario has no phases and no faults.
+/// A remedy proposes a warm-up that is longer by `cycles`, which moves the window. Returns the end of this remedy: phases and faults must
+/// be moved by the same time, so that they stay at their place in the window. `None` if the scenario has no phases and no faults.
 pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<String> {
     let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];
     let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
@@ -162,7 +162,8 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
             long(period, spec),
             spec.policy.name()
         );
-        // a load with a period must begin in the same part of its period as before
+        // under a policy with a period, the warm-up grows by whole periods, so that the window begins at the same place in a period as
+        // before
         let several = match repeats {
             Some(period) => phases.warmup.saturating_add(period.saturating_mul(2)),
             None => period.saturating_mul(10),
@@ -205,7 +206,7 @@ fn goes_off(spec: &Spec) -> bool {
 
 /// Warns if a managed link costs more in a mode for saving energy than in the state `on`. The user has probably exchanged two prices.
 fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
-    // all prices of a class have the same denominator, so their numerators can be compared
+    // all static prices of a link class have the same denominator, so their numerators can be compared
     let fixed = |class: usize, state: LinkState| spec.prices[class].of(state).map(|price| price.static_parts_per_cycle);
     let saves = |state: &LinkState| matches!(state, LinkState::Off | LinkState::Named(_));
     let states: Vec<LinkState> = spec.states().unwrap_or_default().into_iter().filter(saves).collect();
@@ -226,7 +227,7 @@ fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
     warnings
 }
 
-/// `prices`: static energy per cycle in the mode and in the state `on` [1 / `parts` of a yJ].
+/// The warning about one such mode. `prices`: static energy per cycle in the mode and in the state `on` [yJ / `parts`].
 fn dear_mode(path: String, mode: &str, prices: (u128, u128), parts: u32) -> Warning {
     let [cost, on] = [prices.0, prices.1].map(|price| price / u128::from(parts));
     let what = format!(

@@ -149,7 +149,7 @@ struct Plan<'a> {
     path: String,
     name: &'a str,
     terminals: Vec<u32>,
-    /// The nodes on which the job runs. Each node has a terminal in each plane of the network.
+    /// The nodes on which the job runs. In a network with planes, a node has a terminal in each plane; otherwise a node is a terminal.
     population: Population,
     planes: u32,
     pattern: Option<(&'a PatternConfig, String)>,
@@ -267,7 +267,7 @@ impl Scenario {
         let jobs = traffic.jobs.iter().enumerate();
         let places = jobs.map(|(j, job)| Ok((&*job.name, &job.terminals, self.class_of_job(j)?)));
         let places = places.collect::<Result<Vec<_>, Refusal>>()?;
-        // the indices are the nodes of one plane, because a node has a terminal in each plane
+        // a placement contains nodes instead of terminals, so the jobs are placed on the terminals of one plane
         let places = place(&places, graph.plane(), self.seed)?;
         refuse_missing_nodes(&places, graph)?;
         let places = places.into_iter();
@@ -280,7 +280,7 @@ impl Scenario {
         jobs.map(|(j, (job, terminals))| self.plan(j, job, terminals, graph.planes())).collect()
     }
 
-    /// Number of the message class of job number `j`.
+    /// Index of the message class of job number `j`.
     fn class_of_job(&self, j: usize) -> Result<u8, Refusal> {
         let (own, ours) = (self.traffic.jobs[j].class.as_deref(), self.traffic.class.as_deref());
         let path =
@@ -341,7 +341,8 @@ impl Scenario {
         })
     }
 
-    /// Applies the loads of ranges of terminals; they are valid from the start of the run until a phase sets another load.
+    /// Applies the loads of ranges of terminals (`traffic.loads`). These loads are valid from the start of the run until a phase sets
+    /// another load.
     fn change_loads(&self, jobs: &mut [spec::Job], plans: &[Plan], graph: &Graph, most: f64) -> Result<(), Refusal> {
         for (i, some) in self.traffic.loads.iter().enumerate() {
             check_load(&format!("traffic.loads.{i}.load"), some.load, most)?;
@@ -547,7 +548,7 @@ fn refuse_missing_nodes(places: &[Vec<u32>], graph: &Graph) -> Result<(), Refusa
     Ok(())
 }
 
-/// Writes a number without long rows of zeros.
+/// Returns a number as text, in scientific notation if it is 10^9 or more.
 fn written(number: f64) -> String {
     if number.abs() < 1e9 { number.to_string() } else { format!("{number:e}") }
 }

@@ -1,25 +1,25 @@
-//! Recovery: measures for how long a failure, or the return of a failed part, changes latency and throughput.
+//! Measures recovery: the time for which a failure, or the return of a failed part, changes latency and throughput.
 //!
 //! # Source
 //! None: the usual questions about a network that loses a link.
 //! # Guarantees
 //! The window is divided into bins of equal length. Each bin after the first fault is compared with the bins before this fault. A bin
 //! counts as deviating (off) if it lost more packets at faults than any bin before this fault. A bin is also off if random variation does
-//! not explain how high its mean latency is, or how few flits it delivered. For both quantities, the bins before this fault have a mean and
-//! a standard deviation. Random variation explains a difference from this mean of up to [`LIMIT`] standard deviations, and a little more,
-//! because the mean itself has an error. For bins with few packets, it explains a larger difference in latency. A bin without packets is
-//! always off, even if the number of flits varies strongly from bin to bin. In the bin that contains a failure only lost packets are
-//! judged, because this bin begins before the failure. Among many bins, a few are off by chance. A bin that is off without losses therefore
-//! counts only directly after the event, or less than [`HOLD`] bins from another bin that is off. Recovery ends with the last bin that
-//! counts, but not before the routing has its new tables. The recovery time is known only if [`HOLD`] good bins follow. A bin whose true
-//! value is exactly at the limit is off with probability 1/2. All [`HOLD`] such bins are good by chance with probability 1/256. The time
-//! that is judged after a failure ends with the next failure or return. The recovery time after a failure therefore describes the network
-//! with the broken part. The recovery time after the return of the part is a separate number.
+//! not explain how high its mean latency is, or how few flits it delivered. The bins before this fault give the mean and the standard
+//! deviation of each quantity. Random variation explains a difference of up to [`LIMIT`] standard deviations, and a little more, because
+//! the mean itself has an error. For bins with few packets, it explains a larger difference in latency. A bin without packets is always
+//! off, even if the number of flits varies strongly from bin to bin. In the bin that contains a failure only lost packets are judged,
+//! because this bin begins before the failure. Among many bins, a few are off by chance. A bin that is off without losses therefore counts
+//! only in two cases: as the first bin after the failure or return, or less than [`HOLD`] bins from another bin that is off. Recovery ends
+//! with the last bin that counts, but not before the routing has its new tables. The recovery time is known only if [`HOLD`] good bins
+//! follow. A bin whose true value is exactly at the limit is good with probability 1/2. All 8 ([`HOLD`]) such bins are good by chance with
+//! probability 1/256. Bins after a failure are judged only until the next failure or return. The recovery time after a failure therefore
+//! describes the network with the broken part. The recovery time after the return of the part is a separate number.
 //!
 //! Each recovery time has an interval. The interval begins at the end of the last bin that is above the limit by [`CERTAIN`] standard
-//! errors of this bin. The interval ends with the first later bin that is below the limit by [`CERTAIN`] standard errors. If a bin has a
-//! few very late packets, it varies more than the bins before the fault, and its standard error shows this. The results of runs with other
-//! seeds differ by about this interval.
+//! errors of this bin. The interval ends with the first later bin that is below the limit by [`CERTAIN`] standard errors. The standard
+//! error of a bin is computed from its own packets. It is therefore large if a bin has a few very late packets. The results of runs with
+//! other seeds differ by about this interval.
 //! # Not modelled
 //! Deviations of less than [`LIMIT`] standard deviations of the bins before the fault are not detected. Deviations shorter than two bins
 //! are not detected, unless they begin with the event. A latency shorter than before does not count as a deviation, because after a fault
@@ -33,14 +33,14 @@ use weft_engine::outcome::{Arrived, Ending, FaultOutcome, Outcome, PacketSums};
 use weft_engine::spec::Episode;
 use weft_engine::steady::growth;
 
-/// A bin counts as off if it differs from the mean of the bins before the first fault by this number of their standard deviations.
+/// A bin counts as off if it differs from the mean over the bins before the first fault by more than this number of standard deviations.
 const LIMIT: f64 = 4.0;
-/// Number of standard errors of a bin that define the interval of a recovery time.
+/// Number of standard errors by which a bin must be above or below the limit to end the interval of a recovery time.
 const CERTAIN: f64 = 2.0;
 /// Number of good bins that must follow the last bin that is off, for a known recovery time.
 const HOLD: usize = 8;
-/// Minimum number of bins before the first fault, and minimum mean number of packets in a bin. With fewer bins or packets, the size of the
-/// random variation is unknown.
+/// Minimum number of bins before the first fault, and minimum mean number of packets in a bin. With fewer bins or packets, the random
+/// variation cannot be estimated.
 const LEAST_BINS: usize = 8;
 const LEAST_PACKETS: u64 = 30;
 
@@ -53,7 +53,7 @@ pub(super) struct Time {
     pub interval: (u64, Option<u64>),
 }
 
-/// The time after an event that is searched for its effects.
+/// The part of the window in which the effects of an event are searched.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub event: u64,
@@ -63,7 +63,7 @@ pub(super) struct Span {
     pub lasts: &'static str,
     /// The first cycle in which packets can use new paths.
     pub rebuilt: u64,
-    /// The next event as text; the next field has its cycle.
+    /// The next event as text, such as "the window ends". `end` has the cycle of this event.
     pub next: &'static str,
     pub end: u64,
 }
@@ -170,8 +170,8 @@ impl Baseline {
         Self { bin: 1, bins: Vec::new(), latency: (1.0, 0.0), flits: (1.0, 0.0), packets: 1.0, count: 8.0, dropped: 0 }
     }
 
-    /// True if the bin differs from the bins before the fault by more than random variation. For this test, the values of the bin are first
-    /// moved toward those before the fault by `errors` standard errors of the bin.
+    /// True if the bin differs from the bins before the fault by more than random variation. With `errors` above 0, the bin must be off by
+    /// `errors` standard errors more. With `errors` below 0, it is enough if the bin is this close to the limit.
     fn is_off(&self, bin: &Arrived, errors: f64) -> bool {
         let (mean, deviation) = self.flits;
         let few = mean - (LIMIT + errors) * deviation * (1.0 + 1.0 / self.count).sqrt();
@@ -242,8 +242,9 @@ fn standard_error(bin: &Arrived, mean: f64) -> f64 {
     variance.sqrt()
 }
 
-/// The cycle in which the window must end to contain enough bins from `begin` on, at this number of packets per cycle. The bins are at
-/// least `bin` cycles long. The bins are lengthened until each contains on average one and a half times the required packets.
+/// Returns the earliest cycle of a first fault before which the window has enough bins with enough packets. The window begins in cycle
+/// `begin`. `packets` is the number of packets per cycle. The length of a bin is doubled from `bin` cycles until a bin contains on average
+/// one and a half times the required packets.
 fn enough(packets: f64, mut bin: u64, begin: u64) -> Option<u64> {
     while packets * (bin as f64) < 1.5 * LEAST_PACKETS as f64 {
         bin = bin.checked_mul(2)?;

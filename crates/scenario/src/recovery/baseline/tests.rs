@@ -16,8 +16,8 @@ fn before() -> Vec<(u64, u64)> {
     [(38, 95), (42, 105)].repeat(5)
 }
 
-/// Judges the recovery from all bins between the event and the end of the window. The routing has its new tables `rebuild` cycles after the
-/// event.
+/// Computes the recovery time from all bins between the event and the end of the window. The routing has its new tables `rebuild` cycles
+/// after the event.
 fn since_event(after: &[(u64, u64)], rebuild: u64, lost_in: Option<usize>) -> Result<Time, String> {
     let mut bins = series(before().into_iter().chain(after.iter().copied()));
     if let Some(lost) = lost_in {
@@ -42,7 +42,7 @@ fn judged(after: &[(u64, u64)]) -> Result<u64, String> {
 const GOOD: (u64, u64) = (40, 100);
 const SLOW: (u64, u64) = (90, 100);
 
-/// The given bins, followed by `count` bins with the usual values.
+/// Returns the given bins, followed by `count` bins with the values before the fault.
 fn then_good(first: &[(u64, u64)], count: usize) -> Vec<(u64, u64)> {
     [first, &vec![GOOD; count]].concat()
 }
@@ -61,7 +61,7 @@ fn a_bin_alone_counts_only_right_after_the_event() {
     assert_eq!(judged(&then_good(&[GOOD, SLOW], 8)), Ok(0));
     assert_eq!(judged(&then_good(&[GOOD, SLOW, SLOW], 8)), Ok(300));
     assert_eq!(judged(&then_good(&[SLOW, GOOD, SLOW], 8)), Ok(300));
-    // the second slow bin comes 7 bins after the first, and then 8 bins after it
+    // the second slow bin is 7 bins after the first, which is near enough to count, and then 8 bins after it, which is not
     let twice = |between: usize| [then_good(&[GOOD, SLOW], between), then_good(&[SLOW], 8)].concat();
     assert_eq!((judged(&twice(6)), judged(&twice(7))), (Ok(900), Ok(0)));
 }
