@@ -124,7 +124,7 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// In earlier versions the order depended on the cycle loop, so a run without shortcuts could have other numbers. Results of programs with
 /// rails or planes can change.
 ///
-/// Version 24: under `recn` a queue can be set aside for a congested output at another router. Such a queue now also notifies its
+/// Version 24: under `recn` a queue can be set aside for a congested output at another router. The queue now also notifies its
 /// senders. Numbers of such runs change, and `set_aside_unserved_heads` counts the heads of queues set aside as well. In the summary
 /// the share of a queue's terminals in use is `queue_utilisation`; it was `utilisation`.
 ///

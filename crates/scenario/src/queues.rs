@@ -23,10 +23,10 @@
 //! The time for which a workload delays a reply (turnaround) does not count as time in queues either. The run measures this time for each
 //! reply, and Weft subtracts it.
 //!
-//! Without queues, the latency of a packet consists of router delays, link latencies, the additional time of its head on slow links, and
-//! that of its other flits. The run measures the time of heads on slow links. A packet of P flits has P - 1 flits after its head, which
-//! need (P - 1) s cycles. The factor s is the number of cycles that the slowest link of the path needs for a flit. Weft estimates the
-//! number of packets that cross each kind of link from the flits of the channels in each state.
+//! Without queues, a packet's latency consists of router delays, link latencies, the extra time of its head on slow links, and the time
+//! of its other flits. The run measures the time of heads on slow links. A packet of P flits has P - 1 flits after its head, which need
+//! (P - 1) s cycles. The factor s is the number of cycles that the slowest link of the path needs for a flit. Weft estimates the number
+//! of packets that cross each kind of link from the flits of the channels in each state.
 //!
 //! In a scenario with message classes, Weft also judges the packets of each class. The verdict then uses the longest memory and the largest
 //! growth of latencies among the classes. The memory of queues is the time after which their initial state has no effect.

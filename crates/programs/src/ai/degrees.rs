@@ -7,8 +7,8 @@ use std::sync::Arc;
 use weft_units::Refusal;
 
 /// Degrees of parallelism: they define how a model is divided among ranks. A rank has a coordinate for each of tensor,
-/// context, data and pipeline parallelism. The number of the rank is tensor + T (context + C (data + D pipeline)), with
-/// the tensor, context and data degrees T, C and D.
+/// context, data and pipeline parallelism. The number of the rank is tensor + T (context + C (data + D pipeline)). T, C
+/// and D are the tensor, context and data degrees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Degrees {

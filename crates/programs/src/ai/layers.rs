@@ -21,8 +21,8 @@ pub struct Layer<'a> {
 }
 
 impl Layer<'_> {
-    /// Bytes of the activations of a micro-batch at one rank of the context group: M = 2 s b h / c, with s tokens per
-    /// sequence, b sequences, the hidden width h and c context ranks.
+    /// Bytes of the activations of a micro-batch at one rank of the context group: M = 2 s b h / c. The micro-batch has
+    /// b sequences of s tokens, h is the hidden width, and there are c context ranks.
     pub fn activations(&self) -> u64 {
         2 * self.sequence * self.micro_batch * self.model.hidden / u64::from(self.degrees.context)
     }
@@ -45,16 +45,16 @@ impl Layer<'_> {
             as u64
     }
 
-    /// Bytes per rank of an all-to-all that sends tokens to their experts: 2 T k h, with T tokens at the rank, k
-    /// experts per token and the hidden width h.
+    /// Bytes per rank of an all-to-all that sends tokens to their experts: 2 T k h. The rank has T tokens, each token
+    /// has k experts, and h is the hidden width.
     pub fn dispatched(&self) -> u64 {
         let per_token = self.model.experts.map_or(0, |experts| experts.per_token);
         let at_rank = if self.is_sequence_parallel { u64::from(self.degrees.tensor) } else { 1 };
         self.activations() / at_rank * per_token
     }
 
-    /// Bytes of the keys and values of a rank's part of the sequence: 4 (s/c) b w / t, with s tokens, c context ranks,
-    /// b sequences, the width w of the keys, and t tensor ranks.
+    /// Bytes of the keys and values of a rank's part of the sequence: 4 (s/c) b w / t. Here w is the width of the keys,
+    /// and t the number of tensor ranks.
     pub fn keys_and_values(&self) -> u64 {
         let tokens = self.sequence * self.micro_batch / u64::from(self.degrees.context);
         4 * tokens * self.model.kv_width() / u64::from(self.degrees.tensor)

@@ -116,8 +116,8 @@ impl Model {
         f64::from(self.layers) * (self.attention_flops(sequence) + self.feed_forward_flops()) + self.head_flops()
     }
 
-    /// Bytes of the keys and values of all layers for one token of context: 4 bytes for each element of a key, because
-    /// key and value have 16 bits each.
+    /// Bytes of the keys and values of all layers for one token of context. An element of a key and of a value have 2
+    /// bytes each.
     pub fn kv_bytes(&self) -> u64 {
         4 * u64::from(self.layers) * self.kv_width()
     }
@@ -135,8 +135,8 @@ impl Model {
         Err(Refusal::new(path, what, format!("write a divisor of the number of heads, such as {most}")))
     }
 
-    /// Refuses a model with invalid parameters, or with so many parameters that sizes in bytes might not fit into 64
-    /// bits. The refusal names `path`.
+    /// Refuses a model with invalid parameters, or a model for which sizes in bytes might not fit into 64 bits. The
+    /// refusal names `path`.
     pub fn check(&self, path: &str) -> Result<(), Refusal> {
         let numbers = [
             ("layers", u64::from(self.layers)),

@@ -1,6 +1,6 @@
-//! Lists of the messages of collectives, which several ranks share. In two communicators of the same size, the ranks with the same
-//! number have the same list of messages, because peers in the list are numbers within the communicator. A shared list of these
-//! messages needs less memory and cache.
+//! Lists of the messages of collectives, which several ranks share. In two communicators of the same size, ranks with the same
+//! number have the same list, because peers in the list are numbers within the communicator. A shared list of these messages needs
+//! less memory and cache.
 
 use crate::form::{Op, Ops};
 use std::collections::HashMap;

@@ -14,7 +14,7 @@ pub struct Ops {
     /// first that waits for its start. The last entry is the number of edges.
     begins: Vec<u32>,
     successors: Vec<u32>,
-    /// Number of edges that lead to each operation, which is the number of events for which the operation waits.
+    /// Number of edges that lead to each operation. An operation waits for as many events as edges lead to it.
     predecessors: Vec<u32>,
     roots: Vec<u32>,
     sizes: Vec<Arc<[u64]>>,

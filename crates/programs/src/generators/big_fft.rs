@@ -10,8 +10,8 @@
 //! \[bytes\].
 //!
 //! # Guarantees
-//! An iteration has a forward and an inverse transform. In each of the two, a rank computes three 1-D transforms of its points,
-//! and takes part in two all-to-alls: one in its row of ranks, and one in its column. A number has 16 bytes, so a block of an
+//! An iteration has a forward and an inverse transform. In each of the two, a rank computes three 1-D transforms of its points.
+//! It takes part in two all-to-alls: one in its row of ranks, and one in its column. A number has 16 bytes, so a block of an
 //! all-to-all has 16 points^3 / (ranks x ranks of the row or column) bytes.
 //!
 //! # Not modelled

@@ -11,8 +11,8 @@
 //!
 //! # Guarantees
 //! The boxes form a periodic grid, and Morton order assigns them to ranks. A box sends its ghost cells to 26 neighbours.
-//! Neighbours on the same rank need no message. All messages of an iteration are non-blocking, and then the rank waits until all
-//! of them have finished. There are no collectives.
+//! Neighbours on the same rank need no message. All messages of an iteration are non-blocking, and then the rank waits for the
+//! ends of all messages. There are no collectives.
 //!
 //! # Not modelled
 //! Boxes of different sizes. Several boxes in one message.

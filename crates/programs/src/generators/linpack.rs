@@ -10,7 +10,7 @@
 //! of a rank.
 //!
 //! # Guarantees
-//! One column of the grid of ranks has the panel. For each matrix column of the panel, its ranks find the pivot with an all-reduce of 2
+//! The ranks of one grid column have the panel. For each matrix column of the panel, these ranks find the pivot with an all-reduce of 2
 //! NB + 4 numbers. Then the ranks of each grid row send panel j along a ring, with NB (N - j NB)/P numbers of 8 bytes. In each grid
 //! column, the ranks swap NB rows of the matrix with an all-gather. The update of the remaining matrix needs 2 NB operations per element.
 //!

@@ -5,9 +5,9 @@
 //! recording of PETSc's multigrid, because traces of MG and BoxMG are not public.
 //!
 //! # Parameters
-//! `ranks`, `points`: number of points per side of the cube of a rank on the finest level, `cycles`, `smoothings`: number of
-//! exchanges on each level on the way down, and again on the way up \[counts\]; `corners`: whether ranks also exchange edges and
-//! corners; `time_per_point`: computation time per point and smoothing \[time\]; `most_bytes` \[bytes\].
+//! `ranks`, `points`: points per side of the cube of a rank on the finest level, `cycles`, `smoothings`: number of exchanges on
+//! each level on the way down, and again on the way up \[counts\]; `corners`: whether ranks also exchange edges and corners;
+//! `time_per_point`: computation time per point and smoothing \[time\]; `most_bytes` \[bytes\].
 //!
 //! # Guarantees
 //! On a level with n points per side, ranks exchange faces of 8 n^2 bytes. The coarsest level has one point per rank. On this

@@ -67,7 +67,7 @@ const VECTOR: f64 = 24.0;
 
 impl Namd {
     /// Bytes that a rank sends to its neighbour in a direction. The message has the atoms within the cutoff distance of the face,
-    /// edge or corner that lies in this direction.
+    /// edge or corner in this direction.
     fn halo(&self, direction: [i64; 3]) -> u64 {
         let side = (self.atoms as f64 / f64::from(self.ranks) / self.density).cbrt();
         let depth = self.cutoff.min(side);

@@ -258,9 +258,9 @@ mod tests {
     use super::*;
     use crate::collectives::algorithms::{AlgorithmConfig, hierarchical};
 
-    /// Compares the bytes that all n ranks together send with formulas, where S is the size of the vector: 2 (n - 1) S for an
-    /// all-reduce on a ring or two trees, n (n - 1) blocks for all-gather and all-to-all, and (n - 1) S for broadcast and
-    /// reduce.
+    /// Compares the bytes that all n ranks together send with formulas. For a vector of S bytes these are 2 (n - 1) S for an
+    /// all-reduce on a ring or two trees, and (n - 1) S for broadcast and reduce. All-gather and all-to-all send n (n - 1)
+    /// blocks.
     #[test]
     fn bytes_are_those_of_the_formulas() {
         let sent = |name: &str, operation, ranks: u32, bytes| {

@@ -25,10 +25,10 @@
 //! # Not modelled
 //! Contention in the network. Noise of the operating system. Without [`Nodes`], the time of the request and reply of a rendezvous. As in
 //! LogGOPSim, an operation can begin before the end of an operation on which it depends, if the two are on different processors of the
-//! rank. [`Answer::cross_cpu`] counts the edges between such operations. The copy of LogGOPSim in ATLAHS has different rules. In that
-//! copy, an operation waits for the end of each operation on which it depends. The copy counts G in the network, and g and o one after the
-//! other at the receiver. If several messages fit, a receive gets the message whose send has the lowest number. A binary tree of 32 ranks
-//! takes 41,500 ns in the copy and 27,500 ns here.
+//! rank. The field [`Answer::cross_cpu`] counts the edges between such operations. The copy of LogGOPSim in ATLAHS has different rules. In
+//! that copy, an operation waits for the end of each operation on which it depends. The copy counts G in the network, and g and o one
+//! after the other at the receiver. If several messages fit, a receive gets the message whose send has the lowest number. A binary tree of
+//! 32 ranks takes 41,500 ns in the copy and 27,500 ns here.
 //!
 //! # Validation
 //! `programs/tests/programs/answers.rs` compares finish times with those of LogGOPSim, and
@@ -285,7 +285,7 @@ impl<C: Cursor> Executor<C> {
                 Kind::Send if self.nodes.is_none() => cpu_free.max(self.send_free[self.nic(rank, op.nic())]),
                 Kind::Send | Kind::Receive | Kind::Compute | Kind::Collective(_) => cpu_free,
             };
-            // the pattern above copies the fields one by one, in the sizes in which they were written, because the processor waits for a
+            // the pattern above copies the fields one by one, in the sizes in which they were written. The processor would wait for a
             // wider read of a value that was just written
             let ready = Ready { id, op, context };
             let is_apart = self.in_time_order && ready.is_only_posted();

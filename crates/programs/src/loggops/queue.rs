@@ -6,7 +6,8 @@
 //!
 //! # Guarantees
 //! The queue returns events in the order of time, and at equal times in the order of their creation. A new event can be earlier than the
-//! last returned event. [`Queue::ahead`] returns one of the next events, so that the caller can prefetch the data of this event.
+//! last returned event. The function [`Queue::ahead`] returns one of the next events, so that the caller can prefetch the data of this
+//! event.
 
 use super::event::Event;
 use std::collections::BinaryHeap;

@@ -8,7 +8,7 @@ use weft_units::prefetch::prefetch_whole;
 pub struct Slots<T> {
     records: Vec<T>,
     /// The list of free places. The place that was freed last is at the end of the list and is reused first, because
-    /// the data at this place are still in the cache.
+    /// its data are still in the cache.
     free: Vec<u32>,
 }
 

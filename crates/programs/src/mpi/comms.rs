@@ -71,8 +71,8 @@ type Ranks = (Vec<u32>, Vec<u32>);
 /// The state of the search for communicators, with the communicators found so far.
 struct Search<'a> {
     created: &'a [Vec<Creation>],
-    /// For each rank and each of its communicators: the indices of the creations that have this communicator as parent,
-    /// and how many of these creations were already done.
+    /// For each rank and each of its communicators: the indices of the creations with this communicator as parent, and
+    /// how many of these were already done.
     from: Vec<HashMap<u16, (Vec<usize>, usize)>>,
     wholes: Vec<Whole>,
     /// For each rank, a map from the number of a communicator at this rank to its index in `wholes`.

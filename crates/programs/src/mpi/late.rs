@@ -1,5 +1,5 @@
-//! Cancelled receives of a rank, if the trace does not record whether they got a message. Such a receive can be the match of a message
-//! that no other receive matches.
+//! Cancelled receives of a rank, if the trace does not record whether they got a message. These receives can match messages that no other
+//! receive matches.
 
 use crate::form::{Comm, Op};
 use std::collections::HashMap;

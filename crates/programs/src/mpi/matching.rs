@@ -18,8 +18,8 @@ struct Ends {
 }
 
 /// Gives each receive the size of its message. Replaces a send without a receive, or a receive without a send, by a
-/// computation of 0 ns. If a rank has a receive from any source or with any tag, messages to this rank are not replaced,
-/// because this receive could match each of them.
+/// computation of 0 ns. Messages to a rank are not replaced if the rank has a receive from any source or with any tag.
+/// This receive could match each of these messages.
 pub fn complete(recorders: &mut [Recorder], comms: &[Vec<Comm>]) -> Assumptions {
     let mut channels: HashMap<Channel, Ends> = HashMap::new();
     let mut open: HashSet<(u32, u32)> = HashSet::new();

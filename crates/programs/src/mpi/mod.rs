@@ -1,7 +1,7 @@
 //! Makes programs from recorded MPI calls. The module does not depend on the file format of the tracer.
 //!
-//! A [`Recorder`] gets the calls of one rank in their order. [`assemble`] combines the ranks: it finds the members of communicators,
-//! the sizes of blocks in collectives, and the message of each receive.
+//! A [`Recorder`] gets the calls of one rank in their order. The function [`assemble`] combines the ranks: it finds the members of
+//! communicators, the sizes of blocks in collectives, and the message of each receive.
 
 mod assemble;
 mod blocks;

@@ -11,7 +11,7 @@ const ANY: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
     /// The context is a number that separates messages: messages and receives of different contexts never match. The
-    /// communicator of all ranks has context 0. Other communicators, and collectives, have other numbers.
+    /// communicator of all ranks has context 0. Every other communicator and every collective has another number.
     pub context: u32,
     pub source: u32,
     pub tag: u32,

@@ -10,8 +10,8 @@
 //!
 //! # Guarantees
 //! Operations keep the data dependencies of the trace. Operations keep control dependencies only if these form no cycle with data
-//! dependencies at the rank. Such cycles occur in traces from PyTorch: there an operation has its caller as control dependency, but the
-//! caller ends after the operation. The collectives of a rank have their order in the file. Operations on the host use processor 0, and
+//! dependencies at the rank. Traces from PyTorch have such cycles: an operation has its caller as control dependency, but the caller
+//! ends after the operation. The collectives of a rank have their order in the file. Operations on the host use processor 0, and
 //! operations on the accelerator use processor 1. Each collective belongs to the group that it names. The members of a group come from
 //! ASTRA-sim's file of groups, or from the node in which PyTorch lists its process groups. If there is only one group and no list, the
 //! group contains all ranks. The root of a collective is an index in its group.

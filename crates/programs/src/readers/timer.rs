@@ -1,5 +1,5 @@
-//! Measures the computations of a rank: the times from the end of a call to the begin of the next call, by one
-//! of the clocks of the trace.
+//! Measures the computations of a rank. A computation lasts from the end of a call to the begin of the next
+//! call, by one of the clocks of the trace.
 
 use super::trace_files::Clock;
 use crate::mpi::{Assumed, Problem, Recorder};

@@ -11,9 +11,9 @@ pub struct Window {
     pub to_ns: f64,
 }
 
-/// Returns the operations of a program without collectives that start within a window. If the window contains only the send
-/// or only the receive of a message, a computation of 0 ns with the same dependencies replaces this send or receive. Also
-/// returns the number of these replacements.
+/// Returns the operations of a program without collectives that start within a window. If only the send or only the receive
+/// of a message is in the window, a computation of 0 ns with the same dependencies replaces it. Also returns the number of
+/// these replacements.
 pub fn cut(program: &Program, at: Parameters, window: Window) -> Result<(Program, u64), Failure> {
     if window.from_ns >= window.to_ns {
         let what = format!("the window begins at {} ns and ends at {} ns", window.from_ns, window.to_ns);

@@ -1,4 +1,4 @@
-//! Tests with files of LogGOPSim: Weft's finish times equal those of LogGOPSim, and a text file that is converted to binary form has the
+//! Tests with files of LogGOPSim. Weft's finish times equal those of LogGOPSim. A text file that Weft converts to binary form has the
 //! same bytes as LogGOPSim's binary file.
 
 use crate::support::{DEFAULTS, data, read, run};

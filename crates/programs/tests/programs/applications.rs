@@ -95,7 +95,7 @@ fn hilo_has_small_collectives_between_long_computations() {
 
 #[test]
 fn a_bound_on_bytes_ends_the_iterations_and_is_refused_below_one() {
-    // an iteration of Nekbone on 27 ranks has the faces, edges and corners of the test above; each rank also sends 8
+    // an iteration of Nekbone on 27 ranks has the faces, edges and corners of the test above. Each rank also sends 8
     // bytes for each of three sums
     let messages = 27 * 8 * (6 * 33 * 33 + 12 * 33 + 8);
     let one = messages + 27 * 3 * 8;

@@ -127,8 +127,7 @@ fn the_reference_trace_is_a_ring_with_two_collectives() {
         assert_eq!(messages, world);
     }
     assert_eq!(assumptions.keys().collect::<Vec<_>>(), [&Assumed::ProcessorClock]);
-    // wall-clock time: the trace has the times .737670 s and .737694 s, which are 24 us apart, for the end of MPI_Init and the begin of
-    // MPI_Comm_rank at rank 0
+    // wall-clock time: at rank 0, MPI_Init ends at .737670 s, and MPI_Comm_rank begins at .737694 s, 24 us later
     let wall = Dumpi.read(&mut selftest(), Some(Clock::Wall)).unwrap();
     assert_eq!(wall.program.ranks[0].ops.op(0), Op::compute(24_000));
 }
@@ -204,8 +203,8 @@ fn a_cancelled_receive_without_a_status_takes_the_send_that_no_other_receive_mee
 #[test]
 fn operations_without_their_other_end_or_their_completion_are_counted() {
     let mut ranks = [Rank::new(), Rank::new()];
-    // the trace has three faults: a send without a receive, a receive without a send which no call completes, and a wait for a request
-    // that no call has started
+    // the trace has three faults: a send without a receive; a receive without a send and without a completion; a wait for a request that
+    // no call has started
     ranks[0].call(ISEND, &irecv(1, 3, 2, 5)).call(WAIT, &[Arg::Int(5), Arg::Statuses(&[])]);
     ranks[0].call(IRECV, &irecv(1, 4, 2, 6)).call(WAIT, &[Arg::Int(9), Arg::Statuses(&[])]);
     let converted = convert(&Dumpi, &ranks, None).unwrap();
@@ -260,7 +259,7 @@ fn rows_of_a_grid_exchange_blocks_of_their_own_sizes() {
     for (rank, of) in (0i32..).zip(&mut ranks) {
         of.call(99, &[Arg::Half(2), Arg::Int(2), Arg::Ints(&[2, 2]), Arg::Ints(&[0, 0]), Arg::Int(0), Arg::Half(4)]);
         of.call(111, &[Arg::Int(2), Arg::Half(4), Arg::Ints(&[0, 1]), Arg::Half(5)]);
-        // the rank at index `me` of a row sends 1 + `me` items of 8 bytes to the first rank of the row, and 3 + `me` items to the second
+        // the rank at index `me` of a row sends items of 8 bytes: 1 + `me` to the first rank of the row, and 3 + `me` to the second
         let me = rank % 2;
         let (sends, receives) = ([1 + me, 3 + me], if me == 0 { [1, 2] } else { [3, 4] });
         let types: &[u16] = &[8, 8];

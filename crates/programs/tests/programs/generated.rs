@@ -20,8 +20,8 @@ fn refused(text: &str) -> (String, String) {
     (refusal.path, refusal.what)
 }
 
-/// A training step of Llama 3 70B on 64 H100 in 8 bits: tensor degree t 4, pipeline degree p 8, v 5 parts per stage, data degree d 2, 128
-/// sequences of 8,192 tokens. The settings are those in the first row of NVIDIA's table of Llama 3 70B.
+/// A training step of Llama 3 70B on 64 H100 in 8 bits, with 128 sequences of 8,192 tokens. The tensor degree t is 4, the pipeline degree p
+/// 8, with v 5 parts per stage, and the data degree d 2. The settings are those in the first row of NVIDIA's table of Llama 3 70B.
 fn dense(change: impl Fn(String) -> String) -> String {
     change(
         r#"{"program": {"training_step": {
@@ -60,8 +60,8 @@ fn a_step_of_70_billion_parameters_sends_the_bytes_of_the_formulas() {
     let (gathers, gathered) = of_kind(program, Operation::AllGather, 4);
     let (scatters, scattered) = of_kind(program, Operation::ReduceScatter, 4);
     assert_eq!((gathers, scatters), (2560, 2560));
-    // in each collective a rank sends M (t - 1) / t bytes: its block to 3 other ranks in an all-gather, and 3 of the 4 shares of the vector
-    // in a reduce-scatter
+    // in each collective a rank sends M (t - 1) / t bytes. In an all-gather it sends its block to 3 other ranks, and in a reduce-scatter 3
+    // of the 4 shares of the vector
     let tensor = (gathered * 3) as f64 + scattered as f64 * 0.75;
     near(tensor, 5120.0 * 134_217_728.0 * 0.75, 1e-9);
     near(tensor, 515.4e9, 1e-4);
@@ -137,8 +137,8 @@ fn degrees_layers_and_memory_that_do_not_fit_are_refused_with_the_arithmetic() {
     );
 }
 
-/// Memory for activations \[GiB\] of GPT 22B (tensor degree 8) and GPT 175B (tensor and pipeline degree 8, v 3 parts per stage), compared
-/// with the table of Korthikanti et al.
+/// Memory for activations \[GiB\] of GPT 22B (tensor degree 8) and GPT 175B (tensor and pipeline degree 8, v 3 parts per stage). The
+/// expected values are in the table of Korthikanti et al.
 #[test]
 fn activations_are_those_of_published_models() {
     let memory = |layers: u32,
@@ -166,8 +166,8 @@ fn activations_are_those_of_published_models() {
     // the test reads the memory from the message of the refusal, which rounds it to 0.1 GB
     near(memory(48, 6144, 64, 4, 1, 1, "none", false), 59.25, 2e-3);
     near(memory(48, 6144, 64, 4, 1, 1, "selective", true), 9.56, 6e-3);
-    // with p 8 stages, v 3 parts and L 96 layers, the first stage stores activations of (1 + (p - 1) / (p v)) L = 96 * (1 + 7/24) = 124
-    // layers. These are 2 * 7 + 2 * 8 = 30 passes of the warm-up and one more, each through 4 layers
+    // the model has p 8 stages of v 3 parts, and L 96 layers. The first stage stores activations of (1 + (p - 1) / (p v)) L =
+    // 96 * (1 + 7/24) = 124 layers. These are 2 * 7 + 2 * 8 = 30 passes of the warm-up and one more, each through 4 layers
     near(memory(96, 12_288, 96, 1, 8, 3, "none", false), 66.84, 2e-3);
     near(memory(96, 12_288, 96, 1, 8, 3, "selective", true), 12.35, 5e-3);
 }
@@ -190,7 +190,7 @@ fn inference_has_the_sizes_and_times_of_70_billion_parameters_on_two_accelerator
     assert_eq!(sizes.len(), 3 * 160);
     assert_eq!((sizes[0], sizes[160]), (5000 * 16_384, 16_384));
     // in a decoding step, each of 2 accelerators reads half of the weights (68.45 GB in total) and half of the keys and values of 5,001
-    // tokens at 3.2 TB/s. This takes 10.95 ms, and NVIDIA's benchmark states 11.0 ms
+    // tokens. At 3.2 TB/s this takes 10.95 ms, and NVIDIA's benchmark states 11.0 ms
     near(line(&made, "decoding step"), (68.45e9 + 327_680.0 * 5001.0) / 2.0 / 3.2e12, 2e-3);
     near(line(&made, "decoding step"), 11.0e-3, 0.02);
     // 5,000 tokens of 138.9 + 6.6 GFLOP each take 0.18 s on two accelerators at peak speed. The measured 0.407 s are longer
@@ -269,8 +269,8 @@ fn gromacs_exchanges_in_three_dimensions_and_with_its_mesh_rank() {
     let made = example("gromacs");
     let count =
         |rank: usize, kind: fn(&Op) -> bool| made.program.ranks[rank].ops.ops().iter().filter(|op| kind(op)).count();
-    // in each of 3 steps, a particle rank sends positions and forces in 2 directions of 3 dimensions (12 messages), and positions to its
-    // mesh rank (1 message)
+    // in each of 3 steps, a particle rank sends positions and forces in 2 directions of 3 dimensions: 12 messages. A further message has
+    // positions for its mesh rank
     assert_eq!(count(0, |op| op.kind() == Kind::Send), 3 * (12 + 1));
     // each mesh rank sends mesh forces to 24 / 8 = 3 particle ranks
     assert_eq!(count(24, |op| op.kind() == Kind::Send), 3 * 3);
@@ -279,8 +279,8 @@ fn gromacs_exchanges_in_three_dimensions_and_with_its_mesh_rank() {
 
 #[test]
 fn linpack_has_two_thirds_of_the_cube_and_the_panels() {
-    // The matrix has n = 300 columns, in panels of up to w = 32 columns. The floating-point operations are summed over the panels: 2 w
-    // (n_j)^2 for the update of the n_j columns after panel j, and w^2 per row of the panel.
+    // The matrix has n = 300 columns, in panels of up to w = 32 columns. The floating-point operations are summed over the panels. Panel j
+    // needs w^2 operations per row, and 2 w (n_j)^2 for the update of the n_j columns after it.
     let expected: f64 = (0..10)
         .map(|panel| {
             let left = 300.0 - 32.0 * f64::from(panel);

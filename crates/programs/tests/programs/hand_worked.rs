@@ -63,7 +63,7 @@ fn a_ring_of_rendezvous_messages_goes_round_if_receives_are_posted_first_and_sto
         };
         format!("num_ranks 4\n{}", (0..4).map(rank).collect::<String>())
     };
-    // All ranks send 201 bytes at 0, all first bytes arrive at 110, and all messages are taken in until 110 + 10 + 200 * 2 = 520.
+    // All ranks send 201 bytes at 0, and all first bytes arrive at 110. All messages are taken in until 110 + 10 + 200 * 2 = 520.
     assert_eq!(finish(&ring(""), AT), [520; 4]);
     assert_eq!(finish(&ring("s irequires r"), AT), [520; 4]);
     let Err(Failure::Stuck(stuck)) = run(&read(ring("r requires s").as_bytes()), AT) else {

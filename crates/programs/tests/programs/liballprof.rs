@@ -32,8 +32,8 @@ fn calls_become_messages_collectives_and_the_time_between() {
     let receiver = "MPI_Recv:1000.000000:9:10:2,4,4:0:-1:0,1,2:5:1003.000000\n\
                     MPI_Bcast:1004.000000:9:3:11,8,8:0:0,1,2:1005.000000\n";
     let converted = read(&[sender, receiver]).unwrap();
-    // the first computation is from 1000.0 to 1002.5 us, which are 2,500 ns; the wait begins when the send returns, so there is no
-    // computation between them; the second computation is from 1005.0 to 9000.5 us, which are 7,995,500 ns
+    // 1000.0 to 1002.5 us are 2,500 ns. The wait begins when the send returns, so there is no computation between them. 1005.0 to
+    // 9000.5 us are 7,995,500 ns
     let broadcast = Op::collective(Operation::Broadcast, 0, 24, 0);
     let wanted = [Op::compute(2500), Op::send(1, 40, Some(7)), broadcast, Op::compute(7_995_500)];
     assert_eq!(ops(&converted, 0), wanted);

@@ -213,8 +213,8 @@ impl Naive {
 #[derive(Debug, Clone)]
 struct Shape {
     ranks: u32,
-    /// Kind, two ranks, size, tag. Kind 0 is a computation. Kind 1 is a message whose receive accepts any source. Other kinds are
-    /// messages whose receive names the source.
+    /// Kind, two ranks, size, tag. Kind 0 is a computation. Kind 1 is a message whose receive accepts any source. The receives of other
+    /// kinds name the source.
     steps: Vec<(u8, u32, u32, usize, u32)>,
     /// For each operation: the distance to the earlier operation that it waits for, and whether it waits only for the start of that
     /// operation.

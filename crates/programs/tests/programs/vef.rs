@@ -7,8 +7,8 @@ use weft_programs::form::{Op, Operation, Program, When};
 use weft_programs::loggops::Parameters;
 use weft_programs::readers::{self, Format, vef::Vef};
 
-/// A VEF trace of 4 tasks. It has a message in each direction between two tasks, a barrier in one communicator, a broadcast from task 2 in
-/// another one, and a message after the broadcast.
+/// A VEF trace of 4 tasks. It has a message in each direction between two tasks, and a barrier in one communicator. A broadcast from task
+/// 2 is in another communicator, and a message follows it.
 pub const EXAMPLE: &str = "VEF 4 3 2 2 6 FALSE
 C0 0 1 2 3
 C1 2 0
@@ -35,8 +35,8 @@ fn refused(text: &str) -> String {
 fn records_are_operations_behind_what_they_follow() {
     let program = read(EXAMPLE);
     let ops = &program.ranks[1].ops;
-    // at rank 1 these operations follow each other: the receive of message 0, a computation of 500 ns, the send of message 1, a
-    // computation of 100 ns, the barrier
+    // the operations of rank 1: the receive of message 0, a computation of 500 ns, the send of message 1, a computation of 100 ns, the
+    // barrier
     let barrier = Op::collective(Operation::Barrier, 0, 0, 0);
     let wanted =
         [Op::receive(Some(0), 1024, Some(0)), Op::send(2, 2048, Some(1)), barrier, Op::compute(100), Op::compute(500)];

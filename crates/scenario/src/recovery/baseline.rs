@@ -10,11 +10,12 @@
 //! the mean itself has an error. For bins with few packets, it explains a larger difference in latency. A bin without packets is always
 //! off, even if the number of flits varies strongly from bin to bin. In the bin that contains a failure only lost packets are judged,
 //! because this bin begins before the failure. Among many bins, a few are off by chance. A bin that is off without losses therefore counts
-//! only in two cases: as the first bin after the failure or return, or less than [`HOLD`] bins from another bin that is off. Recovery ends
-//! with the last bin that counts, but not before the routing has its new tables. The recovery time is known only if [`HOLD`] good bins
-//! follow. A bin whose true value is exactly at the limit is good with probability 1/2. All 8 ([`HOLD`]) such bins are good by chance with
-//! probability 1/256. Bins after a failure are judged only until the next failure or return. The recovery time after a failure therefore
-//! describes the network with the broken part. The recovery time after the return of the part is a separate number.
+//! only in two cases. In the first, it directly follows the failure or return. In the second, another bin that is off is less than
+//! [`HOLD`] bins away. Recovery ends with the last bin that counts, but not before the routing has its new tables. The recovery time is
+//! known only if [`HOLD`] good bins follow. A bin whose true value is exactly at the limit is good with probability 1/2. All 8 ([`HOLD`])
+//! such bins are good by chance with probability 1/256. Bins after a failure are judged only until the next failure or return. The
+//! recovery time after a failure therefore describes the network with the broken part. The recovery time after the return of the part is a
+//! separate number.
 //!
 //! Each recovery time has an interval. The interval begins at the end of the last bin that is above the limit by [`CERTAIN`] standard
 //! errors of this bin. The interval ends with the first later bin that is below the limit by [`CERTAIN`] standard errors. The standard

@@ -10,8 +10,7 @@
 //! # Guarantees
 //! The all-reduce has three parts. First, each node does a reduce-scatter on a ring of its ranks. Second, the ranks with the same
 //! index in all nodes do an all-reduce on a ring. Third, each node does an all-gather. The ranks of a node share the messages
-//! between nodes: between nodes, a rank sends about 1/`node` of the bytes that it would send in an all-reduce on one ring of all
-//! ranks.
+//! between nodes. Between nodes, a rank sends about 1/`node` of the bytes of an all-reduce on one ring of all ranks.
 //!
 //! # Not modelled
 //! The time that a rank needs to sum data, unless `sum_per_byte` is set. Copies of data within a rank.

@@ -66,8 +66,8 @@ impl Circle<'_> {
     }
 
     /// Adds messages that sum blocks around the ring. At the end, position p has the sum of block p. The first round has the number
-    /// `rounds`. Returns a round number above all of them. Ranks send a block in segments of at most `segment` bytes (0: the whole
-    /// block).
+    /// `rounds`. Returns a number above those of all rounds. Ranks send a block in segments of at most `segment` bytes (0: the
+    /// whole block).
     pub fn reduce_scatter(&self, block: impl Fn(usize) -> Piece, segment: u64, rounds: u32, steps: &mut Steps) -> u32 {
         let longest = (0..self.len()).map(|place| block(place).bytes).max().unwrap_or(0);
         let segment = if segment == 0 { longest.max(1) } else { segment };

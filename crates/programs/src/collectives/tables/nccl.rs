@@ -201,10 +201,10 @@ mod tests {
 
     #[test]
     fn latencies_on_64_nodes_are_those_worked_out_by_hand() {
-        // The vector has a few bytes, so the bandwidth has almost no effect on the estimates. Tree with LL: the constant
-        // 6.8, and up and down again 7 hops of 0.6 inside a node and 6 hops of 5 between nodes: 6.8 + 2 (7 * 0.6 + 6 * 5)
-        // = 75.2 us. Ring with LL: 2 * 511 = 1,022 steps, 126 of them between nodes: 6.6 + 896 * 0.6 + 126 * 2.7 = 884.4
-        // us.
+        // The vector has a few bytes, so the bandwidth has almost no effect on the estimates. Tree with LL: a constant of
+        // 6.8 us. The way up and the way down each have 7 hops of 0.6 us inside a node, and 6 hops of 5 us between nodes:
+        // 6.8 + 2 (7 * 0.6 + 6 * 5) = 75.2 us. Ring with LL: 2 * 511 = 1,022 steps, 126 of them between nodes:
+        // 6.6 + 896 * 0.6 + 126 * 2.7 = 884.4 us.
         let [tree, ring] = Nccl::default().estimates(&call(512, 0)).map(|(_, time)| time);
         assert!((tree - 75.2).abs() < 1e-9 && (ring - 884.4).abs() < 1e-9, "{tree} {ring}");
     }

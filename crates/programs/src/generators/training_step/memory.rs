@@ -11,8 +11,8 @@ impl TrainingStep {
         let (t, a) = (f64::from(self.degrees.tensor), self.model.heads as f64);
         let sbh = s * b * h / f64::from(self.degrees.context);
         let divided = self.layer().is_sequence_parallel;
-        // For each of the s b h elements of the hidden state, activations have 10 bytes that only sequence parallelism
-        // divides among the tensor ranks, and 24 bytes that are always divided. Of the 10 bytes, 4 are operands of matrix
+        // Activations have 34 bytes for each of the s b h elements of the hidden state. Only sequence parallelism divides
+        // 10 of them among the tensor ranks, and 24 are always divided. Of the 10 bytes, 4 are operands of matrix
         // products in 16 bits; of the 24 bytes, 10 are. `operand_bytes` below 2 saves a part of these operands.
         let saved = 2.0 - self.operand_bytes as f64;
         let (whole, shared, core) = (10.0 - 2.0 * saved, 24.0 - 5.0 * saved, 5.0 * a * s / h);

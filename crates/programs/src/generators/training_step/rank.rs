@@ -20,8 +20,8 @@ pub struct Rank<'a> {
 }
 
 impl Rank<'_> {
-    /// Returns the part of the model after this part (`by` is 1) or before it (`by` is -1): its pipeline stage, and
-    /// its index in the stage. Returns `None` if the model has no such part.
+    /// Returns the next part of the model (`by` is 1) or the previous one (`by` is -1): its pipeline stage, and its
+    /// index in the stage. Returns `None` if the model has no such part.
     fn neighbour(&self, part: u32, by: i64) -> Option<(u32, u32)> {
         let stages = self.step.degrees.pipeline;
         let number = i64::from(part * stages + self.stage) + by;

@@ -31,8 +31,8 @@ pub(super) struct Groups {
     unlisted: BTreeSet<String>,
 }
 
-/// The place of a collective in the program: the number that its communicator has at the rank, the number of the collective in the
-/// communicator, and the number of ranks of the communicator.
+/// The place of a collective in the program: the number that its communicator has at the rank, the number of the collective there,
+/// and the communicator's size.
 pub(super) struct Place {
     pub comm: u16,
     pub instance: u32,

@@ -248,7 +248,7 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// Records collectives. All calls that are not handled so far only return information, and change nothing.
+    /// Records collectives. All other calls only return information, and change nothing.
     fn collective(&self, name: &str, recorder: &mut Recorder) -> Result<(), Problem> {
         use Operation::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter};
         match name {
