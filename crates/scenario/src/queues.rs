@@ -23,8 +23,8 @@
 //! The time for which a workload delays a reply (turnaround) does not count as time in queues either. The run measures this time for each
 //! reply, and Weft subtracts it.
 //!
-//! Without queues, a packet's latency consists of router delays, link latencies, the extra time of its head on slow links, and the time
-//! of its other flits. The run measures the time of heads on slow links. A packet of P flits has P - 1 flits after its head, which need
+//! Without queues, the latency of a packet has four parts: router delays, link latencies, extra time of its head on slow links, time of
+//! its other flits. The run measures the time of heads on slow links. A packet of P flits has P - 1 flits after its head, which need
 //! (P - 1) s cycles. The factor s is the number of cycles that the slowest link of the path needs for a flit. Weft estimates the number
 //! of packets that cross each kind of link from the flits of the channels in each state.
 //!

@@ -84,7 +84,7 @@ fn unknown_model() {
     "#);
 }
 
-/// The name is a key of the section around the model.
+/// The user writes a key in the place of a model. The error proposes the section around the model, which has a key of this name.
 #[test]
 fn a_key_of_the_section_around_a_model() {
     let programs = "workload: {programs: {program: {file: ring.goal}}}";
@@ -624,10 +624,10 @@ fn a_range_in_a_sweep_is_refused_with_its_values() {
     for (written, listed) in [
         ("{from: 0.05, to: 0.2, step: 0.05}", "[0.05, 0.1, 0.15, 0.2]"),
         ("{start: 1, step: 2, stop: 6}", "[1, 3, 5]"),
-        // these values are not ranges, so the remedy proposes only a list
+        // these mappings are not ranges, so the remedy only proposes a list with the mapping as its only value
         ("{widths: [8, 8, 8]}", "[{widths: [8, 8, 8]}]"),
         ("{a: 4, b: 8, c: 2}", "[{a: 4, b: 8, c: 2}]"),
-        // the range has no step, or too many values for a remedy
+        // the first range has no step, and the second has too many values for a remedy
         ("{from: 0.1, to: 0.2}", "[{from: 0.1, to: 0.2}]"),
         ("{range: [0, 1, 0.001]}", "[{range: [0, 1, 0.001]}]"),
     ] {

@@ -1,4 +1,4 @@
-//! Errors about the power policy SLaC in networks and scenarios where it cannot run.
+//! Errors about the power policy SLaC in networks and scenarios on which it cannot work.
 
 use crate::refusal::GOOD;
 use weft_scenario::expand;

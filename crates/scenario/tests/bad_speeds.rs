@@ -5,7 +5,7 @@ use weft_scenario::expand;
 
 type Sets<'a> = &'a [(&'a str, &'a str)];
 
-/// The error of `weft check` for the good scenario with these settings; `None` if there is no error.
+/// The error of `weft check` for the scenario `GOOD` with these settings; `None` if there is no error.
 fn said(sets: Sets) -> Option<String> {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     match expand("bad.yaml", GOOD, &sets) {
@@ -65,7 +65,7 @@ fn a_rate_whose_pattern_hardly_repeats_is_refused() {
         "a simpler rate, such as 1flits/cycle, which is 2.0e-3 % more",
     ];
     check(&[(BANDWIDTH, "99989/99991flits/cycle")], &words, &[&[(BANDWIDTH, "1flits/cycle")]]);
-    // 10.00001 Gb/s of 30 Gb/s: 1000001 flits in 3000000 cycles
+    // one flit per cycle is 30 Gb/s, so 10.00001 Gb/s are 1000001 flits in 3000000 cycles
     let words = ["1000001 flits in 3000000 cycles", "such as 1/3flits/cycle, which is 1.0e-4 % less"];
     check(&[(BANDWIDTH, "10.00001Gb/s")], &words, &[&[(BANDWIDTH, "1/3flits/cycle")]]);
 }
@@ -89,14 +89,16 @@ fn a_rounder_rate_is_near_what_was_asked_and_works() {
         let error = (part as f64 / whole as f64) / (f64::from(flits) / f64::from(cycles)) - 1.0;
         assert!(error.abs() <= 1e-3, "{near} for {flits}/{cycles}: {error}");
         let now = said(&[(DIM0, near)]);
-        // the remaining error is that the link is faster than the speedup of the switch, and no longer its period
+        // the proposed rate can still be above the speedup of the switch, but the number of cycles in the fraction is no
+        // longer refused
         assert!(now.as_ref().is_none_or(|message| flits > cycles && message.contains("router.speedup")), "{now:?}");
     }
 }
 
 #[test]
 fn a_rate_far_below_all_that_can_be_simulated_has_no_near_one() {
-    // 100 kb/s of 30 Gb/s are one flit in 300,000 cycles, 4.6 times slower than the limit of one in 65,536
+    // one flit per cycle is 30 Gb/s, so 100 kb/s are one flit in 300,000 cycles. This is 4.6 times slower than the limit of
+    // one flit in 65,536 cycles
     let words = ["1 flits in 300000 cycles is slower than 1 flit in 65536 cycles", "write 1/65536flits/cycle or more"];
     let slowest: Sets = &[(DIM0, "1/65536flits/cycle")];
     check(&[(DIM0, "100kb/s")], &words, &[slowest, &[("flit", "9b")], &[("cycle", "8ns")]]);

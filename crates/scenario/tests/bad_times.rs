@@ -3,7 +3,8 @@
 use crate::refusal::GOOD;
 use weft_scenario::expand;
 
-/// The error for the good scenario, whose cycle is 1.6 ns, after an edit and with additional lines.
+/// The error for the scenario `GOOD`, whose cycle is 1.6 ns, after an edit and with additional
+/// lines.
 fn refused(edit: (&str, &str), more: &str) -> String {
     let text = GOOD.replace(edit.0, edit.1) + more;
     match expand("bad.yaml", &text, &[]) {
@@ -72,6 +73,6 @@ fn a_limit_or_a_mean_that_is_no_whole_number_of_cycles_is_rounded_up() {
     let grown = "measure: {stop: {confidence: {half_width: 0.02, max_window: 20.0001ms}}}\n";
     assert_eq!(phases(grown).stop, weft_engine::spec::Stop::Confidence { share: 0.02, window: 12_500_063 });
     point("fault_model: {patience: 1.7ns, random: {of: links, mtbf: 100.0001us, mttr: 1.0001us}}\n");
-    // a window of this length is refused, because measured times must be a whole number of cycles
+    // for a window the same time is refused, because the window must be a whole number of cycles
     check(&refused(("", ""), "measure: {window: 20.0001ms}\n"), &["measure.window: 20.0001ms is 12500062.5 cycles"]);
 }

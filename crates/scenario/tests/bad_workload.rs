@@ -164,7 +164,8 @@ fn a_workload_is_refused_where_and_as_it_is_written() {
     assert!(named.contains("did you mean `request_reply`? write one of: open_loop, request_reply"), "{named}");
 }
 
-/// All forms in which a user can write a workload give the same run, and a job can have a workload different from `traffic`.
+/// A user can write a workload as `workload` or with a short key such as `reply`; both give the same run. A job can have
+/// another workload than `traffic`.
 #[test]
 fn a_workload_by_its_name_is_what_the_short_key_says() {
     let spec = |traffic: &str| {
@@ -260,7 +261,7 @@ fn a_sample_every_no_time() {
     "#);
 }
 
-/// The first line of the error for this load in place of the good load: the key, and the fault.
+/// The first line of the error for the scenario `GOOD` with this load instead of its own: the key, and the fault.
 fn refused_load(load: &str) -> String {
     refused(&[("  load: 0.3\n", load)], &[]).lines().next().unwrap_or_default().to_owned()
 }
@@ -293,7 +294,7 @@ fn jobs_of_one_name() {
 
 #[test]
 fn a_warm_up_that_can_not_settle_before_its_limit() {
-    // time between the decision and the window: 1 cycle of the router, 4, 1 of ejection, 10 of a link and 4 x 32 of its buffers
+    // the 144 cycles after the decision: 1 of the router, 4, 1 of ejection, 10 of a link, 4 x 32 of its buffers
     let what = "error: measure.warmup_limit: a warm-up of at most 5000 cycles can't end by itself, because it needs 6144 \
                 cycles: 12 observations of 500 cycles, and 144 cycles between the decision and the window";
     assert_eq!(refused_load("  load: 0.3\nmeasure: {warmup: auto, warmup_limit: 5000cycles}\n"), what);

@@ -1,4 +1,5 @@
-//! Prices from the hardware catalogue: every figure is the median of its rows, and the bill of a network uses the figures.
+//! Tests of prices from the hardware catalogue: every figure is the median of its rows, and the energy of a network follows from
+//! the figures.
 
 use crate::refusal::refused_in;
 use serde_json::{Value, json};
@@ -52,9 +53,10 @@ fn every_row_has_a_source_and_every_figure_its_rows() {
 fn a_figure_is_the_median_of_what_its_sources_print() {
     let all = catalogue();
     let median = |name: &str, gbps| figure(&all, name, gbps)["median"].as_f64().expect("a number");
-    // boxes of 400 Gb/s without optics draw 747 and 640 W (64 ports), 265 W (32) and 1066 W (128): 11.67, 10, 8.28, 8.33 W per port
+    // boxes of 400 Gb/s without optics draw 747 and 640 W (64 ports), 265 W (32 ports) and 1066 W (128 ports). These are 11.67, 10,
+    // 8.28 and 8.33 W per port
     assert!((median("box per port", Some(400)) - (10.0 + 1066.0 / 128.0) / 2.0).abs() < 1e-12);
-    // the rows have 9 W, 11 W and, as a rated value, 12 W
+    // the rows have 9 W, 11 W and 12 W; the 12 W are a rated power
     assert_eq!(median("dr end", Some(400)), 11.0);
     // the rows have 3.2, 8.6, 9.0, 11, 12.1 and 21.5 pJ/bit
     assert_eq!(median("energy per bit", None), 10.0);
@@ -69,7 +71,7 @@ fn a_network_draws_what_its_boxes_ports_modules_and_bits_do() {
     let s = &finished.summary;
     let watts = |key: &str| s[key].as_f64().expect("a number");
     let (box_w, idle, port, bit) = ((10.0 + 1066.0 / 128.0) / 2.0, (0.844 + 0.873) / 2.0, 1.82, 10.0);
-    // 20 routers have 4 ports each, and every port has a cable: 32 links between routers, 16 to terminals
+    // 20 routers have 4 ports each, and every port has a cable: there are 32 links between routers, and 16 links to terminals
     let boxes = 20.0 * 4.0 * (idle * box_w - port) + (2.0 * 32.0 + 16.0) * port;
     // an end of a cable between routers draws 11 W, and an end of a passive copper cable to a terminal draws 0.1 W
     let modules = 2.0 * 32.0 * 11.0 + 2.0 * 16.0 * 0.1;
@@ -128,10 +130,10 @@ fn default_prices_of_a_far_rate_are_reported_and_other_prices_end_the_hint() {
     assert!(
         hint["what"].as_str().is_some_and(|what| what.contains("links carry 400 Gb/s, but have the default prices"))
     );
-    // the remedies: a catalogue, or prices of the scenario
+    // both remedies work: the catalogue, and prices in the scenario
     assert_eq!(hinted(&[]), None);
     assert_eq!(hinted(&[default, ("power.prices", "{on: {static: 1W, per_bit: 0pJ/bit}}")]), None);
-    // a flit of 96 bits per ns is twice the rate of the source, which is not yet far
+    // a flit of 96 bits per ns is twice the rate for which the default prices were published. This ratio still gives no hint
     assert_eq!(hinted(&[default, ("flit", "96b")]), None);
     assert!(hinted(&[default, ("flit", "97b")]).is_some());
     assert!(hinted(&[default, ("flit", "23b")]).is_some());

@@ -1,4 +1,5 @@
-//! Message classes and queues of network interfaces in a scenario: each mistake causes one error with its place, and its remedy works.
+//! Tests of message classes and of the queues of network interfaces in a scenario. Each mistake causes one error at its place, and the
+//! remedy in the error works.
 
 use weft_scenario::{Diagnostic, Point, expand};
 

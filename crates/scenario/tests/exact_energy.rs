@@ -47,7 +47,7 @@ fn a_price_below_a_femtojoule_per_cycle_is_billed_as_it_is() {
         let s = run(PAIR, &[("power.prices.on.static", power)]).summary;
         assert_eq!(s["energy_static_fj"], fj, "{power}");
     }
-    // 6 channels * 0.5 uW * 100 us, which is case 31b of the reports
+    // 6 channels * 0.5 uW * 100 us
     let sets = [("power.prices.on.static", "0.5uW"), ("measure.window", "100000cycles")];
     let s = run(PAIR, &sets).summary;
     assert_eq!(s["energy_static_fj"], "300000");
@@ -137,12 +137,12 @@ fn energies_beyond_what_a_table_holds_are_refused_and_the_remedy_works() {
     refused("1000cycles").expect("6 * 10^10 W * 10^3 s < 10^14 J");
 }
 
-/// The random numbers of a scenario: prices in their smallest units, and the factors that convert them to energies.
+/// Numbers from which a random scenario is made: prices in their smallest units, and the factors that convert them to energies.
 #[derive(Debug, Clone)]
 struct Numbers {
     on_nw: u64,
     off_nw: u64,
-    /// Static price per bit that a channel could carry [aJ]; if it is set, the static price of the channel is not a power.
+    /// Static price per bit that a channel could carry [aJ]. If this price is set, it replaces the static power of the channel.
     on_aj: Option<u64>,
     per_bit_aj: u64,
     cycle_fs: u64,
@@ -282,7 +282,8 @@ proptest! {
         for (cheap, dear) in cheap.channels.rows.iter().zip(&dear.channels.rows) {
             prop_assert_eq!(&cheap.count, &dear.count);
             prop_assert_eq!(cheap.energy.dynamic_yj * 1000, dear.energy.dynamic_yj);
-            // rounding changes the lower energy by up to half a yoctojoule, here times a thousand, and the higher energy by another half
+            // the rounding error is up to half a yoctojoule in each of the two energies. Here the error of the lower energy is
+            // multiplied by a thousand
             prop_assert!((cheap.energy.standing_yj * 1000).abs_diff(dear.energy.standing_yj) <= 501);
             if numbers.on_aj.is_none() {
                 prop_assert_eq!(cheap.energy.standing_yj * 1000, dear.energy.standing_yj);

@@ -74,14 +74,14 @@ fn a_routing_that_looks_at_links_needs_a_policy_that_replaces_those_that_fail() 
     let what = "faults: pal needs to know the links that are on in its subnetworks, but static does not replace \
                 links that fail";
     assert!(text.contains(what) && text.contains("set power.policy: always_on or tcep"), "{text}");
-    // both remedies work: under a policy that never switches links off, the routing pal reroutes packets without help
+    // both remedies work. Under `always_on` and `tcep` the routing `pal` works with faults
     for policy in ["always_on", "tcep"] {
         let good = GOOD.replace("{policy: tcep}", &format!("{{policy: {policy}}}"));
         assert!(expand("faults.yaml", &good, &[]).is_ok(), "{policy}");
     }
     let text = refused("{policy: tcep}", "{policy: {tcep: {rotate_hub: 2}}}");
     assert!(text.contains("rotate_hub: 2, but with faults the policy moves hubs by itself"), "{text}");
-    // the remedy also works: every other routing works with faults under every policy
+    // the remedy to use another routing also works, under every policy
     for (routing, policy) in [
         ("dimension_order", "always_on"),
         ("minimal_adaptive", "{idle_timeout: {idle: 1us, transition: 100ns}}"),
@@ -147,7 +147,7 @@ fn random_faults_that_make_no_sense_are_refused_with_their_arithmetic() {
         let text = expand("faults.yaml", &random(keys), &[]).expect_err("bad").text;
         assert!(text.contains(what) && text.contains(help), "{text}");
     }
-    // a batch ends the window, which lasts 99 us at most
+    // here a batch ends the window, which has a maximum length of 99 us
     let late = random("random: {of: links, from: 200us, mtbf: 500us, mttr: 20us}");
     let batch = late
         .replace("measure: {warmup: 1us, window: 99us}", "measure: {stop: {complete: {max_window: 99us}}}")
@@ -169,7 +169,7 @@ fn random_faults_of_which_none_falls_into_the_run_name_a_time_with_which_one_doe
         let (_, rest) = help.split_once(&format!("`{key}: "))?;
         rest.split_once('`').map(|(time, _)| time.to_owned())
     };
-    // 30 links * 100 us / 1 h is the mean number of faults; if a repair takes minutes, the remedy also shortens the repair time
+    // the mean number of faults is 30 links * 100 us / 1 h. If a repair takes minutes, the remedy also shortens the repair time
     for (mttr, own) in [("2us", true), ("4min", false)] {
         let warning = warned("1h", mttr).expect("nothing fails");
         assert!(warning.what.contains("30 links with a mean time to a fault of 3600s have "), "{}", warning.what);
@@ -179,7 +179,7 @@ fn random_faults_of_which_none_falls_into_the_run_name_a_time_with_which_one_doe
         assert_eq!(repair.is_none(), own, "{}", warning.help);
         assert!(warned(&mtbf, repair.as_deref().unwrap_or(mttr)).is_none(), "{}", warning.help);
     }
-    // if no run can reach this time, the message names the longest possible time
+    // if a time is longer than any run, the message names the longest possible time
     let text = expand("faults.yaml", &random("random: {of: links, mtbf: 365d, mttr: 4h}"), &[]).expect_err("long").text;
     assert!(text.contains("fault_model.random.mtbf: 31536000s is 15768000000000000 cycles, more than 2^48"), "{text}");
     let longest = "281474976710656cycles";
@@ -249,7 +249,7 @@ fn times_of_a_link_follow_each_other() {
 fn a_router_fails_where_its_neighbours_see_it_and_nobody_waits_for_what_is_lost() {
     let text = refused("router: 5", "router: 12");
     assert!(text.contains("faults.2.router: there is no router 12; the network has 12 routers"), "{text}");
-    // the policy manages only links in dimension 1, and only faults of these links remain
+    // if the policy manages only links in dimension 1, faults of links in dimension 0 are refused
     let only = GOOD.replace("  - {link: [0, 2], at: 500cycles}\n", "");
     let text = expand("faults.yaml", &only.replace("{policy: tcep}", "{policy: tcep, manages: dim1}"), &[]);
     let text = text.expect_err("dim0 fails, too").text;
@@ -307,7 +307,8 @@ fn every_pair_keeps_a_way_for_ever() {
     assert!(text.contains("no other router permanently keeps links to both routers 1 and 2"), "{text}");
 }
 
-/// Draws shares in a tree of 4 pods. Each class has 16 links; routers 0 to 7 are below, 8 to 15 in the middle, 16 to 19 on top.
+/// Draws the failing shares of links and routers in a tree of 4 pods. Each link class has 16 links. Routers 0 to 7 are on the lowest level,
+/// 8 to 15 on the middle level, and 16 to 19 on the highest.
 fn shares(faults: &str) -> Result<(Vec<Fault>, serde_json::Value), String> {
     let text = format!(
         "topology: {{fat_tree: {{k: 4}}}}\nrouting: {{up_down: {{ascent: adaptive}}}}\n\
@@ -330,7 +331,7 @@ fn a_share_of_the_links_fails_the_same_for_one_seed() {
         assert_eq!((&listed[0]["failing"], &listed[0]["candidates"]), (&names.into(), &16.into()));
         ends
     };
-    // 25 % of 16 links are 4 links, and 19 % are 3.04 links
+    // 25 % of 16 links are 4 links, and 19 % are 3.04 links, rounded to 3
     let four = of("25%", 7);
     assert_eq!((four.len(), of("19%", 7).len()), (4, 3));
     assert_eq!(four, of("25%", 7));
@@ -355,7 +356,7 @@ fn a_listed_share_counts_the_links_beside_the_pairs_of_routers() {
         let listed = points[0].imply().expect("good")["fault_shares"][0].clone();
         (listed["failing"].as_array().expect("a list").len(), listed["candidates"].clone(), listed["links"].clone())
     };
-    // 5 % and 13 % of 16 pairs of routers are 0.8 and 2.08 pairs
+    // 5 % and 13 % of 16 pairs of routers are 0.8 and 2.08 pairs, rounded to 1 and 2
     for class in ["", ", class: level1"] {
         assert_eq!(links(&format!("{{links: {{share: 5%{class}}}}}")), (1, 16.into(), [2, 32].as_slice().into()));
         assert_eq!(links(&format!("{{links: {{share: 13%{class}}}}}")), (2, 16.into(), [4, 32].as_slice().into()));

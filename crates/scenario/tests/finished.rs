@@ -1,4 +1,4 @@
-//! Tests of the summary and the table of channels, for an outcome written by hand.
+//! Tests of the summary and the table of channels, for an outcome of a run that the test writes by hand.
 
 use hdrhistogram::Histogram;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -155,7 +155,8 @@ fn doubt(outcome: &Outcome) -> (String, Option<bool>) {
 fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
     let open =
         |chance, gap| Saturation::Unknown(Doubt::Bursts(Bursts { cycles: 50, chance, gap, limit: 0.03 + chance }));
-    // a variation of 40 % falls to 20 % in 4 times the window; the missing 1 % are flits that arrive after the window
+    // a variation of 40 % falls to 20 % in a window 4 times as long. The proposed window is 1 % longer, because some of its flits arrive
+    // after it
     let whole = Outcome { saturated: open(0.4, 0.0), ..outcome(Ending::Drained) };
     let (text, saturated) = doubt(&whole);
     assert_eq!(saturated, None);
@@ -165,7 +166,7 @@ fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
     let (text, _) = doubt(&Outcome { saturated: open(0.1, 0.052), ..outcome(Ending::Drained) });
     let what = "accepted 5.2 % less than the offered load. A difference of up to 13.0 % is tolerated";
     assert!(text.contains(what), "{text}");
-    // a variation of 10 % falls to 2 % in 25 times the window, which is enough to judge any gap
+    // a variation of 10 % falls to 2 % in a window 25 times as long. This is enough to judge every difference in load
     assert!(text.contains("write `measure.window: 2525cycles` or more"), "{text}");
     let phase = PhaseOutcome {
         start: 70,
@@ -192,7 +193,8 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
     assert_eq!(s["offered_load"], 0.5);
     assert_eq!(s["accepted_load"], 0.4);
     assert_eq!(s["packet_latency_mean_cycles"], 30.0);
-    // Two batches have the means 20 and 40: s^2 = 200, t(1) = 12.706, sqrt(200 / 2) = 10.
+    // Two batches have the means 20 and 40. Their variance is s^2 = 200, so the standard error is sqrt(200 / 2) = 10. Student's t for one
+    // degree of freedom is 12.706.
     assert!((s["packet_latency_ci95_cycles"].as_f64().expect("a number") - 127.06).abs() < 1e-9);
     assert_eq!(s["packet_latency_p50_cycles"], 20);
     assert_eq!((&s["packet_latency_min_cycles"], &s["packet_latency_p90_cycles"]), (&20.into(), &50.into()));
@@ -246,8 +248,8 @@ fn the_summary_is_the_arithmetic_of_the_outcome() {
 #[test]
 fn queues_settle_if_the_run_is_longer_than_they_remember() {
     // A packet of one flit over one hop takes 2 routers of 1 cycle, links of 1 + 10 + 1 cycles, and ejection of 1 cycle. In the outcome
-    // written by hand, 80 flits are accepted and 40 flits cross each kind of channel. The mean time on links is therefore (40 + 40) * 1 +
-    // 40 * 10 cycles over 80 flits.
+    // written by hand, 80 flits are accepted and 40 flits cross each kind of channel. The mean time on links is therefore
+    // ((40 + 40) * 1 + 40 * 10) / 80 = 6 cycles.
     let empty = 2.0 + 6.0 + 1.0;
     let mut point = point();
     point.scenario.traffic.batch = None;
@@ -263,7 +265,8 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     let summary_of = |before, network, warmup| summary_after(before, network, warmup, 0);
     let s = summary_of(0, 29, 300);
     assert_eq!(s["queueing_mean_cycles"], 29.0 - empty);
-    // 20 cycles in the queues of two routers are 10 cycles in each queue: the memory is 4 * 10^2 for packets of one flit
+    // 20 cycles in the queues of two routers are 10 cycles in each queue. For packets of one flit the memory of a queue is then 4 * 10^2
+    // cycles
     assert_eq!((&s["queue_memory_cycles"], &s["queues_settled"]), (&400.0.into(), &true.into()), "400 cycles were run");
     assert_eq!(summary_of(0, 29, 299)["queues_settled"], false);
     // the run was long enough for this wait, but latencies still grow: the means of the batches are 10, 20, ... 100 cycles
@@ -294,8 +297,8 @@ fn a_load_is_below_the_bound_of_its_paths_by_more_than_chance() {
         let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
         (s["path_bound_load"].as_f64(), s["below_path_bound"].as_bool())
     };
-    // The offered load is 0.5, so the channel would be full at 0.5 / 0.8. The variance of packets of one flit is 1 flit^2/cycle. So the 50
-    // flits of the channel in 100 cycles vary by sqrt(50), which is 14 %
+    // The offered load is 0.5, and the fullest channel is used at 0.8, so it would be full at 0.5 / 0.8. The variance of packets of one
+    // flit is 1 flit^2/cycle. So the 50 flits of the channel in 100 cycles have a standard deviation of sqrt(50), which is 14 %
     assert_eq!(bound_of(0, 0.8), (Some(0.625), Some(true)));
     assert_eq!(bound_of(0, 0.87).1, Some(false), "1 - (1 / 50)^(1/2) = 0.8586");
     assert_eq!(bound_of(900, 0.87).1, Some(true), "1 - (1 / 500)^(1/2) = 0.9553");
@@ -306,7 +309,8 @@ fn a_load_is_below_the_bound_of_its_paths_by_more_than_chance() {
 
 #[test]
 fn time_on_slow_links_is_no_queue() {
-    // each packet is alone on its path, so its latency is that without queues: 4 flits over at most 2 or 3 links between routers
+    // each packet is alone on its path, so its latency is that without queues. Packets have 4 flits, and cross at most 2 or 3 links
+    // between routers
     let cases: [&[(&str, &str)]; 5] = [
         &[("links.default.bandwidth", "0.25flits/cycle")],
         &[("links.terminal.bandwidth", "0.5flits/cycle")],
@@ -381,7 +385,7 @@ fn a_link_draws_power_in_every_state_but_off() {
 fn bits_beyond_64_bits_are_rounded_and_do_not_wrap() {
     let mut point = point();
     let spec = point.spec().expect("sound");
-    // this limit is checked after the prices, which would be too large for their type as well
+    // the size of a flit is changed only after the prices were computed, because prices of such flits would also be too large
     point.scenario.flit.0 = 9_000_000_000_000_000_000;
     let s = Finished::new(&point, &spec, &outcome(Ending::Drained)).expect("priced").summary;
     let flits = outcome(Ending::Drained).accepted_flits as f64;
@@ -452,7 +456,7 @@ fn tables_of_recordings_read_back() {
     let row = |row: usize| -> Vec<Field> { rows[row].get_column_iter().map(|(_, field)| field.clone()).collect() };
     let text = |word: &str| Field::Str(word.to_owned());
     assert_eq!(row(0), [Field::Long(1), Field::Null, Field::Int(3), Field::Double(0.5), text("dim0")]);
-    // a larger count becomes the largest integer in Parquet
+    // a count above the largest integer of Parquet becomes this largest integer
     assert_eq!(row(1), [Field::Long(i64::MAX), Field::Long(7), Field::Null, Field::Double(-2.0), text("")]);
     assert_eq!(cell(&rows, 1, "maybe_counts"), Field::Long(7));
 }

@@ -1,5 +1,5 @@
-//! Tests of the recordings of flows and queues, in a network with a hot spot. The sum over the classes of flows is exactly the number of
-//! the run, for any number of blocks. Queues fill from the hot destination outward.
+//! Tests of the recordings of flows and queues, in a network with a hot spot. The numbers of all classes of flows add up exactly to the
+//! number of the run, for any number of blocks. Queues fill from the hot destination outward.
 
 use serde_json::Value;
 use weft_engine::recording::{Column, Table};
@@ -108,8 +108,8 @@ fn classes_add_up_to_the_run_and_its_channels() {
 #[test]
 fn classes_are_those_of_source_and_destination() {
     // The network has 72 terminals: 18 sources of the hot spot and 54 other terminals, of which one is the target. Packets from the sources
-    // to the target are `hot`. Packets from the other terminals to the target are `stray`. Each of the 53 other terminals except the target
-    // sends 1/71 of its packets to the target.
+    // to the target are `hot`. Packets from the other terminals to the target are `stray`. Each of the 53 terminals that are neither a
+    // source nor the target sends 1/71 of its packets to the target.
     let finished = run(
         &point(HOT, &[("traffic.load", "0.02"), ("measure.window", "40000cycles"), ("traffic.packet", "1flit")]),
         ONE,
@@ -194,10 +194,10 @@ measure: {warmup: 0cycles, window: 4000cycles, flows: {classes: [{name: to_first
 
 #[test]
 fn queues_fill_from_the_hot_destination_on() {
-    // A line of 5 routers with 2 terminals each. The 9 other terminals send 0.12 each to terminal 0. Terminal 0 accepts 1 of these 1.08
-    // flits per cycle, so the port at router 0 fills. A channel toward router 0 carries at most 8 * 0.12 = 0.96, so the ports farther away
-    // fill only because the next port is full. Flits on the link and credits in flight occupy buffer slots, so the test counts a buffer as
-    // full if half of it is used.
+    // In a line of 5 routers with 2 terminals each, 9 terminals send 0.12 flits per cycle each to terminal 0. Terminal 0 accepts 1 of
+    // these 1.08 flits per cycle, so the port at router 0 fills. A channel toward router 0 has an offered load of at most 8 * 0.12 = 0.96.
+    // The ports farther away therefore fill only because the next port is full. Flits on the link and credits in flight occupy buffer
+    // slots, so the test counts a buffer as full if half of it is used.
     let text = "\
 topology: {mesh: {widths: [5], terminals_per_router: 2}}
 routing: dimension_order

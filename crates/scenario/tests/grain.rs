@@ -1,4 +1,5 @@
-//! Tests of coarse flits: times, buffers and packets are converted, and the energy stays the same. The remedies in messages work.
+//! Tests of coarse flits (`grain`): times, buffers and packets are converted, and the energy stays the same. The remedies in messages
+//! work.
 
 use crate::refusal::refused_in;
 use weft_engine::Spec;
@@ -34,7 +35,8 @@ fn spec(sets: &[(&str, &str)]) -> Spec {
 fn times_become_whole_cycles_of_the_grain_and_buffers_whole_grains() {
     let spec = spec(&[("grain", "4KiB")]);
     assert_eq!(spec.cycle_fs, 64_000_000);
-    // links between routers: (160 + 2) / 64 = 2.5 -> 3; terminal links: (63 + 1) / 64 = 1
+    // a coarse cycle is 64 ns. Links between routers need (160 + 2) / 64 = 2.5 coarse cycles, rounded to 3. Terminal links need (63 + 1) /
+    // 64 = 1
     let latencies: Vec<_> = spec.links.iter().map(|link| (link.latency, link.credit_latency)).collect();
     assert_eq!(latencies, [(1, 1), (3, 3), (3, 3)]);
     assert_eq!(spec.links[1].buffer, 15, "1,000 flits hold 15 grains of 64");
@@ -68,7 +70,8 @@ fn latency_and_energy_are_those_of_the_fine_flits_but_for_rounding() {
         (ns, number("energy_per_bit_pj"), number("accepted_load"))
     };
     let (fine, coarse) = (run(&[]), run(&[("grain", "4KiB")]));
-    // nearest whole number, for 2 terminal links, 2 routers and a link: 2 * 63 + 2 * 2 + 160 + 1 + 63 = 354 -> (1 + 3 + 1 + 1) * 64 = 384
+    // mean latencies in ns, rounded. With fine flits, 2 terminal links take 2 * 63, 2 routers 2 * 2, a link 160, ejection 1, and the other
+    // 63 flits 63. The sum is 354 ns. With coarse flits these are 1 + 3 + 1 + 1 coarse cycles, or 384 ns
     assert_eq!((fine.0.round(), coarse.0.round()), (354.0, 384.0));
     // links are always on, so both runs have the same power, and the energy per bit depends only on the delivered bits per time
     let power = |(_, energy, accepted): (f64, f64, f64)| energy * accepted;

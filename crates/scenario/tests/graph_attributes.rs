@@ -52,7 +52,7 @@ const LINKS: &str = "default: {latency: 20ns, vcs: 4, buffer: 512flits}, termina
 
 #[test]
 fn bandwidths_that_nothing_reads_are_named() {
-    // all 53 edges of the file have a bandwidth, but the scenario does not use it
+    // all 53 edges of the file have a bandwidth, but the scenario does not use these bandwidths
     let edges = file!("noclass.graphml").matches("<edge ").count() as f64;
     let bare = point(file!("noclass.graphml"), "", LINKS).expect("a point");
     let racks = file!("noclass.graphml").matches(">R").count() as f64;
@@ -75,7 +75,7 @@ fn a_misspelt_attribute_is_refused_at_its_file() {
     let refused = point(file!("typo.graphml"), "", links).expect_err("`terminal`");
     assert_eq!((refused.path.as_str(), refused.line), ("topology.graph.file", Some(3)));
     assert!(refused.what.ends_with("did you mean `terminals`?"), "{refused}");
-    // one of twelve leaves spells the attribute `terminal`, so its 8 terminals are missing
+    // one of twelve leaves has the attribute `terminal` instead of `terminals`, so its 8 terminals are missing
     let terminals = |topology: &str| {
         let point = point(file!("typo.graphml"), topology, links).expect("a point");
         point.spec().expect("a spec").graph.terminals()
@@ -171,7 +171,7 @@ fn lengths_are_rounded_up_to_cycles_and_times_are_not() {
 #[test]
 fn a_value_of_the_file_that_no_link_can_have_is_refused_at_the_file() {
     let mapped = ", attributes: {latency: {from: d, unit: m}, bandwidth: {from: c, unit: Gb/s}}";
-    // 7.7777777 Gb/s x 1 ns / 400 bits = 77,777,777 flits in 4,000,000,000 cycles
+    // a cable of 7.7777777 Gb/s carries 7.7777777 Gb/s x 1 ns / 400 bits, that is, 77,777,777 flits in 4,000,000,000 cycles
     let refused = point(&pair(r#""d": 1, "c": 7.7777777"#), mapped, LINKS).expect_err("too long a period");
     assert_eq!((refused.path.as_str(), refused.line), ("topology.graph.file", Some(3)));
     assert!(
@@ -183,7 +183,7 @@ fn a_value_of_the_file_that_no_link_can_have_is_refused_at_the_file() {
     let rounded = mapped.replace("unit: Gb/s", "unit: Gb/s, round: 100Mb/s");
     let rounded = point(&pair(r#""d": 1, "c": 7.7777777"#), &rounded, LINKS).expect("the remedy");
     assert_eq!(links(&rounded)["link_7800M_5ns"].1, speed("7.8Gb/s"));
-    // no step makes a link of 20 b/s fast enough for cycles of 1 ns: 20 b/s x 1 ns / 400 bits is 1 flit in 2e10 cycles
+    // no rounding makes a link of 20 b/s fast enough. With cycles of 1 ns and flits of 400 bits it carries 1 flit in 2e10 cycles
     let slow = point(&pair(r#""d": 1, "c": 0.00000002"#), mapped, LINKS).expect_err("too slow");
     assert!(slow.help.starts_with("write `links.link_20b_5ns.bandwidth`"), "{slow}");
     // refused: a link of length 0 after a router without a delay takes no time

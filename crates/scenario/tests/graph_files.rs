@@ -52,7 +52,8 @@ fn parallel_links_of_a_file_carry_together_what_they_can() {
     let rows = four.channels.rows.iter().filter(|row| &*row.link_class == "link");
     let used: Vec<f64> = rows.map(|row| row.count.flits.iter().sum::<u64>() as f64 / 4000.0).collect();
     assert_eq!(used.len(), 8);
-    // the 0.3 * 4000 = 1200 flits of a link vary by about sqrt(1200); 15 % are 5 standard deviations
+    // a link carries 0.3 * 4000 = 1200 flits, with a standard deviation of about sqrt(1200). The tolerance of 15 % is 5 standard
+    // deviations
     assert!(used.iter().all(|used| (used - 0.3).abs() < 0.3 * 0.15), "{used:?}");
 }
 
@@ -84,7 +85,7 @@ fn a_latency_that_is_stated_one_way_holds_one_way_and_is_reported_with_its_credi
     let zero_load = |text: &str| zero_load("sym.anynet", text, "");
     let (one_way, short) = (zero_load(text), zero_load("router 0 node 0 router 1 1\nrouter 1 node 1\n"));
     let long = zero_load(&format!("{text}router 1 router 0 15\n"));
-    // a channel of 15 cycles instead of 1 cycle adds 15 - 1 cycles to half of the packets, or to all packets
+    // a channel of 15 cycles instead of 1 cycle adds 14 cycles. If only one direction is longer, half of the packets take longer
     assert_eq!((one_way - short, long - short), (7.0, 14.0));
     let credits_and_warnings = |more: &str| {
         let point = point("sym.anynet", text, more);
@@ -146,7 +147,8 @@ fn a_hub_of_300_ports_runs() {
     let keys = "sweep: {topology.graph.terminals_per_router: [1]}";
     // Seen from a leaf, 298 routers are 2 links away, and the hub is 1 link away. Seen from the hub, all routers are 1 link away.
     let links = (299.0 * (298.0 * 2.0 + 1.0) + 299.0) / (300.0 * 299.0);
-    // the zero-load latency is that of a network with one link, plus the time of the additional links and routers
+    // the expected latency has two parts: the latency between terminals of one router, and the time of each link with the router behind
+    // it
     let [none, one] = ["router 0 node 0 node 1", "router 0 node 0 router 1\nrouter 1 node 1"]
         .map(|text| zero_load("few.anynet", text, ""));
     let expected = none + links * (one - none);
@@ -154,7 +156,8 @@ fn a_hub_of_300_ports_runs() {
     assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
     let finished = run("hub.graphml", &text, keys);
     assert_eq!(finished.summary["saturated"], false, "{:#}", finished.summary);
-    // 300 terminals send 0.05 flits in each of 4000 cycles: 60,000 flits, which vary by sqrt(60,000) = 245; 2 % are 5 standard deviations
+    // 300 terminals send 0.05 flits in each of 4000 cycles: 60,000 flits, with a standard deviation of sqrt(60,000) = 245. The tolerance
+    // of 2 % is 5 standard deviations
     let accepted = finished.summary["accepted_load"].as_f64().expect("a load");
     assert!((accepted - 0.05).abs() < 0.05 * 0.02, "{accepted}");
 }

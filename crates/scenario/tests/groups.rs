@@ -1,5 +1,5 @@
-//! Tests of sleeping routers and of accounts of groups. On idle trees they equal values computed by hand, and under load they add up
-//! exactly.
+//! Tests of sleeping routers and of the energy accounts of groups. On idle trees the energies equal values computed by hand, and under load
+//! the groups add up exactly.
 
 use crate::refusal::refused_in;
 use serde_json::Value;
@@ -72,7 +72,8 @@ fn routers_of_an_idle_tree_pay_for_sleep_from_the_cycle_in_which_their_links_are
     assert_eq!(fj(&s, "energy_routers_ports_fj"), (4 * 2000 + 8 * 20) * 30);
     let parts = ["static", "ports", "dynamic"].map(|part| fj(&s, &format!("energy_routers_{part}_fj")));
     assert_eq!(fj(&s, "energy_routers_fj"), parts.iter().sum::<u128>());
-    // always-on: routers are awake in every cycle; ideal: all routers are asleep, because no flit crosses them
+    // in the always-on reference routers are awake in every cycle. In the ideal reference all routers are always asleep, because no flit
+    // crosses them
     let links = |key: &str| fj(&s, key) - fj(&run_in(0, &[IDLE, ("power.router_price", "null")]).summary, key);
     assert_eq!(links("energy_always_on_fj"), 4 * 2000 * 1000 + 12 * 2000 * 30);
     assert_eq!(links("energy_ideal_fj"), 4 * 2000 * 100);

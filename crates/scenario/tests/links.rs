@@ -1,4 +1,5 @@
-//! Tests of latencies that the scenario does not give: of terminal links, and of links whose length is in a graph file.
+//! Tests of latencies that the scenario does not set: those of terminal links, and those of links whose latency is in a
+//! graph file.
 
 use serde_json::Value;
 use weft_scenario::{expand, expand_with};

@@ -1,4 +1,5 @@
-//! Tests that no time overflows the arithmetic: a key with more than 2^48 cycles is refused, and 2^48 cycles cause no overflow.
+//! Tests that no time causes an arithmetic overflow: a time of more than 2^48 cycles is refused, and a time of 2^48 cycles
+//! works.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,7 @@ fn tried(text: &str, sets: &[(String, String)]) -> Result<Point, String> {
     Ok(point)
 }
 
-/// Scenarios of every routing on a few small networks on which it works, with every recording.
+/// Scenarios for every routing, each on a few small networks on which the routing works, and with all recordings.
 fn networks() -> Vec<String> {
     let recordings = RecordingConfig::examples();
     let recordings: BTreeMap<&str, Value> = recordings
@@ -67,7 +68,8 @@ fn points() -> Vec<Point> {
     let mut points: Vec<Point> = timed
         .map(|(family, config)| {
             let set = (family.clone(), config.to_string());
-            // a workload that determines what terminals send accepts no pattern, load or length of the window
+            // a workload such as a program determines what terminals send, and accepts no pattern, load or length of the
+            // window
             let nothing =
                 ["traffic.pattern", "traffic.load", "measure.window"].map(|key| (key.to_owned(), "null".to_owned()));
             let alone: Vec<_> = nothing.into_iter().chain([set.clone()]).collect();
@@ -111,17 +113,18 @@ fn a_time_of_any_length_runs_or_is_refused_at_its_key() {
         }
     }
     let mut wrong = Vec::new();
-    // each link class of a resolved scenario sets its times, so the default is not used
+    // in a resolved scenario each link class has its own times, so those of `links.default` are not used
     for (path, text) in known.iter().filter(|(path, _)| !path.starts_with("links.default.")) {
         let set = |time: Time| tried(text, &[(path.clone(), time.to_string())]);
         match set(Time::Cycles(10u64.pow(18))) {
             Err(error) if error.starts_with(&format!("error: {path}: ")) => {}
             Err(error) => wrong.push(format!("{path}: {error}")),
-            // this time is only a divisor, so the run never waits for it
+            // the run only divides by this time, and never waits for it, so no limit is necessary
             Ok(_) if path.ends_with(".slowdown_bound") => {}
             Ok(_) => wrong.push(format!("{path}: 10^18 cycles pass")),
         }
-        // runs the longest accepted time, except for times of the measurement, with which the run would not end
+        // runs the point with the longest accepted time, except for times of the measurement, with which the run would not
+        // end
         if let Ok(point) = set(Time::Cycles(MAX_CYCLES))
             && !path.starts_with("measure.")
             // excludes the scheduler, which makes a pass once per period, so a program of 2^48 cycles has too many passes

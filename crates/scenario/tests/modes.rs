@@ -8,7 +8,7 @@ use weft_scenario::{Finished, expand};
 
 type Sets<'a> = &'a [(&'a str, &'a str)];
 
-/// Links of 12 lanes of 0.342 W each; idle channels keep one lane on. A cycle is 1 ns, so 1 mW is 1 pJ per cycle.
+/// Links of 12 lanes of 0.342 W each. The policy leaves one lane of an idle channel on. A cycle is 1 ns, so 1 mW is 1 pJ per cycle.
 const LANES: &str = "
 topology: {full_mesh: {routers: 2, terminals_per_router: 1}}
 routing: minimal
@@ -41,8 +41,8 @@ fn run(sets: Sets) -> Finished {
     points[0].run(Execution::new(1, 1), &()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Each of the 2 channels between routers is on for 40 cycles, in transition for 25 cycles, and on one lane for 935 cycles. The policy does
-/// not manage the 4 channels of terminals, which stay on.
+/// Each of the 2 channels between routers is on for 40 cycles, in transition for 25 cycles, and has one lane on for 935 cycles. The policy
+/// does not manage the 4 channels of terminals, which stay on.
 #[test]
 fn energy_is_the_sum_over_modes_of_cycles_and_prices() {
     let finished = run(&[]);
@@ -57,7 +57,7 @@ fn energy_is_the_sum_over_modes_of_cycles_and_prices() {
     assert_eq!(listed[7], json!({"name": "nap", "rate": 1.0, "carries": false}));
 }
 
-/// The scenario defines a mode as a kind of sleep: no flit crosses the channel, and the mode has a price.
+/// The scenario defines the mode `nap`, in which a channel carries no flits. This is a kind of sleep with a price of its own.
 #[test]
 fn a_mode_that_carries_nothing_is_a_sleep_with_a_price() {
     let nap = "{idle_timeout: {idle: 40cycles, transition: 25cycles, to: nap}}";

@@ -12,7 +12,7 @@ fn network(topology: &str, routing: &str) -> Value {
 
 #[test]
 fn routers_have_the_coordinates_of_their_kind() {
-    // 6 routers have 1 + 2 links and 2 terminals each: 6 * 3 + 2 * 12 channels
+    // each of 6 routers has 1 + 2 ports to other routers and 2 terminals, so there are 6 * 3 + 2 * 12 channels
     let grid = network("{hyperx: {widths: [2, 3], terminals_per_router: 2}}", "minimal");
     assert_eq!((&grid["kind"], &grid["widths"], &grid["wraps"]), (&json!("grid"), &json!([2, 3]), &json!(false)));
     assert_eq!(grid["routers"], json!([[0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]]));
@@ -73,13 +73,14 @@ fn assert_near(matrix: &[Vec<f64>], expected: &[[f64; 3]]) {
 #[test]
 fn a_traffic_matrix_has_the_rates_of_the_pattern() {
     let three = "{hyperx: {widths: [3], terminals_per_router: 2}}";
-    // the 2 terminals of a router send 0.3 each to 5 others: one at their own router, and 2 at each of the other routers
+    // each of the 2 terminals of a router sends 0.3 flits per cycle to 5 other terminals. The terminal's own router has one of them,
+    // and each other router has 2
     let (own, other) = (2.0 * 0.3 / 5.0, 2.0 * 0.3 * 2.0 / 5.0);
     let uniform = [[own, other, other], [other, own, other], [other, other, own]];
     assert_near(&matrix(three, "{pattern: uniform, load: 0.3}"), &uniform);
 
-    // The first terminal of router 0 and the two terminals of router 1 are the first job. Each of its terminals sends 0.3 to the 2 others;
-    // rank 0 is alone on router 0. The second job has the two terminals of router 2, which send 0.2 to each other.
+    // The first job has the first terminal of router 0 and the two terminals of router 1. Each of these terminals sends 0.3 flits per
+    // cycle to the 2 others. The second job has the two terminals of router 2, which send 0.2 flits per cycle to each other.
     let jobs = "{jobs: [\
         {name: a, terminals: {list: [0, 2, 3]}, pattern: uniform, load: 0.3}, \
         {name: b, terminals: {list: [4, 5]}, pattern: uniform, load: 0.2, packet: 4flits}]}";

@@ -1,4 +1,4 @@
-//! Runs at the load at which buffers are full that are shorter than the round trip of a credit.
+//! Runs in networks whose buffers do not cover the round trip of a credit, at the load that such buffers can carry.
 
 use serde_json::{Value, json};
 use weft_engine::spec::Execution;
@@ -13,8 +13,8 @@ fn number(summary: &Value, key: &str) -> f64 {
     summary[key].as_f64().unwrap_or_else(|| panic!("{key}: {}", summary[key]))
 }
 
-/// A run with two routers and a link of 1000 cycles between them. A credit returns after 1 cycle in the router, 1000 on the link and 1001
-/// back.
+/// A run with two routers and a link of 1000 cycles between them. The round trip of a credit is 1 cycle in the router, 1000 cycles on the
+/// link, and 1001 cycles back.
 fn wide_area(buffer: u32) -> Value {
     run(&format!(
         "topology: {{mesh: {{widths: [2], terminals_per_router: 1}}}}\n\

@@ -1,4 +1,4 @@
-//! Tests of the switch from a paper: the keys that a preset sets, and the keys that it does not change.
+//! Tests of `router.preset`, a switch from a paper: the keys that the preset sets, and the keys that it does not change.
 
 use serde_json::{Value, json};
 use weft_scenario::{Point, expand};
@@ -22,8 +22,9 @@ fn points(text: &str, sets: &[(&str, &str)]) -> Vec<Point> {
     expand("it.yaml", text, &sets).unwrap_or_else(|diagnostic| panic!("{}", diagnostic.text))
 }
 
-/// Table 2 of the paper: ports of a switch, and cycles of the allocator, which are ceil(log2 ports). Text of the paper: a hop takes about
-/// 50 ns. Section 1 of the paper: directed links, mean distance (including pairs of a router with itself), and bisection.
+/// Table 2 of the paper has the ports of a switch, and the cycles of the allocator, which are ceil(log2 ports). The text says that a hop
+/// takes about 50 ns. Section 1 has the number of directed links, the mean distance (including pairs of a router with itself), and the
+/// bisection.
 #[test]
 fn the_delay_of_the_paper_follows_the_ports() {
     let table = [

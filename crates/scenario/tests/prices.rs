@@ -72,7 +72,8 @@ fn a_class_with_prices_of_its_own_pays_these_and_the_others_the_common_ones() {
             _ => assert_eq!(a.energy, b.energy),
         }
     }
-    // the references have the same prices, and terminals never sleep; so only the channels of terminals cause the difference
+    // channels of terminals never sleep and have other prices in the second run. The always-on energy and the total energy
+    // therefore differ by the same amount from those of the first run
     let difference = |key: &str| fj(&common.summary, key).abs_diff(fj(&own.summary, key));
     assert_eq!(difference("energy_always_on_fj"), difference("energy_total_fj"));
     assert!(difference("energy_total_fj") > 0);
@@ -111,7 +112,8 @@ fn the_power_of_phases_includes_that_of_routers() {
     let phases = ("traffic.phases", "[{from: 600cycles, load: 0.2}]");
     let (plain, finished) = (run(&[TERMINALS, phases]).summary, run(&[TERMINALS, ROUTERS, phases]).summary);
     let watts = |of: &Value, key: &str| of[key].as_f64().expect("a number");
-    // the window has two halves, from cycle 100 to 600 and to 1100, so its mean power is the mean over the halves
+    // the window has two phases of equal length, from cycle 100 to 600 and from 600 to 1100. So its mean power is the mean
+    // over the phases
     for key in ["power_mean_w", "power_always_on_mean_w"] {
         for summary in [&plain, &finished] {
             let mean = (0..2).map(|phase| watts(&summary["phases"][phase], key)).sum::<f64>() / 2.0;
@@ -167,7 +169,7 @@ fn a_bill_is_no_part_of_the_hash_and_its_defaults_are_written_out() {
     assert_eq!(with.hash, without.hash);
     let bill = &with.resolved["bill"];
     assert_eq!((bill["pue"].as_f64(), &bill["period"]), (Some(1.0), &"day".into()));
-    // a bill without a baseline is compared with links that are always on, measured or computed for the same flits
+    // a bill without the key `baseline` uses the default: links that are always on
     assert_eq!(bill.get("baseline"), None);
     let alone = read_bill("bill.yaml", BILL, EXAMPLE).expect("sound");
     assert_eq!(&alone, bill);

@@ -3,8 +3,8 @@
 use weft_engine::spec::{Execution, Stop};
 use weft_scenario::{Finished, Point};
 
-/// A scenario in which a program sends around a ring of 8 ranks on 8 terminals of one router. `keys` are added to the workload, and
-/// `traffic` is added to the section `traffic`.
+/// A scenario in which a program does a ring all-reduce of 8 ranks on 8 terminals of one router. `keys` are lines for the workload, and
+/// `traffic` has lines for the section `traffic`.
 fn scenario(keys: &str, traffic: &str) -> String {
     format!(
         "topology: {{single_router: {{terminals: 8}}}}\nrouting: dimension_order\nflit: 1B\ntraffic:\n  packet: 16flits\n{traffic}  \
@@ -78,7 +78,7 @@ fn keys_that_would_have_no_effect_are_refused() {
     }
 }
 
-/// With a grain, the default length of the window is another number of cycles, which is accepted.
+/// With a grain, the default length of the window is another number of cycles. It must not be refused like a length that the user wrote.
 #[test]
 fn a_window_that_would_have_no_effect_is_refused() {
     let of_program = scenario("", "");
@@ -172,7 +172,7 @@ fn keys_of_messages_inside_a_node_are_reported_if_no_node_has_two_ranks() {
     assert_eq!(warned(&scenario("      interface: accelerator400g\n", "")), [], "a preset is for any number of ranks");
 }
 
-/// A message of a rank to itself does not use the network, so it takes the latency inside a node.
+/// A message of a rank to itself does not use the network. It takes the same latency as other messages inside a node.
 #[test]
 fn the_latency_inside_a_node_is_of_messages_to_the_same_rank_too() {
     let with = |latency: &str, to: u32| {
@@ -192,7 +192,8 @@ fn the_latency_inside_a_node_is_of_messages_to_the_same_rank_too() {
     assert_eq!((other.len(), other[0].code.name), (1, "no_local_messages"));
 }
 
-/// The scheduler gives each rank a core if its nodes have several, and a job file can change the number of ranks.
+/// If nodes have several cores, the scheduler gives each rank a core, so several ranks can be on a node. A list of arrivals can change
+/// the number of ranks of a trace.
 #[test]
 fn the_scheduler_reports_messages_inside_nodes_for_each_trace() {
     let scheduled = |keys: &str, cores: &str| {
@@ -221,7 +222,8 @@ fn the_scheduler_reports_messages_inside_nodes_for_each_trace() {
     assert!(found[0].1.contains("3 ranks share a node"), "{found:?}");
 }
 
-/// The four ranks are under one leaf of a tree, and no message leaves it. Random terminals are under several leaves.
+/// In the first scenario the four ranks are under one leaf of a tree, and no message leaves this leaf. With random terminals the ranks
+/// are under several leaves.
 #[test]
 fn a_policy_whose_links_carry_nothing_is_reported_after_the_run() {
     let tree = |jobs: &str| {
@@ -328,8 +330,8 @@ fn a_program_that_can_not_be_made_is_refused_at_its_key() {
     );
 }
 
-/// A grain of 16 bytes makes a cycle 16 times as long. But times of processors are not rounded to multiples of this cycle, and the number
-/// of bytes stays the same.
+/// A grain of 16 bytes makes a cycle 16 times as long. But times of processors are not rounded to multiples of this cycle, and limits in
+/// bytes stay the same.
 #[test]
 fn a_grain_leaves_the_times_of_processors() {
     let fine = scenario("      overhead: 333ns\n      eager: 1MB\n", "");
@@ -339,7 +341,8 @@ fn a_grain_leaves_the_times_of_processors() {
     let time = |(finished, cycle_fs): &(Finished, u128)| {
         finished.summary["jobs"][0]["run_time_cycles"].as_f64().expect("a time") * *cycle_fs as f64 / 1e6
     };
-    // 14 steps of twice the overhead, 100 bytes (7 grains of 16 ns) and the path, whose 3 ns become a whole number of grains
+    // the program has 14 steps. A step has twice the overhead, 100 bytes (7 grains of 16 ns each), and 3 ns for the path, which become
+    // whole coarse cycles
     assert_eq!(time(&fine), 14.0 * (2.0 * 333.0 + 100.0 + 3.0));
     let step = 2.0 * 333.0 + 7.0 * 16.0;
     assert!(time(&coarse) >= 14.0 * step && time(&coarse) <= 14.0 * (step + 4.0 * 16.0), "{} ns", time(&coarse));
@@ -347,8 +350,7 @@ fn a_grain_leaves_the_times_of_processors() {
     assert_eq!(sent(&fine), sent(&coarse));
 }
 
-/// The coarse scenario is made from the resolved scenario. The resolved scenario names a file without its folder. The file must still be
-/// found.
+/// The coarse scenario is made from the resolved scenario, in which a file has no folder in its name. The file must still be found.
 #[test]
 fn a_grain_takes_a_program_from_another_folder() {
     let text = "topology: {single_router: {terminals: 2}}\nrouting: dimension_order\nflit: 1B\ngrain: 16B\ntraffic:\n  \
@@ -361,7 +363,8 @@ fn a_grain_takes_a_program_from_another_folder() {
     assert_eq!(finished.summary["jobs"][0]["message_bytes"], 64.0);
 }
 
-/// In a scheduling pass, the scheduler uses only events that happened at least a period earlier in any part of the network.
+/// In a scheduling pass, the scheduler uses only events that happened at least a period earlier. This rule holds for events in all parts
+/// of the network.
 #[test]
 fn a_period_of_the_scheduler_is_longer_than_the_latency_of_every_link() {
     let scheduled = |period: &str| {

@@ -1,5 +1,5 @@
-//! Queueing schemes in a scenario: each mistake causes one error with its place, and its remedy works. The tests also check the division of
-//! the memory of a port.
+//! Tests of queueing schemes in a scenario. Each mistake causes one error at its place, and the remedy in the error works. The tests also
+//! check how the memory of a port is divided.
 
 use weft_engine::classes::Queueing;
 use weft_scenario::{Diagnostic, Point, expand};
@@ -87,7 +87,7 @@ const REFUSED: &[Refused<'_>] = &[
     ),
     (
         PORTS,
-        // a port has 5 queues, and each of the 4 lanes from a terminal has 4 VCs: 20 parts of 3 flits
+        // a port has 5 queues. A link from a terminal has 4 lanes of 4 VCs each. So 60 flits are divided into 5 x 4 = 20 parts of 3 flits
         &[("links.default.port_buffer", "60flits")],
         "links.terminal.port_buffer",
         "60flits of port memory are 60 flits, in 5 parts of 4 VCs of 3 flits each: 3 < 4",
@@ -109,7 +109,7 @@ fn each_mistake_is_refused_at_its_place_and_its_remedy_works() {
 
 #[test]
 fn a_port_is_divided_by_the_queues_of_the_scheme_or_by_the_lanes() {
-    // Dimension order on a torus of 3x3 with a terminal each has 2 VC classes. After a link of dimension 0, a packet goes either up or down
+    // Dimension order on a 3x3 torus with one terminal per router has 2 VC classes. After a link of dimension 0, a packet goes up or down
     // in dimension 1, or to the terminal. In rings of 3 routers there is no second hop. So a link of dimension 0 has 3 lanes, and a link of
     // dimension 1 has 1 lane.
     let buffers = |sets: &[(&str, &str)]| {
@@ -132,7 +132,7 @@ fn a_port_is_divided_by_the_queues_of_the_scheme_or_by_the_lanes() {
     assert!(lanes("dim1") < lanes("dim0"));
     // memory in bytes: flits of 48 bits have 6 bytes
     assert_eq!(buffers(&[("links.default.port_buffer", "1920B")]), nominal);
-    // with a grain of 4 flits, the same bytes are a quarter of the number of flits
+    // with a grain of 4 flits, the same memory holds a quarter of the number of (coarse) flits
     let coarse: Vec<u32> = nominal.iter().map(|flits| flits / 4).collect();
     assert_eq!(buffers(&[("grain", "192b")]), coarse);
     assert_eq!(buffers(&[("grain", "192b"), ("links.default.port_buffer", "1920B")]), coarse);

@@ -1,4 +1,4 @@
-//! Tests of the keys of a summary about faults, in runs with known recovery times.
+//! Tests of the keys that a summary has about faults, in runs with known recovery times.
 
 use serde_json::Value;
 use weft_engine::spec::Execution;
@@ -49,7 +49,8 @@ fn longer_paths_are_no_recovery_and_the_return_takes_until_its_tables_are_there(
         why.starts_with("not while parts are broken") && why.contains("all parts are repaired in cycle 24000"),
         "{why}"
     );
-    // the tables for the whole network arrive 3,000 cycles after the return of the link; for one more bin, packets on longer paths arrive
+    // the tables for the whole network are there 3,000 cycles after the return of the link. Packets that are still on longer paths arrive
+    // during one more bin
     let back = number(&s, "return_recovery_cycles");
     assert!((3000.0..3000.0 + 2.0 * bin).contains(&back), "{back}");
     assert_eq!(
@@ -84,7 +85,8 @@ fn what_nobody_notices_takes_no_time_and_what_is_dropped_lowers_the_share() {
     assert_eq!(number(&s, "return_recovery_cycles"), 0.0);
     let why = s["recovery_unknown"].as_str().expect("a reason");
     assert!(why.contains("0 whole bins of 312 cycles are between cycle 12000 and cycle 12001"), "{why}");
-    // a dead router loses the packets from it and to it, including those between its own terminals: 11 of 36 pairs of routers
+    // all packets from and to a dead router are lost, including those between its own terminals. These are 11 of 36 pairs of source and
+    // destination routers
     let s = run("faults: [{router: 3, at: 12000cycles, until: 24000cycles}]\nfault_model: {rebuild_delay: 0cycles}");
     let share = number(&s, "delivered_during_faults_share");
     assert!((share - 25.0 / 36.0).abs() < 0.02, "{share}");
@@ -135,7 +137,7 @@ fn packets_that_are_lost_for_ever_are_no_recovery() {
     // the destination of a packet determines one of 4 * 4 core routers, so the packets that cross core router 64 are lost
     let s = in_tree("routing: {up_down: {ascent: d_mod_k}}\nmeasure: {warmup: 4us, window: 36us}\n");
     let share = number(&s, "delivered_during_faults_share");
-    // 112 of 127 destinations are in another pod, and the paths to one of 16 of them cross the dead core router
+    // 112 of 127 destinations are in another pod. For one in 16 of these destinations the paths cross the dead core router
     assert!((share - (1.0 - 112.0 / 127.0 / 16.0)).abs() < 0.005, "{share}");
     assert_eq!((&s["recovery_cycles"], &s["recovery_interval_cycles"]), (&Value::Null, &Value::Null));
     assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.starts_with("not while parts are broken")), "{s}");
@@ -210,7 +212,7 @@ fn batches_end_with_what_is_lost_and_replies_of_lost_requests_are_not_missed() {
         assert!(count("completion_cycles") > 3000 && s["completion_cycles"] == job["completion_cycles"], "{job}");
         assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.contains("jobs send batches")), "{s}");
     }
-    // replies without a limit on requests: a lost packet causes no reply, and this reply does not count as missing
+    // here the number of outstanding requests has no limit. A lost request causes no reply, and this reply does not count as missing
     let s = run(&text(
         "{pattern: uniform, load: 0.03, reply: {packet: 2flits}}",
         "{warmup: 500cycles, window: 8000cycles}",

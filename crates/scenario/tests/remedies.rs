@@ -5,7 +5,7 @@ use weft_scenario::{Diagnostic, Point, expand};
 
 type Sets<'a> = &'a [(&'a str, &'a str)];
 
-/// The point of the good scenario with these settings, after the checks of `weft check`.
+/// The point of the scenario `GOOD` with these settings, after the checks of `weft check`.
 fn checked(sets: Sets) -> Result<Point, Box<Diagnostic>> {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     let point = expand("bad.yaml", GOOD, &sets)?.remove(0);
@@ -35,7 +35,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     // a policy that does not work with the routing
     (
         &[("power.policy", "tcep")],
-        // without `dal`, because 4 VCs are too few for it
+        // the help does not name `dal`, because 4 VCs are too few for it
         "set routing: pal, hyperx_ofar or minimal_adaptive, or set power.policy: always_on",
         &[
             &[("routing", "pal")],
@@ -415,7 +415,8 @@ fn what_would_be_refused_next_is_not_a_remedy() {
     }
 }
 
-/// Copies of a topology have a property only if the topology has it, so a remedy does not name them.
+/// `planes` makes copies of a topology. The copies have a property only if the topology has it, so a remedy must not
+/// propose `planes`.
 #[test]
 fn planes_are_no_remedy_for_the_topology_of_a_plane() {
     for plane in ["{fat_tree: {k: 4}}", "{k_ary_n_tree: {k: 2, n: 3}}"] {
@@ -430,7 +431,7 @@ fn planes_are_no_remedy_for_the_topology_of_a_plane() {
     checked(&[("topology", grid), ("routing", "pal"), ("power.policy", "tcep")]).expect("planes of such a topology");
 }
 
-/// All policies in the help of a refusal are accepted, also in a scenario with faults.
+/// A help names only policies that are accepted, also in a scenario with faults.
 #[test]
 fn policies_that_can_not_bear_the_faults_are_not_a_remedy() {
     let fault = ("faults", "[{link: [0, 1], at: 20us}]");
@@ -518,7 +519,7 @@ fn a_value_where_a_list_belongs_is_refused_with_what_an_element_is() {
     assert_eq!(empty[0].hash, checked(&[]).expect("good").hash);
 }
 
-/// An error note prints the values of other coordinates as YAML, in the form that a scenario uses.
+/// A note in an error names the values of the other swept keys as YAML, in the form that a scenario uses.
 #[test]
 fn a_note_names_models_as_yaml() {
     let sets = [("sweep.routing", "[{ugal_p: {threshold: 2flits}}]"), ("power.policy", "tcep")];
@@ -575,7 +576,7 @@ fn the_terminals_of_a_job_at_a_wrong_place_are_refused_with_the_right_place() {
     let in_job = |key: &str| format!("[{{name: a, terminals: rest, workload: {{programs: {{{key}: all}}}}}}]");
     let error = checked(&[("traffic.jobs", &in_job("terminals"))]).expect_err("in a job");
     assert!(error.help.contains("did you mean `traffic.jobs.0.terminals`?"), "{error}");
-    // a key next to a model is not a second model
+    // the workload has a key next to the model. The error does not treat this key as a second model
     let beside = [("traffic.workload", "{terminals: {range: [0, 3]}, open_loop: {}}")];
     let error = checked(&beside).expect_err("a key next to the model");
     assert_eq!(
@@ -588,7 +589,8 @@ fn the_terminals_of_a_job_at_a_wrong_place_are_refused_with_the_right_place() {
     checked(&[("traffic.jobs", "[{name: a, terminals: {range: [0, 3]}}]")]).expect("the right place");
 }
 
-/// A preset has no keys. The user finds the keys with its values next to it.
+/// A preset is a word without keys. If the user writes a mapping instead, the error names the keys that the word sets, and
+/// their section.
 #[test]
 fn a_mapping_in_the_place_of_a_word_is_refused_with_the_keys_that_the_word_sets() {
     let program = "{programs: {program: {compute: {ranks: 2, time: 1us}}}}";

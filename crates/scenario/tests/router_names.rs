@@ -45,12 +45,14 @@ fn share(finished: &Finished) -> f64 {
 
 #[test]
 fn a_fault_names_the_routers_of_the_file() {
-    // The broken link leaves the parts {1} and {2, 3, 4}. Of the 12 ordered pairs, the 6 pairs within the second part still have a path.
+    // The broken link divides the routers into {1} and {2, 3, 4}. Of the 12 ordered pairs of routers, the 6 pairs within the second part
+    // still have a path.
     let finished = run("one.json", &one_based(), &cut("[1, 2]"));
-    // at load 0.05 about 0.1 * 4 / 2 * 60,000 = 12,000 packets are sent, so three standard deviations are 0.014
+    // about 0.1 * 4 / 2 * 60,000 = 12,000 packets are sent, so three standard deviations of the share are 0.014
     assert!((share(&finished) - 0.5).abs() < 0.015, "{}", share(&finished));
     assert_eq!(finished.summary["fault_episodes"][0]["failed"], "link 1-2");
-    // positions 3 and 1 of the file have the ids 0 and 1. So the parts are {0} and {1, 2, 3}, and again 6 of 12 pairs have a path
+    // the routers with the ids 0 and 1 are at positions 3 and 1 of the file. The parts are {0} and {1, 2, 3}, so again 6 of 12 pairs have
+    // a path
     let finished = run("order.json", &other_order(), &cut("[0, 1]"));
     assert_eq!(faults(&point("order.json", &other_order(), &cut("[0, 1]"))), [Part::Link([3, 1])]);
     assert!((share(&finished) - 0.5).abs() < 0.015, "{}", share(&finished));
@@ -92,8 +94,8 @@ fn ends(finished: &Finished, name: &str) -> Vec<Value> {
 
 #[test]
 fn tables_name_the_routers_of_the_file() {
-    // the order of the table: for each router of the file, the channel to its terminal and those to its neighbours; then the channel from
-    // each terminal
+    // the rows of the table: for each router in the order of the file, the channel to its terminal and the channels to its neighbours.
+    // The channels from the terminals follow
     let finished = run("order.json", &other_order(), "");
     let from = json!([3, 3, 1, 1, 1, 2, 2, 2, 0, 0, null, null, null, null]);
     let to = json!([null, 2, null, 2, 0, null, 3, 1, null, 1, 3, 1, 2, 0]);

@@ -1,4 +1,5 @@
-//! Runs the examples from file to folder: sums of accounts are exact, networks carry the loads, and folders have the hash as their name.
+//! Runs the examples, from a scenario file to a folder of results. Sums of energies are exact, networks carry the loads, and folders
+//! have the hash as their name.
 
 use weft_engine::Progress;
 use weft_engine::spec::Execution;
@@ -31,7 +32,8 @@ fn the_first_point_of_every_example_runs_and_its_account_closes() {
         assert_eq!(summary["missing_packets"], 0);
         assert_eq!(summary["hash"], point.hash);
         let latency = summary["packet_latency_mean_cycles"].as_f64().expect("packets were measured");
-        // sources draw their destinations at random, so the mean latency can be slightly below the mean over all pairs
+        // sources draw their destinations at random, so the mean latency can be slightly below the zero-load latency, which is a mean
+        // over all pairs
         assert!(latency >= implied["zero_load_latency_cycles"].as_f64().expect("a small network") - 1.0);
         let energy: u128 = finished.channels.rows.iter().map(|row| row.energy.total_yj()).sum();
         assert_eq!(summary["energy_total_fj"], fj_text(energy));
@@ -90,8 +92,8 @@ fn what_the_engine_refuses_is_shown_in_the_file() {
 
 #[test]
 fn one_vc_carries_its_buffer_in_a_round_trip() {
-    // two terminals send to each other over one VC with a buffer of 32 flits. A credit takes 1 cycle in the router, 100 on the link, 100
-    // back and 1 more
+    // two terminals send to each other over one VC with a buffer of 32 flits. The round trip of a credit is 1 cycle in the router, 100
+    // cycles on the link, 100 cycles back and 1 more
     let yaml = "{topology: {mesh: {widths: [2], terminals_per_router: 1}}, routing: dimension_order,
         links: {default: {latency: 100cycles, vcs: 1, buffer: 32flits}, terminal: {latency: 1cycle}},
         traffic: {pattern: bit_complement, load: 1}, measure: {warmup: 2020cycles, window: 20200cycles}}";

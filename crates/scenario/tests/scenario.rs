@@ -204,13 +204,13 @@ fn the_limit_of_a_warm_up_has_room_for_what_it_needs() {
         let point = point(SMALL, &[("measure.warmup", "auto"), ("measure.window", window)]);
         point.spec().expect("sound").phases.warmup
     };
-    // the limit is 5 windows, at least 20,000 cycles; a cycle is 1 ns
+    // the default of the limit is 5 windows, but at least 20,000 cycles. A cycle is 1 ns
     assert_eq!(["500cycles", "4us", "5000cycles"].map(limit), [20_000, 20_000, 25_000]);
     let under = |policy: &str, window: &str| {
         let sets = [("measure.warmup", "auto"), ("measure.window", window), ("power.policy", policy)];
         point(SMALL, &sets).spec().expect("sound").phases.warmup
     };
-    // under a policy, the limit is at least 30 periods of its idle time and two transitions
+    // under a policy, the limit is also at least 30 decision periods of the policy. This period is the idle time plus two transitions
     let slow = "{idle_timeout: {idle: 9us, transition: 500ns}}";
     assert_eq!([under(slow, "4us"), under(slow, "100us")], [300_000, 500_000]);
     assert_eq!(under("{idle_timeout: {idle: 10cycles, transition: 5cycles}}", "4us"), 20_000);
@@ -270,7 +270,7 @@ fn every_documented_key_is_read() {
 
 #[test]
 fn the_default_price_is_exact() {
-    // 23.44 pJ/bit * 48 b = 1125.12 pJ; 7.81 pJ/bit * 48 b = 374.88 pJ.
+    // A flit has 48 bits: 23.44 pJ/bit * 48 b = 1125.12 pJ, and 7.81 pJ/bit * 48 b = 374.88 pJ.
     let price = point(SMALL, &[]).spec().expect("sound").prices[0].of(LinkState::On).expect("on has a price");
     assert_eq!([price.static_parts_per_cycle, price.flit_yj].map(fj_text), ["1125120", "374880"]);
     // 0.342 W for 1 ns is 342 pJ
@@ -326,7 +326,8 @@ proptest! {
     #[test]
     fn any_name_survives_the_resolved_file(name in any::<String>()) {
         let quoted = serde_json::to_string(&name).expect("JSON");
-        // JSON does not escape some characters that YAML forbids; such a file is refused, and not misread
+        // JSON does not escape some characters that YAML forbids. A file with such characters is refused. If it is accepted, the name must
+        // be the same after it is written and read again
         if let Ok(points) = expand("n.yaml", &format!("{SMALL}name: {quoted}\n"), &[]) {
             let again = expand("n.yaml", &points[0].resolved_yaml(), &[]).expect("reads back");
             prop_assert_eq!(&again[0].hash, &points[0].hash);

@@ -1,5 +1,5 @@
-//! Tests of warnings about policies that act at set times: windows and periods, off times outside the window, and times that are judged.
-//! Each test also follows the remedy of the warning.
+//! Tests of warnings about policies that act at set times. The window must consist of whole periods of the policy, and contain the times
+//! at which the policy switches links off. Each test also follows the remedy of the warning.
 
 use serde_json::Value;
 use weft_engine::spec::Execution;
@@ -58,7 +58,7 @@ fn a_window_that_is_no_whole_number_of_periods_is_reported() {
         &["it is unknown whether the network carries its load", "write `measure.window: 10000cycles`"],
         &[("measure.window", "10000cycles")],
     );
-    // a window that grows by parts, each a tenth of 2 us
+    // with `stop: confidence` the window grows by parts of a tenth of its first length, 2 us
     let grows = [REPEATS, ("measure.stop", "{confidence: {half_width: 0.05}}")];
     let words = ["grows by parts of 2000 cycles", "write `measure.window: 100000cycles`"];
     check(&grows, "measure.window", &words, &[("measure.window", "100000cycles")]);
@@ -118,7 +118,7 @@ fn a_timetable_asks_for_no_longer_warm_up_than_it_needs() {
     let phases = ("traffic.phases", "[{from: 30us, load: 0.3}]");
     let once = "{timetable: {off: [{from: 2us, until: 29us}], transition: 100cycles}}";
     assert_eq!(warned(&[("power.policy", once), phases]), [], "its state is known from cycle 0");
-    // after the remedy, the load at each point of the policy's period is the same as before
+    // the remedy moves the phases with the window. Each phase then begins at the same place in the policy's period as before
     let early = [REPEATS, ("measure.warmup", "5us"), ("traffic.phases", "[{from: 15us, load: 0.3}]")];
     let words = [
         "write several times that length, such as `measure.warmup: 25000cycles`, and begin",

@@ -1,8 +1,8 @@
-//! Replies that wait for their turnaround do not count as queued, and their load does not count as missing.
+//! Tests of replies that a workload delays (turnaround). A delayed reply does not count as queued, and its load does not count as missing.
 //!
-//! The tests use two routers with a terminal each, and only the first terminal sends requests. A flit takes 2 routers of 1 cycle, 3 links
-//! of 20 and 1 cycle of ejection: 63 cycles. A terminal creates at most one request per cycle, and links carry one packet per cycle, so no
-//! packet ever waits for another. A reply is created when its request has arrived.
+//! The tests use two routers with a terminal each, and only the first terminal sends requests. A flit takes 63 cycles: 2 routers of 1
+//! cycle, 3 links of 20 cycles, and 1 cycle of ejection. A terminal creates at most one request per cycle, and links carry one packet per
+//! cycle, so no packet ever waits for another. A reply is created when its request has arrived.
 
 use serde_json::{Value, json};
 use weft_engine::spec::Execution;
@@ -69,7 +69,7 @@ fn a_window_before_the_first_replies_is_reported_and_is_no_saturation() {
     let text = pair(2000, "warmup: 500cycles, window: 1000cycles");
     let early = warning(&text).expect("500 <= 2,000");
     assert_eq!(early.path, "measure.warmup");
-    // the remedy is a warm-up that is two turnarounds longer
+    // the remedy is a warm-up that is longer by two turnarounds of 2,000 cycles
     let numbers = ["warmup_cycles", "turnaround_cycles", "enough_cycles"].map(|name| early.numbers[name]);
     assert_eq!(numbers, [500.0, 2000.0, 4500.0]);
     assert_eq!(early.help, "write `measure.warmup: 4500cycles` or more");
@@ -101,7 +101,7 @@ fn a_warm_up_that_ends_by_itself_waits_for_replies() {
     // observations of latency before cycle 7,000 contain no replies; the warm-up needs 12 observations of 500 cycles after that
     assert!(s["warmup_cycles"].as_u64().expect("cycles") >= 7000 + 12 * 500, "{}", s["warmup_cycles"]);
     assert_eq!(s["packet_latency_mean_cycles"], json!((ALONE + ALONE + 7300.0) / 2.0));
-    // a limit must be long enough for these observations; a limit that follows the remedy is
+    // the limit of a warm-up must be long enough for these observations. A limit that follows the remedy is long enough
     let error =
         tried(&pair(17_300, "warmup: auto, warmup_limit: 20000cycles"), &[]).expect_err("17,000 + 6,000 > 20,000");
     assert!(
@@ -133,7 +133,7 @@ fn a_drain_that_ends_before_the_last_replies_is_refused() {
     let jobs = "[{name: a, terminals: {range: [0, 1]}, pattern: uniform, load: 0.1, reply: {turnaround: 20000cycles}}]";
     let error = tried(&text, &[("traffic.loads", "[]"), ("traffic.jobs", jobs)]).expect_err("refused");
     assert!(error.starts_with("error: traffic.jobs.0.reply.turnaround: "), "{error}");
-    // the longest limit is 2^48 cycles, so the remedy cannot be a longer limit
+    // no drain limit can be longer than 2^48 cycles, so the remedy is a shorter turnaround instead of a longer limit
     let longest = [("traffic.reply.turnaround", "281474976710656cycles")];
     let error = tried(&text, &longest).expect_err("refused");
     assert!(error.contains("write a shorter turnaround, of less than 10000cycles"), "{error}");

@@ -22,7 +22,7 @@ fn point(sets: &[(&str, &str)]) -> Point {
     try_point(sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Path and text of each warning for the good scenario with these settings.
+/// Path and text of each warning for the scenario `SMALL` with these settings.
 fn warned(sets: &[(&str, &str)]) -> Vec<(String, String)> {
     point(sets)
         .warnings
@@ -69,7 +69,8 @@ fn a_fixed_warm_up_that_is_too_short_for_the_policy_is_reported() {
     let slow = ("power.policy", "{idle_timeout: {idle: 1us, transition: 5us}}");
     let warnings = warned(&[slow, ("routing", "minimal"), ("measure.warmup", "2us")]);
     assert!(warnings[0].0 == "measure.warmup" && warnings[0].1.contains("11000 cycles (11us)"), "{warnings:?}");
-    // if the load changes, the automatic warm-up is no remedy, and the phases must keep their place in the window
+    // if the load changes, the remedy is not an automatic warm-up. The remedy then also moves the phases, so that they keep their place
+    // in the window
     let phases = |from: &'static str| ("traffic.phases", from);
     let warnings = warned(&[TCEP, ("measure.warmup", "1us"), phases("[{from: 3us, load: 0.2}]")]);
     assert!(warnings[0].1.contains("`measure.warmup: 10000cycles`") && !warnings[0].1.contains("auto"), "{warnings:?}");
@@ -95,7 +96,7 @@ fn a_policy_that_never_decides_has_no_time_in_which_it_settles() {
 
 #[test]
 fn a_window_with_few_packets_is_reported() {
-    // 8 terminals at 0.1 flits per cycle create 16 packets in 20 cycles, and 30 packets in 37.5 cycles
+    // 8 terminals at 0.1 flits per cycle create 16 packets of one flit in 20 cycles. They need 37.5 cycles for the required 30 packets
     let short = [("measure.window", "20cycles")];
     check(&short, "measure.window", &["about 16.000 packets", "20 cycles (20ns)", "write 76cycles or more"]);
     let warning = json!(point(&short).warnings[0]);
@@ -111,7 +112,7 @@ fn a_window_with_few_packets_is_reported() {
 fn a_window_with_enough_packets_is_proposed_only_where_it_may_be_written() {
     // 8 * 1e-14 * 20,000 packets: twice the required 30 packets need 7.5e14 cycles, above the limit of 2^48
     let rare = |load| [("traffic.load", load)];
-    // compares ten digits: 1e-14 is not a binary fraction, and both numbers are rounded up
+    // the test compares ten digits of each number, because 1e-14 is not a binary fraction, and both numbers are rounded up
     let parts = ["loads that are at least 3750000000", " times as high", " 7500000000", " cycles, is longer than"];
     check(&rare("0.00000000000001"), "measure.window", &parts);
     assert_eq!(warned(&rare("0.000375")), [], "3.75e10 times 1e-14");
@@ -191,7 +192,7 @@ fn what_the_window_does_not_see_is_reported() {
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings[0].1.contains("the load before this phase ends at 2000 cycles (2us)"), "{warnings:?}");
     assert!(warnings[1].1.contains("10000 cycles (10us)"), "{warnings:?}");
-    // no warning if a phase begins with the window, because the user can intend another load in the warm-up
+    // a phase that begins with the window causes no warning: the user can intend another load in the warm-up
     assert_eq!(warned(&[phases("[{from: 10us, load: 0.2}]")]), []);
     let fault = [TCEP, ("measure.warmup", "10us"), ("faults", "[{link: [0, 1], at: 2us, until: 3us}]")];
     check(&fault, "faults.0.until", &["3000 cycles (3us)", "10000 cycles (10us)"]);
@@ -319,7 +320,8 @@ fn a_saturation_bit_that_no_queue_sets_is_a_hint_of_check_whose_remedy_ends_it()
         hints.map(|hint| (text(hint, "path"), text(hint, "what") + "; " + &text(hint, "help"))).collect()
     };
     let (coefficient, margin) = ("routing.dragonfly_pb.coefficient", "routing.dragonfly_pb.margin");
-    // with 2 global links the condition q > 2 x (q + 0) / 2 + 5 is never true, for any size of the buffer
+    // `dragonfly_pb` compares a queue q with the coefficient 2 times the mean of the queues, plus the margin 5. With 2 global links the
+    // condition q > 2 x (q + 0) / 2 + 5 is never true, for any size of the buffer
     let two = hints(2, &[]);
     assert_eq!((two.len(), two[0].0.as_str()), (1, coefficient), "{two:?}");
     assert!(
@@ -329,7 +331,7 @@ fn a_saturation_bit_that_no_queue_sets_is_a_hint_of_check_whose_remedy_ends_it()
     // `history_window` counts the flits of all 2 VCs
     let window = hints(2, &[("routing.dragonfly_pb.sensor", "history_window")]);
     assert!(window[0].1.contains("a full queue of 64 flits next to empty queues"), "{window:?}");
-    // the largest coefficient with an effect is 0.75 x 2 x (1 - 5/32) = 1.26
+    // the proposed coefficient is 0.75 of the largest one with an effect: 0.75 x 2 x (1 - 5/32) = 1.26
     assert!(two[0].1.contains("write `coefficient: 1.26` or less"), "{two:?}");
     for value in ["1.26", "1.25", "0"] {
         assert_eq!(hints(2, &[(coefficient, value)]), [], "{value}");
@@ -375,8 +377,8 @@ fn marks_that_begin_late_or_stay_rare_are_warned_of() {
     let facts = point(&[("congestion_control", control)]).imply().expect("a network")["congestion_control"].clone();
     let number = |value: &serde_json::Value| value.as_u64().expect("a whole number");
     let (port, most) = (&facts["port_memory"]["dim0"], &facts["most_queued"]);
-    // every flit is larger than 1 B, so every packet is marked. The longest queue comes from 3 links and 2 terminals of a router, and
-    // granted flits fill one more buffer
+    // every flit is larger than 1 B, so every packet is marked. The longest queue for an output comes from 3 links and 2 terminals of a
+    // router, and granted flits fill one more buffer
     assert_eq!((number(&facts["first_mark"]["flits"]), &port["mark_chance"]), (1, &json!(1.0)), "{facts}");
     assert_eq!(number(&most["flits"]), 6 * number(&port["flits"]), "{facts}");
     let flit = number(&port["bytes"]) / number(&port["flits"]);

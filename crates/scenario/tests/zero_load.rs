@@ -23,8 +23,8 @@ fn explained(point: &Point, from: u32, to: u32) -> f64 {
 
 #[test]
 fn a_worm_that_waits_for_each_credit_takes_its_round_trips() {
-    // The head takes 2 routers of 1 cycle, 3 links of 20 cycles and 1 cycle of ejection, 63 cycles in all. Each of the 63 other flits waits
-    // for the credit of the flit before it: 1 cycle in the router, 20 on the link, and 20 + 1 back
+    // The head takes 2 routers of 1 cycle, 3 links of 20 cycles and 1 cycle of ejection, 63 cycles in all. A packet has 63 further flits,
+    // and each waits for the credit of the previous flit. This takes 1 cycle in the router, 20 on the link, and 20 + 1 back
     let worm = point(
         "topology: {mesh: {widths: [2], terminals_per_router: 1}}\n\
          links: {default: {latency: 20cycles, vcs: 1, buffer: 1flit}}\nrouter: {flow_control: wormhole}\n\
@@ -40,8 +40,9 @@ fn a_worm_that_waits_for_each_credit_takes_its_round_trips() {
 
 #[test]
 fn a_worm_of_four_buffers_waits_three_times() {
-    // A path has 32 / 12 = 8 / 3 hops on average; its head takes (8/3 + 1) + 2 * 8/3 + 2 * 2 + 1 cycles. A buffer sends 4 flits per round
-    // trip of 1 + 2 + 2 + 1 = 6 cycles. The flits after the head take 15 cycles, and 3 times 2 more
+    // A path has 32 / 12 = 8 / 3 hops on average. The head takes (8/3 + 1) cycles in routers, 2 * 8/3 + 2 * 2 on links, and 1 for ejection.
+    // A buffer sends 4 flits per round trip of 1 + 2 + 2 + 1 = 6 cycles. The 15 flits after the head take 15 cycles, and wait 3 times for 2
+    // more cycles
     let worms = point(
         "topology: {mesh: {widths: [4, 4], terminals_per_router: 1}}\n\
          links: {default: {latency: 2cycles, vcs: 2, buffer: 4flits}}\nrouter: {flow_control: wormhole}\n\
@@ -70,7 +71,7 @@ impl Draws {
     }
 }
 
-/// Networks to draw from: topology, routing, two link classes, and number of terminals.
+/// The networks from which `lone` draws: topology, routing, two link classes, and number of terminals.
 const NETWORKS: &[(&str, &str, [&str; 2], u64)] = &[
     ("{mesh: {widths: [4, 3], terminals_per_router: 1}}", "dimension_order", ["dim0", "dim1"], 12),
     ("{torus: {widths: [5, 3], terminals_per_router: 1}}", "dimension_order", ["dim0", "dim1"], 15),
@@ -84,8 +85,8 @@ const NETWORKS: &[(&str, &str, [&str; 2], u64)] = &[
     ),
 ];
 
-/// Draws a scenario in which two terminals send one packet to each other. Returns the scenario and the numbers that identify the two
-/// terminals. The paths of the two packets have no channel in common.
+/// Draws a scenario in which two terminals send one packet to each other. Returns the scenario and the numbers of the two terminals. The
+/// paths of the two packets have no channel in common.
 fn lone(draws: &mut Draws) -> (String, u32, u32) {
     let (topology, routing, classes, terminals) = draws.pick(NETWORKS);
     let from = draws.below(terminals);
@@ -139,7 +140,7 @@ fn a_lone_packet_takes_what_is_said_of_it_on_any_network() {
         let (text, from, to) = lone(&mut draws);
         let point = match expand("a.yaml", &text, &[]) {
             Ok(mut points) => points.remove(0),
-            // such settings are refused, for example slow links after a switch with one allocation step per cycle
+            // some of the drawn settings are refused, for example slow links after a switch with one allocation step per cycle
             Err(_) => {
                 refused += 1;
                 continue;
@@ -218,7 +219,7 @@ fn a_bound_names_the_paths_to_which_it_belongs() {
     // the 7 packets from the last row all turn in its last column, so one channel carries 7 packets
     let (fixed, bound) = of("dimension_order");
     assert_eq!((fixed.as_str(), (bound - 1.0 / 7.0).abs() < 1e-9), ("fixed_paths", true), "{bound}");
-    // in each dimension 32 terminals, which is half, send across the middle: 16 in each direction over 8 links
+    // in each dimension 32 of 64 terminals send across the middle: 16 in each direction over 8 links
     let (best, bound) = of("minimal_adaptive");
     assert_eq!((best.as_str(), (bound - 0.5).abs() < 1e-9), ("best_choice", true), "{bound}");
 }

@@ -1,4 +1,5 @@
-//! A recording that only tests use: the longest packet that was delivered in each time span.
+//! A recording that only tests use. Its table has the length of the longest packet that was
+//! delivered in each time span.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! A registry with a recording for tests: no code in Weft knows it, except its file and its line here.
+//! A registry with a recording that only tests use. The recording needs only its file and its line in
+//! this registry.
 
 use weft_engine::recording::{Recording, RecordingModel, TableInfo};
 

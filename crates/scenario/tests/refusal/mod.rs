@@ -16,7 +16,8 @@ traffic:
   load: 0.3
 ";
 
-/// The error for the good scenario after these edits, each of which must match, and with `--set` arguments.
+/// The error for the scenario `GOOD` after these edits, and with `--set` arguments. The text that an edit
+/// replaces must be in the scenario.
 pub fn refused(edits: &[(&str, &str)], sets: &[(&str, &str)]) -> String {
     let mut text = GOOD.to_owned();
     for (from, to) in edits {
