@@ -95,7 +95,7 @@ impl Design {
         Value::Object(facts)
     }
 
-    /// The positions of the routers, as in [`network::places`].
+    /// The positions of the routers, as in `network::places`.
     pub fn places(&self) -> Value {
         Value::Object(network::places(&self.graph))
     }

@@ -18,8 +18,7 @@ use weft_programs::amounts::Bytes;
 use weft_units::{Bits, Cycles, Flits, Refusal, Time, gcd};
 
 const PATH: &str = "grain";
-/// Sections that the conversion skips. They have no times of events in the run: `cycle` and `flit` are units, and the bill has months and
-/// years.
+/// Keys that the conversion skips, because their values are no times in the run. The values of `cycle` and `flit` are set separately.
 const APART: [&str; 4] = ["cycle", "flit", "bill", "name"];
 
 /// The units to which a scenario with a grain is converted.

@@ -142,8 +142,7 @@ fn long_warmup(spec: &Spec) -> Option<Warning> {
 /// Hints about requests and replies on the same VCs. The hints give the reason why requests and replies never wait for each other in this
 /// run, and the cases in which they could.
 fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
-    // excludes jobs with `finite_buffers`: another check has proved that they cannot deadlock, or the user has allowed a run that can
-    // stall
+    // excludes jobs with `finite_buffers`: another check covers them, or the user has allowed a run that can stall
     let unproved = |job: &Job| job.workload.model().reply_flits().is_some() && !job.workload.model().keeps_requests();
     let shares = |job: &Job| unproved(job) && spec.vcs_are_shared(job);
     (implied.has_replies && spec.traffic.jobs.iter().any(shares)).then(|| {
