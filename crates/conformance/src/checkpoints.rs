@@ -57,11 +57,12 @@ pub fn assert_resumes(spec: &Spec, plain: &Outcome, checkpoints: &[Vec<u8>], wha
 }
 
 /// Checks that one block without shortcuts and three blocks with shortcuts give the same result. A run that stops and continues from a
-/// checkpoint must also give the same result.
-pub fn check_blocks(spec: &Spec, what: &str) {
+/// checkpoint must also give the same result. Returns the outcome.
+pub fn check_blocks(spec: &Spec, what: &str) -> Outcome {
     let (three, checkpoints) = run_keeping(spec, Execution::new(1, 3));
     assert_same(&run_as(spec, ONE.plain()), &three, what);
     assert_resumes(spec, &three, &checkpoints, what);
+    three
 }
 
 /// The whole content of a result as a text, to compare two results. A histogram stores its exact lowest and highest values in addition to

@@ -3,12 +3,12 @@
 //! (`engine/tests/conformance/faults.rs` tests policies with faults.)
 
 use super::{ONE, PolicyExample, as_written, assert_same, check_account, check_blocks};
-use super::{in_their_turns, in_turn, packets, phases, run, run_as};
-use weft_engine::Spec;
+use super::{in_their_turns, in_turn, packets, phases, rounds, run, run_as};
 use weft_engine::outcome::Ending;
 use weft_engine::power::{LinkState, Modes, PolicyConfig};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{LoadPhase, channel_ends};
+use weft_engine::{Outcome, Spec};
 
 /// Runs the conformance suite on one policy. `examples`: configurations of the policy; `placed`: these configurations with routings in
 /// networks.
@@ -24,34 +24,35 @@ pub fn check(name: &str, examples: &[PolicyConfig], placed: &[&PolicyExample]) {
             "no registered routing works with {what} on a small network: check the offers of the policy"
         );
     }
-    check_placed(placed);
-    check_states(name, placed);
-    check_settles(name, placed);
+    let silent = check_placed(placed);
+    check_states(name, placed, &silent);
+    check_settles(name, placed, &silent);
 }
 
-/// Runs the tests that every single example must pass.
+/// Runs the tests that every single example must pass. Returns the outcomes of the runs whose sources stop (see [`falling_silent`]).
 ///
 /// # Panics
 /// Panics if an example does not pass; the message names the fault.
-pub fn check_placed(placed: &[&PolicyExample]) {
-    let repeated: [Check; 2] = [check_blocks, check_idle];
+pub fn check_placed(placed: &[&PolicyExample]) -> Vec<Outcome> {
+    let takes_both = placed.len() < FEW || rounds(1) > 1;
+    let mut silent = Vec::new();
     for (turn, e) in in_their_turns(placed) {
         for &load in in_turn(turn, &LOADS) {
             let (spec, what) = (example(e, load), format!("{e} at {load}"));
-            check_accounts(&spec, &what);
-            check_delivers(&spec, &what);
-            // examples take these checks in turn, but each example takes both if the policy has few networks
-            let by_turns = in_turn(turn / LOADS.len(), &repeated);
-            let checks: Vec<&Check> = if placed.len() < FEW { repeated.iter().collect() } else { by_turns.collect() };
-            checks.into_iter().for_each(|check| check(&spec, &what));
+            let takes_blocks = (turn / LOADS.len()).is_multiple_of(2);
+            let out = if takes_both || takes_blocks { check_blocks(&spec, &what) } else { run(&spec) };
+            check_accounts(&spec, &out, &what);
+            if takes_both || !takes_blocks {
+                check_idle(&spec, &what);
+            }
+            silent.push(check_delivers(&spec, &what));
         }
     }
+    silent
 }
 
-type Check = fn(&Spec, &str);
-
-/// If a policy has fewer networks than this number, each network runs all checks. Otherwise `make test` distributes the repeated checks
-/// (several runs per network) over the policy's networks.
+/// If a policy has fewer networks than this number, each network runs all checks. Otherwise, in `make test`, each network runs one of the
+/// two checks that need several runs: `check_blocks` or `check_idle`.
 const FEW: usize = 6;
 
 /// The spec of an example, with packets of 5 flits and the load `load` during the whole window.
@@ -71,10 +72,9 @@ fn example(e: &PolicyExample, load: f64) -> Spec {
 /// in turn.
 const LOADS: [f64; 3] = [0.01, 0.2, 1.0];
 
-/// Checks the account of every channel in the result of the spec.
-fn check_accounts(spec: &Spec, what: &str) {
-    let out = run(spec);
-    check_account(spec, &out);
+/// Checks the account of every channel in the outcome of the spec.
+fn check_accounts(spec: &Spec, out: &Outcome, what: &str) {
+    check_account(spec, out);
     // a bundle of one channel sleeps while the channel is off, and the bundle of all channels sleeps no longer than any channel
     let off: Vec<u64> = out.channels.iter().map(|channel| channel.cycles[LinkState::Off]).collect();
     assert_eq!(out.asleep[..off.len()], off, "{what}");
@@ -93,13 +93,14 @@ fn falling_silent(mut spec: Spec) -> Spec {
 }
 
 /// Checks that all packets have arrived some time after the sources stop.
-fn check_delivers(spec: &Spec, what: &str) {
+fn check_delivers(spec: &Spec, what: &str) -> Outcome {
     let spec = falling_silent(spec.clone());
     let out = run(&spec);
     assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
     assert!(out.sums.packets > 0, "{what}");
     assert_eq!((out.sums.flits, out.accepted_flits), (out.offered_flits, out.offered_flits), "{what}");
     check_account(&spec, &out);
+    out
 }
 
 /// Checks that skipping idle cycles does not change results: bursts with pauses are compared with the cycle loop without shortcuts.
@@ -112,26 +113,32 @@ fn check_idle(spec: &Spec, what: &str) {
     assert_same(&run(&spec), &run_as(&spec, ONE.plain()), what);
 }
 
-/// Checks that channels reach every state that the policy declares. (`check_account` checks that channels enter no other states.)
-fn check_states(name: &str, placed: &[&PolicyExample]) {
+/// Checks that channels reach every state that the policy declares. (`check_account` checks that channels enter no other states.) Examples
+/// run at further loads until the channels have reached all states. `outs`: outcomes of earlier runs.
+fn check_states(name: &str, placed: &[&PolicyExample], outs: &[Outcome]) {
     let modes = Modes::default();
     let states = |policy: &PolicyConfig| policy.states(&modes).expect("modes of every run");
     let mut missing: Vec<LinkState> = placed.iter().flat_map(|e| states(&e.policy)).collect();
+    let drop_reached = |missing: &mut Vec<LinkState>, out: &Outcome| {
+        missing.retain(|&state| out.channels.iter().all(|c| c.cycles[state] == 0));
+    };
+    outs.iter().for_each(|out| drop_reached(&mut missing, out));
     for (e, load) in placed.iter().flat_map(|e| [(e, 0.2), (e, 1.0)]) {
         if states(&e.policy).iter().any(|state| missing.contains(state)) {
-            let out = run(&falling_silent(example(e, load)));
-            missing.retain(|&state| out.channels.iter().all(|c| c.cycles[state] == 0));
+            drop_reached(&mut missing, &run(&falling_silent(example(e, load))));
         }
     }
     assert!(missing.is_empty(), "in no example of the policy {name} does a channel reach the states {missing:?}");
 }
 
 /// Checks that a policy has a settling period, for which `warmup: auto` waits, if and only if it switches links. (The examples of a
-/// timetable repeat periodically.)
-fn check_settles(name: &str, placed: &[&PolicyExample]) {
+/// timetable repeat periodically.) If a policy with a settling period has switched no link in the earlier runs `outs`, its examples run
+/// at further loads.
+fn check_settles(name: &str, placed: &[&PolicyExample], outs: &[Outcome]) {
     let mut specs = placed.iter().flat_map(|e| [0.2, 1.0].map(|load| falling_silent(example(e, load))));
     let settles = |spec: &Spec| spec.policy.settling_period(&spec.graph, &spec.modes, spec.cycle_fs).expect("sound");
     let first = settles(&specs.next().expect("an example"));
-    let switches = specs.any(|spec| run(&spec).channels.iter().any(|c| c.transitions > 0));
+    let has_switched = |out: &Outcome| out.channels.iter().any(|c| c.transitions > 0);
+    let switches = outs.iter().any(has_switched) || first.is_some() && specs.any(|spec| has_switched(&run(&spec)));
     assert_eq!(first.is_some(), switches, "{name} has the settling period {first:?}, but switches links: {switches}");
 }
