@@ -284,7 +284,7 @@ pub struct ControlArrival {
 /// A recorder: the part of a recording that receives the events of one block of routers. By default the methods of a recorder do nothing.
 /// The table that a recording makes from all its parts must not depend on the division of routers into blocks. For example, the parts can
 /// store integers, which the recording adds up, or events, which it sorts.
-#[allow(unused_variables, reason = "the names say what a recorder is told")]
+#[allow(unused_variables, reason = "the names describe the data that a recorder receives")]
 pub trait Recorder: Kept + Any + Debug + Send {
     /// Called when a channel changes its power state, by the policy or by a fault.
     fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {}

@@ -47,7 +47,7 @@ struct Options {
     /// Recordings of the runs: compare with `asleep`
     #[arg(long, value_name = "WHAT", value_enum, default_value = "nothing")]
     record: sample::Record,
-    /// Without the shortcuts of the loop
+    /// Run the cycle loop without its shortcuts
     #[arg(long)]
     plain: bool,
     /// Do not count instructions (slow, needs valgrind)
@@ -56,7 +56,7 @@ struct Options {
     /// A BookSim binary to run in between, on the same core, for the cases that it knows
     #[arg(long, value_name = "PATH")]
     booksim: Option<PathBuf>,
-    /// Predict the speed-up on so many threads, such as 2,16,64, and measure it where there are enough cores
+    /// Predict the speed-up with these numbers of threads, such as 2,16,64, and measure it where there are enough cores
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
     predict: Vec<NonZeroUsize>,
     /// Run this very case here, once, and print one sample

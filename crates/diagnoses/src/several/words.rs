@@ -12,7 +12,7 @@ const OTHERS: &str = "the network may not carry other loads (see the warning)";
 // If a policy switches off links because they receive no flits, these links wake for a waiting packet. Links that are off for another
 // reason may stay off.
 const WAITING: &str = "packets wait for links that are not on, and block the packets behind them; the next links therefore get no flits \
-                       and go to sleep, too";
+                       and also go to sleep";
 const CLOSED: &str = "links that are not on accept no new packets";
 
 pub(super) const LOADS_DIFFER: &str = "of unequal work (accepted loads differ)";

@@ -6,7 +6,7 @@
 //! The shortcut applies if the routing compares only credits (`Needs::compares_credits_of`), and no links form trunks. The routing returns
 //! the candidates once per head, as a mask of output ports. `choose.rs` compares them.
 //!
-//! # What it hands back, and when it is settled
+//! # State after the shortcut
 //!
 //! Nothing has to be settled, because the cycle loop always makes the choice that the routing would make. Debug builds also call the
 //! routing and compare the two choices.

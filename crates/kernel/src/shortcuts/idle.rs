@@ -8,7 +8,7 @@
 //! agent declares that the end of the timer changes nothing (`Agents::rests`). A source or timer that is due later than its calendar wheel
 //! reaches does not limit the skip. Therefore an idle network skips any number of cycles at once (`engine/src/network/idle.rs`).
 //!
-//! # What it hands back, and when it is settled
+//! # State after the shortcut
 //!
 //! The result is the state that the plain loop would have after the skipped cycles, so no records need an update. If routers post numbers
 //! on the board, the last cycles before an event are not skipped. In these cycles routers post, so that the board equals that of the plain

@@ -10,7 +10,7 @@
 //! The shortcut applies if `profile.rs` allows it: no model is notified of flits, and the next events depend only on the compared state.
 //! Agents may wait for timers. Channels may have limited rates if no change of a rate is pending.
 //!
-//! # What it hands back, and when it is settled
+//! # State after the shortcut
 //!
 //! The result is the state that the plain loop would have after the skipped periods, including all counts. No records need an update. The
 //! skipped time ends before the next cycle in which a timer of an agent ends. If the agents change only timers in that cycle, the flow

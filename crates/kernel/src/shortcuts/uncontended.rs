@@ -13,7 +13,7 @@
 //! flits for outputs with a limited rate (`pace.rs`). The allocator also handles outputs that a policy has closed. When a head requests a
 //! closed output, the agents must find the same counts as without this shortcut.
 //!
-//! # What it hands back, and when it is settled
+//! # State after the shortcut
 //!
 //! No records need an update: each flit that bypasses the allocator leaves the same state as with the allocator.
 

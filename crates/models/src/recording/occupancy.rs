@@ -44,7 +44,7 @@ pub struct Occupancy {
 impl Recording for Occupancy {
     const TABLE: TableInfo = TableInfo {
         meaning: "flits that wait in each input port of the routers over time",
-        rows: "A row per sample and input port. It covers the whole run, warm-up included.",
+        rows: "A row per sample and input port. The table covers the whole run, warm-up included.",
         bounded: false,
         in_summary: false,
         columns: || {

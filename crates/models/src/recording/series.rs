@@ -52,7 +52,7 @@ pub enum SeriesOf {
 impl Recording for Series {
     const TABLE: TableInfo = TableInfo {
         meaning: "flits and link states of a point over time",
-        rows: "A row per sample and link class, or per channel with `measure.series.of: channel`. It covers the whole \
+        rows: "A row per sample and link class, or per channel with `measure.series.of: channel`. The table covers the whole \
                run, warm-up included.",
         bounded: false,
         in_summary: false,

@@ -89,12 +89,7 @@ impl Generates for Nekbone {
         let arithmetic = vec![
             Line::new("iterations", iterations.into(), "", "of conjugate gradients"),
             Line::new("face", self.halo([1, 0, 0]) as f64, "B", "8 B x (elements x order + 1)^2"),
-            Line::new(
-                "bytes of an iteration",
-                per_iteration as f64,
-                "B",
-                "messages of all ranks, without the all-reduces",
-            ),
+            Line::new("bytes of an iteration", per_iteration as f64, "B", "messages and all-reduces of all ranks"),
             Line::new(
                 "computation of an iteration",
                 compute as f64 * 1e-9,

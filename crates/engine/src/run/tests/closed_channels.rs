@@ -88,8 +88,8 @@ impl Agents for Closers {
         assert!(drained.is_sorted());
         for o in drained.iter().map(|&o| o as usize) {
             let channel = &mut self.channels[o];
-            let closed = channel.closed.expect("an open channel is not told of");
-            assert!(!channel.drained && !channels.is_held(o), "told once, when it has drained");
+            let closed = channel.closed.expect("only closed channels are reported");
+            assert!(!channel.drained && !channels.is_held(o), "reported once, after it has drained");
             let since = channels.flits(o) - channel.flits;
             assert!(since <= 6 * 5, "{since} flits");
             (channel.drained, channel.flits) = (true, channels.flits(o));

@@ -193,7 +193,7 @@ impl Outbox {
 
     /// Stores a message and returns its new number. Numbers of messages in flight are not used again.
     pub fn add(&mut self, message: Message) -> u32 {
-        assert!(self.count < NUMBERS as usize, "a node has 16 million messages in flight, its largest possible number");
+        assert!(self.count < NUMBERS as usize, "a node has 16 million messages in flight, which is the limit");
         let mut number = self.next;
         while self.get(number).is_some() {
             number = (number + 1) % NUMBERS;
