@@ -82,7 +82,7 @@ _HOME = {
     "pattern": "weft.scenario.python_models",
     "routing": "weft.scenario.python_models",
 }
-# Maps old names to the new ones. The old names still work for one minor version.
+# Maps old names of public functions to their new names. The old names still work for one minor version.
 _RENAMED = {"open": "open_results"}
 
 

@@ -62,7 +62,7 @@ class WeftError(Exception):
 
     @classmethod
     def saying(cls, what: str, help: str, path: str = "") -> Self:
-        """An error that names no place in a file, in the format of the engine's errors."""
+        """Make an error in the format of the engine's errors, but without a place in a file."""
         place = f"{path}: " if path else ""
         return cls(f"error: {place}{what}\n  = help: {help}", path, what=what, help=help)
 
@@ -76,7 +76,7 @@ class ScenarioError(WeftError):
 
 
 class ResultsError(WeftError):
-    """Raised if a folder does not hold the results of a sweep, or not the requested ones."""
+    """Raised if a folder does not hold the results of a sweep, or lacks the requested results."""
 
 
 class PeerError(WeftError):
@@ -93,11 +93,11 @@ class StuckError(ProgramError):
     Attributes
     ----------
     stuck : dict
-        ``stuck_ranks``, the number of ranks that wait forever, and ``waiting``, a list with entries for the first of
-        them. An entry has ``rank``, ``finished`` (number of its finished operations) and ``of`` (number of all its
-        operations). The list ``receives`` of an entry has the receives without a message (``operation``, ``source``,
-        ``tag``; ``None``: any source or tag). The list ``messages`` of an entry has the messages without a receive
-        (``source``, ``tag``, ``bytes``).
+        ``stuck_ranks``, the number of ranks that wait forever, and ``waiting``, a list with one entry for each of the
+        first eight of these ranks. An entry has ``rank``, ``finished`` (number of finished operations of the rank) and
+        ``of`` (number of all operations of the rank). The list ``receives`` of an entry has the receives without a
+        message (``operation``, ``source``, ``tag``; ``None``: any source or tag). The list ``messages`` of an entry
+        has the messages without a receive (``source``, ``tag``, ``bytes``).
     """
 
     stuck: dict[str, Any]
@@ -106,7 +106,7 @@ class StuckError(ProgramError):
     def of(cls, what: str, help: str, stuck: dict[str, Any], place: str = "the program") -> Self:
         """The error for a program with ranks that wait forever.
 
-        The error has the waiting ranks as a string and as data.
+        The message names the waiting ranks, and the attribute `stuck` has them as data.
         """
         found = cls.saying(what, help, place)
         found.stuck = stuck
@@ -140,7 +140,7 @@ def _has_no_disk(folder: Path) -> bool:
 
     No permission allows users to create files in such a folder.
     """
-    with suppress(OSError, AttributeError):  # some systems cannot tell this
+    with suppress(OSError, AttributeError):  # some systems do not have this call
         return os.statvfs(folder).f_blocks == 0
     return False
 

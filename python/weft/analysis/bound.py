@@ -99,14 +99,14 @@ def consolidated(load: float, routers: int, terminals_per_router: int, high_wate
 
 
 def over_load(loads: Sequence[float], routers: int, terminals: int) -> pl.DataFrame:
-    """Lower bounds on active links for several loads, under uniform traffic and under traffic without minimal paths.
+    """Lower bounds on active links for several loads, under uniform traffic and under traffic that takes only detours.
 
     Returns
     -------
     polars.DataFrame
         ``load`` [flits/terminal/cycle], ``active_share`` and ``active_links`` for uniform traffic,
-        ``non_minimal_share`` and ``non_minimal_links`` for traffic without any minimal path. A value is null if even
-        all links cannot carry the load.
+        ``non_minimal_share`` and ``non_minimal_links`` for traffic of which every flit takes two hops. A value is null
+        if even all links cannot carry the load.
     """
     rows = []
     for load in loads:

@@ -4,10 +4,9 @@ Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (IS
 each a share of its bandwidth. The channel is billed at the lowest rate that is at least its utilisation in the run. The
 bill assumes that the utilisation is known in advance, and that a change of rate costs nothing. The rates 1/4, 1/2 and 1
 have the relative powers P(r) = 0.54, 0.69 and 1. The relative powers lie on a straight line from full power at the full
-rate to 42 % at 1/16 of it. Abts et al. give 42 % for the slowest InfiniBand mode. The TCEP paper prints no powers. The
-energy of a channel is P(r) times its energy at the full rate. Therefore static and dynamic energy shrink by the same
-factor. To scale dynamic energy as well favours rate scaling over TCEP, because each flit then costs less at a lower
-rate.
+rate to 42 % at 1/16 of this rate. Abts et al. give 42 % for the slowest InfiniBand mode. The TCEP paper prints no
+powers. The energy of a channel is P(r) times its energy at the full rate. Therefore static and dynamic energy shrink by
+the same factor. This favours rate scaling over TCEP, because each flit costs less at a lower rate.
 
 Parameters: the rates (shares of the full rate) and their relative powers. Guarantees: if the full rate is the only one,
 the bill equals the bill of the run. Not modelled: time and energy of a rate change, the latency of slower links, and

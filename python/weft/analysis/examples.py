@@ -77,7 +77,7 @@ def indirect_links() -> Active:
 
 
 def indirect_request(active: Active, source: int, target: int) -> int:
-    """Number of the router that `source` asks to activate a link to the target of a flow (section IV-B).
+    """Number of the router from which `source` requests a link to the target of a flow (section IV-B).
 
     The router is the lowest-numbered one over which the flow has no two-hop path yet.
 

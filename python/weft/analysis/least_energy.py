@@ -1,6 +1,6 @@
 """Finds the power policy with the least energy to solution among the policies that lengthen a run only a little.
 
-Source: our own method for choosing the thresholds of a policy for a workload. A policy qualifies if its programs take
+Source: our own method to choose the thresholds of a policy for a workload. A policy qualifies if its programs take
 at most a given share more time than programs on links that are always on. Run times and energies are means over seeds.
 The result is the policy with the least energy among the qualifying ones. The energy of each policy is compared with a
 floor: the energy of the always-on run if only one member of each trunk cost static energy. The floor assumes that

@@ -22,7 +22,7 @@ _PAPER = re.compile(r'(?P<authors>[^";:()]+?), "(?P<title>[^"]+)"(?:,? (?P<venue
 # Pattern of the text before the first author of a paper: the end of the sentence that introduces the paper.
 _LEAD = re.compile(r"^.*(?:[a-z)]\.|\bof|\bby|\bon|\bas|\bin) (?=[A-Z])", re.DOTALL)
 _YEAR = re.compile(r"(\d{4})|'(\d{2})")
-# Families whose models are not part of the simulated network.
+# Family of the recordings, which are not part of the simulated network.
 _RECORDINGS = "measure"
 # Prices are not models, but they are cited like models. The sources of prices are in the header of
 # `crates/scenario/src/prices.rs`, and in the catalogue.
@@ -91,7 +91,7 @@ def weft(version: str, commit: str) -> Entry:
 
 
 def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
-    """The publications on which some models are based, each once, in the order of the models.
+    """The publications on which the models in `used` are based, each once, in the order of the models.
 
     Parameters
     ----------

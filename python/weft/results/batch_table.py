@@ -33,9 +33,9 @@ def have_no_load(summaries: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def lines(results: ResultSet) -> list[str]:
-    """Lines with a row per combination of swept values, over all seeds: the completion time.
+    """Lines of a table of completion times, with a row per combination of swept values.
 
-    With several seeds, the row also has the confidence interval of the mean.
+    A row has the mean over all seeds and, with several seeds, the confidence interval of the mean.
     """
     paths = [path for path in results.coordinates if path != SEED and results.frame[path].n_unique() > 1]
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}

@@ -20,7 +20,7 @@ def example(results: ResultSet) -> str:
     The price in the section is only an example.
     """
     parts = [list(_parts(summary)) for summary in results.summaries]
-    # best are loads at which all series are sound; a part that few series have excludes the other series from the bill
+    # the example names loads at which all series are sound: a series that lacks a part of the profile gets no bill
     counts = Counter(part for each in parts for part in each)
     most = max(counts.values(), default=0)
     known = [part for part, count in counts.items() if count == most]
@@ -30,7 +30,7 @@ def example(results: ResultSet) -> str:
 
 
 def remedy(results: ResultSet) -> str:
-    """Text on the keys that give results without a bill one, and on the place of the keys in the scenario."""
+    """Text that says how the user adds a bill to these results: the keys, and the file in which to write them."""
     return (
         f"write a file, such as contract.yaml, with the line `{example(results)}`, and name it with"
         " --bill contract.yaml; or write that line into the scenario and run it again (finished points stay)"

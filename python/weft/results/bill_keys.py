@@ -37,7 +37,7 @@ class Part:
     load : float or None
         Load, as set by ``traffic.load`` [flits/terminal/cycle].
     phase : int or None
-        Number of a phase, if the profile names phases instead of loads.
+        Number of a phase, counted from 1, if the profile names phases instead of loads.
     """
 
     path: str

@@ -121,7 +121,7 @@ def _over_the_profile(
 ) -> tuple[list[str], list[list[str]]]:
     """Heading and rows of a table with a column per part of the profile.
 
-    A dash replaces a part of the profile that has no bill.
+    A dash replaces a part of the profile for which the power could not be billed.
     """
     bill = yearly.bill
     hours = PERIODS[bill.period]

@@ -62,7 +62,7 @@ class Reading:
     delivered : float
         Accepted load [flits/terminal/cycle].
     packets : int
-        Number of packets in the window, of the run with the fewest packets.
+        Number of packets in the window of the run with the fewest packets.
     runs : tuple
         Summaries of the runs, one per seed.
     dropped_share : float
@@ -232,7 +232,7 @@ class Series:
         phases: dict[int, Summary] = {each["phase"]: each for each in equal_work.phases(run)}
         check_phase(number, len(phases or [1]))
         phase = phases[number]
-        # flaws of the whole run come first, and the error says that they concern the whole run
+        # if the worst flaw of the phase is also a flaw of the whole run, the error names the point and not the phase
         worst, of_run = next(iter(_refused(phase)), None), _refused(run)
         if phase.get(q.ACCEPTED.column) is None and worst in (None, soundness.EMPTY):
             begin = phase.get("start_cycle")
@@ -244,7 +244,7 @@ class Series:
 
 
 def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
-    """The series of all points, in the order of the sweep; points without results are in them with the reason.
+    """The series of all points, in the order of the sweep. `lost` of a series has its points without results.
 
     If a profile names phases, points with different loads belong to different series.
     """

@@ -57,7 +57,7 @@ class Chosen:
     def named(cls, text: str, opened: Callable[[str], ResultSet]) -> Chosen:
         """Selects the points that a string names: a folder, or ``folder:path=value,...``.
 
-        The last part of a path is enough to name it.
+        The last part of a path, such as ``load`` of ``traffic.load``, is enough to name the path.
 
         Raises
         ------
@@ -142,7 +142,7 @@ def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
 def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> list[list[int]]:
     """The points of each set that the user requests; a negative number counts from the last point.
 
-    The name of a model selects all its variants, unless one of them is the model without parameters.
+    The name of a model selects all variants of the model, or only the variant without parameters if there is one.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def _known(side: Chosen, row: int, path: str) -> Any:
 
 
 def names(sets: Sequence[ResultSet], *, brief: bool = False) -> list[str]:
-    """Names that distinguish sets of results: their titles or names or, if these are equal, their folders.
+    """Names that distinguish sets of results: titles (names if `brief` is true) or, if some are equal, folders.
 
     Raises
     ------

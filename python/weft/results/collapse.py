@@ -1,4 +1,4 @@
-"""Diagnoses points that carry too little load because the power policy keeps links dark.
+"""Diagnoses collapsed points: they carry too little load because the power policy keeps links dark.
 
 The engine judges the points and writes the sentences.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _POLICY = "power.policy"
-# Name of the parameter of a policy with the time without flits after which a link goes off.
+# Name of a parameter of policies: the time without flits after which a link goes off.
 _IDLE_TIME = "idle"
 
 

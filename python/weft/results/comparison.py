@@ -278,7 +278,7 @@ def ending(summaries: Iterable[dict[str, Any]]) -> str:
 
 
 def _keys(a: Chosen, b: Chosen) -> list[str]:
-    """Coordinates by which points are paired: those with common values, except the seed and chosen coordinates."""
+    """Coordinates by which points are paired: those with common values, except the seed and `fixed` ones."""
     paths = dict.fromkeys([*a.results.coordinates, *b.results.coordinates])
     return [
         path

@@ -22,9 +22,9 @@ _SAYS = {
     "state": ("link {from_router}-{about_router} is not active", "link {from_router}-{about_router} is active"),
     "fault": ("link {from_router}-{about_router} has returned", "link {from_router}-{about_router} has failed"),
 }
-# From this value on, the `value_flits` of a request is not a number of flits but a rank above all such numbers. This
-# value requests a link of a star, or a link of a router that works again after a fault. The next value requests a link
-# without which packets have no path.
+# From this value on, the `value_flits` of a request is not a number of flits but a rank above all such numbers.
+# `FIRST_RANK` requests a link of a star, or a link of a router that works again after a fault. `FIRST_RANK` + 1
+# requests a link without which packets have no path.
 FIRST_RANK = 2**32 - 2
 
 

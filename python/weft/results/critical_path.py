@@ -2,9 +2,9 @@
 
 The path leads from the last finish of a rank back through waits to the start of the program.
 
-A waiting rank continues when a transfer ends. At such a point the path continues at the origin of that transfer. The
-origin is usually the sender. For a rendezvous transfer, the origin can be the rank whose receive allowed the transfer
-to begin. Therefore the steps of the path follow each other without gaps, and the sum of their lengths is the run time.
+A waiting rank continues when a transfer ends. From such a moment, the path leads back to the origin of the transfer.
+The origin is usually the sender. For a rendezvous transfer, the origin can be the rank whose receive allowed the
+transfer to begin. Therefore the steps follow each other without gaps, and the sum of their lengths is the run time.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _Rank:
         self._ends = [row["to_cycle"] for row in rows]
 
     def before(self, cycle: int) -> tuple[dict[str, Any] | None, bool]:
-        """The span of the rank just before a cycle, and whether its state, or the wait for a transfer, continues."""
+        """The span of the rank just before a cycle, and whether the span, or its wait for a transfer, continues."""
         place = bisect_left(self._ends, cycle)
         if place == len(self.rows) or self.rows[place]["from_cycle"] >= cycle:
             return None, False
@@ -201,7 +201,7 @@ def flaw(summary: Mapping[str, Any], states: pl.DataFrame) -> tuple[str, str] | 
 def _unended(summary: Mapping[str, Any], explain: str) -> tuple[str, str] | None:
     """The reason why a program did not end, and a remedy; `None` if all programs ended.
 
-    `explain` is the command that says what waits in a stalled run.
+    `explain` is the command that prints the reasons why a run stalled.
     """
     if all(job.get("run_time_cycles", 0) is not None for job in summary["jobs"]):
         return None

@@ -55,7 +55,7 @@ class Curve:
         as a string; null if the load does not change. ``flaw`` is the worst flaw of the point
         (`weft.results.soundness`); empty for a sound point. All other columns are numbers of the summary, as means over
         seeds. A number is null if no run measured it. If links fail, the cost of links that are always on is also null.
-        Columns with the same names plus ``_runs`` have the number of each run.
+        A column with the same name plus ``_runs`` has the list of the values of the single runs.
     """
 
     label: str
@@ -92,7 +92,7 @@ class Panel:
 
     @property
     def end(self) -> float:
-        """The highest offered load of the panel, or 1 without loads, so that the axis has a length."""
+        """The highest offered load of the panel; 1 if that load is 0, because the axis needs a length."""
         return max(float(load) for curve in self.curves for load in curve.frame[q.OFFERED.column]) or 1.0
 
 
@@ -201,7 +201,7 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
         pl.Series("flaw_rank", [flaw.rank if flaw else SOUND for flaw in found]),
         (pl.col(q.ENDING.column) == q.STALLED).alias("stalled"),
-        # failed links cost energy in the always-on reference but not in the run, which is not a saving
+        # null if links fail: they cost energy in the always-on reference but not in the run, and that is no saving
         *(pl.when(~failing).then(pl.col(column)).alias(column) for column in always_on),
     )
     # null, because the packets that a cut-off run did not deliver would have the longest latencies

@@ -108,7 +108,7 @@ class Database:
                 yield key if len(self._sets) > 1 else None, point, summary
 
     def rows(self, sql: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-        """Runs a query: the names of its columns, and its rows.
+        """Runs a query, and returns the names of the columns and the rows of its answer.
 
         Raises
         ------

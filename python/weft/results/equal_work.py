@@ -1,4 +1,4 @@
-"""Computes the power of a network if it delivered the same load as another one, and the random part of a difference.
+"""Compares the power of two runs as if they had delivered the same load, and computes the random part of a difference.
 
 Two runs of the same traffic deliver slightly different loads by chance, and the energy of flits grows with the load.
 Therefore the power of a reference is scaled to the work of the compared point: its static part is constant, and the
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Key for the static power of a run [W] in each of its phases, because phases do not measure it.
+# Key that stores the static power of a run [W] also in each phase of the run, because phases do not measure it.
 _STATIC = "static_power_w"
 # Key for the runs over which a mean was computed.
 _RUNS = "runs"
@@ -71,7 +71,7 @@ def _verdicts(sides: Iterable[Summary]) -> list[_engine.Verdict]:
 
 
 def obstacles(measured: Summary, reference: Summary) -> list[tuple[str, str]]:
-    """Reasons why two points cannot be compared by power and latency, each as code and predicate; empty if they can."""
+    """Reasons why two points cannot be compared by power and latency, each as code and text; empty if they can."""
 
     def side(of: Summary) -> tuple[_engine.Verdict, list[_engine.Verdict], bool]:
         known = of.get(q.LATENCY.column) is not None and of.get("links_on_mean") is not None
@@ -100,7 +100,10 @@ def other_windows(pairs: Iterable[tuple[Summary, Summary]]) -> list[dict[str, An
 
 
 def not_compared(code: str, pairs: Sequence[tuple[Summary, Summary]], of: int) -> dict[str, Any] | None:
-    """The diagnosis of pairs that cannot be compared for the reason `code`; ``None`` if it is a flaw of a point."""
+    """The diagnosis of `pairs`, out of `of` pairs, that cannot be compared for the reason `code`.
+
+    The result is ``None`` if the reason is a flaw of a single point.
+    """
     return _engine.not_compared(code, len(pairs), of, _verdicts(side for pair in pairs for side in pair))
 
 

@@ -18,7 +18,7 @@ _LOAD = "traffic.load"
 
 
 def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
-    """One diagnosis for each network with such a pair of loads.
+    """A diagnosis for each network with a saturated load below a load that is not saturated.
 
     The key ``points`` of a diagnosis has the saturated point and the point at the higher load.
     """

@@ -91,7 +91,7 @@ def too_early(results: ResultSet) -> list[str]:
 
 
 def to_settle(results: ResultSet) -> list[str]:
-    """Notes with settings with which unsettled points settle.
+    """Notes that name settings with which unsettled points would settle.
 
     Points with a fixed warm-up are left out, because the engine warns about them before the run.
     """
@@ -104,7 +104,10 @@ def unjudged(results: ResultSet) -> list[str]:
 
 
 def behind(results: ResultSet) -> list[str]:
-    """Notes on points that accepted less than the offered load before they had settled, with settings to decide."""
+    """Notes on points that accepted less than the offered load before they had settled.
+
+    The notes name settings with which Weft can decide if the network carries the load.
+    """
     return _of(results, "behind")
 
 
@@ -165,7 +168,7 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     packets, points = sum(counts), len(counts)
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
-    # enough digits that a small loss is not rounded to zero
+    # enough digits that a small loss is not rounded to 100 % delivered
     digits = next(digits for digits in range(3, 18) if float(f"{delivered:.{digits}g}") < 100)
     share = f"{delivered:.{digits}g} % were delivered{' at the worst point' if points > 1 else ''}"
     return [f"{lost} at {where} (a link or router had failed): {share}; latencies include only delivered packets"]
@@ -185,7 +188,7 @@ def faults(results: ResultSet) -> list[str]:
 
 
 def unlisted(results: ResultSet) -> list[str]:
-    """A line on points in the folder that the sweep no longer has, and on what happens to them.
+    """A line on points that are stored in the folder but are no longer part of the sweep.
 
     The result is empty if the folder has no such points.
     """

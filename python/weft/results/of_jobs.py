@@ -44,7 +44,7 @@ def are_batches(summary: Summary) -> bool:
 
 
 def signs(summary: Summary) -> list[str]:
-    """For each job, the word that replaces a latency without a limit, or the mark after numbers.
+    """For each job, the word that replaces a latency that grows without limit, or the mark after the job's numbers.
 
     The string is empty for a sound job.
     """

@@ -24,7 +24,10 @@ def of(summary: Summary) -> Sequence[Mapping[str, Any]]:
 
 
 def signs(summary: Summary) -> list[str]:
-    """For each class, the word that replaces a latency without a limit, or the mark after numbers; empty if sound."""
+    """For each class, the word that replaces a latency that grows without limit, or the mark after its numbers.
+
+    The string is empty for a sound class.
+    """
     return [found or "" for found in _of_jobs(summary, of_jobs.signs(summary))]
 
 

@@ -100,7 +100,7 @@ def unequal(results: ResultSet) -> list[str]:
 
 
 def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
-    """The diagnoses of the comparisons of `lines`, each with the indices of the compared points as ``points``."""
+    """The diagnoses of `unequal` as data, each with the indices of the compared points as ``points``."""
     return [each for _, each in _unequal(results)]
 
 

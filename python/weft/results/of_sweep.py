@@ -21,7 +21,7 @@ TABLES = {
 }
 # Name of the file in which a search for saturation stores its table, in the folder of its results.
 FILE = "saturation.csv"
-# Reasons why the loads of a curve are further apart than the tolerance of the search.
+# Reason why the two loads between which a curve saturates are further apart than the tolerance of the search.
 WIDER = "wider than the tolerance: runs at the loads between had not settled, so these loads do not count as carried"
 
 

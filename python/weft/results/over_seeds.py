@@ -95,7 +95,7 @@ def together(group: Sequence[Record], column: str) -> Any:
 def frame(head: Sequence[str], records: Sequence[Record], coordinates: Sequence[str]) -> pl.DataFrame:
     """Table with a row per group of runs, and with the number of runs in the group.
 
-    After a column of numbers that differ between runs, there is a column with the half width.
+    After a column of numbers that differ between runs, there is a column with half of the 95 % confidence interval.
     """
     parts = groups(records, coordinates)
     keys = {*_PARTS, *coordinates}

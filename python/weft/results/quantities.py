@@ -73,7 +73,7 @@ PERCENTILES = {
     for name, key in {"50": "50", "90": "90", "95": "95", "99": "99", "99.9": "99_9", "99.99": "99_99"}.items()
 }
 
-# The same quantities in SI units (microseconds and Gb/s), which `weft.results.si_units` computes. Results do not store
+# Latencies and loads in SI units (microseconds and Gb/s), which `weft.results.si_units` computes. Results do not store
 # these columns.
 _RATE = "Gb/s per terminal"
 LATENCY_US = Quantity("packet_latency_mean_us", LATENCY.label, "us", "[us]", 3, "packet_latency_ci95_us")

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 # Maximum numbers of rows and columns of a grid.
 MOST_ROWS, MOST_COLUMNS = 1024, 4096
 NOTHING = len(STATES)
-"""The number of a cell in which no rank has a state."""
+"""Value of a cell in which no rank has a state."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid whose cells have the state that lasts longest in them.
+    """A grid: each cell has the state that lasts longest in its interval, over its ranks.
 
     Attributes
     ----------

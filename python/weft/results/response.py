@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-# A bin is off if its latency differs from the final latency by more than this share. The final latency is the mean over
-# this last share of the bins after the change.
+# A bin is off if its latency differs from the final latency by more than the share `OFF`. The final latency is the mean
+# over the last bins after the change; `END` is their share of the bins after the change.
 OFF, END = 0.10, 0.25
 
 

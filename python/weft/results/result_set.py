@@ -240,7 +240,7 @@ class ResultSet:
 
     @property
     def episode_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each episode (from a first failure until all parts work again), its point number and its values."""
+        """For each episode of faults (from a first failure until all parts work again), its point and its values."""
         return [
             (number, point["coordinates"] | scalars(episode, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))

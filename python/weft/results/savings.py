@@ -37,7 +37,7 @@ _OTHER_FAULTS = "other_faults"
 _OF_POINTS = {flaw.code for flaw in soundness.FLAWS}
 # Relative differences of power below this value count as no difference.
 _NOTHING = 0.0005
-# Number of characters of the bar for all links.
+# Length of the bar that represents all links [characters].
 _BAR = 40
 # Characters of the bar for links in modes below the full rate, the fastest mode first. All slower modes use the last
 # character.
@@ -65,7 +65,7 @@ class Pair:
 
     @cached_property
     def obstacles(self) -> list[tuple[str, str]]:
-        """Code and predicate of each reason why the two points cannot be compared."""
+        """Code and text of each reason why the two points cannot be compared."""
         return equal_work.obstacles(self.policy, self.reference)
 
     @property
@@ -138,7 +138,7 @@ class Beside:
     pairs : list of Pair
         Pairs of their points at the same traffic.
     command : str
-        Command that compares points of the two policies if these differ in more coordinates.
+        Command that compares points of the two policies, for points that also differ in other coordinates.
     """
 
     policy: str
@@ -150,7 +150,7 @@ class Beside:
     def left_out(self) -> str:
         """Text with the number of pairs that cannot be compared, and with the reasons.
 
-        Without any pair, the text is a command that compares the policies.
+        Without any pair, the text says so, and names a command that compares the policies.
         """
         return left_out(self.pairs) if self.pairs else f"{left_out(self.pairs)} `{self.command}` lines them up."
 
@@ -175,7 +175,7 @@ class Beside:
 
     @property
     def good(self) -> list[Pair]:
-        """The pairs that can be compared, sorted by the printed share, the greatest first, and then by saved power."""
+        """The pairs that can be compared, sorted by the saved share, the greatest first, and then by saved power."""
         return sorted((pair for pair in self.pairs if not pair.obstacle), key=lambda pair: (-pair.share, -pair.saved))
 
 
@@ -343,7 +343,7 @@ def left_out(pairs: Sequence[Pair]) -> str:
 
 
 def _by_policy(results: ResultSet) -> dict[str, list[tuple[dict[str, str], Summary]]]:
-    """The points of each policy, by the label of the policy: each has its other settings, as labels, and its summary.
+    """The points of each policy, by the policy's label. A point has its other settings (as labels) and its summary.
 
     Settings that `zip` changes together with the policy are left out, such as a routing that the policy needs.
     """
@@ -389,7 +389,7 @@ def _over_seeds(points: Sequence[tuple[dict[str, str], Summary]]) -> list[tuple[
 def always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None:
     """The policy whose links were on in every cycle.
 
-    The result is ``None`` if no policy or several policies qualify, unless the default one is among them.
+    The result is ``None`` if no policy or several policies qualify. If `always_on` is one of several, it is the result.
     """
     found = [
         policy

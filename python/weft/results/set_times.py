@@ -1,7 +1,7 @@
-"""Finds what a scenario changes at given times: its load, faults, and links that a power policy switches by the clock.
+"""Finds the events of a run at given times: changes of load, faults, and links that a policy switches by the clock.
 
-A change at a given time is not random, so the variation around it says nothing about confidence. Failed links and
-routers draw no power, but do not sleep.
+Such an event is not random, so the variation that it causes does not belong into a confidence interval. Failed links
+and routers draw no power, but do not sleep.
 """
 
 from __future__ import annotations

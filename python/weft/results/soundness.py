@@ -29,7 +29,7 @@ class Flaw:
     code : str
         Name of the flaw, which never changes between versions.
     words : str
-        The flaw as a predicate, as in "2 points are saturated".
+        The flaw as text that follows "are", as in "2 points are saturated".
     help : str
         General remedy, used if `remedy` cannot compute a better one from the numbers of the point. `in_folder`
         completes the text.
@@ -52,14 +52,15 @@ UNJUDGED, PART_OF_PERIOD = (_BY_CODE[code] for code in ("not_judged", "part_of_p
 LEFT_OVER, FELL_BEHIND, QUEUES_UNSETTLED = (
     _BY_CODE[code] for code in ("began_with_backlog", "fell_behind", "queues_unsettled")
 )
-# Flaws of points that accept only what the network can carry.
+# Flaws of points whose accepted load is limited by the network.
 OVERLOADED = {flaw for flaw in FLAWS if flaw.group == "overloaded"}
 # Flaws of points that accept less than the offered load, so that only their accepted loads can be compared.
 LESS_ACCEPTED = {*OVERLOADED, DROPPING}
 WARMUP = "measure.warmup"
 
 # Signs for numbers in tables, with the meanings of the signs. A mark follows a number of a point that is neither sound
-# nor overloaded. Another sign replaces a latency without a limit, or a time that a run did not reach.
+# nor overloaded. Another sign replaces a latency that grows without limit, or the completion time of a run that was cut
+# off before its work was complete.
 MARKS, ENDED = _engine.marks()
 SATURATED_SIGN, STALLED_SIGN, CUT_SIGN = ENDED
 DROPPING_MARK, UNSETTLED_MARK, UNJUDGED_MARK, FEW_MARK, PERIOD_MARK = MARKS
@@ -114,12 +115,15 @@ def diagnoses(summary: Mapping[str, Any], root: object, again: str | None) -> li
 
 
 def in_folder(remedy: str, root: object, again: str | None) -> str:
-    """Adds the folder of the results (`root`) and the command that runs them (`again`) to a remedy, if known."""
+    """Replaces placeholders in a remedy: the folder of the results (`root`), and the command that runs the points.
+
+    That command is `again`, or `weft run` if `again` is unknown.
+    """
     return remedy.replace("{root}", shell.word(root)).replace("{again}", again or "weft run")
 
 
 def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
-    """Flaws that make it unfair to compare a point with another one that delivers the same load, the worst first.
+    """Flaws that forbid a comparison of a point with another one that delivers the same load, the worst first.
 
     Lost packets are such a flaw only if they are more than 3 %. A smaller loss is within the tolerance for equal work.
     """
@@ -173,7 +177,7 @@ def is_sound(summary: Mapping[str, Any]) -> bool:
 
 
 def is_over(summary: Mapping[str, Any]) -> bool:
-    """Whether the load of a point is too much, all the time or in a phase, so that its latency has no limit."""
+    """Whether a point is overloaded, all the time or in a phase, so that its latency grows without limit."""
     return verdict(summary).is_over
 
 
@@ -183,7 +187,7 @@ def is_unsettled(summary: Mapping[str, Any]) -> bool:
 
 
 def is_unjudged(summary: Mapping[str, Any]) -> bool:
-    """Whether Weft cannot decide if the network carries the load of a point, of which no phase is overloaded."""
+    """Whether Weft cannot decide if the network carries the load of a point that is overloaded in no phase."""
     return verdict(summary).is_unjudged
 
 
@@ -245,10 +249,10 @@ def marks_of(column: str) -> list[str]:
 
 
 def sign(summary: Mapping[str, Any]) -> str:
-    """The word that replaces a latency without a limit (``stall``, ``sat``), or otherwise the mark of the point.
+    """The word that replaces the latency of a stalled or saturated point (``stall``, ``sat``), or a point's mark.
 
-    The word is ``cut`` if a run was cut off before its batches or programs were complete. The latency of a point that
-    is saturated in a phase also has no limit.
+    The word is ``cut`` if a run was cut off before its batches or programs were complete. It is ``sat`` also if a point
+    is saturated only in a phase.
     """
     return verdict(summary).sign
 
@@ -293,9 +297,9 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The numbers of a point in each phase of its load, in the form of summaries; empty if its load does not change.
 
     A phase is judged separately, and can be sound although another phase of the point is saturated. The phase after a
-    saturated phase is not sound, because packets that were left are delivered in it. A phase in which the network falls
-    behind at first and then carries the load counts as not settled. If bursts make it impossible to judge the whole
-    run, its phases are not judged either.
+    saturated phase is not sound, because it also delivers packets left over from the saturated phase. A phase in which
+    the network falls behind at first and then carries the load counts as not settled. If bursts make it impossible to
+    judge the whole run, its phases are not judged either.
     """
     phases = summary.get("phases") or []
     return [
@@ -303,7 +307,7 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         | phase
         | judged
         | {
-            # without failures these links would draw power, so the value is not the power of links that are always on
+            # null if links fail: the value lacks the power that failed links would draw if they were always on
             **({"power_always_on_mean_w": None} if is_failing(summary) else {}),
             "links_on_mean": None if phase.get("links_off_share") is None else 1 - phase["links_off_share"],
         }

@@ -89,7 +89,7 @@ class Store:
         ------
         ResultsError
             If the point has no results, if a file is missing, cut off or changed, or if another version of Weft wrote
-            it.
+            the results.
         """
         folder = self.folder(hash)
         text = _bytes(folder / _SUMMARY, "run the sweep again: it runs the missing points")
@@ -165,7 +165,7 @@ class Store:
     def unlisted(self) -> int:
         """Number of finished points in the folder that are not in the list of the sweep.
 
-        Only an earlier form of the sweep had these points.
+        An earlier version of the scenario had these points.
         """
         listed = {point["hash"] for point in self.manifest()["points"]}
         with suppress(OSError):
@@ -217,7 +217,7 @@ class Store:
             unfinished.clear(place)
 
     def check_owner(self, named: Named, points: Iterable[Point]) -> None:
-        """Refuse a folder of another sweep if the new list would no longer contain some of its points.
+        """Refuse a folder that holds another sweep, if the new list of points lacks some points of that sweep.
 
         Raises
         ------
@@ -301,7 +301,7 @@ class Store:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Yields the name of a temporary file. It replaces `path` when the ``with`` block ends without an error.
+    """Yields the name of a temporary file. This file replaces `path` when the ``with`` block ends without an error.
 
     Missing parent folders are created, and temporary files of `path` from killed processes are removed.
 

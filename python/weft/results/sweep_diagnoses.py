@@ -20,7 +20,7 @@ def of(results: ResultSet) -> list[dict[str, Any]]:
 
 
 def of_loads(results: ResultSet) -> list[dict[str, Any]]:
-    """The diagnoses of `of`, except those of comparisons with links that are always on."""
+    """The diagnoses of collapsed points and of contradictory loads, without those of comparisons between policies."""
     return [in_folder(each, results) for each in (*collapse.diagnoses(results), *mixed_verdicts.diagnoses(results))]
 
 

@@ -40,7 +40,7 @@ _PARTS = ("before", "during", "after")
 def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES) -> str:
     """The table of latency, accepted load and energy of a sweep, or of completion times of batches.
 
-    The table has a line per load, and the series are next to each other.
+    The table has a line per load, and a group of columns per series (combination of the other swept values).
 
     If some packets took detours, the table also has the share of packets on minimal paths. If some were lost, it has
     the share of delivered packets.

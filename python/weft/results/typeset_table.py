@@ -33,8 +33,9 @@ _NAMES = {
     "saturation": ("pattern", "verdict", "steady_load", "saturated_load"),
 }
 _IN_PHASE = "sat at a drained point: the point is saturated in a phase of its load"
-# Marks after the highest load of a curve that the network carries: some loads had not settled, the lowest load that is
-# not carried is much higher, or the network may not carry other loads.
+# Marks after the highest load that the network carries, in the table of a search for saturation. `_LATE`: some loads
+# had not settled. `_WIDE`: the next higher load that was judged is much higher. `_WARNED`: the network may not carry
+# loads that were not run.
 _LATE, _WIDE, _WARNED = soundness.UNSETTLED_MARK, "+", "!"
 _LATE_LOADS = (
     f"{_LATE} at a steady load: some runs had not settled; in a longer run the network may not carry their loads"
@@ -58,7 +59,7 @@ def typeset(
 ) -> str:
     """The text of the table, in LaTeX or Markdown.
 
-    A word replaces the latency of a saturated or stuck point, because the latency has no limit. A word also replaces
+    A word replaces the latency of a saturated or stuck point, because that latency has no limit. A word also replaces
     the latency of a point that is saturated in a phase of its load. Numbers of points with other flaws have the same
     marks as in the output of `weft run`. Notes below the table explain the marks.
 

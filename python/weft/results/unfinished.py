@@ -69,7 +69,7 @@ def _dead(part: Path) -> bool:
     pid, start = int(mark[2]), int(mark[3])
     try:
         os.kill(pid, 0)
-    except PermissionError:  # the process belongs to another user, and the system may tell no more
+    except PermissionError:  # the process belongs to another user, and the system may give no details
         return bool(start) and _started(pid) not in (start, None)
     except (OSError, OverflowError):
         return True

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.results.result_set import ResultSet
 
-# Maximum number of terminals for this note, because the paths of all routings in larger networks take too long to
-# compute.
+# Maximum number of terminals for which `lines` proposes routings, because the paths of all routings in larger networks
+# take too long to compute.
 _MOST_TERMINALS = 5000
 # Maximum number of terminals for which the load that the paths can carry is computed, because it takes seconds per
 # routing.
@@ -94,7 +94,7 @@ def _lines_of(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
 
 
 def able(results: ResultSet, row: int) -> list[Way]:
-    """Routings that could replace that of a point: they carry its load, and connect all terminals after faults."""
+    """Other routings for a point: they carry its load, and connect all terminals after faults."""
     try:
         scenario = Scenario.from_file(results.file(row, "scenario.yaml"))
     except WeftError:  # a damaged file, or a file of another version
@@ -116,10 +116,10 @@ def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | Non
         begin, (change, tables) = summary["warmup_cycles"], shown
         if change >= begin:
             return Way(name, tables, fits=False, warmup=None)
-        # not for an automatic warm-up, which may end sooner under another routing
+        # the second case excludes an automatic warm-up, which may end sooner under another routing
         if tables == 0 or (tables <= begin and summary.get("warmup_settled") is None):
             return Way(name, tables, fits=True, warmup=None)
-        # the warm-up lasts as long after the new tables as before; in a longer run more parts may fail at random
+        # after the new tables, the old warm-up is repeated; in a longer run more parts may fail at random
         warmup = tables + begin
         (point,) = scenario.points([(ROUTING, name), (soundness.WARMUP, f"{warmup}cycles")])
         later = point.rebuilds()

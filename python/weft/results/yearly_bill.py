@@ -1,8 +1,8 @@
 """Computes the cost of a network in a year: the power of measured points, weighted by a profile of a day or a week.
 
 A profile names loads that were measured, because Weft does not interpolate between loads. Points that are saturated,
-stuck, not settled or empty are never used. If all points of a part of the profile are of this kind, the part is
-refused, with the reason and the remedy.
+stuck, not settled or empty are never used. If a part of the profile has only such points, the part is refused, with
+the reason and the remedy.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class YearlyBill:
         return tuple(readings), reasons
 
     def _against(self, row: Billed, series: Series, baseline: Baseline) -> Billed:
-        """The row of a series, with the reference of its savings added."""
+        """The row of a series, to which the baseline of its savings is added."""
         if baseline.is_itself(series):
             return row
         try:
@@ -155,7 +155,7 @@ class YearlyBill:
     def _powers_at_equal_work(self, bases: Sequence[Reading], own: Sequence[Reading]) -> tuple[float, ...]:
         """Mean power of the baseline in each part [W], if it delivered the work of the series.
 
-        If only random variation separates the two powers, it is the power of the series itself.
+        If only random variation separates the two powers, the result is the power of the series itself.
         """
         powers = tuple(base.power_at_w(each.delivered) for base, each in zip(bases, own, strict=True))
         saved = self.mean([power - each.power_w for power, each in zip(powers, own, strict=True)])

@@ -93,7 +93,7 @@ class Array:
         slurm_queue.cancel(self.name)
 
     def _check_cluster(self) -> None:
-        """Raise an error if the Slurm of this machine belongs to another cluster. That cluster lacks these jobs."""
+        """Raise an error if the Slurm of this machine belongs to another cluster, which does not have these jobs."""
         if (here := slurm_queue.cluster()) != self.cluster:
             what = f"array {self.job} was submitted on the cluster {self.cluster!r}, but this is a machine of {here!r}"
             end = shell.command("cancel", self.order.root)
@@ -167,7 +167,7 @@ def _at_work(store: Store) -> list[tuple[Array, set[int]]]:
     found = []
     for array in standing(store):
         live = array.live()
-        if not live and array.job is not None:  # an array without a number may be in submission just now
+        if not live and array.job is not None:  # an array without a number is possibly being submitted at this moment
             array.order.withdraw()
         found.append((array, set(live)))
     return found

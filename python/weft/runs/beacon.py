@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _FILES = ".running.*.json"
 _EVERY_SECONDS = 1.0
-# A run whose beacon has not changed for this long [s] counts as dead.
+# Time without a change of its beacon after which a run counts as dead [s].
 SILENT_SECONDS = 60
 
 
@@ -95,7 +95,7 @@ class Beacon:
     def _write(self, text: str) -> None:
         """Replace the content of the beacon file.
 
-        No other process writes a file with this name, so dead processes have left no temporary files of it.
+        No other process uses this file name, so there are no temporary files of dead processes to remove.
         """
         partial = unfinished.beside(self._store.root / self.name)
         try:
@@ -139,7 +139,7 @@ def _found(root: Path) -> list[tuple[Path, dict[str, Any], bool]]:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Content of a beacon file; ``None`` if it is empty or missing, because its run may remove it at any time."""
+    """Content of a beacon file; ``None`` if the file is empty or missing. A run may remove its file at any time."""
     with suppress(OSError, ValueError):
         who: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if _whole(who):

@@ -15,7 +15,7 @@ from weft.text import given
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Distance from the edge, as a number of loads, at which the search requests another load on each side.
+# Distance of the last two requested loads from the two loads at the edge, as a number of loads in the list.
 _BESIDE = 2
 
 
@@ -31,15 +31,15 @@ class Verdict(StrEnum):
     MIXED = "not_monotonic"
     """A load is too much, and a higher one is not."""
     OPEN = "not_judged"
-    """It is unknown whether the loads that would decide are too much."""
+    """It is unknown if the loads between which the edge would be are too much."""
 
 
 class Search:
     """Finds the edge in a list of loads: below the edge all loads are good, and above it all loads are too much.
 
-    The search first requests the lowest and the highest load. The search then repeatedly requests the middle load,
-    until two neighbouring loads differ. Finally the search requests one more load on each side of these two, to find
-    out if the edge is sharp.
+    The search first requests the lowest and the highest load. The search then repeatedly requests the load in the
+    middle between a good load and one that is too much, until these are neighbours in the list. Finally the search
+    requests a lower and a higher load, to find out if all lower loads are good and all higher loads too much.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ class Search:
     def _edge(self) -> tuple[int, int, list[int]]:
         """The two indices of loads between which the edge is, and the indices of loads that are needed next.
 
-        If the verdict on a load is unknown, the search continues above it, as if the load were good: the edge above may
-        be sharp.
+        If the verdict on a load is unknown, the search continues above this load, as if the load were good, because it
+        may find the edge there.
         """
         low, high = 0, len(self._loads) - 1
         if missing := [step for step in dict.fromkeys((low, high)) if step not in self._known]:
@@ -87,7 +87,10 @@ class Search:
         return low, high, [step for step in beside if 0 <= step < len(self._loads) and step not in self._known]
 
     def bracket(self) -> tuple[float | None, float | None, Verdict]:
-        """The highest load up to which all loads are good, the lowest from which on all are too much, and a verdict."""
+        """Highest load up to which all known loads are good, lowest from which on all are too much, and the verdict.
+
+        A bound is ``None`` if no load is good, or if no load is too much.
+        """
         steps = sorted(step for step, over in self._known.items() if over is not None)
         good = list(takewhile(lambda step: not self._known[step], steps))
         bad = list(takewhile(lambda step: self._known[step], reversed(steps)))

@@ -2,10 +2,10 @@
 
 If a run was killed, the next run of its point continues from the last checkpoint, and its results have the same bytes.
 
-A checkpoint is one file in the folder ``checkpoints`` of a sweep. The file consists of a line of JSON that names its
-owner, the state of the run from the engine, and the SHA-256 of both. The name of the file has the hash of the point and
-a mark of the build of Weft. Only the build that wrote a checkpoint can read it. Another build starts the point from the
-beginning and does not change the file. When the point has finished, all its checkpoints are removed.
+A checkpoint is one file in the folder ``checkpoints`` of a sweep. The file consists of a line of JSON that identifies
+the run, the state of the run from the engine, and the SHA-256 of both. The name of the file has the hash of the point
+and a mark of the build of Weft. Only the build that wrote a checkpoint can read it. Another build starts the point from
+the beginning and does not change the file. When the point has finished, all its checkpoints are removed.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class Checkpoints:
         """
         if self._every is None or not self._every.seconds:
             return
-        now = time.monotonic()  # the clock of a run also counts the time before it was interrupted
+        now = time.monotonic()  # not the clock of the run, which also counts the time before an interruption
         for point, control, _ in running:
             if now - self._last.setdefault(point, now) >= self._every.seconds:
                 self._last[point] = now
@@ -231,7 +231,7 @@ class Checkpoints:
             os.fsync(file.fileno())  # the previous checkpoint is deleted only after this one is on the disk
 
     def _load(self, hash: str) -> tuple[Kept, list[bytes]] | None:
-        """The first line of a point's checkpoint, and the state in a list, from which the engine removes it.
+        """The first line of a point's checkpoint, and a list with the state, which the engine removes from the list.
 
         The result is ``None`` if the point has no checkpoint. The result is also ``None``, with a warning, if the point
         cannot continue from its checkpoint.

@@ -30,7 +30,7 @@ def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int
     """Run time of each point on a machine like this one [s]; ``None`` if it is unknown.
 
     Points that run until their programs or batches are done get no trial run, because the first cycles do not show when
-    that will be. All trial runs together take at most half a minute. The last trial run can exceed this time, because
+    these end. All trial runs together take at most half a minute. The last trial run can exceed this time, because
     the construction of its network cannot be interrupted. The construction takes seconds for a million terminals.
 
     Parameters
@@ -61,7 +61,7 @@ def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int
 def may_end_earlier(point: Point) -> bool:
     """Whether the end of a point depends on its run, not only on its scenario.
 
-    For such a point `expected` returns the time until its limit.
+    For such a point `expected` returns the time for the maximum number of cycles.
     """
     measure = point.resolved.get("measure", {})
     return (

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
 
-# Weight of a point without load, relative to the weight of full load. Also without load, sources draw random numbers
-# and links are billed.
+# Weight of a point without load. The load [flits/terminal/cycle] is added to this weight. Points without load also take
+# time, because sources draw random numbers and the states of links are counted.
 _IDLE = 0.1
 # Share of a running point that must be done before its time is extrapolated, because the first cycles give a noisy
 # estimate.
@@ -32,7 +32,7 @@ _WORTH_TELLING = 2.0
 class Estimate:
     """Estimates the run times of points.
 
-    The time of a point is its weight, which grows with the load, times the measured time per weight of its kind.
+    The time of a point is its weight, which grows with the load, times the measured time per weight of similar points.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Estimate:
         return None if total is None else max(0.0, total - seconds)
 
     def most_left(self, place: int, cycles: int, of: int, seconds: float) -> float | None:
-        """Time that a running point needs if its warm-up lasts up to its limit [s].
+        """Time that a running point still needs if its warm-up lasts up to the limit of the warm-up [s].
 
         The result is ``None`` if it is unknown, or not much more than the likely time.
 

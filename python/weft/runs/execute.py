@@ -52,8 +52,8 @@ class Flight:
     left_seconds : float or None
         Estimated remaining time [s]; ``None`` while there is no estimate.
     most_left_seconds : float or None
-        Remaining time if its automatic warm-up lasts until its limit [s]; ``None`` if that is not much more than
-        `left_seconds`.
+        Remaining time if the automatic warm-up of the point lasts until its limit [s]; ``None`` if that is not much
+        more than `left_seconds`.
     """
 
     hash: str
@@ -160,7 +160,7 @@ class _Board:
                 for place, fraction, seconds in running
             ]
             left = self._estimate.all_left(running, self._workers)
-            # during a warm-up of unknown length, waiting points may need the thread of this point
+            # points that wait for a thread also wait for warm-ups of unknown length, so these times are added
             most = [flight.most_left_seconds for flight in flying if flight.most_left_seconds is not None]
             # the time of waiting points can be unknown
             waits = self._done + len(running) < len(self._points)
@@ -210,14 +210,14 @@ def execute(
     plain : bool
         Whether the shortcuts of the engine are disabled.
     reused : int
-        Number of further points that need no run, for `watch`.
+        Number of further points that were already finished; `Status` counts them as done.
     watch : callable, optional
         Function that is called with the `Status` from time to time.
     admit : callable, optional
         Function that is called with the index of a point before the point runs, in the thread of its run. If the result
         is false, the point is skipped.
     checkpoints : Checkpoints, optional
-        Checkpoints from which points continue, and among which the runs write new ones. `finish` removes the
+        Checkpoints of the sweep: points continue from them, and running points write new ones. `finish` removes the
         checkpoints of its point.
     pinned : Cores, optional
         Cores to which the threads are pinned. Without this argument, the system can move threads between cores.

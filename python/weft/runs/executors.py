@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 # Time between two reports of the progress of the sweep [s]; short so that Ctrl-C works.
 _LOOK_SECONDS = 0.2
-# Time for workers to stop after Ctrl-C [s]: they check the order every second, but those of a broken executor never
-# return.
+# Maximum time to wait for workers after Ctrl-C [s]. Workers check every second if their order is still valid, but the
+# workers of a broken executor never return.
 _LAST_SECONDS = 10.0
 # Maximum time until a file server shows a folder on this machine that was written on another one [s].
 _SEEN_SECONDS = 10.0
@@ -83,7 +83,7 @@ def run(
     how : How
         Settings of the runs.
     reused : int
-        Number of further points that need no run, for `watch`.
+        Number of further points that were already finished; `Status` counts them as done.
     watch : callable
         Function that is called with the `Status` from time to time.
 

@@ -44,7 +44,7 @@ def run(
     how : How
         Threads, blocks and checkpoints of each point.
     reused : int
-        Number of further points that need no run, for `watch`.
+        Number of further points that were already finished; `Status` counts them as done.
     watch : callable
         Function that is called with the `Status` from time to time.
     pinned : Cores, optional

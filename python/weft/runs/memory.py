@@ -1,6 +1,6 @@
 """Compares the memory that points need with the free memory of the machine.
 
-Weft refuses points that need too much memory before the first run.
+Before the first run, Weft refuses points that need too much memory.
 
 The memory of a point depends on the number of flits in its buffers. Below saturation the buffers of the network are
 nearly empty. Far above saturation all buffers may be full, which in large networks with deep buffers takes several
@@ -126,7 +126,7 @@ def refuse_too_much(
 
 
 def fit(points: Sequence[Point], *, at_once: int = 1, threads: int = 1, blocks: int = 0) -> bool:
-    """Whether any `at_once` of these points together are expected to fit into the free memory."""
+    """Whether every group of `at_once` of these points is expected to fit into the free memory."""
     limit = left()
 
     def within(needs: list[int]) -> bool:

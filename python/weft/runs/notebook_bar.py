@@ -28,8 +28,8 @@ _PAUSE = 0.25
 def shown(name: str, watch: Watch | Literal[False] | None) -> Iterator[Watch | None]:
     """Yields the function to which a sweep passes its status.
 
-    If `watch` is a function, it is this function; ``None`` gives a bar in a notebook and nothing elsewhere; false gives
-    nothing.
+    If `watch` is a function, it is yielded. If `watch` is ``None``, a bar is yielded in a notebook, and ``None``
+    elsewhere. If `watch` is false, ``None`` is yielded.
     """
     if watch is not None:
         yield watch or None

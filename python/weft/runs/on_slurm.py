@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from weft.runs.slurm_jobs import Plan, SlurmJobs
     from weft.scenario.scenario import Scenario
 
-# Slurm sends a signal to a job this long before its time limit [s], but to a short job only in the last part (this
-# share) of its time.
+# Slurm sends a signal to a job before the job's time limit: this number of seconds, or this share of the limit if that
+# is shorter.
 _WARNING_SECONDS, _WARNING_PART = 90, 0.2
 # Maximum length of the name of a job; Slurm allows longer names, but `squeue` shows only the beginning.
 _LONGEST_NAME = 40

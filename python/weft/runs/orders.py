@@ -101,7 +101,7 @@ class Order:
         Raises
         ------
         WeftError
-            If this machine does not see the order, or if its version of Weft or its files differ.
+            If this machine does not see the order, or if it has another version of Weft or other files.
         """
         known = _expanded(self.folder / _ORDER)
         if unknown := [each for each in hashes if each not in known]:

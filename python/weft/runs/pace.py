@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# The observed times of the first and the last change are exact up to the interval between two checks. Therefore several
-# checks must be made between the changes.
+# Minimum time between the first and the last observed change of the cycle count [s]. The observed times are exact up to
+# the interval between two checks, so several checks must be made between the changes.
 _TELLING_SECONDS = 1.0
 
 

@@ -31,7 +31,7 @@ class Crossed:
     Attributes
     ----------
     router, port : int or str, int
-        Sending router of the channel, and its port there.
+        Sending router of the channel, and port of the channel at this router.
     link : str
         Link class of the channel.
     to : int, str or None
@@ -64,10 +64,9 @@ class Critical:
     crossed : list of Crossed
         Channels that the watched packets crossed, the one with the most transfers first.
     watched, transfers : int
-        Number of transfers whose packet was watched, and of all transfers made by packets.
+        Number of transfers whose last packet was watched, and number of all transfers of the paths in the network.
     interface_cycles, network_cycles : int
-        Cycles of the watched transfers until their last packet left the interface of its terminal, and cycles after
-        that.
+        Cycles of the watched transfers until the head of the last packet was injected, and cycles after that.
     """
 
     summary: dict[str, Any]

@@ -3,8 +3,9 @@
 The claims of a point are files ``.claims/HASH/NUMBER``. The claim with the highest number is valid. The content of a
 claim names the run of the point, and the beacon (`weft.runs.beacon`) that shows if this run is alive. A claim of a dead
 run is not removed, because two processes could do this at the same time. Instead, another run creates a claim with the
-next number, which overrules it: only one process can create that file. A process that has finished a point removes the
-claims of the point. If another run has overruled the claim of the process in the meantime, the process records this.
+next number, which overrules the old claim: only one process can create that file. A process that has finished a point
+removes the claims of the point. If another run has overruled the claim of the process in the meantime, the process
+records this.
 The claims of each point are in a separate folder, so that the cost of a claim does not depend on the size of the sweep.
 """
 
@@ -74,7 +75,7 @@ class Claims:
         hash : str
             Hash of the point.
         same : bool or None
-            Whether the results equal earlier results of the point; ``None`` if it had none.
+            Whether the results equal earlier results of the point; ``None`` if there were no earlier results.
         """
         mine = self._mine.pop(hash)
         last = max(_numbers(self._folder / hash), default=-1)
@@ -98,7 +99,7 @@ class Claims:
 
     def _remove(self, hash: str, numbers: Iterable[int]) -> None:
         """Remove claims of a point, and the folder of the point when its last claim is removed."""
-        with suppress(OSError):  # a claim that is left behind counts as that of a dead run
+        with suppress(OSError):  # a claim that was not removed counts as the claim of a dead run
             for number in numbers:
                 self._file(hash, number).unlink(missing_ok=True)
             (self._folder / hash).rmdir()

@@ -48,7 +48,7 @@ class Clock:
         return self._before + perf_counter() - self._begun
 
     def resume(self, seconds: float, resumed: int, blocks: int) -> None:
-        """Record that the run continues from a checkpoint, and its run time before."""
+        """Record that the run continues from a checkpoint, and its run time before the checkpoint."""
         self._before, self.resumed, self.blocks = seconds, resumed, blocks
 
     def record(self, summary: Mapping[str, Any]) -> dict[str, Any]:

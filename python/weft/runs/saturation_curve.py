@@ -3,11 +3,12 @@
 In three cases a load is too much for a point. In the first case its results say ``saturated``: the network accepts less
 than 97 % of the offered load, or does not deliver the packets of the window in time. In the second case more than 3 %
 of the packets are dropped at faults. In the third case the network gets stuck. With several seeds, a load is too much
-if at least half of the runs are. The verdict on a load is open if half of the runs are doubtful. A run is doubtful if
-its window is too short for its bursts. A run is also doubtful if it accepted less than 97 % of the offered load before
-it had settled. If the paths of all packets are known in advance, a load above the limit of their channels is too much,
-whatever a run shows. A load at which a run had not settled does not count as carried, because the result is the highest
-load with settled runs. If terminals wait for replies, the load depends on the network, so Weft refuses the search.
+if it is too much in at least half of the runs. The verdict on a load is open if it depends on doubtful runs. A run is
+doubtful if its window is too short for its bursts. A run is also doubtful if it accepted less than 97 % of the offered
+load before it had settled. If the paths of all packets are known in advance, a load above the bandwidth of their
+channels is too much, whatever a run shows. A load at which at least half of the runs had not settled does not count as
+carried, because the result is the highest load with settled runs. If terminals wait for replies, the load depends on
+the network, so Weft refuses the search.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Curve:
         return [loads[(begin + end) // 2]] if end - begin > 1 else []
 
     def carried(self, store: Store) -> float | None:
-        """The highest load below the edge at which the runs had settled; ``None`` if no load qualifies."""
+        """The highest load below saturation at which most runs had settled; ``None`` if no load qualifies."""
         low = self.search.bracket()[0]
         known = [load for load in self.points if low is not None and load <= low and not self.is_late(load, store)]
         return max(known, default=None)
@@ -86,7 +87,7 @@ class Curve:
 def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
     """Overrides that reduce the sweep to the point with these coordinates.
 
-    Each override sets a value, and a sweep over only this value.
+    For each coordinate, one override sets the value, and another override sets a sweep over only this value.
     """
     return [
         pair
@@ -96,7 +97,7 @@ def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def over(points: Sequence[Point], store: Store) -> bool | None:
-    """Whether a load is too much in at least half of its runs; ``None`` if the runs without a verdict would decide."""
+    """Whether a load is too much in at least half of its runs; ``None`` if that depends on runs without a verdict."""
     return _engine.is_too_much([soundness.verdict(store.summary(point.hash)) for point in points])
 
 
@@ -110,7 +111,7 @@ def _lost(curve: Curve, load: float | None, store: Store) -> float | None:
 
 
 def _unsettled(curve: Curve, store: Store) -> int:
-    """Number of loads of a curve that count as carried although a run had not settled."""
+    """Number of loads of a curve that are not too much, and at which some run had not settled."""
     return sum(
         any(soundness.is_unsettled(store.summary(point.hash)) for point in points)
         for points in curve.points.values()
@@ -129,7 +130,7 @@ def _flaw(points: Sequence[Point], store: Store) -> str | None:
 
 
 def _risk(curve: Curve, store: Store) -> str | None:
-    """Parameter of the power policy about which the engine warned, so that other loads may not be carried.
+    """Parameter of the power policy about which the engine warned: the network may not carry other loads.
 
     The result is ``None`` if the engine did not warn.
     """

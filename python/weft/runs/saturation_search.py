@@ -100,7 +100,7 @@ class SaturationSearch:
     named : Named
         Name of the search.
     ends : list of Point
-        The points of all curves at the two ends of the range.
+        The points of all curves at the lowest and the highest load of the range.
 
     Raises
     ------
@@ -255,9 +255,9 @@ def _check_tolerance(tolerance: float) -> None:
 
 
 def _most_load(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> float:
-    """Maximum load that the terminals of all points can send [flits/terminal/cycle].
+    """Maximum load that the terminals of every point can send [flits/terminal/cycle].
 
-    The maximum follows from the networks of the points at some load.
+    `load` is only needed to make the points; the maximum does not depend on it.
     """
     given.number(load, "lower", 0.5)
     return min(point.most_load() for point in scenario.points([*sets, (LOAD, json.dumps(load))]))

@@ -81,7 +81,7 @@ def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> st
 
 
 def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
-    """The reason why `traffic.load` is not the load of a job: fault, remedy, path. An empty job means all traffic."""
+    """The reason why `traffic.load` is not the load of a job: fault, remedy, path. Without jobs, `job` is empty."""
     if "load" in job:
         what = "this job has its own load, as all other jobs: traffic.load changes nothing"
         return what, "remove the load of the jobs to saturate", f"{path}.load"
@@ -94,7 +94,7 @@ def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[
 
 
 def check_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], loads: Sequence[float]) -> None:
-    """Refuse loads that cannot run, such as a load above the peak of bursts, before the first run."""
+    """Before the first run, refuse loads that cannot run, such as a load above the peak load of bursty traffic."""
 
     def refused(load: float) -> bool:
         return _refusal(scenario, sets, load) is not None

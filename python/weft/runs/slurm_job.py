@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from weft.runs.orders import Order
     from weft.runs.search_job import SearchJob
 
-# Time that a job waits at its end for points that other jobs run [s]; it runs the points of jobs that have died.
+# Time that a job waits at its end for points that other jobs run [s]. If such a job dies, this job runs its points.
 _PATIENCE_SECONDS = 120.0
-# After this number of consecutive early ends without progress, the job does not queue itself again.
+# If Slurm has ended a job early this number of times in a row, without progress, the job does not queue itself again.
 _FRUITLESS = 10
 # If Slurm sends its signal after this share of the time limit, the job counts as ended by the limit. Slurm sends the
 # signal up to 150 s before the limit, but to short jobs only in their last fifth, or up to a minute before that.
@@ -50,7 +50,7 @@ class SlurmJob:
     fruitless : int
         Number of consecutive times that Slurm ended the job without any progress in its points.
     reached : dict of str to int
-        Cycles of the checkpoints of its points, by hash, when the job was last ended.
+        Cycles of the checkpoints of the points, by hash, at the time when Slurm last ended the job.
     """
 
     order: Order
@@ -101,7 +101,7 @@ class SlurmJob:
             work(self.order, self.hashes, jobs=self.at_once, job=job, patience_seconds=patience, done=done)
 
     def checkpoint(self) -> Any:
-        """The job to queue after this one: the same job without finished points.
+        """The job to queue after this one: the same job, which then runs only the points without results.
 
         The result is ``None`` if another try would be useless.
         """
@@ -112,8 +112,8 @@ class SlurmJob:
         further = any(cycle > before.get(point, 0) for point, cycle in self.reached.items())
         self.fruitless = 0 if self._done.ran or further else self.fruitless + 1
         late = not self._preempted and time.monotonic() - self._begun > _LATE * self.limit_seconds
-        # with checkpoints one more try, because results that points are about to write count only at the next end of
-        # the job
+        # a job with checkpoints gets one more try, because results that its points are about to write count only when
+        # the job ends the next time
         first = 2 if self.order.how.checkpoint_every else 1
         if self.fruitless >= (first if late else _FRUITLESS):
             why = "its time limit is too short for a point" if late else f"this happened {self.fruitless} times"

@@ -45,8 +45,8 @@ class SlurmJobs:
     memory_bytes : int or None
         Memory of a job [bytes]; by default the memory that its points need with all buffers full.
     cpus : int or None
-        Cores of a job. The cores limit the number of points that run at the same time. The default is the number of
-        ``threads`` of `Sweep.submit`, which runs one point at a time.
+        Cores of a job. The cores limit the number of points that run at the same time. The default is ``threads`` of
+        `Sweep.submit`, with which a job runs one point at a time.
     max_jobs : int or None
         Maximum number of jobs that run at the same time.
     setup : tuple of str
@@ -99,7 +99,7 @@ class Plan:
     memory_bytes : int
         Memory of a job [bytes].
     cpus, at_once : int
-        Number of cores of a job, and of points that it runs at the same time.
+        Number of cores of a job, and number of points that the job runs at the same time.
     """
 
     jobs: list[list[int]]
@@ -191,7 +191,7 @@ def _limit(wanted: SlurmJobs, takes: float | None) -> float:
 
 
 def _memory(wanted: SlurmJobs, needs: Sequence[int], how: How) -> int:
-    """Memory of a job [bytes] in which points that need this memory run at the same time."""
+    """Memory of a job [bytes]. `needs` is the memory of each point that the job runs at the same time [bytes]."""
     least = _PYTHON_BYTES + sum(needs)
     if wanted.memory_bytes is not None and wanted.memory_bytes < least and not how.force_memory:
         _refuse_too_little(wanted.memory_bytes, least, len(needs))

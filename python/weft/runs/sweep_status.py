@@ -42,8 +42,8 @@ class ArrayStatus:
     unasked : str or None
         Reason why the state of the jobs is unknown: Slurm does not answer, or is not installed on this machine.
     ended : list of str
-        Last lines in the logs of jobs that ended without finishing their points. A sentence replaces the line of a
-        log without lines.
+        Last lines in the logs of jobs that ended without finishing their points. For an empty log, a sentence replaces
+        the last line.
     logs : str
         Folder of the logs.
     """
@@ -87,7 +87,7 @@ class SweepStatus:
         ``same`` (whether the two results are equal; ``None`` if only one run is finished).
     checkpoints : list of dict
         Points without results that will continue from a checkpoint: ``hash``, ``coordinates``, ``cycle`` reached (at
-        most the end of the window), and ``seconds`` of run time before it.
+        most the end of the window), and ``seconds`` of run time up to it.
     damage : list of Damaged
         The damaged points, with the reasons.
     command : str or None

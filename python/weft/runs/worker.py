@@ -128,7 +128,7 @@ class Worker:
     beacon: Beacon
     done: Done
     jobs: int
-    looked: float = -math.inf  # so that short points also check before they run
+    looked: float = -math.inf  # so that the first check is due at once
 
     def run(self, points: Sequence[Point], patience_seconds: float | None = None) -> None:
         """Run the missing points, and wait for the points that other workers run."""

@@ -92,7 +92,7 @@ def _id(node: Any) -> int | str:
 
 
 def _kept(attributes: dict[Any, Any], ends: tuple[str, ...]) -> dict[str, Any]:
-    """Attributes that are strings or numbers, except those with the names of keys of the file format."""
+    """Attributes that are strings or numbers. `ends` are keys of the file format, which no attribute may replace."""
     plain = {str(name): _plain(value) for name, value in attributes.items() if isinstance(value, _SCALARS)}
     return {name: value for name, value in sorted(plain.items()) if name not in ends}
 

@@ -1,7 +1,7 @@
 """Converts a Python function that exists in memory, with everything that it uses, to the text of a separate file.
 
-The file holds the definition of the function, and the imports, constants and other functions that it uses. The file is
-executed when the scenario runs, in this process or in another, and results store it.
+The file holds the definition of the function, and the imports, constants and other functions that the function uses.
+Weft executes the file when the scenario runs, in this process or in another, and stores the file with the results.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def text_of(function: Callable[..., Any]) -> bytes:
     ------
     ScenarioError
         If the text of the function is not known, or if the function uses an object that a file cannot store. The text
-        is unknown if the function is not a `def`, or was typed without a file.
+        is unknown if the function is not a `def`, or was typed at a prompt and not in a file.
     """
     file = _File()
     file.add(function.__name__, function)
@@ -39,7 +39,7 @@ def text_of(function: Callable[..., Any]) -> bytes:
 
 
 class _File:
-    """The text of a file that grows by the objects that a function uses."""
+    """The text of a file, to which `add` adds a function and the objects that the function uses."""
 
     def __init__(self) -> None:
         self.imports: list[str] = []
@@ -144,7 +144,7 @@ def _is_written(place: ast.expr, value: Any) -> bool:
 
 
 def _replaced(text: str, changes: list[tuple[ast.expr, str]]) -> str:
-    """A text of Python code with some expressions replaced. Positions count bytes."""
+    """A text of Python code with some expressions replaced. The positions in the syntax tree count bytes."""
     kept = text.encode()
     starts = [0, *accumulate(len(line) for line in kept.splitlines(keepends=True))]
     for place, new in reversed(changes):

@@ -32,7 +32,7 @@ def model(schema: Schema, family: str, name: str) -> Schema:
     place = schema
     for key in family.split("."):
         place = target(schema, target(schema, place)["properties"][key])
-    # either a family, of which a scenario names one member, or the parameters of the named members
+    # with `oneOf`, a scenario names one member of the family; otherwise each member has a key of its own
     choices = place.get("oneOf", [place])
     return target(schema, next(each["properties"][name] for each in choices if name in each.get("properties", {})))
 

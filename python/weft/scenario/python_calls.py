@@ -112,7 +112,7 @@ class UserFunction:
     fixed : dict
         Arguments that are equal in all calls.
     takes : set of str
-        Names in `varying` that the function has as parameters.
+        Names of the arguments that vary from call to call and that the function has as parameters.
     """
 
     def __init__(self, place: Place, given: Mapping[str, Any], known: Mapping[str, Any], varying: set[str]) -> None:

@@ -22,7 +22,7 @@ _PATTERN = 0x70617474
 def destinations(
     text: bytes, file: str, name: str, given: dict[str, Any], known: dict[str, Any]
 ) -> list[list[tuple[int, float]]]:
-    """Computes the destinations of each source, with their shares of its packets, by the function of a pattern.
+    """Computes the destinations of each source by the function of a pattern, each with its share of the packets.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def destinations(
 
 
 class _Pattern:
-    """The function of a pattern, for a network with a number of terminals."""
+    """The function of a pattern, for a network with `terminals` terminals."""
 
     def __init__(self, function: UserFunction, terminals: int, seed: int, draws: int) -> None:
         self.function, self.terminals, self.seed = function, terminals, seed

@@ -153,7 +153,8 @@ class Routes:
     def called(self, state: State, queues: Sequence[int], packet: tuple[int, int, int] | None) -> dict[Hop, float]:
         """The hops that the function returns, with their costs.
 
-        `packet` has source terminal, number and destination terminal of a packet of the run; ``None`` before the run.
+        `packet` has source terminal, number (counted at its source) and destination terminal of a packet of the run;
+        ``None`` before the run.
         """
         result = self._result(state, queues, packet)
         costs, wrong = self._hops(self.network.routers[state.router], result)

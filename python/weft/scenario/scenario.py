@@ -27,12 +27,12 @@ class Named:
     Attributes
     ----------
     name : str
-        Name of the scenario, with a mark of the overrides if there are any.
+        Name of the scenario. If there are overrides, a mark (digits of a hash of the overrides) is added.
     title : str
         Title of the table of results: the name, and the overrides.
     folder : str
         Name of the folder of the results: the name of the scenario's file or, without a file, the name of the scenario
-        plus a mark. Overrides add another mark.
+        plus digits of a hash of its text. Overrides add their mark.
     source : str
         Name of the file of the scenario in error messages.
     file : Path or None
@@ -46,7 +46,7 @@ class Named:
     file: Path | None
 
     def search(self) -> Named:
-        """The names of the search for the saturation of this sweep."""
+        """The names of a search for the saturation load of this sweep."""
         name, folder = f"{self.name}-saturation", f"{self.folder}-saturation"
         return replace(self, name=name, title=f"{self.title}: saturation", folder=folder)
 

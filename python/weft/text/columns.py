@@ -17,7 +17,7 @@ WIDTH = 110
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | Collection[int] = 1) -> list[str]:
     """Lines of a table with a heading.
 
-    `left` selects the columns that are flush left: their number, or a list of their indices.
+    `left` selects the columns that are flush left: the first `left` columns, or the columns with the listed indices.
 
     A column without a heading, such as a column of notes, has no rule below the heading.
     """

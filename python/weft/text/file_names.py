@@ -21,7 +21,7 @@ def as_path(given: object, what: str, kind: type[WeftError] = WeftError) -> Path
     given : object
         A string, or any object with ``__fspath__``.
     what : str
-        What the path is, for the error: ``"a folder of results"``.
+        Meaning of the path, for the message of the error: ``"a folder of results"``.
     kind : type
         The class of the error.
 

@@ -45,7 +45,7 @@ def whole(value: object, name: str, least: int = 1) -> int:
         If the value is not an integer, or is too small.
     """
     try:
-        read = -1 if isinstance(value, bool) else index(value)  # type: ignore[arg-type] # just what is asked
+        read = -1 if isinstance(value, bool) else index(value)  # type: ignore[arg-type] # wrong types raise TypeError
     except TypeError:
         read = -1
     if not least <= read <= _MOST:

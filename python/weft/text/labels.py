@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-# Maximum number of entries of a list that its label writes out.
+# Maximum length of a list whose label shows all entries; the label of a longer list shows only the number of entries.
 _LISTED = 16
 
 
@@ -24,7 +24,7 @@ def at(tree: Any, path: str) -> Any:
 
 
 def label(value: Any, path: str = "") -> str:
-    """Short text for a value: ``{"ugal_p": {}}`` becomes ``ugal_p``, with its options in brackets.
+    """Short text for a value: ``{"ugal_p": {}}`` becomes ``ugal_p``. Options of a model follow its name in brackets.
 
     `path` is the path of the value in the scenario: only a list under the key ``widths`` is written as ``8x8``. The
     label of a long list has the number of its entries, and a checksum that distinguishes it from other lists of this

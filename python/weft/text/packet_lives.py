@@ -11,7 +11,8 @@ from weft.text.engine_words import WAITING_MEANINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Maximum numbers of candidates of a choice, and of choices of a head, that are printed; the JSON data have all.
+# Maximum number of printed candidates per choice of an output port, and of printed choices per head at a router. The
+# JSON data have all candidates and choices.
 _CANDIDATES, _CHOICES = 16, 8
 
 _ENDED = "when the run ended"
@@ -36,7 +37,7 @@ def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
 def lines(journey: dict[str, Any], summary: dict[str, Any]) -> list[str]:
     """The history of a packet as text, a line per step.
 
-    `summary` is that of the run in which the packet was watched.
+    `summary` is the summary of the run in which the packet was watched.
     """
     life = journey["life"]
     terminal, flits = journey["terminal"], life["flits"]

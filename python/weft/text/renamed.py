@@ -1,4 +1,4 @@
-"""Keeps old names of parameters of functions working.
+"""Makes functions accept renamed parameters under their old names.
 
 An old name is accepted for one minor version, with a `DeprecationWarning`.
 """
@@ -22,7 +22,7 @@ def renamed(**names: str) -> Callable[[Callable[Parameters, Answer]], Callable[P
     Parameters
     ----------
     **names : str
-        New names of parameters, by their old names. Type checkers know only the new names.
+        The renamed parameters, as ``old="new"``. Type checkers know only the new names.
     """
 
     def wrap(function: Callable[Parameters, Answer]) -> Callable[Parameters, Answer]:

@@ -1,6 +1,6 @@
 """Writes numbers with SI prefixes, and reads quantities with units.
 
-`report/assets/numbers.js` has the same function in JavaScript, and one table of tests covers both functions.
+`report/assets/numbers.js` has the function `si` in JavaScript, and one table of tests covers both functions.
 """
 
 from __future__ import annotations

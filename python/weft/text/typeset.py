@@ -53,7 +53,7 @@ def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[in
     Parameters
     ----------
     head : sequence of str
-        Headings of the columns, with units in brackets. The unit is written below the words, and both in short lines.
+        Headings of the columns, with units in brackets. Words and unit are broken into short lines, the unit last.
     sections : sequence of Section
         The rows of the table; the title of each section is on a separate line.
     left : collection of int
