@@ -44,11 +44,11 @@ class Machine:
     Attributes
     ----------
     shares : Shares
-        Three shares of power (Table 1): of a sleeping port, of the ports of a switch, and of the network.
+        Three shares of power (see `Shares`): of a sleeping port, of the ports of a switch, and of the network.
     idle_shares : sequence of float
         Power of an idle node, as shares of its full power. The table of results has a row for each of these shares.
     cores_per_terminal : int or None
-        Cores of a node; by default the largest number of ranks of a node of the point.
+        Cores of a node; by default the largest number of ranks on any node of the point.
     states : mapping of str to float
         Power of a port in a state such as ``half``, as a share of the power of a port that is on. In all
         other states, such as ``waking``, a port draws as much as in the state ``on``. In the state ``off``, a port
@@ -224,7 +224,7 @@ class References:
     wanted : optional
         A point of `others`, as its number or its coordinates, such as ``topology=torus(widths 4x4x4)``. Or the size of
         a network as ports per switch x switches, such as ``7x64``. By default the network and policy of the first
-        point.
+        point determine the reference.
     others : ResultSet, optional
         Results that contain the reference; by default `results`.
     machine : Machine
@@ -345,8 +345,8 @@ def table(
         - ``e_cluster``, ``e_cluster_ratio``: relative energy of the machine, and its ratio to that of the reference.
         - ``saves``: the idle shares of a node for which the machine uses less energy than the reference.
 
-        With hardware, further columns have watts, kilowatt-hours and money. A value is null if it needs programs or a
-        run with an end, and the point has none.
+        With hardware, further columns have watts, kilowatt-hours and money. Values that need programs, or a run with an
+        end, are null for a point without these.
 
     Raises
     ------

@@ -29,7 +29,7 @@ class Hardware:
     speed, cables, terminal_cables : str
         Values of the keys with these names in `power.catalogue` of a scenario, such as ``100Gb/s`` and ``dac``.
     node_w : float or None
-        Power of a node at work [W]; ``None``: it is computed from the share of the network.
+        Power of a node at work [W]; ``None``: it is computed from the share of the network in the machine power.
     price_per_kwh : float or None
         Price of electricity, in any currency; ``None``: the cost of energy is not computed.
 
@@ -76,7 +76,7 @@ class Hardware:
         Parameters
         ----------
         shares : Shares
-            Three shares of power (Table 1): of a sleeping port, of the ports of a switch, and of the network.
+            Three shares of power: of a sleeping port, of the ports of a switch, and of the network.
         fabrics : tuple of Fabric
             The network of the reference, and the network of the run.
         seconds : float or None

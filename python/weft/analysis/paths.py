@@ -107,7 +107,7 @@ def _checked(routers: int, more: int) -> int:
 
 
 def whole_hubs(routers: int) -> list[int]:
-    """Numbers of links beyond the star with which 0, 1, 2, ... further routers have all links, up to all links on."""
+    """Numbers of links beyond the star with which 0, 1, 2, ... further routers have all their links."""
     return list(accumulate(range(routers - 2, 0, -1), initial=0))
 
 
@@ -148,7 +148,7 @@ def _of_pairs(active: Active) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.f
 
 
 def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
-    """Fewest paths of any pair (``paths``), and of two hops for a pair without an active link (``two_hop_unlinked``).
+    """Fewest paths of any pair (``paths``), and fewest two-hop paths of a pair without link (``two_hop_unlinked``).
 
     If all pairs have an active link, ``two_hop_unlinked`` is R - 2, the maximum.
     """

@@ -48,8 +48,8 @@ def table(results: ResultSet) -> pl.DataFrame:
         - ``delivered_share``, ``dropped_packets``: share of delivered packets and number of dropped packets in the
           episode.
         - ``recovery_cycles``: time from the start of the episode until latency and delivery are as before, although the
-          part is still broken [cycles].
-        - ``return_cycles``: the same time from the end of the episode [cycles].
+          failed parts are still broken [cycles].
+        - ``return_cycles``: time from the end of the episode until latency and delivery are as before [cycles].
         - ``recovery_low_cycles``, ``recovery_high_cycles``, ``return_low_cycles``, ``return_high_cycles``: the ends of
           the confidence intervals of these times [cycles].
         - ``note``: the point, and the reason why a number is missing.
@@ -92,7 +92,7 @@ def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> 
     """Row of the table for an episode. If a point has no episode, its row states the reason."""
     parts = {part["part"]: part for part in summary["fault_parts"]}
     lacking = [parts[part]["unknown"] for part in ("before", "after") if parts[part]["unknown"]]
-    # not among the flaws, because dropped packets have a separate column
+    # without the flaw of dropped packets, because these have a separate column
     flaw = ", ".join(each.words for each in soundness.flaws(summary) if each is not soundness.DROPPING)
     why = [*lacking, episode.get("unknown"), f"the point is {flaw}" if flaw else None]
     text = "; ".join(dict.fromkeys(filter(None, why)))

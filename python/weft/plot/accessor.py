@@ -191,7 +191,8 @@ class Plots:
             Names of jobs to draw separately. In figures of latencies, each of these jobs has a separate curve.
             ``"all"`` means every job.
         at : int, optional
-            In figures of queues, the cycle of the map. The default is the cycle with the most full ports.
+            In figures of queues, the cycle for which the map is drawn. The default is the cycle with the most full
+            ports.
         full : float, optional
             In figures of queues, the least filled share of a buffer at which its queue counts as full: above 0 and at
             most 1. The default is 0.5.
@@ -241,7 +242,7 @@ class Plots:
             remedy = 'write e.g. others=[weft.open_results("results/my")]'
             given.instance(other, ResultSet, "others", "set of results", remedy, ResultsError)
         several = isinstance(point, Iterable) and not isinstance(point, str | Mapping)
-        wanted: list[Wanted] = [] if point is None else list(point) if several else [point]  # type: ignore[arg-type,list-item] # as just asked
+        wanted: list[Wanted] = [] if point is None else list(point) if several else [point]  # type: ignore[arg-type,list-item] # by `several`
         if not (wanted or point is None or isinstance(point, tuple)):
             raise ResultsError.saying("the list of points is empty", "omit the list to draw all points")
         return Choice.of([self._results, *others], wanted, appearance)

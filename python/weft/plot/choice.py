@@ -62,7 +62,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Choice:
-    """Points of one or more sets of results, and how the figure shows them.
+    """Points of one or more sets of results, and the settings of the figure that shows them.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Choice:
 
     @property
     def title(self) -> str:
-        """Title of the figure: names of results, coordinates that the choice fixes, and how a single point ended."""
+        """Title of the figure: names of results, coordinates that the choice fixes, and the ending of one point."""
         called = dict.fromkeys(part.name or part.results.title for part in self.parts)
         fixed = {
             words[0]: None

@@ -1,7 +1,7 @@
 """Draws the congestion tree of a point.
 
-The figure shows the number of full ports over time by distance from the hot destination, and a map of ports at one
-time.
+The figure shows the number of full ports over time, by distance from the hot destination (the terminal that receives
+the most flits), and a map of ports at one time.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _map(
     filled: np.ndarray[tuple[int], np.dtype[np.float64]],
     full: np.ndarray[tuple[int], np.dtype[np.bool_]],
 ) -> None:
-    """Draw routers in rows by distance, and a line per channel between routers, coloured by how full its port is."""
+    """Draw routers in rows by distance, and a line per channel between routers, with a colour for its full share."""
     ends = tree.ports.select("from_router", "to_router")
     between = ends["from_router"].is_not_null().to_numpy()
     sender = ends["from_router"].fill_null(0).to_numpy().astype(np.int64)

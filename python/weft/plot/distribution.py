@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice, Spot
 
     Floats = npt.NDArray[np.float64]
-    # A line over latency: its latencies, a function from the packets of each latency to the heights, and how matplotlib
-    # joins them.
+    # A line over latency: its latencies, a function from the packets of each latency to the heights of the line, and
+    # the style in which matplotlib joins these heights.
     Line = tuple[Floats, Callable[[Floats], Floats], Literal["steps-pre", "steps-post"]]
 
 # Maximum number of horizontal and vertical steps that a printed line can show; greatest ratio of latencies on a linear
@@ -127,7 +127,7 @@ def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist
     Raises
     ------
     ResultsError
-        If no point of the figure, which has `of` points, has packets to draw.
+        If none of the `of` points of the figure has packets to draw.
     """
     if len(spots) == of:
         first = f"{spots[0].name} of {spots[0].results.root}"

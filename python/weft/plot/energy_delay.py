@@ -59,7 +59,10 @@ class _Sound:
     packets: float | None
 
     def is_best(self, points: Sequence[_Sound]) -> bool:
-        """Whether some point delivers the same at this load, and no such point is better in both energy and latency."""
+        """Whether other points deliver the same load, and none of them is better.
+
+        A point is better if it is at least as good in energy and latency, and better in one of them.
+        """
         equal = [other for other in points if other is not self and self._delivers_what(other)]
         ahead = [other for other in equal if other.latency <= self.latency and other.energy <= self.energy]
         return bool(equal) and all((other.latency, other.energy) == (self.latency, self.energy) for other in ahead)

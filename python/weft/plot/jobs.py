@@ -1,6 +1,6 @@
 """Completion times of jobs: a bar per point and per job that sends a batch.
 
-With several seeds, a bar shows the mean of their times.
+With several seeds, a bar shows the mean of the times over the seeds.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice
 
-# Maximum number of series that differ in colour and hatching; maximum number of bars on a page, and of points, seeds
-# included.
+# Maximum number of series that differ in colour and hatching; maximum number of bars on a page; maximum number of
+# points, in which each seed counts as a point.
 _SERIES, _BARS, _POINTS = len(style.HATCHES) * 2, 60, 600
 # Height of a bar and the space around it, and smallest height of a row [inches].
 _BAR, _ROW = 0.16, 0.26

@@ -1,4 +1,4 @@
-"""The kinds of figures. The function ``figure(choice)`` in the module with the name of the kind draws it.
+"""The kinds of figures. The module with the name of a kind has the function ``figure(choice)``, which draws the figure.
 
 This module imports quickly, because it does not import matplotlib.
 """

@@ -1,7 +1,7 @@
 """Latency and accepted load of several results in the same panels, with 95 % confidence bands.
 
-If a sweep has several seeds, the band comes from the seeds. Otherwise the band comes from the batches of the run, and
-only latency has a band.
+If a sweep has several seeds, the band comes from the seeds. Otherwise the band comes from the means over parts of the
+run's window, and only latency has a band.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def rename(drawing: Picture, panels: Sequence[Axes], handles: Sequence[Artist], 
 def _directed(asked: Mapping[str, str], names: Sequence[str], of_axes: Sequence[str]) -> dict[str, str]:
     """The requested replacements, as new words by old words.
 
-    A pair of words in the wrong order is swapped if only its right side is a label of the figure.
+    If the user wrote a pair as ``new=old``, so that only its right side is a label of the figure, the pair is swapped.
     """
     new = {}
     for old, words in asked.items():

@@ -1,4 +1,4 @@
-"""Adds axes in microseconds or Gb/s next to axes in cycles or flits, if all points of a figure have the same cycle."""
+"""Adds axes in microseconds or Gb/s next to axes in cycles or flits, if all points have equal cycle times and flits."""
 
 from __future__ import annotations
 

@@ -27,12 +27,13 @@ _NOT_OURS = ("backend", "backend_fallback", "interactive", "toolbar", "savefig.b
 
 
 def settings(base: Mapping[str, Any], style: str | None) -> dict[str, Any]:
-    """The settings of figures with those of a style sheet. Settings that the style sheet lacks come from `base`.
+    """The settings of a style sheet for figures. Settings that the style sheet lacks come from `base`.
 
     Raises
     ------
     WeftError
-        If the file cannot be read, or has settings unknown to matplotlib, TeX, or fonts that are not installed.
+        If the file cannot be read, has settings that matplotlib does not know, uses TeX, or names fonts that are not
+        installed.
     """
     if style is None:
         return dict(base)

@@ -1,6 +1,6 @@
 """The wait-for cycle of a stalled network: queues on a circle, each with an arrow to the queue for which it waits.
 
-If the last queue waits for a link that the power policy has closed, no arrow starts at it.
+If the last queue waits for a link that the power policy has closed, no arrow starts at this queue.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
 _CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_MEANINGS.items(), cycle(_LOOKS), strict=False)}
 # Maximum number of queues in the cycle for which labels are horizontal. With more queues, labels point outwards.
 _UPRIGHT = 8
-# Sizes [inches]: length along the circle for each queue; space outside the circle for labels, horizontally and
-# vertically.
+# Sizes [inches], with horizontal labels (``True``) and with labels that point outwards: length along the circle for
+# each queue; space outside the circle for labels, horizontally and vertically.
 _AROUND = {True: 1.0, False: 0.42}
 _BESIDE = {True: (1.45, 0.7), False: (2.9, 2.9)}
 

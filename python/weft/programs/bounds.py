@@ -45,8 +45,8 @@ _LOAD = 0.01
 # Rules by which the interface of a message follows from its ranks and nodes. With other rules only the sum over the
 # interfaces is known.
 _KNOWN_RAILS = ("destination", "local_rank")
-# The executor has no parameter for the factor of computation times. Therefore Weft divides all other times by the
-# factor; with a smaller factor than this, these times would be too long for the executor.
+# The executor has no parameter for the factor of computation times (`compute_scale`). Therefore Weft divides all other
+# times by the factor. With a smaller factor than this one, these times would be too long for the executor.
 _LEAST_SCALE = 1e-6
 # Maximum number of operations of a program that is estimated by default. The executor takes some seconds for them.
 MOST_OPERATIONS = 20_000_000
@@ -225,7 +225,7 @@ class _Rails:
     @classmethod
     def of(cls, resolved: Mapping[str, Any], config: Mapping[str, Any]) -> _Rails:
         """The interfaces of a node according to a resolved scenario and the parameters of a job."""
-        # if the job names a preset of interfaces, its rule is not known here
+        # if the job names a preset of interfaces, the rule of the preset is not known here
         choice = config.get("rail_choice") or ("" if "interface" in config else "striping")
         count, in_planes = node_interfaces.of_node(resolved, config), node_interfaces.planes(resolved) > 1
         return cls(count, choice, in_planes, config.get("ranks_per_terminal", 1))
@@ -290,7 +290,7 @@ def _work(program: Program, rails: _Rails, bits: int) -> tuple[NDArray[Any], _Pa
 
 
 def _implied(point: Point, number: int | None, flits: NDArray[Any]) -> dict[str, Any] | None:
-    """Facts of the network for single-flit packets with this traffic matrix; ``None`` if no packet crosses it."""
+    """Facts of the network for single-flit packets with this traffic matrix; ``None`` if the matrix has no packets."""
     if not flits.any():
         return None
     scenario = {key: value for key, value in point.resolved.items() if key not in ("power", "measure", "bill", "name")}
@@ -324,7 +324,7 @@ def _loggops(program: Program, latencies: tuple[float, float], flit: float, of: 
 
     The result is ``None`` if a time is longer than the executor can represent.
 
-    ``latencies`` are the mean latency of a message, and the part of it between an interface and a processor [s].
+    ``latencies`` are the mean latency of a message, and its part between an interface and a processor [s].
     ``flit`` is the time of a flit [s], and ``of`` are the nodes. Interfaces that send parts of the same message count
     as one interface. A message above the eager limit between nodes begins with a request and a reply, as in the
     simulation.
@@ -401,7 +401,7 @@ def of_sweep(points: Sequence[Point], *, estimate: bool = False) -> dict[str, li
 
 
 def too_short(point: Point, bounds: Sequence[Bounds]) -> dict[str, str] | None:
-    """Warns if the longest window of a point is shorter than the minimum run time of a program; otherwise ``None``.
+    """The warning that the longest window of a point is shorter than the minimum run time of a program, or ``None``.
 
     The keys of the warning are those of other warnings of a point: ``path``, ``what``, ``help``, ``code``.
     """

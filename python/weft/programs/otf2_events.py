@@ -191,7 +191,7 @@ class Reader:
             self._call = None
 
     def _switched(self, is_on: bool, time: int) -> None:
-        """Process that recording is switched on or off. This event has no effect inside a call."""
+        """Process an event that switches the recording on or off. Inside a call, the event has no effect."""
         if not is_on:
             self._paused = time
         elif self._paused is not None and self._call is None:

@@ -76,7 +76,7 @@ def attached(name: str, content: bytes) -> _engine.Program:
     Parameters
     ----------
     name : str
-        Name of the file, whose ending determines the format, and which messages name.
+        Name of the file, for messages. The ending of the name determines the format.
     content : bytes
         GOAL as text or in binary form, possibly compressed, or parameters of a program in YAML.
 

@@ -58,7 +58,7 @@ def _marks(number: int, packet: dict[str, Any]) -> Iterator[_Mark]:
 
 
 def _drawn(marks: list[_Mark], rows: list[dict[str, Any]], span: Span, clock: Clock) -> Iterator[Event]:
-    """Yields the slice of the trace for these marks, and the ends of arrows at this slice."""
+    """Yields the slice (bar) of the trace for these marks, and the ends of arrows at this slice."""
     first = marks[0]
     inside = span.cut(first.cycle, first.cycle + 1)
     if inside is None:

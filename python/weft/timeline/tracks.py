@@ -54,7 +54,7 @@ class Clock:
 
     @property
     def _is_whole(self) -> bool:
-        # counts femtoseconds, because no cycle is shorter than one
+        # in femtoseconds, because no cycle is shorter than a femtosecond
         return round(self.cycle_seconds * 1e15) % 1_000_000 == 0
 
     def slice(self, track: tuple[int, int], name: str, category: str, span: Span, args: Args) -> Event:
