@@ -215,8 +215,8 @@ class Results(ResultSet):
         Raises
         ------
         ResultsError
-            If neither `keys` nor the scenario has a bill, or if no series has usable points around the loads of the
-            profile.
+            If neither `keys` nor the scenario has a bill, or if no series has sound points at all loads or phases of
+            the profile.
         """
         from weft.api.printed_bill import PrintedBill
         from weft.results.bill_example import example

@@ -2,8 +2,8 @@
 
 A sweep checks its points, runs the points without results, and searches for saturation.
 
-Modules that only a run needs are imported when a run starts, because `check` takes half as long without data frames and
-progress bars.
+Modules that only a run needs are imported when a run starts, because `check` takes half as long if it does not import
+data frames and progress bars.
 """
 
 from __future__ import annotations
@@ -406,10 +406,10 @@ class Sweep:
     ) -> pl.DataFrame:
         """Search for the saturation load of every curve (combination of the swept values other than the load).
 
-        A load is too much if the results of a run at this load are ``saturated``, or if the network gets stuck. The
-        search first runs both ends of the range of loads. The search then halves the range until its ends are at most
-        `tolerance` apart, and runs one more load on each side of the range. Runs are stored in the same way as those of
-        `run`, and no stored run is repeated.
+        A load is too much if a run at this load is ``saturated``, drops more than 3 % of its packets, or gets stuck.
+        The search first runs both ends of the range of loads. The search then halves the range until its ends are at
+        most `tolerance` apart, and runs one more load on each side of the range. Results are stored in the same way as
+        those of `run`, and no stored run is repeated.
 
         Parameters
         ----------

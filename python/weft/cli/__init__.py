@@ -92,7 +92,7 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """The option ``--version`` prints the version. It loads the engine only if it is used."""
+    """The option ``--version`` prints the version. The engine is loaded only if the option is used."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)

@@ -128,7 +128,7 @@ def word(text: str) -> str:
 
 
 def _no_scenario(text: str) -> str:
-    """Refuse the file of a scenario as the value of an option, because such an option takes all words after it."""
+    """Refuse a scenario file as the value of an option. An option with several values takes all words after it."""
     if Path(text).suffix in _SCENARIOS:
         raise argparse.ArgumentTypeError(f"{text!r} is a scenario: write it before this option")
     return text

@@ -205,7 +205,7 @@ def _programs(sweep: Sweep, found: Mapping[str, Sequence[Bounds]]) -> list[str]:
 def _which(points: Sequence[Point], of: Sequence[Point]) -> str:
     """String that identifies some points of a sweep by their coordinates.
 
-    The string omits a coordinate if these points have all values that the sweep has.
+    The string omits a coordinate if these points have all values of the coordinate in the sweep.
     """
     parts = []
     for path in of[0].coordinates:
@@ -307,7 +307,10 @@ def _modes(facts: dict[str, Any]) -> list[str]:
 
 
 def _queueing(facts: dict[str, Any]) -> list[str]:
-    """Lines with the lanes of a queueing scheme, and the memory of ports, by link class; empty if there is neither."""
+    """Lines with the lanes (queues) of a queueing scheme, and the memory of ports, by link class.
+
+    Without a queueing scheme and port memory there are no lines.
+    """
     shown = facts["queueing"]
     if shown is None:
         return []

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
 
 ENDINGS = (".csv", ".json", ".tex", ".md")
-# Maximum number of listed differences between the scenarios, and of listed places that are in only one set.
+# Maximum number of listed differences between the scenarios, and of listed places (combinations of coordinates) that
+# are in only one set.
 _LISTED = 8
 # Sections of a scenario that can change the offered load.
 _OF_TRAFFIC = ("traffic", "topology", "cycle", "flit", "grain", "link_speed", "seed")

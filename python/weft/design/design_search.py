@@ -2,10 +2,11 @@
 
 The search computes the numbers of every candidate by formula. The best designs form the Pareto front: no other design
 is at least as good in cost, power, diameter and bisection, and better in one of them. If the formula for a bisection is
-not exact, its result is rarely too low. Therefore the search builds and measures the designs on the front, and computes
-the front again with the measured bisections. The search repeats this until all designs on the front have exact or
-measured bisections. If the user gives sizes of racks, costs are measured in the same way. Formulas do not give the
-lengths of cables then, so all cables are assumed to have their minimum length until a design is built.
+not exact, its result is rarely too low, so the front rarely lacks a design because of it. Therefore the search builds
+and measures only the designs on the front, and computes the front again with the measured bisections. The search
+repeats this until all designs on the front have exact or measured bisections. If the user gives sizes of racks, costs
+are measured in the same way. Formulas do not give the lengths of cables then, so all cables are assumed to have their
+minimum length until a design is built.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class Found:
 
         - ``topology``, ``routers``, ``terminals``, ``radix_ports``, ``links``, ``diameter_hops``.
         - ``bisection_links``: number of links of the bisection.
-        - ``bisection_is``: quality of the formula of the bisection, or that the bisection was measured. A measured
-          bisection is the best cut found.
+        - ``bisection_is``: quality of the formula of the bisection, or ``measured``. A measured bisection is the best
+          cut found.
         - ``bisection_per_terminal``: links of the bisection divided by half the terminals.
         - ``racks``: ``None`` if racks have a size and the design was not built.
         - ``cost_usd``, ``cost_is``: cost, and whether it is only a lower bound, because racks have a size and the

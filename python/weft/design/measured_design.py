@@ -40,7 +40,7 @@ class Assumptions:
     packaging : Packaging
         Distances between racks, and lengths of cables.
     port_w : float
-        Power of a port that is wired [W]; 2.8: 4 lanes of 0.7 W (FleX, IEEE Access 2022, section IV-A).
+        Power of a port that is wired [W]. The default is 4 lanes of 0.7 W (FleX, IEEE Access 2022, section IV-A).
     hardware : Hardware or None
         Power of boxes, ports and modules from the catalogue, used instead of `port_w`.
     failures : Failures

@@ -38,11 +38,11 @@ class Plan(NamedTuple):
     inside : int
         Number of links inside racks, if the size of racks is unlimited.
     distance : int
-        Sum of the distances between the two ends of each other link [pitches].
+        Sum of the distances between the two ends of each link between racks [pitches].
     longest : int
         The largest of these distances [pitches].
     racks : int
-        Number of racks, if their size is unlimited.
+        Number of racks, if the size of racks is unlimited.
     """
 
     routers: int
@@ -67,7 +67,7 @@ class Plan(NamedTuple):
         return packaging.inside_m * self.inside + packaging.overhead_m * between + packaging.pitch_m * self.distance
 
     def cost_usd(self, prices: Prices, packaging: Packaging) -> float:
-        """Cost [$] of routers and all cables, also of terminals; a lower bound if the size of racks is limited."""
+        """Cost [$] of routers and all cables, including terminals'; a lower bound if the size of racks is limited."""
         cables = prices.cables(self.links, self.cable_m(packaging))
         return self.routers * prices.router.at(self.radix) + cables + terminal_cost(self.terminals, prices, packaging)
 

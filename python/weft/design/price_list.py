@@ -2,7 +2,7 @@
 
 Source: FleX (IEEE Access 2022), section IV-A: the price of a router is a linear function of its ports. The price of a
 cable per Gb/s is a linear function of its length. `assets/edr.csv`, the list that comes with Weft, holds points of the
-two lines that the paper prints for InfiniBand EDR (Fig. 6), because it prints no prices of single parts.
+two lines that the paper prints for InfiniBand EDR (Fig. 6). The paper prints no prices of single parts.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def applied(rc: Mapping[str, Any]) -> Iterator[None]:
     fonts.setLevel(logging.ERROR)
     before = _IN_FORCE.set(rc)
     try:
-        with mpl.rc_context(dict(rc)):  # type: ignore[arg-type] # its keys are a closed list of literals
+        with mpl.rc_context(dict(rc)):  # type: ignore[arg-type] # the type accepts only literal keys
             yield
     finally:
         _IN_FORCE.reset(before)

@@ -110,9 +110,9 @@ def _bill(sources: Sources) -> list[str]:
 
 
 def curves(sources: Sources) -> list[dict[str, Any]]:
-    """Table with a row per load curve: latency at its lowest load, saturation, and highest accepted load.
+    """Table with a row per load curve: latency at the lowest load, saturation, and highest accepted load.
 
-    The latency is missing if that point is not sound.
+    The latency is missing if the point at the lowest load is not sound.
 
     If the highest accepted load comes from a saturated point, ``accepted_flaw`` says so. ``accepted_flaw`` also names a
     point that accepted more but is left out, with the reason.
@@ -207,7 +207,7 @@ def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
             and (phase["saturated"] is not None or sources.summaries[point]["saturated"] is not False)
         ]
         if over and measured and not any(too_much for _, too_much in measured):
-            highest = max(each for each, _ in measured)  # packets left at the end of the window were never delivered
+            highest = max(each for each, _ in measured)  # too much, because packets left at the end never arrived
             measured = [(each, too_much if each < highest else True) for each, too_much in measured]
         found += measured or [(load, None if unknown else over)]
     return sorted(found, key=lambda pair: pair[0])

@@ -28,8 +28,8 @@ _RC: dict[str, Any] = {
     "grid.color": "#888888",
     "grid.alpha": 0.35,
 }
-# Sizes [inches]: width of the figure, also with one panel; height of a row of panels. Number of panels per row, and in
-# total.
+# Sizes [inches]: width of a figure with several panels, and with one panel; height of a row of panels. Maximum number
+# of panels per row, and in total.
 _WIDTH, _NARROW, _HEIGHT, _COLUMNS, _PANELS = 8.0, 5.5, 2.5, 2, 12
 # Space [inches] next to a panel, and next to the labels of the legend.
 _AROUND, _HANDLE = 0.9, 0.6
@@ -58,7 +58,7 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
     """
     shown = dict(list(panels.items())[:_PANELS])
     looks = style.looks([label for lines in shown.values() for label in lines])
-    with mpl.rc_context(style.RC | _RC):  # type: ignore[arg-type] # its keys are a closed list of literals
+    with mpl.rc_context(style.RC | _RC):  # type: ignore[arg-type] # the type accepts only literal keys
         rows = -(-len(shown) // _COLUMNS)
         columns = min(_COLUMNS, len(shown))
         width = _WIDTH if columns > 1 else _NARROW

@@ -269,7 +269,7 @@ def _drawings(sources: Sources) -> dict[str, Any]:
 def _telling(sources: Sources) -> list[int]:
     """Indices of points in order of interest.
 
-    First is the highest steady point of each curve, then its ends, its middle, and the rest.
+    First are the points at the highest steady load of each curve, then those at its ends and its middle, then the rest.
     """
     ranks: dict[int, tuple[int, int]] = {}
     for line in sources.lines:

@@ -31,7 +31,7 @@ _ON = LINK_STATES.index("on")
 class Budget:
     """Makes films until the bytes that a report reserves for films are used up.
 
-    `states` is the list of power states of the report; films store their numbers.
+    `states` is the list of power states of the report. Films store the index of a state in this list.
     """
 
     def __init__(self, states: Sequence[str]) -> None:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# Maximum number of pivots. If searches for distances are deep, there are fewer pivots, but always enough for two axes.
+# Maximum number of pivots; number of pivots that are always chosen, enough for two axes. Further pivots are chosen
+# until the largest distances from the pivots sum up to `_DEPTHS` hops.
 _PIVOTS, _FEWEST = 50, 3
 _DEPTHS = 5_000
 # In every step, every pair of routers repels each other. Limits: number of steps, pairs over all steps, and routers for

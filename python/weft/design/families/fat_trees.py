@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def plan(parameters: Mapping[str, Any]) -> Plan:
     """Computes the numbers of leaves and spines, or of pods.
 
-    `MeasuredDesign` ignores them if the graph is a different tree.
+    `MeasuredDesign` ignores these numbers if the graph is a different tree.
     """
     if leaf_spine.is_one(parameters):
         return leaf_spine.plan(parameters)

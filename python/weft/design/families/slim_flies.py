@@ -1,7 +1,7 @@
 """Computes Slim Flies (MMS graphs) by formula.
 
-Source: M. Besta, T. Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC'14, which is also the
-source of the q racks. No formula for the bisection is known. The lower bound is q^3 / 2, because the second largest
+Source: M. Besta, T. Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC'14, which also places the
+routers in q racks. No formula for the bisection is known. The lower bound is q^3 / 2, because the second largest
 eigenvalue of the graph is its degree minus q (P. R. Hafner, "Geometric Realisation of the Graphs of
 McKay-Miller-Siran", JCTB 90, 2004; a test computes it).
 """
