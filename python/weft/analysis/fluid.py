@@ -113,7 +113,7 @@ def lines(widths: Sequence[int], matrix: npt.ArrayLike) -> Iterator[Line]:
 def spread(demand: Rates, active: Active, target: float) -> Loads:
     """Computes the loads of the channels of a line, with each active link filled up to `target` [flits/cycle].
 
-    A linked pair of routers without a two-hop path sends all its traffic over its link.
+    If two linked routers have no two-hop path, all traffic between them takes the link.
     """
     links = active.astype(float)
     paths = links @ links  # two-hop paths of each pair

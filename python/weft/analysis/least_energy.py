@@ -3,9 +3,9 @@
 Source: our own method to choose the thresholds of a policy for a workload. A policy qualifies if its programs take
 at most a given share more time than programs on links that are always on. Run times and energies are means over seeds.
 The result is the policy with the least energy among the qualifying ones. The energy of each policy is compared with a
-floor: the energy of the always-on run if only one member of each trunk cost static energy. The floor assumes that
-future traffic is known, that no link changes its state, and that no time is lost. If the user gives the times of waking
-and of going off, `weft.analysis.trunk_oracle` computes a second reference, which pays for each change.
+floor: the energy of the always-on run if only one member (link) of each trunk cost static energy. The floor assumes
+that future traffic is known, that no link changes its state, and that no time is lost. If the user gives the times of
+waking and of going off, `weft.analysis.trunk_oracle` computes a second reference, which pays for each change of state.
 
 Parameters: results of a sweep over policies; the allowed extra run time, as a share; the times of waking and of going
 off. Guarantees: the floor is computed with the flits and the run time of the always-on run. A policy that does not

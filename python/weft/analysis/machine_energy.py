@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # Default of the power of an idle node, as shares of its full power.
 IDLE_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# Coordinates that describe the work, not the machine. A point and its reference must have the same values of them.
+# Coordinates that describe the work, not the machine. A point and its reference must have equal values of these.
 _OF_WORK = (SEED, LOAD, PATTERN, "traffic")
 
 

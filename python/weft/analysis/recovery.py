@@ -1,7 +1,7 @@
 """Table of the recovery from faults: latency before, during and after the faults, delivered packets, and recovery time.
 
-Source: the reliability argument of TCEP (ISCA 2018), section VII-D. The paper reports no measurements of it, so we
-chose the quantities. Parameters: none. The engine measures the values during the run: `crates/scenario/src/recovery.rs`
+Source: the reliability argument of TCEP (ISCA 2018), section VII-D. The paper measures no recovery, so we chose the
+quantities. Parameters: none. The engine measures the values during the run: `crates/scenario/src/recovery.rs`
 tests each time bin against random variation. Guarantees: the same columns for faults that a scenario names and for
 faults that are drawn at random. Not modelled: which packets a fault affected. Validation:
 `tests/test_analysis_recovery.py`.

@@ -136,10 +136,10 @@ class Results(ResultSet):
         polars.DataFrame
             Coordinates; ``quantity``, ``unit``, ``a``, ``b``, ``difference`` (b - a), ``relative`` (to a),
             ``half_width`` of its 95 % confidence interval, ``significant`` (null where no interval is known),
-            ``a_ending`` and ``b_ending``, and ``unequal``. The last is the reason why the row does not show which set
-            is better, such as a saturated point or, for energy, unequal accepted loads. With a reason, ``difference``,
-            ``relative``, ``half_width`` and ``significant`` are null. If the load changes in phases, ``phase`` is
-            ``all`` or the number of a phase.
+            ``a_ending`` and ``b_ending``, and ``unequal``. ``unequal`` is the reason why the row does not show which
+            set is better, such as a saturated point or, for energy, unequal accepted loads. With a reason,
+            ``difference``, ``relative``, ``half_width`` and ``significant`` are null. If the load changes in phases,
+            ``phase`` is ``all`` or the number of a phase.
         """
         from weft.results.choose import Chosen
         from weft.results.comparison import compare

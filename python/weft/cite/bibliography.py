@@ -138,7 +138,7 @@ def models_of(resolved: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -
 
 
 def prices_of(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The family and name under which the prices of a scenario are cited; empty if it states its prices itself."""
+    """Family and name under which the prices of a scenario are cited; empty if the scenario states them itself."""
     power = resolved["power"]
     if "catalogue" in power:
         yield _PRICES, "catalogue"

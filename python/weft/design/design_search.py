@@ -2,8 +2,8 @@
 
 The search computes the numbers of every candidate by formula. The best designs form the Pareto front: no other design
 is at least as good in cost, power, diameter and bisection, and better in one of them. If the formula for a bisection is
-not exact, its result is rarely too low, so the front rarely lacks a design because of it. Therefore the search builds
-and measures only the designs on the front, and computes the front again with the measured bisections. The search
+not exact, its result is rarely too low, so the front rarely lacks a design because of the formula. Therefore the search
+builds and measures only the designs on the front, and computes the front again with the measured bisections. The search
 repeats this until all designs on the front have exact or measured bisections. If the user gives sizes of racks, costs
 are measured in the same way. Formulas do not give the lengths of cables then, so all cables are assumed to have their
 minimum length until a design is built.

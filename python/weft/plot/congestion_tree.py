@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     Ints = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
-# A port counts as full if its fullest VC occupies at least this share of its buffer. Flits on the link and returning
-# credits also occupy buffer space, so a queue that moves never fills its whole buffer.
+# A port counts as full if the buffer of its fullest VC is filled to at least this share. Flits on the link and
+# returning credits also occupy buffer space, so a queue that moves never fills its whole buffer.
 FULL = 0.5
 # Further destinations count as hot if they receive at least this share of the flits of the busiest destination.
 _AS_HOT = 0.95
@@ -53,7 +53,7 @@ class Tree:
     times : list of int
         Cycles of the samples.
     filled : array
-        Share of its buffer that the fullest VC occupies, by sample and port.
+        Filled share of the buffer of the port's fullest VC, by sample and port.
     distance : array of int
         Distance of each router from the nearest hot destination [hops]; -1 if there is no path.
     hot : list of int
@@ -173,7 +173,7 @@ def _map(
     filled: np.ndarray[tuple[int], np.dtype[np.float64]],
     full: np.ndarray[tuple[int], np.dtype[np.bool_]],
 ) -> None:
-    """Draw routers in rows by distance, and a line per channel between routers, with a colour for its full share."""
+    """Draw routers in rows by distance, and a line per channel between routers, coloured by `filled` of its port."""
     ends = tree.ports.select("from_router", "to_router")
     between = ends["from_router"].is_not_null().to_numpy()
     sender = ends["from_router"].fill_null(0).to_numpy().astype(np.int64)

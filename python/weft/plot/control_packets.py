@@ -114,7 +114,7 @@ def _entries(kinds: list[str]) -> list[Artist]:
 
 
 def _look(kind: str) -> dict[str, Any]:
-    """Colour and marker of a kind of packet. They are the same in every figure.
+    """Colour and marker of a kind of packet, which are the same in every figure.
 
     After the last colour, the colours are repeated with dashed lines.
     """

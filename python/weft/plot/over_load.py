@@ -1,9 +1,9 @@
 """Draws curves over load: a row of panels per traffic pattern, and a column per quantity.
 
 Saturated points have hollow markers. The latency of a saturated point grows with the length of the run. Therefore a
-line of latencies ends before the saturated points, and their markers are on the upper edge. A cross marks points whose
-runs had not settled when their window began. Vertical bars are 95 % confidence intervals over the seeds. If a curve
-rises into saturation, the axis of latencies can end below its highest points.
+line of latencies ends before the saturated points, and their markers are on the upper edge. A cross marks a point with
+another flaw, for example a run that had not settled when its window began. Vertical bars are 95 % confidence intervals
+over the seeds. If a curve rises into saturation, the axis of latencies can end below the highest points of the curve.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def _different(first: Collective, sent: list[int], received: list[int]) -> tuple
         kind, parts, total = Kind.ALLGATHERV, sent, max(received)
         if operation != "ALLGATHERV":
             kind, parts, total = Kind.REDUCE_SCATTER, received, max(sent)
-        # the sum of a rank is its block, or its block once for each rank
+        # the sum of a rank is the size of its block, or this size times the number of ranks
         if sum(parts) == total:
             return kind, parts
         if sum(parts) == ranks * total and all(part % ranks == 0 for part in parts):

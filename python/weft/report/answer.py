@@ -151,7 +151,7 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
 
 
 def _at(value: float | None, means: Sequence[Mean | None], others: Sequence[Mean | None]) -> float | None:
-    """The mean of the second quantity at the load at which the mean of the first quantity has this value."""
+    """The mean in `others` at the load at which the mean in `means` has this value."""
     pairs = zip(means, others, strict=True)
     return next((other.value for mean, other in pairs if mean and other and mean.value == value), None)
 

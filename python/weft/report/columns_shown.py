@@ -125,7 +125,7 @@ MOST_GROUPS = 20
 
 @dataclass(frozen=True)
 class Listing:
-    """A list in the summary of each point, which the report shows as a table of the point with a row per entry.
+    """A list in the summary of each point. For each point, the report shows the list as a table with a row per entry.
 
     Attributes
     ----------

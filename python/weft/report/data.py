@@ -295,7 +295,7 @@ def facts(sources: Sources) -> dict[str, Any]:
 
 
 def _question(sources: Sources, each: int) -> dict[str, Any]:
-    """The question of one of the results: the values that its scenario and its sweep set."""
+    """The question that one set of results answers: the values that its scenario and its sweep set."""
     results = sources.results[each]
     row, scenario = _first_scenario(results)
     places = [point["coordinates"] for point in results.points]

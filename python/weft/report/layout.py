@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# Sizes in units of the drawing: distance between neighbouring routers of a grid, horizontally and vertically; the same
-# along dimension 2; empty space between tiles.
+# Sizes in units of the drawing: distance between neighbouring routers of a grid along dimension 0 (horizontal) and
+# dimension 1 (vertical); horizontal and vertical distance along dimension 2; empty space between tiles.
 _CELL = (1.4, 1.0)
 _ASLANT = (0.7, 0.5)
 _GAP = 1.2

@@ -77,7 +77,7 @@ def _words(value: Any) -> str:
 
 
 def _inherited(path: str, scenario: dict[str, Any]) -> bool:
-    """Whether a property of a link class equals that of `links.default`, or the default derived from its latency."""
+    """Whether a property of a link class equals that of `links.default`, or a default derived from the latency."""
     section, _, rest = path.partition(".")
     link_class, _, key = rest.rpartition(".")
     if section != "links" or not link_class:

@@ -2,7 +2,7 @@
 
 # Source Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling of large data" (Graph Drawing
 2006) for the initial positions; Fruchterman and Reingold, "Graph drawing by force-directed placement" (1991) for the
-rest.
+forces.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Baseline:
     wanted : dict
         Coordinates of the baseline, by path.
     is_named : bool
-        Whether the bill names the baseline; then its points must exist.
+        Whether the bill names the baseline. The points of a named baseline must exist.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 A series gives the power at a load or in a phase, or the reason why this power is not known.
 
 A profile must name loads that were measured. Weft does not interpolate between measured loads: a policy switches whole
-links, so its power over load has steps.
+links, so the power over load has steps.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def not_compared(code: str, pairs: Sequence[tuple[Summary, Summary]], of: int) -
 def mean(runs: Sequence[Summary]) -> Summary:
     """The means over runs with different seeds, in the form of a summary.
 
-    If some runs have a flaw that excludes them, the first such run is returned instead.
+    If some runs have a flaw that forbids a comparison, the first such run is returned instead.
     """
     if len(runs) == 1:
         return runs[0]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def of(summary: Summary) -> tuple[str, ...]:
-    """Names of the modes of links in a point, in the order of its columns."""
+    """Names of the modes of links in a point, in the order of the columns in the point's tables."""
     named = summary.get("link_modes")
     return LINK_STATES if named is None else tuple(mode["name"] for mode in named)
 

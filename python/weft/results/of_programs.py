@@ -105,7 +105,7 @@ def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
 
 
 def _unequal(results: ResultSet) -> list[tuple[str, dict[str, Any]]]:
-    """Policies whose programs differ from those on always-on links at the same place, and the diagnoses."""
+    """Policies whose programs differ from those on always-on links at equal other coordinates, and the diagnoses."""
     runs = results.summaries
     pairs: dict[str, list[list[int]]] = {}
     for of_policy in places(results).values():

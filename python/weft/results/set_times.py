@@ -59,7 +59,7 @@ def changes(results: ResultSet) -> list[str]:
 
 
 def _values(results: ResultSet, path: str) -> list[Any]:
-    """The value of each point at a path: from the sweep, or otherwise from its scenario if the scenario is stored."""
+    """The value of a scenario key at each point: from the sweep, or otherwise from the scenario if it is stored."""
     rows = range(len(results))
     if path in results.coordinates:
         return [results.points[row]["coordinates"][path] for row in rows]

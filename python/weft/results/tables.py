@@ -42,8 +42,8 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
 
     The table has a line per load, and a group of columns per series (combination of the other swept values).
 
-    If some packets took detours, the table also has the share of packets on minimal paths. If some were lost, it has
-    the share of delivered packets.
+    If some packets took detours, the table also has the share of packets on minimal paths. If some packets were lost,
+    the table has the share of delivered packets.
 
     Parameters
     ----------

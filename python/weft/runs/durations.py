@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 # If the construction of the network of a point takes longer than this [s], the point gets no trial run.
 _BUILT_SECONDS = 30.0
-# Maximum time of all trial runs of a sweep [s]. Kinds of points without a trial run get the mean of the other kinds.
+# Maximum time of all trial runs of a sweep [s]. A kind of points (points that differ only in load and seed) without a
+# trial run gets the mean of the other kinds.
 _ALL_SECONDS = 30.0
 _LOOK_SECONDS = 0.02
 

@@ -39,8 +39,8 @@ class Crossed:
     transfers : int
         Number of transfers of the path whose last packet crossed the channel.
     waited_cycles : int
-        Time from the arrival of the heads of these packets at the router until they left it, summed over the transfers
-        [cycles].
+        Time from the arrival of the heads of these packets at the router until the heads left the router, summed over
+        the transfers [cycles].
     """
 
     router: int | str

@@ -124,8 +124,8 @@ def plan(
     wanted : SlurmJobs
         Settings that the user chooses.
     points, every : sequence of Point
-        Points to run, and all points of the sweep. The run times of finished points are used to estimate those of the
-        others.
+        Points to run, and all points of the sweep. The run times of finished points are used to estimate the run times
+        of the other points.
     store : Store
         Folder of the sweep.
     how : How

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # Maximum time of one call [s].
 MOST_SECONDS = 10.0
-# Maximum time for executing a file [s]; it is longer because imports may be slow.
+# Maximum time for executing a file [s]; longer than for a call, because imports may be slow.
 MOST_SECONDS_OF_FILE = 60.0
 # Time between two checks of the running calls by the watching thread [s].
 _LOOK_SECONDS = 0.5

@@ -108,7 +108,7 @@ def keyed(value: object, name: str, example: str) -> dict[str, Any]:
 
 
 def execution(jobs: object, threads: object, blocks: object, watch: object) -> None:
-    """Check the arguments that say how points are run.
+    """Check the arguments that control the execution of points.
 
     Raises
     ------

@@ -44,9 +44,10 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _array_cut(widths: list[int]) -> int:
-    """Number of links of a bisection of a mesh. The cut halves the widest line with an even number of routers.
+    """Number of links of a bisection of a mesh. The cut halves the mesh along its widest dimension.
 
-    If wider lines have an odd number of routers, the cut divides their middle in the same way.
+    If the number of routers along this dimension is odd, the cut divides the middle layer in the same way, along the
+    next dimension.
     """
     rest, links = math.prod(widths), 0
     for width in sorted(widths, reverse=True):
