@@ -55,7 +55,7 @@ def active_share(load: float, routers: int, terminals: int, minimal_share: float
     offered, capacity = terminals * load, routers**2
     uniform = 2 * offered / (capacity + offered)
     needed = uniform if minimal_share is None else offered * (2 - minimal_share) / capacity
-    return max(needed, 2 / routers)  # R - 1 of R (R - 1) / 2 links
+    return max(needed, 2 / routers)  # at least R - 1 of R (R - 1) / 2 links
 
 
 def active_links(load: float, routers: int, terminals: int, minimal_share: float | None = None) -> int | None:

@@ -72,7 +72,7 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
     polars.DataFrame
         A row for each combination of the other coordinates. ``place``: these coordinates. ``policies``: number of
         policies. ``flawed``: number of policies with a flaw in one of their runs (see `Results.flaws`). These policies
-        are left out. ``fast_enough``: number of the other policies within the allowed run time. ``policy``: the policy
+        are left out. ``fast_enough``: number of remaining policies within the allowed run time. ``policy``: the policy
         with the least energy among these. ``runs``: number of runs (seeds) of this policy. ``time_change``,
         ``energy_change``: relative change of run time and energy against links that are always on. ``time_ci95``,
         ``energy_ci95``: half of the 95 % confidence interval of each change; null for one seed, and for links that are

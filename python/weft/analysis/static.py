@@ -120,7 +120,7 @@ def _policy(found: Found) -> dict[str, Any]:
 def write(answers: Sequence[Answer], path: str | Path) -> Path:
     """Write the result of `scenario` to a file, and check that the file can be read.
 
-    Weft looks up files that the scenario names in the folder of the written file.
+    If the scenario names files, Weft looks them up in the folder of the written file.
 
     Raises
     ------

@@ -180,7 +180,7 @@ class Results(ResultSet):
         machine : weft.analysis.machine_energy.Machine, optional
             Shares of power, cores, idle shares of a node, and hardware; by default those of Andujar et al. (2019).
         reference : optional
-            The number of a point, its coordinates, or the size of a network such as ``"7x64"``; by default the network
+            The index of a point, its coordinates, or the size of a network such as ``"7x64"``; by default the network
             and the policy of the first point.
         others : ResultSet, optional
             Other results, which contain the reference.

@@ -148,7 +148,7 @@ def _writable(file: Path) -> Path:
 
 
 def _recording(options: argparse.Namespace) -> Sweep:
-    """The sweep with all recordings switched on that a trace contains."""
+    """The sweep, with all recordings that a trace contains switched on."""
     named, sets = overrides.scenario(options)
     kept = named.points(sets)[0].resolved["measure"]
     from weft.api.sweep import Sweep

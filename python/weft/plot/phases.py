@@ -115,7 +115,7 @@ def _measured(choice: Choice, spot: Spot) -> list[dict[str, Any]]:
 def _beside(panels: Sequence[Axes], measured: Sequence[list[dict[str, Any]]], looks: dict[str, Look]) -> None:
     """Draw a line per point in each panel, and the loads that the scenarios set.
 
-    The set loads of all points have one look, because several points may have the same loads.
+    The loads that the scenarios set all have one look, because several points may have the same loads.
     """
     for phases in measured:
         _steps(panels[0], phases, q.SET_LOAD.column, "configured load", _DOTTED)

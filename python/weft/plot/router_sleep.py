@@ -40,7 +40,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _frame(spot: Spot) -> pl.DataFrame:
-    """The routers of a point that send on managed links, in descending order of the share of time.
+    """The routers of a point that send on managed links, in descending order of their share of time asleep.
 
     Raises
     ------

@@ -63,8 +63,8 @@ GREY = "#777777"
 # Colours from pale to dark. Readers can also distinguish them in black and white.
 HEAT = "cividis_r"
 
-# If the ratio of its ends is smaller than this value, a logarithmic axis has round numbers as ticks instead of powers
-# of ten.
+# If the ratio of the ends of a logarithmic axis is smaller than this value, the ticks of the axis are round numbers
+# instead of powers of ten.
 _NARROW = 8
 # Number of letters of a panel title that fit into an inch.
 _LETTERS_PER_INCH = 15

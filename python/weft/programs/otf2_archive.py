@@ -180,7 +180,7 @@ def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
 def _check_events(rank_of: dict[Any, int], events: Counter[Any], file: str) -> None:
     """Refuse an archive with fewer events than its definitions state.
 
-    The package may read a file that was cut off as an empty one.
+    The package may read a truncated file as an empty one.
     """
     for location, rank in rank_of.items():
         if events[location] < location.number_of_events:

@@ -243,7 +243,7 @@ def _endings(sources: Sources) -> list[str]:
 
 
 def _known(sources: Sources, quantity: Quantity) -> list[tuple[float, int]]:
-    """Values of a quantity at all sound points that measured it, each with its point number."""
+    """Values of a quantity at all sound points that measured it, each with the index of its point."""
     return [
         (summary[quantity.column], point)
         for point, summary in enumerate(sources.summaries)

@@ -197,7 +197,7 @@ def _in_si(entry: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _groups(sources: Sources) -> dict[str, Any]:
-    """The groups of each point that used the most energy; empty if the table of groups is missing or damaged."""
+    """For each point, the groups with the most energy; empty if the table of groups is missing or damaged."""
     lists: list[list[dict[str, Any]]] = []
     for results, row in sources.places:
         lists.append([])

@@ -84,7 +84,7 @@ def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
         "to_port": pack.counts(links["to_port"]),
         "class": pack.counts([classes.index(name) for name in links["link_class"]]),
         "classes": classes,
-        # number + 1, because all numbers must be natural and 0 stands for no channel
+        # index + 1, because 0 stands for no channel, and negative numbers can't be stored
         "forward": pack.counts(links["channel"] + 1),
         "backward": pack.counts(links["back"].fill_null(-1) + 1),
     }
@@ -157,8 +157,8 @@ class Drawings:
     networks : list of dict
         The different networks of the points.
     channels, frames, histories : dict
-        Three mappings by the number of a point. The mappings have the activity of the point's channels in the window
-        (and the number of its network), of each channel over time, and of its link classes over time.
+        Three mappings by the index of a point: the activity of the point's channels in the window (and the index of its
+        network), of each channel over time, and of its link classes over time.
     unreadable : dict
         Reasons why points could not be drawn.
     crowded_out : int

@@ -32,7 +32,7 @@ class Baseline:
     Attributes
     ----------
     wanted : dict
-        Coordinates of the baseline, by path.
+        Coordinates of the baseline: values by dotted path.
     is_named : bool
         Whether the bill names the baseline. The points of a named baseline must exist.
 
@@ -120,7 +120,7 @@ def _awake(all_series: Sequence[Series]) -> Any:
 
 
 def _read(text: str, all_series: Sequence[Series], *, by_phase: bool) -> dict[str, Any]:
-    """Reads the coordinates of a baseline, by path, from a string."""
+    """Reads the coordinates of a baseline (values by dotted path) from a string."""
     known = list(dict.fromkeys(path for each in all_series for path in each.coordinates))
     try:
         wanted = parsed(text, known)

@@ -29,7 +29,7 @@ class Part:
     Attributes
     ----------
     path : str
-        Path of the part in a scenario, for messages.
+        Dotted path of the part in a scenario, for messages.
     name : str
         Name of the part in tables and pictures.
     share : float

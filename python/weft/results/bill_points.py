@@ -109,7 +109,7 @@ class Series:
     coordinates : dict
         Values that the sweep set, except load and seed.
     names : dict
-        Names of models by path, including models that were not swept.
+        Names of models by scenario key (dotted path), including models that were not swept.
     runs : dict
         Summaries of the runs by load, one per seed. If the profile names phases, the only load is ``None``. The dict is
         empty before the first run.
@@ -133,7 +133,7 @@ class Series:
     again: str = ""
 
     def value(self, path: str) -> Any:
-        """The value of the series at a path, including names of models that the sweep does not set."""
+        """The value of a scenario key (dotted path) in the series; the name of a model if the sweep does not set it."""
         return self.coordinates[path] if path in self.coordinates else self.names.get(path)
 
     @property

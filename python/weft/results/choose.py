@@ -74,7 +74,7 @@ class Chosen:
         return cls(results, points, text, fixed)
 
     def value(self, point: int, path: str) -> Any:
-        """The value of a point at a path: the value that the sweep set, or otherwise the value in the scenario."""
+        """The value of a scenario key (dotted path) at a point: from the sweep, or otherwise from the scenario."""
         coordinates = self.results.points[point]["coordinates"]
         return coordinates[path] if path in coordinates else at(self.scenario(point), path)
 
@@ -87,7 +87,7 @@ class Chosen:
 
 
 def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
-    """Reads the number of a point, or values by path: ``3``, or ``routing=ugal_p,load=0.3`` as a mapping.
+    """Reads the index of a point, or values by dotted path: ``3``, or ``routing=ugal_p,load=0.3`` as a mapping.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
 
 
 def _known(side: Chosen, row: int, path: str) -> Any:
-    """The value of a point at a path; the file of the scenario is read only if the summary lacks the value."""
+    """The value of a scenario key at a point; the scenario file is read only if the summary lacks the value."""
     coordinates = side.results.points[row]["coordinates"]
     if path in coordinates or path not in _SUMMARY:
         return side.value(row, path)

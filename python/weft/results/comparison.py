@@ -298,12 +298,12 @@ def _check_apart(a: Chosen, b: Chosen, keys: Sequence[str]) -> None:
 
 
 def _at(side: Chosen, path: str) -> set[float | str]:
-    """The values that the points of one side have at a path."""
+    """The values that a scenario key (dotted path) has at the points of one side."""
     return {_plain(side.value(point, path)) for point in side.points}
 
 
 def _some(side: Chosen, path: str) -> str:
-    """The values that the points of one side have at a path, as a string."""
+    """The values that a scenario key has at the points of one side, as a string."""
     return ", ".join(sorted({label(side.value(point, path), path) for point in side.points}))
 
 

@@ -242,7 +242,7 @@ class Database:
         return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame()
 
     def _files(self, name: str) -> list[tuple[str, str, int]]:
-        """The undamaged files of a table, each with the name of its set and the number of its point."""
+        """The undamaged files of a table, each with the name of its result set and the index of its point."""
         found, damaged = [], None
         for key, results in self._sets.items():
             for point in range(len(results)):

@@ -108,7 +108,7 @@ class Billed:
 
 
 def _billed(links: str, column: str, label: str, unit: str) -> Billed:
-    """The three columns of a cost. In `column`, the name of each reference replaces ``{}``."""
+    """The three columns of a cost. In the name `column`, ``{}`` stands for the kind of links that is billed."""
 
     def quantity(reference: str, words: str) -> Quantity:
         return Quantity(column.format(reference), f"{label}{words}", unit, "", 1)

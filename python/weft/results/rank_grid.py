@@ -43,7 +43,7 @@ class Grid:
 
 
 def numbered(states: pl.DataFrame) -> tuple[pl.DataFrame, list[tuple[str, int]]]:
-    """The table with a column `row` (index among the ranks of all jobs), and the job and rank of each row."""
+    """The table with an added column `row` (index among the ranks of all jobs), and the job and rank of each row."""
     # the table lists the spans rank by rank and job by job
     table = states.with_columns(row=pl.struct("job", "rank").rle_id().cast(pl.Int64))
     return table, list(table.select("job", "rank").unique(maintain_order=True).iter_rows())

@@ -196,7 +196,7 @@ class ResultSet:
 
     @property
     def rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """The number of each point, and its row of `frame` in which labels have not yet replaced models."""
+        """Index and row of each point of `frame`. In these rows, labels have not yet replaced models."""
         return [
             (number, point["coordinates"] | scalars(summary, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
@@ -204,7 +204,7 @@ class ResultSet:
 
     @property
     def job_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each job, the number of its point, and the job's row of `jobs`."""
+        """The rows of `jobs`, each with the index of its point."""
         return [
             (number, point["coordinates"] | scalars(job, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
@@ -213,7 +213,7 @@ class ResultSet:
 
     @property
     def message_class_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each message class, the number of its point, and the class's row of `message_classes`."""
+        """The rows of `message_classes`, each with the index of its point."""
         return [
             (number, point["coordinates"] | scalars(one, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
@@ -222,7 +222,7 @@ class ResultSet:
 
     @property
     def phase_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each phase of a changing load, the number of its point, and the phase's row of `phases`."""
+        """The rows of `phases`, each with the index of its point."""
         return [
             (number, point["coordinates"] | scalars(phase, {}) | {"flaw": soundness.reason(judged)})
             for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
@@ -231,7 +231,7 @@ class ResultSet:
 
     @property
     def flow_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each class of flows, the number of its point, and the class's row of `flows`."""
+        """The rows of `flows`, each with the index of its point."""
         return [
             (number, point["coordinates"] | scalars(flow, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
@@ -240,7 +240,7 @@ class ResultSet:
 
     @property
     def episode_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """For each episode of faults (from a first failure until all parts work again), its point and its values."""
+        """A row per episode of faults (from a first failure until all parts work again), with the index of a point."""
         return [
             (number, point["coordinates"] | scalars(episode, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))

@@ -1,8 +1,8 @@
 """Finds routings that would not drop packets: they have a path for every pair of terminals in a network with faults.
 
 The engine decides. A routing qualifies if it works in the scenario of the point and computes new tables after faults.
-The new tables must connect all terminals in every state of the network. A routing does not qualify if its paths are
-full below the load of the point. For example, packets over random intermediates need twice the links. Packets wait
+The new tables must connect all terminals in every state of the network. A routing does not qualify if its paths
+carry less than the load of the point. For example, packets over random intermediates need twice the links. Packets wait
 until the new tables are ready, and some may be lost. Therefore a run is proposed only if all failures happen before its
 window, and its warm-up is long enough for new tables.
 """

@@ -297,7 +297,7 @@ class YearlyBill:
 
 
 def _labels(all_series: Sequence[Series], paths: Sequence[str]) -> list[str]:
-    """For each series, a string with its values at those paths whose values differ between series."""
+    """For each series, a string with the values of those scenario keys that differ between series."""
     varied = [path for path in paths if len({label(each.coordinates[path]) for each in all_series}) > 1]
     columns = [short(path, [label(each.coordinates[path], path) for each in all_series]) for path in varied]
     return [", ".join(words) for words in zip(*columns, strict=True)] if columns else [""] * len(all_series)

@@ -64,7 +64,7 @@ class Critical:
     crossed : list of Crossed
         Channels that the watched packets crossed, the one with the most transfers first.
     watched, transfers : int
-        Number of transfers whose last packet was watched, and number of all transfers of the paths in the network.
+        Number of transfers whose last packet was watched, and number of all transfers of the paths over the network.
     interface_cycles, network_cycles : int
         Cycles of the watched transfers until the head of the last packet was injected, and cycles after that.
     """

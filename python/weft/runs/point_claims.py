@@ -125,7 +125,7 @@ class Claims:
         return beacon.works(self._root, who["beacon"])
 
     def _note(self, hash: str, note: dict[str, Any]) -> None:
-        with suppress(OSError):  # the results are saved, which is more important
+        with suppress(OSError):  # the run continues without this record, because the results are saved
             (self._folder / f"{hash}{_TWICE}").write_text(json.dumps(note), encoding="utf-8")
 
 

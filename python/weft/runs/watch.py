@@ -22,7 +22,9 @@ _MOST = 10_000
 
 
 def packets(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Reads terminal and number of packets from ``"TERMINAL:NUMBER"`` and ``"TERMINAL:FIRST-LAST"``; each packet once.
+    """Reads names of packets, ``"TERMINAL:NUMBER"`` or ``"TERMINAL:FIRST-LAST"``, as pairs of terminal and number.
+
+    Each packet is returned once.
 
     Raises
     ------

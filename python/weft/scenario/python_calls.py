@@ -227,7 +227,7 @@ class UserFunction:
         return fixed, varying & own
 
     def line(self, problem: BaseException) -> str:
-        """The last line of the file of the user in the traceback of an exception, for an error."""
+        """Text for an error: the last line of the user's file in the traceback of an exception."""
         place = problem.__traceback__
         number = None
         while place is not None:
@@ -245,7 +245,7 @@ class UserFunction:
         return f"{self.file}, line {number}: `{text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 3] + '...'}`"
 
     def returned(self, again: Callable[[], Any]) -> str:
-        """The line at which the function returns; `again` repeats the call to find it."""
+        """The line at which the function returns; `again` repeats the call to find this line."""
         lines: list[int] = []
         code = getattr(self.function, "__code__", None)
 

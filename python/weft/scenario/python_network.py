@@ -21,7 +21,7 @@ class Router(int):
 
     @classmethod
     def of(cls, network: Network, number: int) -> Router:
-        """The router with a number in a network."""
+        """The router that has this number in a network."""
         router = cls(number)
         router.network = network
         return router

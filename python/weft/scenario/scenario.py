@@ -62,8 +62,8 @@ class Scenario:
     name : str
         Name of the default folder of the results. The sweep has the same name, unless the text has a key ``name``.
     source : str
-        Name of the file of the scenario in error messages. Other files of the scenario are looked up in the folder of
-        this file.
+        Name of the file of the scenario, for error messages. Other files of the scenario are looked up in the folder
+        of this file.
     files : mapping of str to bytes
         Contents of files of the scenario that are only in memory, by name.
     """

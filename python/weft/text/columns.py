@@ -19,7 +19,7 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | C
 
     `left` selects the columns that are flush left: the first `left` columns, or the columns with the listed indices.
 
-    A column without a heading, such as a column of notes, has no rule below the heading.
+    A column without a heading, such as a column of notes, has no line of dashes below its heading.
     """
     flush = range(left) if isinstance(left, int) else left
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]

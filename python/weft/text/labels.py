@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-# Maximum length of a list whose label shows all entries; the label of a longer list shows only the number of entries.
+# Maximum length of a list whose label shows all entries. The label of a longer list shows their number and a checksum.
 _LISTED = 16
 
 
