@@ -215,7 +215,7 @@ class Results(ResultSet):
         Raises
         ------
         ResultsError
-            If neither `keys` nor the scenario has a bill, or if no series has sound points at all loads or phases of
+            If neither `keys` nor the scenario has a bill, or if no series has sound points at every load or phase of
             the profile.
         """
         from weft.api.printed_bill import PrintedBill

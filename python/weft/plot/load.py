@@ -29,6 +29,6 @@ def accepted() -> over_load.View:
     return over_load.View(q.ACCEPTED, extra=_diagonal)
 
 
-def _diagonal(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:  # noqa: ARG001 # the parameters of every `View.extra`
+def _diagonal(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:  # noqa: ARG001 # as every `View.extra`
     end = axes.get_xlim()[1] / over_load.ROOM
     axes.plot([0, end], [0, end], color=style.GREY, linewidth=0.7, zorder=1, label="_accepted = offered")

@@ -25,7 +25,7 @@ _PATIENCE_SECONDS = 120.0
 # If Slurm has ended a job early this number of times in a row, without progress, the job does not queue itself again.
 _FRUITLESS = 10
 # If Slurm sends its signal after this share of the time limit, the job counts as ended by the limit. Slurm sends the
-# signal 90 s before the limit, or for short jobs when a fifth of the limit is left. It can be up to a minute earlier.
+# signal 90 s before the limit, or for short jobs when a fifth of the limit is left, but may do so a minute earlier.
 _LATE = 0.5
 
 
