@@ -106,7 +106,7 @@ def _submitted(options: argparse.Namespace, settings: dict[str, Any]) -> bool:
 
 
 def _all_text(done: AllReproduced) -> str:
-    """Text with the number of claims of each paper by verdict, and with the path of the page."""
+    """Return text with the number of claims of each verdict for each paper, and with the path of the page."""
     from weft_papers.common import scoreboard
 
     lines = [f"{each.paper.name.ljust(10)}  {scoreboard.count_words(each.rows)}" for each in done.papers]
@@ -114,7 +114,7 @@ def _all_text(done: AllReproduced) -> str:
 
 
 def _text(done: Reproduction) -> str:
-    """Text with the scoreboard, the figures that were not drawn, and the folders and files that were written."""
+    """Return text with the scoreboard, the figures that were not drawn, and the written folders and files."""
     from weft_papers.common import scoreboard
 
     absent = [f"figure {each.figure.name}: {each.absent}" for each in done.shown if each.absent]

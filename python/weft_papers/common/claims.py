@@ -22,7 +22,7 @@ class Claim:
     Attributes
     ----------
     id : str
-        Number of the claim, such as ``T-033``.
+        Identifier of the claim, such as ``T-033``.
     section, scenario, metric : str
         Section of the paper, the runs that the claim describes, and the quantity that it states.
     printed : str

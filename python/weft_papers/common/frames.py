@@ -35,7 +35,7 @@ NUMBERS = (
     "warmup_cycles",
 )
 _FLAGS = ("saturated", "warmup_settled", "power_settled")
-# Column: whether a point that is not overloaded was measured before it had settled, for any reason.
+# Name of a boolean column. It is true for a point that is not overloaded but was measured before its run had settled.
 UNSETTLED = "unsettled"
 SCHEMA: dict[str, Any] = {
     "mechanism": pl.String,

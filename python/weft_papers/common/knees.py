@@ -22,7 +22,7 @@ _CLOSE = 0.02
 
 
 def bracket(points: pl.DataFrame) -> tuple[float, float] | None:
-    """Return the highest load before the knee of a curve, and the next load that was run; ``None`` without a knee.
+    """Return the two loads of a curve between which its knee is; ``None`` without a knee.
 
     A load is beyond the knee if it saturates the network, or if the network accepts less than 95 % of it. A load is
     also beyond the knee if its latency exceeds three times the lowest latency of the curve.
@@ -55,8 +55,8 @@ def around(frames: Sequence[pl.DataFrame], points: Sequence[Sequence[Mapping[str
     Returns
     -------
     dict or None
-        Overrides with a `zip` over all coordinates; ``None`` if no curve has a knee, or if the loads around each knee
-        differ by 2 % at most.
+        Overrides that list the new points with ``zip``, with an entry for each coordinate. ``None`` if no curve has a
+        knee, or if the loads around each knee differ by 2 % at most.
     """
     curves: dict[str, Mapping[str, Any]] = {}
     rows = []

@@ -129,7 +129,7 @@ def panels(
     at_top: bool = False,
     most: float = inf,
 ) -> Drawing:
-    """Draw a figure as wide as a page. It has a panel with curves for each pattern, or for each other name in `shown`.
+    """Draw a figure as wide as a page, with a panel for each name in `shown`, such as the name of a traffic pattern.
 
     `looks`, `at_top` and `most` are as in `curves`.
     """
@@ -155,7 +155,7 @@ def panels(
             _over_the_top(axes, series, known)
     tables = {name: numbers_of(x, y, series, at_top=at_top) for name, series in shown.items()}
     labelled = [table.select(pl.lit(name).alias("pattern"), pl.all()) for name, table in tables.items()]
-    drawing.numbers = pl.concat(labelled, how="diagonal")  # a panel without any point lacks the column of series
+    drawing.numbers = pl.concat(labelled, how="diagonal")  # a panel without points has no column that names the series
     return drawing
 
 

@@ -18,7 +18,7 @@ class LackingError(Exception):
 def unsettled() -> pl.Expr:
     """Make the condition for a point that is not saturated, but whose latencies or power states had not settled.
 
-    If the warm-up had a fixed length, latencies that grow over the window show that they had not settled.
+    After a warm-up of fixed length, a point counts as unsettled if its latencies grow during the window.
     """
     late = pl.any_horizontal(~pl.col("warmup_settled"), ~pl.col("power_settled"), pl.col("unsettled"))
     late = late.fill_null(value=False)
@@ -29,7 +29,7 @@ def unsettled() -> pl.Expr:
 class Measured:
     """The measurements of a reproduction: a frame for each experiment that was run.
 
-    Objects are compared by identity, so that functions can cache what they compute from one.
+    Objects of this class are compared by identity, so that functions can cache results by object.
 
     Attributes
     ----------

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment of a paper: a scenario whose results figures and claims read.
+    """An experiment of a paper: a scenario, whose results are the data of figures and claims.
 
     Attributes
     ----------
     name : str
         Name of the results folder. If `scenario` is empty, it is also the name of the scenario.
     quick, full : sequence of mapping of str to value
-        Overrides by dotted path: one mapping for each sweep of a quick run, or of a full run.
+        Overrides of the scenario, by dotted path of the key. A quick run, or a full run, has a sweep for each mapping.
     scaled : str
         Names of the sizes that a quick run reduces, in addition to loads and lengths of runs; empty if there are none.
     scenario : str
@@ -82,8 +82,7 @@ class Figure:
     remark : callable, optional
         Function that returns a remark on the measured points for the report, or an empty string.
     rows : callable, optional
-        Function that makes the rows of a table, which is a figure without a drawing. The names of the columns are the
-        headings of the table.
+        Function that makes the rows, if the figure is a table. The names of the columns are the headings of the table.
     """
 
     name: str
@@ -115,8 +114,8 @@ class Paper:
     judging : str
         Sentences of the report. They say how Weft measures quantities that the paper does not define.
     quick : str
-        Sentences of the report. They name the parts that a quick run omits; empty if the list of runs shows these
-        parts.
+        Sentences of the report. They name the parts that a quick run omits; empty if the list of runs in the report
+        shows these parts.
     """
 
     name: str

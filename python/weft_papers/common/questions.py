@@ -13,11 +13,12 @@ from weft_papers.common.measured import LackingError
 
 # Loads of different mechanisms count as equal if they differ by at most this value [flits/terminal/cycle].
 _SAME = 1e-9
-# Throughputs are compared only if the load beyond saturation is at most this multiple of the load below it.
+# The throughput of a mechanism is compared only if the loads on both sides of its saturation are close enough: the
+# upper load is at most this multiple of the lower load.
 _APART = 1.25
 # A load is too much if the network accepts less than this share of it.
 _ACCEPTED = 0.95
-# If a load that the paper names was not run, the nearest load replaces it. Its difference is at most this share.
+# If a load that the paper names was not run, the nearest load replaces it, if it differs by at most this share.
 _NEAR = 0.25
 
 
@@ -61,7 +62,7 @@ def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl
 def ratio(column: str, reference: str = "reference") -> pl.Expr:
     """Divide a column by the column of the reference with the same name.
 
-    The ratio is null if one of them is unknown or 0.
+    The ratio is null if one of the two values is unknown or 0.
     """
     found = pl.col(column) / pl.col(f"{column}_{reference}")
     return pl.when(found.is_finite() & (found > 0)).then(found)
@@ -89,6 +90,8 @@ def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
 class Throughput:
     """Loads that describe the throughput of a mechanism [flits/terminal/cycle].
 
+    A load is too much if it saturates the network, or if the network accepts less than 95 % of it.
+
     Attributes
     ----------
     last : float
@@ -112,7 +115,7 @@ class Throughput:
 def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
     """Return the ratio of a mechanism's throughput to the reference's.
 
-    The text adds the loads, and ratios by other definitions.
+    The returned text also has the loads, and the ratios for two other definitions of throughput.
 
     Raises
     ------

@@ -135,5 +135,5 @@ class AllReproduced:
 
 
 def mode(*, quick: bool) -> str:
-    """Return the option of the command line that selects a quick or a full run."""
+    """Return the word for the length of a run: the name of the command-line option, without hyphens."""
     return "quick" if quick else "full"

@@ -64,8 +64,9 @@ def reproduce(
     force_memory : bool
         Run even if the points that run at the same time need more memory than is free.
     progress : callable, optional
-        Function that takes the name of the paper and returns a context manager. `reproduce` calls the value of the
-        context with each new `Standing`, in the caller's thread. Without `progress`, a notebook shows a bar.
+        Function that takes the name of the paper and returns a context manager. Its ``with`` statement gives a
+        function, which `reproduce` calls with each new `Standing`, in the caller's thread. Without `progress`, a
+        notebook shows a bar.
 
     Raises
     ------
@@ -89,8 +90,8 @@ def sweeps(
 ) -> Iterator[tuple[Path, Sweep]]:
     """List the sweeps that `reproduce` runs with these parameters, each with its results folder.
 
-    Another machine can run the sweeps. `reproduce` then reads the results in these folders. A sweep around the knees of
-    curves is listed after the results exist that determine the knees.
+    Another machine can run the sweeps. `reproduce` then reads the results in these folders. The loads near the knee of
+    a curve depend on earlier results. Therefore a sweep at knees is listed only when these results exist.
     """
     return ReproductionPlan(paper, quick, list(only), out, seeds).sweeps()
 
@@ -146,8 +147,8 @@ def _carried_out(
 ) -> list[Reproduction]:
     """Run the points that have no results yet, then draw and judge the papers in their order.
 
-    Each paper but the last is drawn when its sweeps are done, while other sweeps run. An error in a drawing or a rule
-    is raised when all sweeps have ended.
+    Each paper except the last is drawn when its sweeps are done, while other sweeps run. An error in a drawing or a
+    rule is raised when all sweeps have ended.
     """
     given.execution(jobs, 1, 0, None)
     for plan in plans:

@@ -80,11 +80,11 @@ class ReproductionPlan:
         return [(each, *sweep) for each in needed for sweep in each.sweeps(quick=self.quick)]
 
     def planned(self, label: str = "") -> list[PlannedSweep]:
-        """Return the sweeps as `side_by_side.run` takes them. The progress shows `label` before their names."""
+        """Return the sweeps in the form that `side_by_side.run` takes. The progress shows `label` before each name."""
         return [PlannedSweep(partial(self._rounds, *sweep), self.root / "runs", label) for sweep in self.needed()]
 
     def sweeps(self) -> Iterator[tuple[Path, Sweep]]:
-        """List the sweeps with their results folders, as far as they are known before more points run."""
+        """List the sweeps with their results folders, except sweeps that depend on points without results."""
         for needed in self.needed():
             rounds: list[ResultSet] = []
             for stem, sweep in self._rounds(*needed, rounds):
@@ -125,7 +125,7 @@ class ReproductionPlan:
         return self._loaded(experiment, dict(sets) | {_SEEDS: found[: self.seeds]}) if few else sweep
 
     def _loaded(self, experiment: Experiment, sets: Mapping[str, Any]) -> Sweep:
-        """Load a sweep whose identity excludes the path of its file. Weft can be installed in another folder later."""
+        """Load a sweep. Its identity excludes the path of its file, because Weft may later be in another folder."""
         sweep = load(self.paper.path(experiment.file), overrides=sets)
         sweep.named = replace(sweep.named, file=None)
         return sweep

@@ -1,10 +1,10 @@
 """Rules that say when a claim of a paper is met. The tolerance of a rule depends only on the kind of the claim.
 
 ``exact``   the measured value, rounded to the printed digits, is the printed one
-``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %, a result of arithmetic within
-            1 %. For a loss, the remaining share is compared, within 3 points. A change in per cent is also compared
-            within 3 points. A change printed as 3 % or less must have the printed sign, and must be at most 10 %
-            greater than printed.
+``approx``  the measured value is within 10 % of the printed one, a latency within 5 %, a result of arithmetic within
+            1 %. For a loss, the share that remains is compared, within 3 percentage points. A change in per cent is
+            also compared within 3 percentage points. A change printed as 3 % or less must have the printed sign, and
+            must be at most 10 % greater than printed.
 ``trend``   an inequality over the measured curve holds; the rule states it in words
 """
 
@@ -34,7 +34,7 @@ WORDS: dict[Answer, str] = {
     "not run": "not run",
 }
 _TRIED = "not isolated: tried"
-# Cause of a missed claim that nobody has examined.
+# Text in place of a cause, for a missed claim that nobody has examined.
 UNKNOWN = f"{_TRIED} nothing yet"
 WITHIN, WITHIN_LATENCY, ARITHMETIC = 0.10, 0.05, 0.01
 # Tolerance of a remaining share or of a relative change, as a difference of fractions.
@@ -209,7 +209,7 @@ def approx(
 def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs: str, cause: str = UNKNOWN) -> Rule:
     """Make a rule for a loss. The rule compares the remaining share.
 
-    A tolerance of 10 % of the loss would be too large: for a loss of 85 %, it is more than half of the remaining share.
+    A tolerance of 10 % of the loss would be too large: for a loss of 85 %, it is 8.5 points, but only 15 % remain.
     """
     asked = f"within {100 * POINTS:g} points of {100 * printed:g} %"
     stated(cause)
@@ -226,8 +226,8 @@ def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs:
 def change_holds(found: float, printed: float) -> bool:
     """Return whether a measured change agrees with the printed change.
 
-    A tolerance of 3 points would accept a change of 0 or of the opposite sign if the printed change is small. A small
-    change must therefore have the printed sign, and be at most 10 % greater than printed.
+    If the printed change is 3 % or less, a tolerance of 3 points would accept a change of 0 or of the opposite sign.
+    The measured change must then have the printed sign, and be at most 10 % greater than printed.
     """
     if abs(printed) > POINTS:
         return abs(found - printed) <= POINTS
@@ -274,17 +274,17 @@ def given(words: str) -> Rule:
 
 
 def constructed(rule: Rule) -> Rule:
-    """Make a rule for a claim whose formula or parameter the model repeats.
+    """Change the rule of a claim whose formula or parameter is also in the model.
 
-    A claim that is met by construction tests nothing.
+    If the claim is met, the answer is "by construction", because such a claim tests nothing.
     """
     return _met_as("by construction", rule)
 
 
 def selected(rule: Rule) -> Rule:
-    """Make a rule for a claim about networks whose sizes the paper omits.
+    """Change the rule of a claim about networks whose sizes the paper omits.
 
-    The sizes were chosen so that they give the paper's numbers.
+    If the claim is met, the answer is "by selection", because we chose sizes that give the paper's numbers.
     """
     return _met_as("by selection", rule)
 
@@ -298,9 +298,9 @@ def _met_as(answer: Answer, rule: Rule) -> Rule:
 
 
 def generated(rule: Rule) -> Rule:
-    """Make a rule whose measurements come from generated applications.
+    """Change a rule whose measurements come from generated applications.
 
-    Its measurement begins with the word "generated".
+    The text of the measurement then begins with the word "generated".
     """
 
     def judge(measured: Measured) -> Finding:

@@ -109,7 +109,7 @@ def finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
 def lacking(paper: Paper, needs: Sequence[str], measured: Measured) -> str:
     """Return a string that names missing experiments and the options that run them.
 
-    It is empty if no experiment is missing.
+    The string is empty if no experiment is missing.
     """
     absent = [each for each in paper.experiments if each.name in needs and each.name not in measured.frames]
     if not absent:

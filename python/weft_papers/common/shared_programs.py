@@ -1,8 +1,8 @@
 """Sets the sizes and gaps (computing times) of generated applications of several papers, with their sources.
 
-NAMD: STMV has 1,066,628 atoms, DHFR 23,558. A step takes 1.8 us per atom: 362 pairs within 12 angstrom at 0.1 atoms per
-cubic angstrom, and 50 operations for each pair, at an assumed 10 GFLOP/s. Graph500: an edge factor of 16, and an
-assumed 10 ns for each edge.
+NAMD: the molecular system STMV has 1,066,628 atoms, DHFR has 23,558. A step computes for 1.8 us per atom. An atom has
+362 pairs within 12 angstrom, at 0.1 atoms per cubic angstrom. A pair needs 50 operations, at an assumed 10 GFLOP/s.
+Graph500: an edge factor of 16, and an assumed 10 ns for each edge.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Near the end of a sweep, fewer points are left than there are cores. The idle cores then run points of the next sweeps.
 Each sweep has a thread that waits for its points. One set of workers runs the points of all sweeps.
+
+A sweep has rounds: the sweep itself, and then sweeps with more loads at the knees of its curves.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     # A function that takes the results of earlier rounds of a sweep. It yields the next rounds, each with its folder
     # name.
     Rounds = Callable[[Sequence[ResultSet]], Iterator[tuple[str, Sweep]]]
-    # A function that takes the number of a finished sweep, and the results of its rounds.
+    # A function that takes the index of a finished sweep, and the results of its rounds.
     OnEnd = Callable[[int, list[ResultSet]], None]
 
 # Seconds between two checks of the progress; short, so that Ctrl-C takes effect soon.
@@ -83,12 +85,12 @@ def run(
         Number of points of all sweeps that run at the same time; by default the number of cores. With one job the
         sweeps run one after the other.
     force_memory : bool
-        Run even if the memory has too little space for the points at one time.
+        Run even if the memory has too little space for the points that run at the same time.
     show : callable or None
         The calling thread calls this function with the current `Standing` at short intervals.
     on_end : callable or None
-        The calling thread calls this function once for each sweep without an error, at its end. Meanwhile the other
-        sweeps go on. The calling thread does not call `show` before `on_end` returns. If `on_end` raises an error, the
+        The calling thread calls this function at the end of each sweep that had no error. Meanwhile the other sweeps
+        continue. The calling thread does not call `show` before `on_end` returns. If `on_end` raises an error, the
         running points stop.
 
     Raises
@@ -111,7 +113,8 @@ def run(
                 show(standing)
 
         try:
-            # with as many sweeps as workers, some workers may be idle during the last points of the sweeps
+            # With as many sweeps as workers, some workers could be idle during the last points of the sweeps. Therefore
+            # the pool has a thread for one more sweep.
             with ThreadPoolExecutor(workers.count + 1 if workers.count > 1 else 1) as threads:
                 try:
                     futures = [threads.submit(sides.run, number) for number in range(len(sweeps))]
@@ -163,11 +166,11 @@ class _Sides:
         self._sweeps, self._workers, self._standings = sweeps, workers, standings
         self._force_memory = force_memory
         self._held: list[Sequence[Point]] = []
-        # numbers of the sweeps that wait for memory
+        # indices of the sweeps that wait for memory
         self._queue: set[int] = set()
         self._room = Condition()
         self._stopped = Event()
-        # number of the first sweep that has failed
+        # index of the first sweep that has failed; the number of sweeps if none has
         self._failed = len(sweeps)
 
     def stop(self) -> None:
@@ -175,9 +178,9 @@ class _Sides:
         self._stopped.set()
 
     def run(self, number: int) -> list[ResultSet]:
-        """Run a sweep and its rounds. This method runs in the sweep's own thread.
+        """Run all rounds of a sweep. This method runs in the sweep's own thread.
 
-        If the sweep fails, the sweeps after it do not begin, and have no further rounds.
+        If the sweep fails, later sweeps do not begin. Later sweeps that have begun do not begin further rounds.
         """
         try:
             return self._rounds(number)
@@ -214,8 +217,8 @@ class _Sides:
     def _place(self, number: int, points: Sequence[Point]) -> Iterator[None]:
         """Wait until the points of a sweep fit into memory together with the points of other running sweeps.
 
-        Sweeps that wait continue in their order. Points that do not fit into memory even without other sweeps are
-        refused.
+        Sweeps that wait get memory in the order of their indices. Points that do not fit into memory even without other
+        sweeps are refused.
         """
         jobs = self._workers.count
         with self._room:

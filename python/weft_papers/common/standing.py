@@ -103,7 +103,7 @@ class Standings:
 
 
 def joined(parts: Sequence[Status], workers: int) -> Status:
-    """Combine the statuses of sweeps that share `workers` workers into one status."""
+    """Combine the statuses of several sweeps, which share a set of `workers` workers, into one status."""
     flying = [flight for part in parts for flight in part.flying]
     left, most = _left(parts, workers), [each.most_left_seconds for each in flying if each.most_left_seconds]
     waits = any(map(_waiting, parts))
@@ -128,7 +128,7 @@ def _left(parts: Sequence[Status], workers: int) -> float | None:
             work += sum(lefts)
         elif part.left_seconds is None:
             return None
-        else:  # each sweep is estimated as if it had all workers
+        else:  # `left_seconds` of a sweep assumes that the sweep has all workers
             work += part.left_seconds * workers
     return max(work / workers, longest) or None
 

@@ -1,4 +1,7 @@
-"""Figures and tables beyond the paper: all schemes under all policies, their memory, and our own combination."""
+"""Figures and tables beyond the paper: all queueing schemes under all power policies, and our own combination.
+
+The traffic has hot flows to one node, the hot spot. All other flows are cold.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 # A combination harms cold flows if they keep less than this share of their throughput with always-on links.
 KEPT = 1 - SAME
-# Required saving of a combination, as a share of the saving of links whose power is proportional to their traffic.
+# Required saving of our combination, as a share of the saving of links whose power is proportional to their traffic.
 ASKED = 0.8
 # For each topology, the name of the network in figures.
 _NAMED = {next(iter(SMALLEST[each])): NAMES[each] for each in NETWORKS}
@@ -109,8 +112,8 @@ def energy_and_cold(measured: Measured) -> Drawing:
 def memory(measured: Measured) -> pl.DataFrame:
     """Make the table of the least memory per port with which cold flows keep their throughput.
 
-    The last column is a break-even power per KiB: with it, the memory consumes all that the combination saves. The
-    saving is relative to one queue with always-on links, for the same data.
+    The last column is a break-even power per KiB of memory: if the memory consumes this power, the combination saves
+    nothing. The saving is relative to one queue with always-on links, for the same data.
     """
     means = _means(measured, BUFFERS, "port_kib")
     lines = []
@@ -149,7 +152,7 @@ def memory(measured: Measured) -> pl.DataFrame:
 def own(measured: Measured) -> pl.DataFrame:
     """Make the table that compares our combination with always-on links.
 
-    It has means over seeds, and the worst seed.
+    The table has means over seeds, and the values of the worst seed.
     """
     rows = _named(measured[OWN])
     keys = ["network", "scheme", "seed"]

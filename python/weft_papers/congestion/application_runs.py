@@ -4,8 +4,8 @@ The paper cites two numbers of earlier work on application traces (C-031, C-032)
 Graph500 therefore come from generators (`weft trace make`), and results label them as generated. Each node runs one
 rank. `weft_papers.common.shared_programs` sets the sizes of problems and the computing times between messages (gaps).
 We fixed them before the first scoreboard was printed. A full run uses the NAMD system STMV, and 2^20 vertices for
-Graph500. A quick run uses DHFR and 2^15 vertices. Claims are judged at these gaps, and at gaps of half and twice their
-lengths.
+Graph500. A quick run uses DHFR and 2^15 vertices. Claims are judged with these gaps, and with gaps of half and twice
+this length.
 """
 
 from __future__ import annotations

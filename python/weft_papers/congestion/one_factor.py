@@ -1,6 +1,7 @@
 """Changes one factor at a time on small networks.
 
-The runs show which claims a factor decides, and how much the best combination of scheme and policy saves.
+The runs show the claims whose verdict depends on a factor, and the saving of the best combination of queueing scheme
+and link policy.
 """
 
 from __future__ import annotations
@@ -200,7 +201,7 @@ def _line(rules: Mapping[str, Rule], measured: Measured, network: str, factor: F
             try:
                 answers[rule.judge(alone).answer].append(claim)
             except LackingError:
-                continue  # a claim about a scheme or a policy that was left out
+                continue  # the claim is about a scheme or a policy that was not run
     cut = {
         words: round(-100 * best_reduction(found, measure)[1], 1)
         for measure, words in (

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def _lasting(warmup: int, window: int, drain: int) -> dict[str, Any]:
-    """Overrides that set the lengths of a run [cycles]."""
+    """Return overrides that set the lengths of a run [cycles]."""
     return {
         "measure.warmup": f"{warmup}cycles",
         "measure.window": f"{window}cycles",
@@ -60,7 +60,7 @@ def _sweep(
 ) -> Experiment:
     """Make the experiment of a pattern.
 
-    A quick run has shorter windows, fewer loads, and one round of loads at knees.
+    A quick run has shorter windows, fewer loads, and only one round of additional loads at knees.
     """
     quick = lasting | {"sweep.traffic.load": list(loads or (0.02, 0.15, 0.4, 1.0))}
     return Experiment(name, (quick,), (_COARSE if full is None else full,), knees=knees, quick_knees=min(knees, 1))
@@ -74,7 +74,7 @@ EXPERIMENTS = (
     _sweep("uniform", 0.1, 0.4, 0.7, 0.85, 0.95, 1.0, lasting=_SHORT),
     _sweep("bit_complement", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
     *(_sweep(name) for name in ("bit_reverse", "shuffle", "transpose")),
-    # one target receives at most the load 1 / N, which is between 0.00093 and 0.00103 in these networks
+    # all N terminals send to one target, so the network accepts at most a load of 1 / N: 0.00093 to 0.00103
     _sweep("hot_spot", 0.0002, 0.0005, 0.0008, 0.0009, 0.0012, lasting=_lasting(2000, 5000, 2000), full={}, knees=0),
     *(_sweep(name) for name in ("random_permutation", "asymmetric")),
     *(_sweep(name) for pair in performance_claims.LOCAL for name in pair),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Rows of Table 3: number of the claim, widths Nx and Ny, and the printed results of eq. (8) and of the partitioner.
+# Rows of Table 3: identifier of the claim, widths Nx and Ny, and the printed results of eq. (8) and of the partitioner.
 _TABLE_3 = (
     ("F-020", 4, 4, 96, 96),
     ("F-021", 5, 4, 120, 120),
@@ -57,9 +57,10 @@ def _built(nx: int, ny: int) -> bool:
 
 
 def _found_by(nx: int, ny: int) -> Callable[[Rule], Rule]:
-    """Return the function that wraps the rule of a row.
+    """Return a function that changes the rule of a row of Table 3.
 
-    If the formula gives both numbers of the row, a met claim tests nothing.
+    If Weft also computes the second number of the row with a formula, a met claim tests nothing. The function then
+    marks the rule as `constructed`.
     """
     return (lambda rule: rule) if _built(nx, ny) else constructed
 
@@ -163,7 +164,7 @@ def _cause(name: str, size: int) -> str:
     return _SWAPPED[size] if name == SLIM_FLY else UNKNOWN
 
 
-# For each row of Table 4, the number of its first claim.
+# For each row of Table 4, the number in the identifier of its first claim.
 _FIRST = {1000: 25, 2000: 30, 5000: 35, 10000: 40}
 RULES: dict[str, Rule] = {
     **{

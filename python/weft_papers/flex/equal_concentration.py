@@ -2,9 +2,9 @@
 
 The paper gives FleX 10 terminals per router and Slim Fly 6.
 
-Loads are per terminal, so at the same load a router with more terminals must carry more traffic. FleX 6x6x3 is compared
-with a Slim Fly of q = 7, with 10 terminals per router (980 terminals). Slim Fly of q = 9 is compared with a FleX 7x8x3,
-with 6 terminals per router (1,008 terminals).
+Loads are per terminal, so at the same load a router with more terminals must carry more traffic. We compare FleX 6x6x3
+with a Slim Fly of q = 7 that also has 10 terminals per router (980 terminals). We compare Slim Fly of q = 9 with a FleX
+7x8x3 that also has 6 terminals per router (1,008 terminals).
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def _saturation(measured: Measured, pattern: str, network: str, routing: str) ->
 def table(measured: Measured) -> pl.DataFrame:
     """Make the table of saturations of FleX and Slim Fly.
 
-    Sizes are those of Table 6, and sizes with equal terminals per router.
+    The networks are those of Table 6, and networks with equal numbers of terminals per router.
 
-    If points below a saturation had not settled, its cell has two bounds.
+    If points below a saturation had not settled, the cell of this saturation has two bounds.
     """
     rows = []
     for pattern in PATTERNS:

@@ -1,10 +1,10 @@
 """Runs the interpretations of LBR ("readings") that the text of the paper allows.
 
-The choice of a reading decides the claims F-105, F-115, F-117 and F-118.
+The verdicts of four claims on latency and saturation depend on the reading: F-105, F-115, F-117 and F-118.
 
-In the figures, paths are predefined: a pair of routers has the same paths during the whole run. The length of a link's
-queue is the number of flits that wait for the link ("packets to be processed"). The paper also says that a source
-determines its paths after every interval T.
+In the reading of the figures, paths are predefined: a pair of routers has the same paths during the whole run. The
+length of a link's queue is the number of flits that wait for the link ("packets to be processed"). The paper also says
+that a source determines its paths after every interval T.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def saturations(measured: Measured, pattern: str, network: str) -> dict[str, flo
 
 
 def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
-    """Return the ratio of FleX's latency under a routing to the one under minimal routing, at each unsaturated load."""
+    """Return the ratio of FleX's latency under a routing to its latency under minimal routing, at unsaturated loads."""
     both = steady(beside(rows, mechanism(FLEX, routing), mechanism(FLEX, MINIMAL))).sort("load")
     found = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().rows()
     if not found:
@@ -99,8 +99,8 @@ def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
 def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, str]:
     """Return the mean ratio of FleX's latency under a routing to its latency under minimal routing.
 
-    Loads are up to half of the saturation under minimal routing. If this saturation is unknown, only the lowest load
-    counts.
+    The mean is over loads up to half of the saturation under minimal routing. If this saturation is unknown, only the
+    lowest load counts.
     """
     means = {}
     for pattern, points in rows.items():
@@ -116,9 +116,9 @@ def mean_latency(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[
 
 
 def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[float, float, str]:
-    """Return two bounds of FleX's saturation relative to minimal routing, as means over patterns.
+    """Return two bounds of FleX's saturation relative to its saturation under minimal routing, as means over patterns.
 
-    The string has the bounds of each pattern.
+    The returned text has the bounds of each pattern.
     """
     found = {
         pattern: bounds(points, mechanism(FLEX, routing)).beside(bounds(points, mechanism(FLEX, MINIMAL)))
@@ -138,7 +138,7 @@ class Quantity:
     Attributes
     ----------
     claim, column : str
-        Number of the claim; heading of its column in the table.
+        Identifier of the claim; heading of its column in the table.
     of : callable
         Function that returns the number under a reading.
     printed, within : float
@@ -217,7 +217,8 @@ def remark(measured: Measured) -> str:
 def explained(claim: str, rule: Rule) -> Rule:
     """Extend the rule of a claim.
 
-    Its finding then has the number under each reading, its cause the readings that meet the claim.
+    The finding then also has the number under each reading. The cause of a missed claim names the readings that meet
+    it.
     """
     (quantity,) = (each for each in QUANTITIES if each.claim == claim)
 
@@ -245,7 +246,7 @@ def explained(claim: str, rule: Rule) -> Rule:
 def figure(measured: Measured) -> Drawing:
     """Draw FleX's saturation by pattern, under minimal routing and under LBR.
 
-    LBR has a bar for each time when it draws paths.
+    LBR has a bar for each reading of the time at which it draws paths.
     """
     rows = {
         name: points

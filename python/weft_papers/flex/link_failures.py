@@ -78,7 +78,7 @@ def _rule(name: str, size: int, printed: int) -> Rule:
 
 
 def _gain(_: Measured) -> tuple[float, str]:
-    """Return the mean over sizes of the failures that FleX tolerates in addition to HyperX, and a text on it."""
+    """Return FleX's tolerated failures minus HyperX's [% of the links], as a mean over sizes, and text on each size."""
     found = [_tolerated(FLEX, size) - _tolerated(HYPERX, size) for size in SIZES]
     text = ", ".join(f"{gain:+d} at {size:,}" for gain, size in zip(found, SIZES, strict=True))
     return sum(found) / len(found), f"by number of terminals: {text}"

@@ -1,9 +1,10 @@
 """Finds the saturation of a network, as a reader of the paper would see it in a curve of latency over load.
 
-Saturation is the highest accepted load, up to the lowest offered load of which less than 95 % is accepted. If the
-latency reaches three times its minimum at a lower load, this lower load is the saturation. The windows of quick runs
-are too short to judge saturation. If a point below the saturation had not settled, only bounds are known. The upper
-bound is the saturation as defined above, the lower bound is the load that was accepted before the unsettled point.
+A load is too high if the network accepts less than 95 % of it; load 1 always counts as too high. Saturation is the
+highest load that is accepted at the lowest load that is too high, or below. If the latency reaches three times its
+minimum at a lower load, this lower load is the saturation. The windows of quick runs are too short to judge saturation.
+If a point below the saturation had not settled, only bounds are known. The upper bound is the saturation as defined
+above. The lower bound is the highest load that was accepted at loads below the unsettled point.
 """
 
 from __future__ import annotations
@@ -93,8 +94,8 @@ def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
     """Return bounds of the saturation of a curve, as this module defines it.
 
     Beyond saturation some networks accept less than at lower loads. The saturation is then the highest load that they
-    accepted. A point that had not settled can be saturated. The lower bound is then the accepted load of the last point
-    before it.
+    accepted. A point that had not settled is possibly saturated. The lower bound is then the highest load that was
+    accepted at lower loads.
 
     Raises
     ------
@@ -132,7 +133,7 @@ def known(rows: pl.DataFrame, curve: str) -> float | None:
 def _steep(points: list[tuple[float, float]]) -> float:
     """Return the load at which the latency is `STEEP` times its minimum, interpolated between two loads.
 
-    It is infinite if the latency stays below.
+    The result is infinite if the latency stays below this limit.
     """
     limit = STEEP * min((latency for _, latency in points), default=inf)
     for (low, before), (high, after) in pairwise(points):

@@ -1,7 +1,8 @@
 """Defines the networks in the tables and figures of the paper, and computes their numbers without a simulation.
 
-"Full global bandwidth" is the paper's rule (section III-B): a dragonfly has a = 2 p = 2 h. In other networks of k-port
-routers, a router has p = floor(k / 3) terminals, half as many as links to other routers.
+"Full global bandwidth" is the paper's rule (section III-B) for the number of terminals p of a router. In a dragonfly a
+router has p terminals and h = p global links, and a group has 2 p routers. In other networks of k-port routers, p is
+floor(k / 3): a router has half as many terminals as links to other routers.
 """
 
 from __future__ import annotations
@@ -69,8 +70,8 @@ TABLE_6: dict[str, Topology] = {
 LARGER = flex(8, terminals=5)
 
 # Tables 4 and 5: the networks by approximate number of terminals. The paper gives only these numbers. Among the
-# full-bandwidth networks of about this size we take those whose ratios equal the printed ones (Table 4). The smallest
-# networks are chosen by us.
+# networks of about this size with full global bandwidth, we take those whose bisections equal the printed ones of Table
+# 4. Table 4 has no row for 500 terminals, so we chose these networks ourselves.
 SIZES = (500, 1000, 2000, 5000, 10000)
 OF_SIZE: dict[str, dict[int, Topology]] = {
     FAT_TREE: dict(zip(SIZES, map(fat_tree, (12, 16, 20, 28, 34)), strict=True)),

@@ -54,7 +54,8 @@ if TYPE_CHECKING:
 # Networks of Fig. 1 from the most hops to the fewest.
 _ORDER = ((FAT_TREE,), (DRAGONFLY,), (SLIM_FLY,), (HYPERX, FLEX))
 HOT_SPOT, PERMUTATION, ASYMMETRIC = "hot_spot", "random_permutation", "asymmetric"
-# Both interpretations of the patterns neighbor and tornado: BookSim's digits, and all digits of the first 1,000 ids.
+# Experiments with two interpretations of the patterns neighbor and tornado. The patterns shift digits of terminal ids:
+# the digits that BookSim shifts, or all three decimal digits of the first 1,000 ids.
 LOCAL = (("neighbor", "neighbor_of_ids"), ("tornado", "tornado_of_ids"))
 PATTERNS = (
     UNIFORM,
@@ -97,7 +98,7 @@ _OF_DIGITS = (
     "0.90 (short windows); under the other routings it accepts 0.959"
 )
 _OF_VCS = "not isolated: tried other numbers of VCs: with single VCs FleX accepts 0.66 and HyperX 0.59 of load 1"
-# Causes from runs with one factor changed at a time (windows of 800 cycles after 500, eight loads).
+# Causes from runs with one factor changed at a time (warm-up of 500 cycles, window of 800 cycles, eight loads).
 _OF_UGAL = (
     "the threshold of UGAL and the internal speed-up: FleX, HyperX and Slim Fly saturate at 0.480, 0.467 and 0.649, "
     "with a threshold of 50 flits instead of 0 at 0.385, 0.361 and 0.463, and with speed-up 1 instead of 2 at "
@@ -182,7 +183,7 @@ def _within_bounds(low: float, high: float, printed: float = 1.0) -> bool | None
 
 
 def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, other: str, *, alike: bool = False) -> str:
-    """Return text on the readings of LBR under which a claim holds, without the reading of the figures."""
+    """Return text on the readings of LBR under which a claim holds, except the reading that the figures use."""
     if routing != LBR:
         return ""
     found, theirs = (lbr_readings.saturations(measured, pattern, name) for name in (ours, other))
@@ -220,7 +221,7 @@ def _below(measured: Measured, pattern: str, routing: str, others: Iterable[str]
 def _lowest(
     measured: Measured, pattern: str, routing: str, *alike: str, than: str = FLEX, beside_: Iterable[str] = NETWORKS
 ) -> list[Part]:
-    """Judge whether a network has a lower latency than others. For networks in `alike`, it can be up to 10 % higher."""
+    """Judge whether a network has a lower latency than others; than networks in `alike`, at most 10 % higher."""
     others = [name for name in beside_ if name != FLEX]
     load, (ours, *theirs) = _latencies(measured, pattern, routing, (than, *others))
     parts = []
@@ -344,9 +345,9 @@ def _hyperx_more(measured: Measured) -> list[Part | Undecided]:
 
 
 def _local(measured: Measured) -> list[Part | Undecided]:
-    """Judge the claim on neighbor and tornado traffic, with BookSim's digits.
+    """Judge the claim on neighbor and tornado traffic, which shift the digits of terminal ids as in BookSim.
 
-    The text also has the other interpretation of the patterns if it was run.
+    The text also has the results of the other interpretation (all digits), if it was run.
     """
     parts: list[Part | Undecided] = []
     for booksim, of_ids in LOCAL:

@@ -92,10 +92,11 @@ def _paths_of_two(nx: int, ny: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[
 
 
 def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[int, set[int]]]]:
-    """Count two-link paths between routers that differ in x, in y, or in both, for FleX networks of several widths.
+    """Count two-link paths between routers, in FleX networks of several widths.
 
-    Source and destination differ in `differ` of these coordinates. Each list has the axis that differs, and the numbers
-    of paths.
+    Source and destination differ in `differ` of the coordinates x and y. They are in the same layer if `same_layer` is
+    true, otherwise in different layers. By the widths of a network, the result lists each axis (0 is x, 1 is y) in
+    which the routers can differ, with the set of path counts.
     """
     found = {}
     for nx, ny, _ in _SOME:
@@ -110,7 +111,7 @@ def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[
 def _path_rule(printed: str, same_layer: bool, differ: int, of: Callable[[int, int, int], int]) -> Rule:
     """Make a rule for a formula of the paper for a number of paths.
 
-    The arguments of the formula are the two widths, and the width along the axis in which the routers differ.
+    The arguments of the formula `of` are the two widths, and the width along the axis in which the routers differ.
     """
 
     def counted(_: Measured) -> tuple[bool, str]:
@@ -154,9 +155,9 @@ def _slim_fly_routers(radix: int) -> int:
 
 
 def _slim_fly_share(_: Measured) -> float:
-    """Return the size of the Slim Fly of 101 links per router, as a share of the Moore bound for 100 links.
+    """Return the routers of the Slim Fly of q = 67, as a percentage of the Moore bound for 100 links per router.
 
-    This share is nearest to the printed number.
+    This Slim Fly has 101 links per router. Its percentage is nearest to the printed number.
     """
     return 100 * FAMILIES["slim_fly"].plan({"q": 67, "terminals_per_router": 1}).routers / moore.bound(_RADIX, 2)
 

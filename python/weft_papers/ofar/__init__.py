@@ -87,8 +87,8 @@ _BURSTS = tuple(
     for size, seeds in ((200, [1, 2, 3]), (2000, [1]))
 )
 
-# VAL around its saturation, under the offset with the highest throughput, and under the worst offset. A point is below
-# saturation only if its packets are delivered, so these runs have a drain.
+# Runs of Valiant routing (VAL) at loads around its saturation, under the group offset with the highest throughput and
+# under the worst one. A point is below saturation only if its packets are delivered, so these runs have a drain.
 _DRAINED = {"measure.drain_limit": "3000cycles"}
 _KNEES = tuple(
     _DRAINED | {"sweep.traffic.pattern": [{"group_shift": {"shift": shift}}], "sweep.traffic.load": _flits(*loads)}

@@ -35,7 +35,7 @@ _BESIDE = (
 
 
 def _labelled(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the rows of each routing and number of rings, with a label for the legend."""
+    """Yield the rows of each routing and number of escape rings, with a label for the legend."""
     for (mechanism, rings), rows in frame.group_by("mechanism", "rings", maintain_order=True):
         several = mechanism == OFAR_E and isinstance(rings, int) and rings > 1
         yield f"{mechanism}, {rings} rings" if several else str(mechanism), rows

@@ -1,4 +1,8 @@
-"""Computes numbers without simulation: bounds of throughput, and the cost of the ring."""
+"""Computes numbers without simulation: bounds of throughput, and the cost of the escape ring.
+
+MIN is minimal routing, VAL is Valiant routing. Under the pattern ADV+N, each group sends to the group that is N groups
+further. The dragonfly is balanced: it has 2 h^2 + 1 groups of 2 h routers, each with h terminals and h global links.
+"""
 
 from __future__ import annotations
 
@@ -41,15 +45,15 @@ def neighbour_bound(h: int) -> float:
 
 
 def _between(h: int, group: int, other: int) -> int:
-    """Return the number, within its group, of the router that has the link to another group."""
+    """Return the index, within its group, of the router that has the link to another group."""
     return ((group - other) % (2 * h * h + 1) - 1) // h
 
 
 def transit_links(h: int, shift: int) -> list[tuple[int, int]]:
     """Return the local channels that carry transit traffic of an intermediate group under ADV+`shift`, by load.
 
-    The first channel is the most loaded. Routers have their numbers within the group. An intermediate group receives
-    traffic from each other group, and forwards it to the group that is `shift` groups further.
+    The first channel is the most loaded. A channel is a pair of router indices within the group. An intermediate group
+    receives traffic from each other group, and forwards it to the group that is `shift` groups further.
     """
     groups = 2 * h * h + 1
     pairs = Counter((_between(h, 0, source), _between(h, 0, (source + shift) % groups)) for source in range(1, groups))
@@ -62,7 +66,7 @@ def valiant_bound(h: int, shift: int) -> Bound:
 
     The intermediate group is neither that of the source nor that of the destination. All groups are equal, so the
     function follows only the traffic of group 0. Local channels at the same position of each group carry equal loads.
-    `w` is the load that a group sends over each other group.
+    `w` is the load that a group sends over each intermediate group.
     """
     routers, groups = 2 * h, 2 * h * h + 1
     local: dict[tuple[int, int], float] = defaultdict(float)

@@ -27,7 +27,7 @@ FOLDER = "2012-garcia-ofar"
 MINIMAL, NEIGHBOURS = "minimal", "neighbours"
 _PATH = Path(str(files("weft_papers"))) / "experiments" / FOLDER
 _HOP = {"l": "local", "g": "global"}
-# Number of hops of the longest path that misroutes locally in each of its groups.
+# Hops (l: local, g: global) of the longest path that misroutes locally in each of its groups.
 _LONGEST = "l l g l l g l l"
 
 

@@ -1,4 +1,4 @@
-"""Judges and draws section VII: kinds and cost of the escape ring, few VCs, broken rings, and triggers."""
+"""Judges and draws section VII: kinds and cost of the escape ring, few VCs, broken rings, and triggers of detours."""
 
 from __future__ import annotations
 

@@ -49,8 +49,9 @@ QUICK_LOADS = {
     "tornado": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.4, 0.5, 0.6]),
     "bit_reverse": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.5, 0.7, 0.8, 0.9]),
 }
-# While its stages wake (about 38,000 cycles for all), SLaC builds up a backlog. Up to the first load, this backlog has
-# drained after 250,000 cycles, up to the second load after 1,200,000 cycles, and above it never.
+# Two loads for each pattern. While the stages of SLaC wake (about 38,000 cycles for all stages), a backlog of packets
+# builds up. Up to the first load, this backlog has drained after 250,000 cycles. Up to the second load, it has drained
+# after 1,200,000 cycles. At higher loads it never drains.
 _SLAC_CARRIES = {"uniform": (0.8, 0.95), "tornado": (0.1, 0.12), "bit_reverse": (0.1, 0.12)}
 # Loads at which SLaC also runs with the literal interpretation of its low threshold.
 _LITERAL_LOADS = {"uniform": [0.2, 0.4], "tornado": [0.05, 0.1], "bit_reverse": [0.05, 0.1]}
@@ -100,7 +101,7 @@ def _slac(name: str, loads: list[float], fixed: str) -> tuple[dict[str, object],
 
 
 def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
-    """Return the loads of a scenario, divided into three parts with different initial states."""
+    """Return the loads of a scenario in three parts: up to each of the two loads in `LAST`, and above."""
     text = (files("weft_papers") / "experiments" / _FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
     loads = yaml.safe_load(text)["sweep"]["traffic.load"]
     low, middle = (bisect_right(loads, last) for last in LAST[name])
@@ -125,7 +126,8 @@ def _patterns(name: str) -> Experiment:
 def _line(*loads: float) -> tuple[dict[str, object]]:
     """Make overrides for a quick run of Fig. 12, on a smaller network.
 
-    Its bound is the same as the paper's, because each network has as many routers as terminals per router.
+    The lower bound of active links is the same as in the paper, because each network has as many routers as terminals
+    per router.
     """
     return (
         {

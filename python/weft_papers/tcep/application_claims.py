@@ -99,9 +99,9 @@ _CAUSES_OF = {
     "FB with random mapping (3.05); our NB sends least of all, 0.013 flits/terminal/cycle, but the paper's NB sends "
     "much",
 }
-# The smallest share of active links of each policy, for 16 rows and columns of 8 routers. The root network of TCEP has
-# a star in each of them. The first stage of SLaC has the links of the 8 routers of a column: the links within the
-# column, and 7 links in the row of each router.
+# The smallest share of active links of each policy, for 8 rows and 8 columns of 8 routers. The root network of TCEP has
+# a star in each row and in each column. The first stage of SLaC has the links of the 8 routers of a column: the links
+# within the column, and 7 links in the row of each router.
 _LINKS = 16 * 8 * 7 / 2
 _LEAST = {TCEP: 16 * 7 / _LINKS, SLAC: (8 * 7 / 2 + 8 * 7) / _LINKS}
 _CYCLES = {"activation_epoch": 1000, "deactivation_epoch": 10_000}
@@ -223,7 +223,7 @@ def _change(printed: float, of: Callable[[Case], float], what: str) -> Callable[
 
 
 def _least_power(case: Case) -> tuple[bool, str]:
-    """Judge the hops of SLaC compared with TCEP for HILO, if both are in their state of least power."""
+    """Judge the hops of SLaC compared with TCEP for the application HILO, if both have the fewest links on."""
     ratio = case.ratio(HOPS, HILO, SLAC, TCEP)
     on = {name: case.row(HILO, name)["links_on_mean"] for name in _LEAST}
     if None in on.values():

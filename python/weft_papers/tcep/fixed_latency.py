@@ -1,7 +1,7 @@
 """Draws Fig. 1: run time of two applications on a network of fixed latency, from the LogGOPS executor.
 
-This network delays each message by its latency, without contention. A network interface sends and receives at 15 GB/s,
-as Section V of the paper says. Messages take no processor time, and every message is eager.
+This network delays each message by a fixed latency, without contention. A network interface sends and receives at 15
+GB/s, as Section V of the paper says. Messages take no processor time, and every message is eager.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 _LATENCIES_US = (1, 2, 4)
 _WORKS = {NEKBONE: "Nekbone", BIG_FFT: "BigFFT"}
 _BYTE = "66667fs"
-# Printed increases of run times: minimum and maximum for a change from 1 to 2 us, and each application's for 1 to 4 us.
+# Printed increases of run times, as shares: the minimum and the maximum if the latency rises from 1 to 2 us, and the
+# increase of each application if it rises from 1 to 4 us.
 _DOUBLED, _FOUR = (0.01, 0.03), {NEKBONE: 0.02, BIG_FFT: 0.11}
 # Increases with gaps of other lengths, from `increase` for one iteration.
 _CAUSES = {
@@ -54,7 +55,7 @@ def _finish_ns(work: str, scale: float, latency_us: int, iterations: int) -> flo
 
 
 def increase(work: str, scale: float, latency_us: int, *, quick: bool) -> float:
-    """Return the increase of the run time by a greater latency, as a share of the run time at 1 us."""
+    """Return the increase of the run time if the latency rises from 1 us to `latency_us`, as a share."""
     iterations = QUICK_ITERATIONS if quick else FULL_ITERATIONS
     return _finish_ns(work, scale, latency_us, iterations) / _finish_ns(work, scale, 1, iterations) - 1
 

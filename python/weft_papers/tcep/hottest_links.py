@@ -1,7 +1,7 @@
 """Computes a limit of dimension-order routing for the jobs of Fig. 15b: the load of the hottest link.
 
-SLaC routes minimally in dimension order once all stages are on. The load of the hottest link [flits/cycle] is then the
-factor by which batches take longer than their loads require.
+SLaC routes minimally in dimension order once all stages are on. A link carries at most 1 flit/cycle. The load of the
+hottest link [flits/cycle] is therefore the factor by which batches take longer than their loads require.
 """
 
 from __future__ import annotations

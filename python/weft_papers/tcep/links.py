@@ -1,4 +1,4 @@
-"""Draws Fig. 12 (active links and their lower bound), the sensitivity to epochs and U_hwm, and control packets."""
+"""Draws Fig. 12 (active links and their lower bound), the sensitivity to TCEP's parameters, and control packets."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
 
-# Routers in the network of Fig. 12, and terminals per router. A quick run uses a smaller network, in which these two
-# numbers are also equal.
+# Numbers of routers and of terminals in the network of Fig. 12. This network, and the smaller network of a quick run,
+# have as many routers as terminals per router.
 ROUTERS, TERMINALS = 32, 1024
 UNIFORM, ADVERSARIAL = "bound_uniform", "bound_adversarial"
 # Experiments from which the figure of control packets takes its points.
@@ -39,7 +39,7 @@ _NAMES = {"activation_epoch": "activation", "deactivation_epoch": "deactivation"
 
 
 def gaps(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return TCEP's active links and the bound of uniform traffic: ``load``, ``links_on_mean``, ``bound``, ``gap``."""
+    """Return the columns ``load``, ``links_on_mean`` (of TCEP), ``bound`` (for uniform traffic) and ``gap``."""
     points = steady(of(frame, TCEP)).drop_nulls("links_on_mean")
     if points.is_empty():
         raise LackingError("the number of links that were on is unknown at all points of TCEP below saturation")
@@ -61,7 +61,7 @@ def network(frame: pl.DataFrame) -> tuple[int, int]:
 
 
 def adversarial_share(load: float, routers: int, terminals: int) -> float:
-    """Return the bound if every router sends to one other router.
+    """Return the lower bound of the share of active links if every router sends to one other router.
 
     The direct channel carries 1 flit/cycle of this traffic, and detours carry the rest.
     """

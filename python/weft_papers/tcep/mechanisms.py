@@ -22,8 +22,8 @@ LITERAL = "SLaC, literal low threshold"
 COMBINED = "TCEP and DVFS"
 # Name of our own policy `fewest_links`, which is not in the paper.
 OWN = "fewest links"
-# Mechanisms whose points have a second row with links at the lowest rates. For each, the mechanism name of the second
-# row.
+# Mechanisms whose points have a second row, for links at the lowest rates that carry their loads. For each mechanism,
+# the name in the second row.
 _RATED = {BASELINE: DVFS, TCEP: COMBINED}
 # The paper's name of each mechanism, by the power policy.
 _MECHANISMS = {
@@ -72,5 +72,5 @@ def _rated(results: ResultSet, rows: list[dict[str, Any]]) -> list[dict[str, Any
 
 
 def from_all() -> pl.Expr:
-    """Return whether a point starts with all links on, instead of with the fewest links."""
+    """Make the condition for a point that starts with all links on, instead of with the fewest links."""
     return pl.col("policy").str.contains('"initial": "all_on"', literal=True)

@@ -1,8 +1,9 @@
 """Draws active links over latency for our policy `fewest_links` and the paper's mechanisms (beyond the paper).
 
-The figure has a panel for each load. Each point is a run, and each curve connects the high-water marks of a policy. The
-lower bound of active links is that of Fig. 12, which holds for each line of routers. The oracle `weft.analysis.oracle`
-searches for the fewest links for a known traffic matrix. Bound and oracle do not depend on latency, so they are lines.
+The figure has a panel for each load. Each point is a run. A curve connects the runs of a policy with different
+high-water marks. The lower bound of active links is that of Fig. 12, applied to each line of routers. The oracle
+`weft.analysis.oracle` searches for the fewest links that carry a known traffic matrix. Bound and oracle do not depend
+on latency, so they are lines.
 """
 
 from __future__ import annotations

@@ -39,7 +39,8 @@ class Placements:
     concentrated : ndarray
         The placement with all links at one router.
     distributed : ndarray or None
-        The most even placement with the paths that the paper prints; ``None`` if no placement has this number.
+        The most even placement with the number of paths that the paper prints; ``None`` if no placement has this
+        number.
     fits : int
         Number of placements with this number of paths.
     least, most : int

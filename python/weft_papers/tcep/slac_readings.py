@@ -1,6 +1,6 @@
 """Judges claims about SLaC under both interpretations of its low threshold.
 
-Stages stay on, or go off below the threshold.
+In one interpretation, stages never go off. In the literal one, a stage goes off if its buffers are below the threshold.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _as_read(measured: Measured, reading: str) -> Measured:
         )
         for name, frame in measured.frames.items()
     }
-    # these points start with all links on; stages go off only with the literal threshold
+    # the points of this experiment start with all links on; under the literal threshold, stages then go off
     if reading == LITERAL and measured.has([synthetic.LEAST]):
         from_all = frames[synthetic.LEAST].filter(pl.col("mechanism") == SLAC)
         frames[synthetic.UNIFORM] = pl.concat([frames[synthetic.UNIFORM], from_all])

@@ -44,15 +44,15 @@ UNIFORM, TORNADO, BITREV, BURSTY, ROOT, LEAST = "uniform", "tornado", "bit_rever
 # Experiment with runs at high loads that start with the fewest links.
 FROM_FEW = "from_few"
 _HARD = (TORNADO, BITREV)
-# Tolerances, as shares: "similar" and "the same" are within it, "significantly lower" is lower by it, "none" is at most
-# this share.
+# Tolerances, as shares: "similar" and "the same" mean a difference of at most this share, "significantly lower" means
+# lower by at least this share, and "none" means at most this share.
 _SIMILAR, _SAME, _SIGNIFICANT, _NONE = 0.1, 0.05, 0.2, 0.05
 # SLaC saves no energy at this load and above. TCEP must save energy up to this share of the baseline's throughput.
 _FROM, _UP_TO = 0.05, 0.5
 # A load is very low if it is at most this share of the highest load that SLaC accepts.
 _VERY_LOW = 0.5
-# A load is high if it is at least this share of the highest load that the baseline accepts. Load of the paper's widest
-# gap.
+# A load is high if it is at least this share of the highest load that the baseline accepts. The second number is the
+# load at which the paper prints the widest gap between TCEP's active links and their bound.
 _HIGH, _WIDEST_GAP = 0.9, 0.41
 
 _LEAST = (
@@ -85,11 +85,12 @@ def _left(experiment: str) -> Callable[[Measured], tuple[float, str]]:
 
 
 def _similar_throughput(measured: Measured) -> list[Part]:
-    """Judge whether two throughputs are similar.
+    """Judge whether the throughputs of TCEP and SLaC are similar to the baseline's.
 
     If the loads that were run are too far apart for the tolerance, the claim has no verdict.
 
-    If mechanisms saturate between the same two loads, their ratio is exactly 1, which proves nothing by itself.
+    If a mechanism and the baseline saturate between the same two loads, their ratio is exactly 1, which proves nothing
+    by itself.
     """
     parts = []
     for mechanism in (TCEP, SLAC):
@@ -115,7 +116,9 @@ def _same_throughput(measured: Measured) -> list[Part]:
 
 
 def _all_on(measured: Measured) -> list[Part]:
-    """Judge mechanisms in runs that start with the fewest links. Links that are on from the start prove nothing.
+    """Judge whether TCEP and SLaC wake all links, and then have the baseline's latency.
+
+    The runs start with the fewest links, because links that are on from the start would prove nothing.
 
     The judged load is the highest at which neither these mechanisms nor the baseline are saturated. This load must not
     be far below the highest load that the baseline accepts, because the claim is about high loads.
@@ -190,7 +193,7 @@ def _unsaturated(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
 
 
 def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
-    """Return the energy as `_unsaturated` does, but only at loads from 0.05 to half of the baseline's throughput."""
+    """Return the same energy as `_unsaturated`, but only at loads from 0.05 to half of the baseline's throughput."""
     top = _UP_TO * throughput(measured[name], BASELINE).last
     found = _unsaturated(measured, name, mechanism).filter(pl.col("load").is_between(_FROM, top))
     if found.is_empty():
@@ -231,7 +234,7 @@ def _lower_energy(measured: Measured, reading: str = SLAC) -> list[Part]:
 def _dvfs_saves_less(measured: Measured) -> list[Part]:
     """Judge whether DVFS saves less energy than TCEP.
 
-    The text has the greatest savings under each pattern, and the load from which on DVFS saves more.
+    The text has the greatest savings under each pattern, and the lowest load at which DVFS saves more.
     """
     parts = []
     for name in (UNIFORM, *_HARD):
@@ -362,7 +365,7 @@ _LOWER = (
 
 
 def _of_both(judged: Callable[..., list[Part]]) -> Callable[[Measured], list[Part]]:
-    """Return the judge of a claim that must hold with each rule that releases SLaC's stages.
+    """Return the judge of a claim that must hold with both rules by which SLaC releases (switches off) stages.
 
     If the claim fails only with the literal rule, this rule is the cause, because nothing else differs.
     """
@@ -377,7 +380,7 @@ def _of_both(judged: Callable[..., list[Part]]) -> Callable[[Measured], list[Par
 
 
 def by_reading() -> dict[str, Rule]:
-    """Return the rules for claims about SLaC, each for only one rule that releases its stages."""
+    """Return the rules for claims about SLaC. Here each claim is judged under one way of releasing stages only."""
     found = {name: RULES[name] for name in _OF_SLAC}
     found["T-039"] = trend(_NO_SAVING, _no_saving, *_HARD)
     found["T-040"] = trend(_LOWER, _lower_energy, *_HARD)

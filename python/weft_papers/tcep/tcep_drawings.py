@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 # Number of routers of the line of Fig. 2a, and along each side of the squares of Figs. 2b and 8.
 LINE, SIDE = 8, 4
-# Numbers that identify the source router and the intermediate router in Fig. 8.
+# Indices of the source router and the intermediate router in Fig. 8.
 FIG8 = (5, 10)
-# The two routers in Fig. 7 that exchange a request, and the number of all its routers.
+# Indices of the two routers in Fig. 7 that exchange a request, and number of routers in Fig. 7.
 FIG7, FIG7_ROUTERS = (6, 7), 8
 
 _ROOT, _OTHERS = "root network, always on", "may sleep"
@@ -105,7 +105,7 @@ def fig7(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def root_path(source: int, target: int) -> list[int]:
-    """Return a shortest path over the root network of the square, over the lowest router numbers if several exist."""
+    """Return a shortest path over the root network of the square; of several paths, the one with the lowest indices."""
     links = {link for routers in subnetworks(SIDE) for link in star(routers)}
     paths = [[source]]
     while not (ended := [path for path in paths if path[-1] == target]):

@@ -88,7 +88,7 @@ def _parted(_: Measured) -> str:
 
 
 def _inequality(_: Measured) -> tuple[bool, str]:
-    """Check that the two sides of the paper's inequality are equal at the bound, unless R - 1 links are more."""
+    """Check that both sides of the paper's inequality are equal at the bound, and that it is R - 1 links at load 0."""
     loads = [load for load, _ in _BOUNDS.values()]
     left, right = [], []
     for load in loads:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Mean run times are "similar" if they differ by at most this share. Smallest and greatest value that the paper prints
-# for permutations.
+# Mean run times are "similar" if they differ by at most the first number. The second line has the smallest and greatest
+# ratio that the paper prints for permutations.
 _SIMILAR = 0.1
 _SLOWER = (1.9, 3.6)
 

@@ -20,8 +20,8 @@ MPI Random Access     2,048 words per rank (256)                         100 ns 
 Graph500              scale 20, edge factor 16, as printed (scale 15)    10 ns per edge: assumed
 ====================  =================================================  ==============================================
 
-Each application makes one iteration, such as a step with its mesh, or a search. One common factor reduces all
-iterations, and one is the smallest number that it allows, so that a set stays near 5 GB. Messages are never shortened.
+Each application makes one iteration, such as a step with its mesh, or a search. This is the smallest possible number: a
+set should send about 5 GB, and one factor reduces the iterations of all applications. Messages are never shortened.
 A search of Graph500 sends 0.6 to 0.9 GB, so sets B and C send more than 5 GB. Linpack and Random Access have no
 iterations, but fixed sizes.
 """
@@ -90,8 +90,9 @@ def _gromacs_messages(particle_ranks: int, mesh_ranks: int) -> dict[str, str]:
     """Return the message sizes of GROMACS for more ranks, scaled from the run on which the generator is based.
 
     That run had 24 particle ranks, 8 mesh ranks, and the same molecular system. A transpose divides the mesh among all
-    pairs of mesh ranks: its messages have 11,368 bytes times 8 x 8, divided by the square of the mesh ranks. A halo is
-    a surface: its messages have 8 KiB times the ratio of ranks to the power -2/3.
+    pairs of mesh ranks. Its messages therefore shrink with the square of the number of mesh ranks, from 11,368 bytes
+    with 8 ranks. A halo is a surface. Its messages shrink with the number of particle ranks to the power 2/3, from 8
+    KiB with 24 ranks.
     """
     halo = 8192 * (24 / particle_ranks) ** (2 / 3)
     return {"halo": f"{round(halo)}B", "mesh_block": f"{max(1, round(11_368 * 64 / mesh_ranks**2))}B"}
@@ -108,7 +109,7 @@ def _rate(scale: float) -> str:
 
 
 def named(name: str, scale: float) -> str:
-    """Return the job name for an application or a set with a gap factor. Frames read both values from the name."""
+    """Return the name of the job of an application or a set. Frames read the name and the gap factor from it."""
     return f"{name} {scale:g}"
 
 

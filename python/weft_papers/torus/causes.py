@@ -5,8 +5,8 @@ change                what it changes
 ====================  =================================================================================
 `LONGER`              10 steps of Namd and of Gromacs in place of one; MPI Random Access as in a full run
 `LARGE`               Graph500 of scale 20, as printed, in place of 15
-`FASTER`              links change, and their use is measured, in a tenth of the time
-`STEPS`               4 members wake or go to sleep at a time, for which u_off is 0.09
+`FASTER`              link states change, and link use is measured, in a tenth of the time
+`STEPS`               4 links of a trunk wake or go to sleep at a time, and u_off is 0.09
 `ONE_FLIT`            packets of 1 flit in place of 8: the switch grants each flit, not each packet
 `TWICE`               the switch matches inputs and outputs twice per cycle, in place of once
 `BOTH`                `TWICE` and `FASTER` together
@@ -47,9 +47,9 @@ _STEPS = 10
 
 
 def _under(policy: Mapping[str, Any], nodes: int = 64) -> dict[str, Any]:
-    """Return overrides with the policies of the networks, in their order.
+    """Return overrides that list a policy for each network, in the order of the networks.
 
-    `policy` replaces each policy that switches links.
+    `policy` replaces each policy that switches links. The other networks keep their links always on.
     """
     pairs = {64: 2, 256: 1}[nodes]
     return {"zip.power.policy": ["always_on", *["always_on", policy] * pairs]}
@@ -86,7 +86,7 @@ class Change:
     def jobs(self, name: str, nodes: int) -> list[list[dict[str, Any]]]:
         """List values of ``traffic.jobs``: one for each application that runs with this change.
 
-        Job names are from `_named`, at gaps x 1.
+        The names of the jobs name the change, and state gaps of unchanged length.
         """
         found = []
         for work in self.works:
@@ -139,7 +139,7 @@ EXPERIMENTS = tuple(
 def changed(nodes: int) -> Callable[[Measured], pl.DataFrame]:
     """Return the function that makes the table of causes on `nodes` nodes.
 
-    It has run time, W_net and E_net of the applications, without and with each change.
+    The table has run time, W_net and E_net of the applications, without and with each change.
     """
 
     def table(measured: Measured) -> pl.DataFrame:

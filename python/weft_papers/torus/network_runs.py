@@ -160,7 +160,7 @@ Tasks = dict[tuple[str, bool], Task]
 def tasks(measured: Measured, experiment: str, work: str, scale: float) -> Tasks:
     """Return the results of an application or a set on every network, as means over seeds relative to the reference.
 
-    Means over seeds are means of energies. Power and busy share are therefore averages weighted by run time.
+    The mean over seeds is a mean of energies. Power and busy share are therefore weighted by run time.
 
     Raises
     ------

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 SAME = 0.03
 # Idle shares of a node's power at which rules compare machine energies.
 IDLE = (0.0, 0.5, 1.0)
-# Cycles of a hop without the cycles of the allocator. Length of a cycle [ns].
+# Latency of a hop without the allocator [cycles], and length of a cycle [ns].
 FIXED, CYCLE_NS = 28, 1.6
 # Number of flits in a packet of 128 bytes.
 PACKET = 8
@@ -86,7 +86,10 @@ def _row_of_table_2(network: str) -> str:
 
 
 def _structure(network: str) -> str:
-    """Return text on links per direction, mean distance (pairs of a switch with itself included), and bisection."""
+    """Return text on the number of channels between switches, the mean distance, and the bisection.
+
+    The mean distance includes the distance 0 of each switch from itself.
+    """
     facts = _facts(network)
     pairs = facts["router_pairs_by_hops"]
     mean = sum(hops * count for hops, count in enumerate(pairs)) / facts["routers"] ** 2
@@ -99,7 +102,7 @@ def _hop(_: Measured) -> tuple[float, str]:
 
 
 def _caused(rule: Rule, cause: str) -> Rule:
-    """Extend a rule by the cause that explains why its claim is missed."""
+    """Extend a rule with the cause of a miss: the finding of a missed claim gets this cause."""
     stated(cause)
 
     def judge(measured: Measured) -> Finding:
@@ -294,7 +297,7 @@ def _always(network: str) -> Callable[[Tasks], Judged]:
 
 
 def _reference_is_best(found: Tasks) -> Judged:
-    """Judge whether the network with the most dimensions uses the least machine energy, at realistic idle shares."""
+    """Judge whether the network with the most dimensions uses the least machine energy, at idle shares 0.5 and 1."""
     (reference, *others) = found.values()
     least = {idle: min(_ratio(each, reference, idle) for each in others) for idle in (0.5, 1.0)}
     text = ", ".join(f"best other network {value:.3f} times at idle share {idle:g}" for idle, value in least.items())
