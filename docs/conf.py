@@ -30,7 +30,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
 
-smartquotes = False  # options begin with two hyphens
+smartquotes = False  # keep the two hyphens of command-line options
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 napoleon_google_docstring = False

@@ -20,7 +20,7 @@ INTRODUCTION = f"""\
 
 
 def pages() -> dict[str, str]:
-    """Make the page; its name is the key."""
+    """Make the page. The key of the result is the name of the page."""
     return {"reference/commands": "\n\n".join([INTRODUCTION, *_commands(cli._parser(None))]) + "\n"}
 
 

@@ -40,7 +40,7 @@ _SEVERITIES = {
 
 
 def pages() -> dict[str, str]:
-    """Make the page; its name is the key."""
+    """Make the page. The key of the result is the name of the page."""
     codes = {each["code"]: each for each in _engine.codes()}
     flaws = {each["code"]: codes[each["code"]] for each in _engine.flaw_kinds()}
     parts = [INTRODUCTION]

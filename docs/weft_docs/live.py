@@ -171,10 +171,10 @@ class Picture(Live):
     option_spec: ClassVar[Options] = {"alt": directives.unchanged_required, "width": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
-        """Show it."""
+        """Show the image."""
         _, complaints = self.written()
         uri = f"/{LIVE}/{self.env.docname}/{self.arguments[0]}"
-        width = self.options.get("width", "60%")  # a column of a paper
+        width = self.options.get("width", "60%")  # about the width of a column of a paper
         return [*complaints, nodes.image("", uri=uri, width=width, alt=self.options.get("alt", ""))]
 
 

@@ -26,7 +26,7 @@ def code(text: str) -> str:
 
 
 def comment(text: str) -> str:
-    """Convert a Rust doc comment to Markdown: links to Rust items become plain text, formulas keep their stars."""
+    """Convert a Rust doc comment to Markdown: links to Rust items become plain text, formulas keep asterisks."""
     text = re.sub(r"\[(`[^`]+`)\](?:\([^)]*\))?", r"\1", text)
     parts = re.split(r"(`[^`]*`)", text)
     return "".join(part if part.startswith("`") else re.sub(r"(?<!\\)([*<$])", r"\\\1", part) for part in parts)

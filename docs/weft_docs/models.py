@@ -120,7 +120,7 @@ def source(root: Path, family: str, name: str) -> Path:
     registry = (root / "crates" / place.registry).read_text(encoding="utf-8")
     module = re.findall(rf'^\s*"{name}" => (\w+)::', registry, re.M)[0]
     folder = root / "crates" / place.folder
-    (file,) = folder.rglob(f"{module}.rs")  # in the folder of the family, or in one inside it
+    (file,) = folder.rglob(f"{module}.rs")  # in the folder of the family, or in a folder inside it
     return file
 
 

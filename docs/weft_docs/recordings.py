@@ -7,7 +7,7 @@ from weft_docs import markdown
 
 
 def pages() -> dict[str, str]:
-    """Make the text that the page of result files includes; its name is the key."""
+    """Make the text that the page of result files includes. The key of the result is the name of this text."""
     return {"recordings": "\n\n".join(section for shown in _engine.recordings() for section in _sections(shown)) + "\n"}
 
 

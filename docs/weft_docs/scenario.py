@@ -30,7 +30,7 @@ A `PATH` of `--set PATH=VALUE`, and of `sweep` and `zip`, is the dotted key: `me
 
 
 def pages() -> dict[str, str]:
-    """Make the page; its name is the key."""
+    """Make the page. The key of the result is the name of the page."""
     schema = _engine.schema()
     keys = list(parameters.keys(schema, schema))
     parts = [INTRODUCTION, "## The whole file", markdown.table(HEAD, key_rows(keys))]

@@ -45,7 +45,7 @@ def _intermix(parser: argparse.ArgumentParser) -> None:
     plain, mixed = parser.parse_known_args, parser.parse_known_intermixed_args
 
     def parse(args: Any = None, namespace: Any = None) -> Any:
-        parser.parse_known_args = plain  # type: ignore[method-assign]  # the mixed one is made of it
+        parser.parse_known_args = plain  # type: ignore[method-assign]  # `mixed` calls it
         return mixed(args, namespace)
 
     parser.parse_known_args = parse  # type: ignore[method-assign]

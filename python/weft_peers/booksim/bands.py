@@ -2,8 +2,8 @@
 
 A band is a measured difference: it has mean packet latencies in BookSim2 and in Weft. Traffic is uniform unless the
 band names another pattern. VCs have 8 flits, in the dragonfly 64. Windows are 4,500 to 6,000 cycles in BookSim2 and
-15,000 cycles in Weft, each with one seed. If the models are equal (8x8 mesh, rates 0.05, 0.2 and 0.3), the measured
-latencies differ by 0.1 to 0.3 %.
+15,000 cycles in Weft, each with one seed. For comparison: if both models are equal (8x8 mesh, 0.05, 0.2 and 0.3
+packets/node/cycle), the measured latencies differ by 0.1 to 0.3 %.
 """
 
 from __future__ import annotations

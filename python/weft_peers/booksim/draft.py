@@ -102,12 +102,12 @@ class Draft:
         self.refusals.append((key, what, help))
 
     def finish(self) -> None:
-        """Check that the scenario expresses every given key, or has a note on it.
+        """Add a note for each given key that the scenario does not express.
 
         Raises
         ------
         PeerError
-            If Weft cannot express a key.
+            If an importer has refused a key. The error lists all refused keys.
         """
         if self.refusals:
             self.refusals = list(dict.fromkeys(self.refusals))

@@ -28,9 +28,9 @@ IDLE = {
     ),
 }
 
-# Keys of forks with which a simulated device creates the packets.
+# Keys of forks that configure a simulated device, which creates the packets.
 OF_DEVICES = ("use_map", "memory_node_map", "flit_size", "header_size")
-# Values with which a simulated device, and not a pattern, creates the packets.
+# For some keys, the value with which a simulated device creates the packets, instead of a pattern.
 DEVICE = {"sim_type": "gpgpusim", "traffic": "gpgpusim", "injection_process": "gpgpu_injector"}
 # Keys for which forks read a list as a number for each dimension.
 LISTS = ("k",)

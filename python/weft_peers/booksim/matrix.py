@@ -15,7 +15,7 @@ MOST = 2048
 
 
 def csv(pattern: Pattern, terminals: int, homes: Sequence[int] | None) -> str:
-    """Return the matrix as text.
+    """Return the matrix of a pattern as CSV text.
 
     If `homes` gives the routers of the terminals, terminals are renumbered router by router.
     """
@@ -49,9 +49,9 @@ def _asymmetric(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple
 
 
 def _taper64(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple[int, int]]:  # noqa: ARG001
-    """Return weights of a terminal in an 8 x 8 grid.
+    """Return the weights of the destinations of a terminal in an 8 x 8 grid.
 
-    Half of its packets go to all terminals, half to the 3 x 3 around it.
+    Half of its packets go to all terminals, half go to the 3 x 3 terminals around it.
     """
     around = [8 * row + column for row in (-1, 0, 1) for column in (-1, 0, 1)]
     return [(place, 9) for place in range(64)] + [((source + step) % 64, 64) for step in around]

@@ -41,7 +41,7 @@ class Routing:
     parts : int
         Number of packet classes among which BookSim2 divides the VCs. Remaining VCs belong to all classes.
     differs : str
-        Text on the difference between Weft and BookSim2, and on its consequence; empty if they are equal.
+        Text on a difference between Weft and BookSim2, and on its consequence; empty if there is none.
     """
 
     model: Model
@@ -58,8 +58,9 @@ class Routing:
 _DRAGONFLY_MIN = Routing({"dragonfly_minimal": {}}, {"local": 2, "global": 1}, {"ejection_vcs": 1}, least_vcs=2)
 # BookSim2's UGAL chooses the minimal path if q_min <= 2 q_detour + 30, independent of the hops of the two paths. Our
 # rule weighs the queues by the hops. The difference matters if q_min is large, at a global link of the source router.
-# Such a path usually has 2 hops, and a detour over a global link has 4, so the rule 2 q_min <= 4 q_detour + 60 is
-# equivalent. BookSim2 also uses only one VC up to the intermediate router, which can cause a deadlock.
+# The minimal path from there usually has 2 hops, and a detour over a global link has 4, so our rule
+# 2 q_min <= 4 q_detour + 60 is equivalent. BookSim2 also uses only one VC up to the intermediate router, which can cause
+# a deadlock.
 _DRAGONFLY_UGAL = Routing(
     {"dragonfly_ugal": {"intermediate": "router", "threshold": "60flits", "sensor": "used_credits"}},
     {"local": 4, "global": 2},

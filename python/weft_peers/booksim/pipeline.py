@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Number of cycles after which the steps of a speedup with two decimals repeat.
+# For a speedup with two decimals, the number of steps per cycle repeats after this number of cycles.
 _ROUND = 100
 
 
@@ -55,7 +55,7 @@ def _delay(stages: Sequence[int], steps: Sequence[int], arrival: int) -> int:
 def aborts(routing: int, vc_allocation: int, switch_allocation: int, speedup: float) -> bool:
     """Return whether BookSim2 stops with a failed assertion, because a slow allocator follows a fast stage.
 
-    This was measured.
+    We found these conditions by running BookSim2.
     """
     slow_vc = vc_allocation > 1 and not (routing > 1 or (routing == 1 and speedup >= 2))
     return slow_vc or (switch_allocation > 1 and vc_allocation == 1)

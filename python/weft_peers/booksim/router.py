@@ -98,9 +98,9 @@ def _share(draft: Draft) -> int:
 
 
 def _ports(draft: Draft) -> int:
-    """Return the input and output speedup as a number of switch steps per cycle.
+    """Return the number of switch steps per cycle that replaces BookSim2's input and output speedup.
 
-    A step moves a flit from every input and to every output.
+    In a step, each input sends at most one flit, and each output receives at most one.
     """
     speedups = {key: draft.config.at_least(key, 1) for key in ("input_speedup", "output_speedup")}
     for key, speedup in speedups.items():
@@ -181,9 +181,9 @@ def _turn(draft: Draft, routing: int, speedup: float) -> int:
 
 
 def _credits(draft: Draft, packet: int, turn: int) -> int:
-    """Return the cycles that a credit takes in addition to the latency of the link, minus one.
+    """Return the extra cycles of a credit on a link, beyond the link's latency and the one cycle that is always added.
 
-    A slot of a buffer is free when its flit leaves. In Weft the routing delay lets each flit leave a router `turn`
+    A credit is sent when a flit leaves its buffer slot. In Weft the routing delay lets each flit leave a router `turn`
     cycles later; in BookSim2 it delays only heads. For packets of several flits, credits in Weft return earlier by this
     time to compensate.
     """

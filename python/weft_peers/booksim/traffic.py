@@ -188,7 +188,7 @@ def _replies(draft: Draft, classes: int) -> None:
 
 
 def _divides_vcs(draft: Draft) -> bool:
-    """Add message classes for requests and replies with their ranges of VCs. Return false if both use all VCs."""
+    """Add message classes for requests and replies with their ranges of VCs. Return false if both share all VCs."""
     config = draft.config
     vcs, ranges = config.whole("num_vcs"), {}
     for kind in _KINDS:

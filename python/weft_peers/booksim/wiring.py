@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Wiring:
-    """A network as a list of links and of the routers of terminals.
+    """A network: its links, and the router of each terminal.
 
     Attributes
     ----------

@@ -106,7 +106,7 @@ def _measure(row: Mapping[str, str], params: Params) -> dict[str, Any]:
     return measure | ({"drain_limit": "1cycle"} if row["saturated"] == "true" else {})
 
 
-# For each topology of BookSim2, a function that returns Weft's topology and the latency [cycles] of each link class.
+# Weft's counterpart of a topology of BookSim2, and the latency [cycles] of each link class.
 _Built = tuple[dict[str, Any], dict[str, str]]
 
 
@@ -138,7 +138,7 @@ def _dragonfly(params: Params) -> _Built:
 
 
 def _fattree(params: Params) -> _Built:
-    """A fat tree. All channels of this network have latency 1, independent of the configuration."""
+    """Build the fat tree. In BookSim2 all its channels have latency 1, independent of the configuration."""
     return models.fattree(int(params["k"]), int(params["n"])), {"default": "1", "terminal": "1"}
 
 

@@ -143,7 +143,7 @@ def _routing(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int]]:
 def _ugal(sensor: str) -> tuple[dict[str, Any], dict[str, int]]:
     """Return UGAL's choice at the source.
 
-    It takes the path with the lower cost: q (minimal) or 2 q + 24 (detour), with q in phits.
+    It takes the path with the lower cost: q (minimal) or 2 q + 24 (detour), where q is the queue of the path [phits].
     """
     options = {"intermediate": "router", "threshold": "24flits", "sensor": sensor}
     return {"dragonfly_ugal": options}, {"local": 4, "global": 2}

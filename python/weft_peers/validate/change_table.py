@@ -20,7 +20,7 @@ _HEAD = ("case", "load", "must match", "before", "Weft", "after", "Weft", "settl
 def lines(verdicts: Sequence[Verdict]) -> list[str]:
     """Return lines with the compared numbers of a peer's rows.
 
-    A line counts the pairs that settle one after the other.
+    The last line counts the pairs of rows that settle more than a bin apart.
     """
     peer = verdicts[0].case.peer
     bins = " or ".join(map(str, sorted({each.case.change.bin for each in verdicts if each.case.change})))

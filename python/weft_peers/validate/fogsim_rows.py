@@ -157,7 +157,7 @@ def _terminal_link(params: Params, phits: int, injection_vcs: int) -> dict[str, 
     In FOGSim the source queue is in the router: each VC of the queue can send its next packet `phits` cycles after the
     previous one. If an input sends one packet at a time, a link with the bandwidth of other links behaves in the same
     way. If the VCs of an input send in parallel, each VC has room for one packet, and its credit takes `phits` cycles
-    to return. A terminal receives a packet in the same number of cycles, from one VC (`router.ejection_vcs`).
+    to return. A terminal also receives a packet in `phits` cycles, from one VC at a time (`router.ejection_vcs`).
     """
     latency = int(params["lat_injection"])
     link = {"latency": amount(latency, "cycle"), "vcs": injection_vcs}
@@ -206,7 +206,7 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
             return {"dragonfly_minimal": {}}, {"local": 2, "global": 1}
         case "VAL":
             return {"dragonfly_valiant": {"intermediate": _intermediate(params)}}, all_vcs
-        case "UGAL-L":  # it reads the queue of a VC, like its PB, and a bit of this coefficient is never set
+        case "UGAL-L":  # like its PB it reads the queue of one VC; with this coefficient no bit of PB is set
             return {"dragonfly_pb": _piggybacking(params, 100 * int(params["h"]), 0)}, all_vcs
         case "PB" | "PB125":
             coefficient = params.get("pb_coef") or params["piggybacking_coef"]
@@ -214,7 +214,7 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
             return {"dragonfly_pb": _piggybacking(params, int(coefficient), int(margin))}, all_vcs
         case "OFAR" | "OFAR-L" | "OFAR-E":
             return _ofar(params, all_vcs)
-        case "PAR" if row["pattern"].startswith("LADV"):  # inside a group both choose minimal paths
+        case "PAR" if row["pattern"].startswith("LADV"):  # inside a group, PAR of both simulators is minimal
             return {"dragonfly_par": {"intermediate": "other_group", "sensor": "used_credits"}}, {
                 "local": 4,
                 "global": 2,

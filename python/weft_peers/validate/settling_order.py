@@ -83,7 +83,7 @@ def pairs(verdicts: Sequence[Verdict]) -> list[Pair]:
 
 
 def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts. Let rows fail that settle in a different order than in the peer, with the reason."""
+    """Return the verdicts. A row that settles in another order than in the peer fails, with the reason."""
     found: dict[int, list[str]] = defaultdict(list)
     both = [ordered for pair in pairs(verdicts) for ordered in (pair, Pair(pair.second, pair.first))]
     with_change = [
