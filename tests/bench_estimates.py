@@ -1,4 +1,4 @@
-"""Prints a table of ten networks: memory and time that Weft estimates before a run, and that the run uses.
+"""Prints a table of ten networks: the memory and time that Weft estimates before a run, and those that the run uses.
 
 .venv/bin/python tests/bench_estimates.py [NAME ...]
 """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-# Executables: number in the file, and scatter of the run times of its jobs (median [s], standard deviation of their
-# logarithm).
+# For the number of each executable in the file, the lognormal distribution of the run times of its jobs: median [s],
+# and standard deviation of the logarithm.
 EXECUTABLES = {1: (240.0, 0.9), 2: (900.0, 0.7), 3: (60.0, 0.6)}
 
 

@@ -96,7 +96,7 @@ def answer(paper: Paper, claim: str, measured: Measured) -> Answer:
 def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
     """Return the rows of the scoreboard by claim.
 
-    Check that each missed claim has a cause with a number, or names the attempts.
+    Check that the cause of each missed claim contains a number, or names the attempts to find the cause.
     """
     printed = claims.read(paper.path("claims.csv"))
     rows = {
@@ -112,7 +112,7 @@ def check_findings(paper: Paper, printed: Measured, measured: Measured, experime
     """Judge the claims that read an experiment with unusual values.
 
     All other experiments have the printed numbers. Claims that do not read this experiment must have read the same data
-    as before. Each missed claim must have a cause with a number, or name the attempts.
+    as before. The cause of each missed claim must contain a number, or name the attempts to find the cause.
     """
     reads = [claim for claim in paper.rules if experiment in answer(paper, claim, printed).frames]
     assert reads or not any(experiment in rule.needs for rule in paper.rules.values())

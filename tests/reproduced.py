@@ -102,7 +102,7 @@ def _bursty() -> pl.DataFrame:
     latency = {BASELINE: 5000.0, TCEP: 5500.0, SLAC: 9050.0}
     energy = {BASELINE: 100.0, TCEP: 60.0, SLAC: 40.0}
     parts = [
-        rows(each, (0.01, 0.05), lambda _, each=each: {  # type: ignore[misc] # what a lambda has bound
+        rows(each, (0.01, 0.05), lambda _, each=each: {  # type: ignore[misc] # defaults of a lambda
             "packet_latency_mean_cycles": latency[each], "energy_network_per_bit_pj": energy[each]
         })
         for each in latency
@@ -150,7 +150,7 @@ def _epochs() -> pl.DataFrame:
         ({"high_water": 0.5}, 0.9),
     ]
     parts = [
-        rows(TCEP, (0.1, 0.3), lambda _, change=change, factor=factor: {  # type: ignore[misc] # what a lambda has bound
+        rows(TCEP, (0.1, 0.3), lambda _, change=change, factor=factor: {  # type: ignore[misc] # defaults of a lambda
             "policy": json.dumps({"tcep": default | change}), "packet_latency_mean_cycles": 40 * factor
         })
         for change, factor in changes
@@ -167,7 +167,7 @@ def _own() -> pl.DataFrame:
         OWN: [("0.75", 30.0, 0.7), ("0.9", 33.0, 0.6), ("0.96", 40.0, 0.55)],
     }
     parts = [
-        rows(each, (0.2, 0.45), lambda load, of=of: {  # type: ignore[misc] # what a lambda has bound
+        rows(each, (0.2, 0.45), lambda load, of=of: {  # type: ignore[misc] # defaults of a lambda
             "policy": of[0], "packet_latency_mean_cycles": of[1], "terminals": 512.0,
             "links_on_mean": min(1.0, of[2] + load - 0.2),
         })
@@ -210,7 +210,7 @@ def _applications(some: Iterable[object]) -> pl.DataFrame:
         for row in rows(
             which if isinstance(which, str) else TCEP,
             [0.01 * rate],
-            lambda _, work=work, which=which: _application(work, which),  # type: ignore[misc] # what a lambda has bound
+            lambda _, work=work, which=which: _application(work, which),  # type: ignore[misc] # defaults of a lambda
         )
     ]
     return pl.DataFrame(parts, schema=SCHEMA | COLUMNS)

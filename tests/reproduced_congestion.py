@@ -44,7 +44,7 @@ PRINTED: dict[str, dict[str, tuple[float, float, float]]] = {
     TREE: {ONE_QUEUE: (0.1, 15.0, 8.0), VOQSW: (0.25, 5.0, 3.0), DBBM: (0.25, 5.0, 3.0), FLOW2SL: (0.24, 20.0, 3.0)},
     DRAGONFLY: {ONE_QUEUE: (0.12, 12.0, 1.0), VOQSW: (0.3, 2.0, 0.45), DBBM: (0.3, 2.0, 0.45), H2LQ: (0.3, 2.0, 0.45)},
 }
-# For each policy, its factors of throughput, latency and energy per bit.
+# For each policy, the factors by which it changes throughput, latency and energy per bit.
 TIMES = {NONE: (1.0, 1.0, 1.0), ON_OFF: (1.0, 1.02, 0.99), HIGH_LOW: (0.97, 1.05, 0.95), LADDER: (0.995, 1.5, 0.5)}
 _NETWORKS = {TORUS: "torus", TREE: "k_ary_n_tree", DRAGONFLY: "dragonfly"}
 

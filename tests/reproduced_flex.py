@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 LOADS = (0.05, 0.1, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0)
 HOT = (0.0002, 0.0006, 0.0012)
-# Latency at low loads [cycles] of each network and of each routing. Number of links that a packet crosses.
+# For each network, the latency at low loads under minimal routing [cycles]. For each routing, a factor of this latency.
+# For each network, the mean number of links that a packet crosses.
 LATENCY = {FAT_TREE: 17.0, DRAGONFLY: 13.0, HYPERX: 10.4, SLIM_FLY: 10.7, FLEX: 10.4, LARGER: 10.5}
 TIMES = {MINIMAL: 1.0, BALANCED: 1.0, UGAL: 1.05, LBR: 1.16}
 HOPS = {FAT_TREE: 3.78, DRAGONFLY: 2.68, HYPERX: 1.8, SLIM_FLY: 1.9, FLEX: 1.8, LARGER: 1.85}
@@ -117,7 +118,8 @@ def of_pattern(pattern: str) -> pl.DataFrame:
             latency = TIMES[routing] * (8.0 if (pattern, name) == ("transpose", DRAGONFLY) else LATENCY[name])
             # under UGAL, packets also load channels of detours
             latency *= 1.2 if (pattern, name, routing) == ("transpose", DRAGONFLY, UGAL) else 1
-            # lower than all other loads, because the dragonfly saturates below them under bit complement and next group
+            # Load 0.02 is below `loads`. The dragonfly saturates below all other loads under bit complement and next
+            # group.
             rows += [row(name, routing, load, full, latency, pattern=pattern) for load in (0.02, *loads) if full]
     if pattern not in ("larger", "hot_spot"):
         limit = FULL[pattern][MINIMAL][-1]

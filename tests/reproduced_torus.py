@@ -38,7 +38,7 @@ W_NET = {
     ("3D-4X", False): 0.777,
     ("3D-4X", True): 0.50,
 }
-# Busy shares on the reference network. The four applications have the same order as in the savings.
+# Busy shares on the reference network. The four applications are in ascending order of their savings.
 BUSY = dict(zip((*FOUR, GRAPH500), (0.95, 0.9, 0.8, 0.7, 0.14), strict=True)) | dict.fromkeys("ABC", 0.3)
 BUSY_256 = BUSY | {FOUR[1]: 0.044}
 
@@ -76,8 +76,9 @@ def row(network: str, saves: bool, work: str | None, scale: float | None, **more
     return usual | more
 
 
-# For each experiment, work and network: relative run time, W_net with and without the policy, and the idle shares of a
-# node below which the machine saves energy with and without the policy (None: equal work).
+# For each experiment, work and network: relative run time, W_net without and with the policy, and the idle shares of a
+# node below which the machine saves energy, without and with the policy. If an idle share is None, the busy share
+# follows from equal work instead.
 PRINTED: dict[tuple[str, str, str], tuple[float, float, float, float | None, float | None]] = {
     (SINGLE_64, FOUR[3], "2D-4X"): (1.005, 0.715, 0.5, None, None),
     (SINGLE_64, FOUR[3], "1D-16X"): (1.02, 0.43, 0.32, None, None),

@@ -171,7 +171,8 @@ def test_bound_fulfils_the_inequality_and_one_link_less_does_not(routers: int, t
     assert not carries(least - 1)
 
 
-# R = 32 routers, U_hwm = 0.99: k = 32 l / 0.99 rounded up, and 1 - (R - k) (R - k - 1) / (R (R - 1)) of the links
+# With R = 32 routers, load l and U_hwm = 0.99, k = 32 l / 0.99 (rounded up) inner routers have links to all routers. A
+# share of 1 - (R - k) (R - k - 1) / (R (R - 1)) of the links is then active.
 @pytest.mark.parametrize(("load", "inner"), [(0, 1), (0.05, 2), (0.41, 14), (0.5, 17), (0.9, 30), (0.99, 32)])
 def test_consolidated_links_join_all_routers_to_the_inner_ones(load: float, inner: int) -> None:
     links = bound.consolidated(load, 32, 32, 0.99)
@@ -191,7 +192,8 @@ def test_consolidated_links_refuse_what_is_no_share() -> None:
 
 
 def test_bound_without_minimal_traffic() -> None:
-    # two hops for every flit: f = 2 N l / R^2, which is 1 + N l / R^2 times the bound of uniform traffic
+    # If every flit takes two hops, the share of active links is 2 N l / R^2, for N terminals, R routers and load l.
+    # This share is 1 + N l / R^2 times the bound of uniform traffic.
     for load in (0.1, 0.3, 0.5):
         assert bound.active_share(load, 32, 1024, 0) == pytest.approx(2 * load)
         assert bound.active_share(load, 32, 1024, 0) / bound.active_share(load, 32, 1024) == pytest.approx(1 + load)

@@ -246,8 +246,8 @@ measure: {warmup: 8000cycles, window: 20000cycles}
 """
 
 
-# The load of the link; the share of the full power that the ideal needs; the rate at which the ladder settles: half
-# below 0.5 * 0.5, a quarter below 0.5 * 0.25.
+# The load of the link; the share of the full power that the link draws with ideal rates; the rate at which the ladder
+# settles: half below 0.5 * 0.5, a quarter below 0.5 * 0.25.
 @pytest.mark.parametrize(
     ("carried", "ideal", "state"),
     [(0.7, 1, "on"), (0.4, 0.69, "on"), (0.19, 0.54, "half"), (0.08, 0.54, "quarter")],

@@ -90,8 +90,8 @@ def test_policies_that_are_slower_than_allowed_do_not_count(ring: Results) -> No
 def test_a_policy_with_a_flaw_is_left_out(
     ring: Results, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The policy with the least energy has a flaw in one of its two seeds. If links always on have one, nothing is
-    compared."""
+    """The policy with the least energy has a flaw in one of its two seeds. If the always-on links have a flaw, Weft
+    compares nothing."""
     (whole,) = least_energy.table(ring, 0.5).iter_rows(named=True)
     best = list(of_programs.places(ring)[""]).index(whole["policy"])
     flawed = 2 * best + 1

@@ -348,7 +348,7 @@ def test_the_figure_shows_power_over_the_day_and_a_bar_per_year(example: Results
     ends = [np.asarray(bar.get_path().transformed(bar.get_patch_transform()).vertices)[:, 0] for bar in bars.patches]
     *widths, saved = map(np.ptp, ends)
     assert widths == pytest.approx(frame["cost_eur_per_year"].to_list())
-    # the saving of a series is between its cost and that of its baseline
+    # the figure shows the saving of a series as a bar from its cost to the cost of its baseline
     assert saved == pytest.approx(frame["saved_eur_per_year"][1])
     # the bill scales the baseline to the work of the series, because the random traffic of the two differs
     assert ends[2].max() == pytest.approx(frame["cost_eur_per_year"][0], rel=1e-4)

@@ -37,7 +37,7 @@ traffic:
 
 
 def steps_in_cycles(ranks: int) -> int:
-    """Each rank sends 2 (n - 1) parts of S / n, one after the other.
+    """Return the cycles of the all-reduce: each rank sends 2 (n - 1) parts of S / n, one after the other.
 
     Inside a node a part takes 25 ns plus its bytes at 450 GB/s, rounded up to cycles. With several nodes, the transfer
     between two nodes is the slowest: each of 8 interfaces sends an eighth of each part, one flit per cycle without

@@ -34,7 +34,7 @@ BATCH = RING | {"traffic": {"pattern": "uniform", "load": 1, "packet": "4flits",
 
 
 def with_batch() -> dict[str, Any]:
-    """A scenario with a program that is cut off and a batch that is complete."""
+    """Return a scenario with a program that is cut off and a batch that is complete."""
     traffic = RING["traffic"]
     jobs: list[dict[str, Any]] = [{"name": "ring", "terminals": {"range": [0, 7]}}]
     jobs[0]["workload"] = copy.deepcopy(traffic["workload"])

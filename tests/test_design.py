@@ -71,7 +71,7 @@ def test_formulas_of_bisections_hold(family: str) -> None:
 def by_enumeration(design: MeasuredDesign) -> int:
     """Find the smallest cut by enumeration of all divisions into halves.
 
-    Terminals of the halves differ by at most those of one router.
+    The halves differ by at most the number of terminals of the router with the most terminals.
     """
     weights, routers = design.terminals.astype(int), len(design.terminals)
     links = design.links[:, :2].astype(int)

@@ -77,8 +77,8 @@ def test_the_path_over_the_root_network_takes_four_hops() -> None:
 
 @pytest.mark.parametrize("h", [2, 3, 6])
 def test_under_adv_h_all_that_enters_a_router_goes_to_one_other(h: int) -> None:
-    """In the palm-tree arrangement with 2 h routers per group, all pairs except those at the ends carry the traffic of
-    h links.
+    """In the palm-tree arrangement a group has 2 h routers. Local links between neighbours carry the transit traffic of
+    h global links, except the links at both ends of the group.
     """
     pairs = closed_forms.transit_links(h, shift=h)
     assert all(abs(into - on) == 1 for into, on in pairs[: 2 * h - 1])

@@ -70,7 +70,7 @@ def test_work_that_takes_longer_takes_all_of_its_energy() -> None:
 def test_a_batch_that_is_complete_long_before_the_window_ends_does_not_end_it() -> None:
     """A batch that completes early does not end the window.
 
-    Otherwise all power would belong to flits, and random variation would explain a saving of 1 %.
+    If it did, Weft would attribute all power to flits, and random variation would explain a saving of 1 %.
     """
     timed = BASE | {"completion_cycles": 2551, "packets": 10_000}
     assert equal_work.static_w(timed) == pytest.approx(60.0)

@@ -50,8 +50,8 @@ def _summary(scenario: Path, **overrides: Any) -> dict[str, Any]:
 
 
 def test_the_cold_flows_do_not_notice_the_hot_spot_and_the_run_is_labelled(torus: Path) -> None:
-    """25 sources offer a load of 0.3 in packets of 4 flits for 10,000 cycles: each creates a packet in a cycle with p =
-    0.075.
+    """25 sources offer a load of 0.3 in packets of 4 flits for 10,000 cycles: each creates a packet in a cycle with
+    probability 0.075.
     """
     deviation = 4 * math.sqrt(0.075 * 0.925 / (25 * 10_000))
     summary = _summary(torus)

@@ -19,8 +19,8 @@ def seen(pace: Pace, *, built: float, per_cycle: float, every: int, until: float
 def test_the_time_of_all_cycles_does_not_depend_on_how_often_a_run_tells(every_seconds: float) -> None:
     pace, per_cycle = Pace(), 0.001
     seen(pace, built=3.0, per_cycle=per_cycle, every=round(every_seconds / per_cycle), until=8.0)
-    # expected time: 3 s of building and 20,000 cycles of 1 ms; the check sees each of these times with an error of 0.02
-    # s in at least one second
+    # expected time: 3 s of building and 20,000 cycles of 1 ms; the rate comes from two checks, at least one second
+    # apart, each of which has a time error of 0.02 s
     assert pace.total(20_000) == pytest.approx(23.0, rel=0.04)
 
 

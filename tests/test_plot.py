@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def figure(results: Results) -> Figure:
-    """The default figure."""
+    """Return the default figure."""
     return figure_of("load", Choice.of([results]))
 
 

@@ -122,7 +122,7 @@ def test_the_longest_point_is_waited_for() -> None:
 
 
 def test_what_is_said_of_a_sweep_and_of_a_point() -> None:
-    # the rate is that of 5 - 2 + 0.63 points in 30 s
+    # 5 points are done, of which 2 were reused, and the running points count as 0.63 points: 3.63 points in 30 s
     assert words(status(), 30.0) == "5 of 12 points, 7.26 per minute, 1:30 left"
     assert words(status(left_seconds=None, done=2, running=1.0), 30.0) == "2 of 12 points, 2 per minute, 4:30 left"
     assert words(status(left_seconds=None, done=2, running=0.0), 30.0) == "2 of 12 points"

@@ -373,7 +373,7 @@ def test_a_folder_whose_name_is_no_text_has_a_report(tmp_path: Path) -> None:
 def test_the_most_accepted_is_that_below_saturation_in_words(results: Results) -> None:
     """The table of curves has the maximum accepted load over all points.
 
-    A curve with only saturated points has no latency in it.
+    For a curve with only saturated points, the table has no latency.
     """
     text = "\n".join(facts(Sources([results]))["sentences"])
     steady = max(each["accepted_load"] for each in results.summaries if not each["saturated"])

@@ -351,7 +351,7 @@ def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: 
     assert flows["cold [flits/source/cycle]"].max() < 0.42  # type: ignore[operator]
 
 
-# A check of a point with 4,000 terminals takes seconds, for its lanes.
+# A check of a point with 4,000 terminals takes seconds, because Weft computes the queues of its queueing scheme.
 EXPERIMENTS = [
     pytest.param(each, id=each.name, marks=pytest.mark.long if each.name.endswith("four-times") else ())
     for each in PAPER.experiments

@@ -78,9 +78,10 @@ def test_what_rules_and_figures_need_exists() -> None:
 
 
 def test_bounds_are_those_worked_out_by_hand() -> None:
-    """The bounds agree with known numbers for h = 6, and with numbers by hand for h = 1, the smallest network
-    with an intermediate group. With h = 1 a group of 2 routers sends 2 w = 2 over the only intermediate group, each
-    router over one global channel: 1/2 over w = 2.
+    """The bounds agree with known numbers for h = 6, and with numbers by hand for h = 1, the smallest network with an
+    intermediate group. With h = 1 a group of 2 terminals sends w = 2 times its load over the only intermediate group.
+    A global channel carries this traffic of two groups: on the first and on the second half of the path. Therefore the
+    bound is 1 / (2 * 2).
     """
     bounds = [round(valiant_bound(6, shift).load, 3) for shift in range(1, 13)]
     assert bounds == [0.493, 0.329, 0.247, 0.197, 0.164, 0.141, 0.141, 0.164, 0.197, 0.197, 0.164, 0.141]

@@ -97,7 +97,7 @@ def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path:
 def test_a_backlog_of_the_warm_up_is_one_without_phases(tmp_path: Path) -> None:
     """A link fails in the warm-up, and new routing tables lead around it.
 
-    Packets that waited for it remain as a backlog of the window.
+    Packets that waited for the link remain as a backlog of the window.
     """
     faults = [{"link": [0, 1], "at": "1000cycles", "until": "6000cycles"}]
     keys = {"routing": "shortest_path", "faults": faults, "traffic.load": 0.2, "traffic.pattern": "uniform"}

@@ -55,7 +55,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FAKE_SLURM", str(state))
     monkeypatch.setenv("PATH", f"{state}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(Path(weft.__file__).parent.parent))
-    # Trial runs of small networks tell their speed sooner than those of large ones.
+    # Trial runs of small networks show their speed sooner than those of large ones.
     monkeypatch.setattr(pace, "_TELLING_SECONDS", 0.1)
     return state
 
@@ -467,7 +467,7 @@ def test_a_job_that_does_not_see_the_folder_says_so(small: Path, tmp_path: Path,
     ("ran", "seconds", "preempted", "fruitless", "again"),
     [
         (0, 235.0, False, 0, False),  # warned one fifth before the end of a job of 5 minutes
-        (0, 235.0, True, 0, True),  # told to make room, late
+        (0, 235.0, True, 0, True),  # preempted late in the job
         (0, 10.0, False, 0, True),
         (1, 235.0, False, 5, True),  # slow, but not stuck
         (0, 10.0, True, 9, False),

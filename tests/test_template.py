@@ -47,7 +47,7 @@ def test_cargo_generate_leaves_out_what_new_py_leaves_out() -> None:
 
 
 def test_its_readme_has_steps_that_need_no_path(crate: Path) -> None:
-    """The steps of the README use programs of Weft's environment, and pip does not search Weft on an index."""
+    """The steps of the README use programs of Weft's environment, and pip does not search a package index for Weft."""
     steps = re.search(r"```sh\n(.*?)```", (crate / "README.md").read_text(), re.S)
     assert steps
     programs = [line.split()[0] for line in steps[1].splitlines()]

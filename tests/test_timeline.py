@@ -89,7 +89,7 @@ def laid_out(recorded: trace_file.Timeline) -> dict[str, Any]:
 
 @pytest.fixture
 def traced(small: Path, tmp_path: Path) -> dict[str, Any]:
-    """The trace that the command writes."""
+    """Return the trace that the command writes."""
     sets = [f"--set={path}={value}" for path, value in SLEEPY.items() if path != "measure.link_states"]
     out = tmp_path / "trace.json"
     assert main(["timeline", str(small), *sets, "--packets", "20", "--out", str(out)]) == 0
@@ -270,7 +270,7 @@ def talk(tmp_path: Path) -> Path:
 
 
 def trace_of(folder: Path, talk: Path, *options: str) -> dict[str, Any]:
-    """The trace that the command writes."""
+    """Return the trace that the command writes."""
     out = folder / "trace.json"
     assert main(["timeline", str(talk), *options, "--out", str(out)]) == 0
     trace: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))

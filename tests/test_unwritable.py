@@ -70,7 +70,7 @@ def test_results_stay_when_their_disk_is_full(
             stalled = None
             save = full
 
-        real(self, point, Full(), run)  # type: ignore[arg-type] # has what is used of a `Finished`
+        real(self, point, Full(), run)  # type: ignore[arg-type] # has the used attributes of `Finished`
 
     monkeypatch.setattr(Store, "save", save)
     assert main(["run", str(small), "--out", str(out), "--force"]) == 2

@@ -71,8 +71,9 @@ def test_order_rows_are_between_peer_and_load() -> None:
 
 
 def test_few_packets_scatter_by_the_draws_of_their_sources() -> None:
-    """The number of 64 packets that are created with a probability near 0 has a standard deviation of sqrt(64) = 8, an
-    eighth. An eighth of the load 0.4 is 0.05, so 3 sigma of the difference are 3 * 0.05 * sqrt(1.2).
+    """If terminals create packets with a probability near 0, a count of 64 packets has a standard deviation of
+    sqrt(64) = 8, which is an eighth. An eighth of the load 0.4 is 0.05. 3 sigma of the difference between one run and
+    the mean of five runs are therefore 3 * 0.05 * sqrt(1 + 1/5).
     """
     chance = chance_of_draws(0.4, 64, 0.0)
     assert chance == pytest.approx(0.05)
