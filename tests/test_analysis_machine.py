@@ -69,7 +69,7 @@ def test_printed_energies_give_the_members_that_are_on(name: str, printed: float
 def test_energy_of_a_machine_without_saving_is_the_closed_form(idle: float) -> None:
     """The energy is W_cluster times the run time, with W_cluster = 0.15 W_net + 0.85 (w_S + (1 - w_S) Run_task).
 
-    w_S is the idle share of a node, and Run_task is the busy share.
+    w_S is the power of an idle node, as a share of its maximum power. Run_task is the busy share of the nodes.
     """
     fabric, runtime, busy = Fabric(16, 320), 1.19, 0.4
     task = Task(fabric, fabric.w_net(SHARES, Fabric(64, 448)), runtime, busy)

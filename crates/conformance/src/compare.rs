@@ -30,8 +30,8 @@ pub fn numbers(out: &Outcome) -> Vec<u64> {
     n
 }
 
-/// Values by state. The values of the roles, and of those named modes that some channel used. A digest therefore does not change with the
-/// number of modes.
+/// Values by link state: of all roles (states that every run has), and of named modes that some channel used. A digest of these values
+/// therefore does not change with the number of modes.
 fn of_states(values: &PerMode) -> impl Iterator<Item = u64> {
     let is_role = |state: LinkState| LinkState::ROLES.contains(&state);
     values.by_state().filter(move |&(state, n)| n > 0 || is_role(state)).map(|(_, n)| n)

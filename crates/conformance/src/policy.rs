@@ -132,8 +132,8 @@ fn check_states(name: &str, placed: &[&PolicyExample], outs: &[Outcome]) {
 }
 
 /// Checks that a policy has a settling period, for which `warmup: auto` waits, if and only if it switches links. (The examples of a
-/// timetable repeat periodically.) If a policy with a settling period has switched no link in the earlier runs `outs`, its examples run
-/// at further loads.
+/// policy with a timetable repeat it periodically.) If a policy with a settling period has switched no link in the earlier runs `outs`, its
+/// examples run at further loads.
 fn check_settles(name: &str, placed: &[&PolicyExample], outs: &[Outcome]) {
     let mut specs = placed.iter().flat_map(|e| [0.2, 1.0].map(|load| falling_silent(example(e, load))));
     let settles = |spec: &Spec| spec.policy.settling_period(&spec.graph, &spec.modes, spec.cycle_fs).expect("sound");

@@ -1,7 +1,7 @@
 //! The conformance suite of queueing schemes, on networks that they support and with compatible routings. No run may stall, even with the
-//! smallest buffers at full load. A scheme with one queue must not change results. Packets must use exactly the lanes that the check of the
-//! scheme lists. On a fixed path, no packet may overtake another packet of its flow. The number of blocks and checkpoints must not change
-//! results.
+//! smallest buffers at full load. A scheme with one queue must not change results. Packets must use exactly the lanes (the scheme's queues)
+//! that the check before a run lists. On a fixed path, no packet may overtake another packet of its flow. The number of blocks and
+//! checkpoints must not change results.
 
 use super::lane_notes::LaneNotes;
 use super::members::{PAIRS, Pair, as_written, in_their_turns};

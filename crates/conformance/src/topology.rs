@@ -33,7 +33,7 @@ pub fn check(examples: &[TopologyConfig]) {
     assert!(ran > 0, "no example of {} is small enough to run and supported by a routing", examples[0].name());
 }
 
-/// Pairs of this network with routings that work on it. Each routing has its first example that is for all networks.
+/// Pairs of this network with routings that work on it. Each routing runs with its first example that names no networks.
 fn pairs_on(topology: &TopologyConfig, graph: &Graph) -> Vec<Pair> {
     let mut seen = BTreeSet::new();
     let all = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());

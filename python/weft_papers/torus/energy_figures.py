@@ -1,4 +1,7 @@
-"""Draws Figs. 2 to 7: bars of run times, busy shares and energies, and machine energy over a node's idle share."""
+"""Draws Figs. 2 to 7: bars of run times, busy shares and energies, and machine energy over the idle share.
+
+The idle share is the power of an idle node, as a share of its maximum power.
+"""
 
 from __future__ import annotations
 

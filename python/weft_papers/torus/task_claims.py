@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 # Run times that differ by less than this share do not differ significantly.
 SAME = 0.03
-# Idle shares of a node's power at which rules compare machine energies.
+# Idle shares (power of an idle node, as a share of its maximum power) at which rules compare machine energies.
 IDLE = (0.0, 0.5, 1.0)
 # Latency of a hop without the allocator [cycles], and length of a cycle [ns].
 FIXED, CYCLE_NS = 28, 1.6
