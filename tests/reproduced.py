@@ -1,4 +1,8 @@
-"""Makes frames of TCEP's experiments that have the outcome of the paper. No simulation computed these numbers."""
+"""Makes frames of TCEP's experiments that have the outcome of the paper. No simulation computed these numbers.
+
+The mechanisms are TCEP and SLaC, which switch links off, and DVFS, which runs links at lower rates. The baseline keeps
+all links on at the full rate.
+"""
 
 from __future__ import annotations
 

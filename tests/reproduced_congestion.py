@@ -1,6 +1,9 @@
 """Makes frames of the experiments of Zahn et al. that have the outcome of the paper.
 
 No simulation computed these numbers.
+
+A scheme is a queueing scheme of the switches: 1q has a single queue, VOQsw, DBBM and others have several. A policy
+saves power on links: with on/off a link goes off, with high/low it keeps one lane on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Makes frames of FleX's experiments that have the outcome of the paper. No simulation computed these numbers."""
+"""Makes frames of FleX's experiments that have the outcome of the paper. No simulation computed these numbers.
+
+LBR is a routing that draws one of several candidate paths: paths with shorter queues in the last snapshot are more
+likely.
+"""
 
 from __future__ import annotations
 

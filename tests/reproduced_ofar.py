@@ -1,4 +1,9 @@
-"""Makes frames of OFAR's experiments that have the outcome of the paper. No simulation computed these numbers."""
+"""Makes frames of OFAR's experiments that have the outcome of the paper. No simulation computed these numbers.
+
+The routings are MIN (minimal), VAL (Valiant), PB (piggybacking, adaptive at the source), OFAR (adaptive at every
+router), and OFAR-L (OFAR without local detours). Under the pattern ADV+N, each group sends to the group that is N
+groups further.
+"""
 
 from __future__ import annotations
 

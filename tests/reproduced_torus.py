@@ -1,4 +1,8 @@
-"""Makes frames of the experiments of Andujar et al. that have the outcome of the paper, without a simulation."""
+"""Makes frames of the experiments of Andujar et al. that have the outcome of the paper, without a simulation.
+
+W_net and E_net are the power and the energy of the network, relative to the reference: the network without trunks that
+has the same number of nodes, with all links on.
+"""
 
 from __future__ import annotations
 

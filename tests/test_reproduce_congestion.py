@@ -226,7 +226,7 @@ def test_tables_have_a_line_per_scheme_and_policy() -> None:
 def test_a_factor_judges_the_claims_of_its_network_alone() -> None:
     """With the printed numbers a factor meets all claims of its network.
 
-    On the torus the best combination has 1.02 / 6 of the latency of 1q.
+    On the torus the best combination of scheme and policy has 1.02 / 6 of the latency of a single queue (1q).
     """
     table = one_factor.table(PAPER.rules, ideal()).filter(pl.col("changed") == "nothing")
     assert table["missed"].to_list() == ["", "", ""]

@@ -1,4 +1,4 @@
-"""Judges and shows the runs of generated applications under every scheme with every policy."""
+"""Judges and shows the runs of generated applications under every queueing scheme with every link policy."""
 
 from __future__ import annotations
 

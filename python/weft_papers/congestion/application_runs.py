@@ -1,4 +1,6 @@
-"""Runs generated applications instead of the hot spot, with every scheme and policy, on networks of 64 to 1,056 nodes.
+"""Runs generated applications instead of the hot spot, on networks of 64 to 1,056 nodes.
+
+The runs cover every queueing scheme with every link policy.
 
 The paper cites two numbers of earlier work on application traces (C-031, C-032). These traces are not public. NAMD and
 Graph500 therefore come from generators (`weft trace make`), and results label them as generated. Each node runs one

@@ -1,4 +1,8 @@
-"""Draws Figs. 1 to 3 as groups of bars, and makes tables with more numbers of the same runs."""
+"""Draws Figs. 1 to 3 as groups of bars, and makes tables with more numbers of the same runs.
+
+A scheme is a queueing scheme of the switches: 1q has a single queue, VOQsw, DBBM and others have several. A policy
+saves power on links: with on/off a link goes off, with high/low it keeps one lane on.
+"""
 
 from __future__ import annotations
 

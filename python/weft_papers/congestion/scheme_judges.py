@@ -1,6 +1,9 @@
 """Functions that judge the claims on queueing schemes and link policies.
 
 "Significant" means 10 %; differences below 1 % do not count.
+
+A scheme is a queueing scheme of the switches: 1q has a single queue, VOQsw, DBBM and others have several. A policy
+saves power on links: with on/off a link goes off, with high/low it keeps one lane on.
 """
 
 from __future__ import annotations

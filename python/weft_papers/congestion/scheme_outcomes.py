@@ -1,4 +1,8 @@
-"""Makes a frame of the paper's runs, and means over seeds for each queueing scheme and link policy."""
+"""Makes a frame of the paper's runs, and means over seeds for each queueing scheme and link policy.
+
+A scheme is a queueing scheme of the switches: 1q has a single queue, VOQsw, DBBM and others have several. A policy
+saves power on links: with on/off a link goes off, with high/low it keeps one lane on.
+"""
 
 from __future__ import annotations
 

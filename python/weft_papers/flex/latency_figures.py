@@ -1,4 +1,8 @@
-"""Draws latency over load (Figs. 8 to 10, 12 to 14 and 17) and hops of packets (Figs. 1, 11 and 16)."""
+"""Draws latency over load (Figs. 8 to 10, 12 to 14 and 17) and hops of packets (Figs. 1, 11 and 16).
+
+LBR is a routing that draws one of several candidate paths: paths with shorter queues in the last snapshot are more
+likely.
+"""
 
 from __future__ import annotations
 

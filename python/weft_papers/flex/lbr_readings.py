@@ -1,4 +1,7 @@
-"""Runs the interpretations of LBR ("readings") that the text of the paper allows.
+"""Runs the interpretations ("readings") of the routing LBR that the text of the paper allows.
+
+LBR is a routing that draws one of several candidate paths: paths with shorter queues in the last snapshot are more
+likely.
 
 The verdicts of four claims on latency and saturation depend on the reading: F-105, F-115, F-117 and F-118.
 

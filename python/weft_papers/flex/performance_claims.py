@@ -2,6 +2,9 @@
 
 Latencies are compared at the lowest load at which all compared networks were run and none of them is saturated.
 "Similar", "comparable" and "close" are within 10 %, the tolerance of approximate claims. "Slightly" is up to 25 %.
+
+LBR is a routing that draws one of several candidate paths: paths with shorter queues in the last snapshot are more
+likely.
 """
 
 from __future__ import annotations

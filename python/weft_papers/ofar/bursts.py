@@ -1,4 +1,8 @@
-"""Judges and draws Fig. 7: completion times of bursts that mix uniform and adversarial traffic, relative to PB."""
+"""Judges and draws Fig. 7: completion times of bursts that mix uniform and adversarial traffic, relative to PB.
+
+PB is piggybacking, which is adaptive at the source. OFAR is adaptive at every router, OFAR-L is OFAR without local
+detours.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Judges claims about the network: sizes, VCs, parameters, rules and cost of the ring, and bounds of MIN."""
+"""Judges claims about the network: sizes, VCs, parameters, rules and cost of the ring, and bounds of MIN.
+
+MIN is minimal routing. The ring is the escape ring of the routing OFAR.
+"""
 
 from __future__ import annotations
 

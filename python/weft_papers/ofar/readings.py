@@ -1,4 +1,8 @@
-"""Judges claims under each interpretation ("reading") of OFAR's trigger and of OFAR-L, in the paper's network."""
+"""Judges claims under each interpretation ("reading") of OFAR's trigger and of OFAR-L, in the paper's network.
+
+OFAR is adaptive at every router: the trigger is the condition under which a head takes a detour. OFAR-L is OFAR without
+local detours.
+"""
 
 from __future__ import annotations
 

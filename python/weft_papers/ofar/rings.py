@@ -1,4 +1,9 @@
-"""Judges and draws section VII: kinds and cost of the escape ring, few VCs, broken rings, and triggers of detours."""
+"""Judges and draws section VII: kinds and cost of the escape ring, few VCs, broken rings, and triggers of detours.
+
+The routings are MIN (minimal), VAL (Valiant), PB (piggybacking, adaptive at the source), OFAR (adaptive at every
+router), and OFAR-L (OFAR without local detours). Under the pattern ADV+N, each group sends to the group that is N
+groups further. The escape ring carries packets that are blocked elsewhere, on its own wires or on VCs of other links.
+"""
 
 from __future__ import annotations
 

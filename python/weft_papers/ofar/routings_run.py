@@ -1,4 +1,9 @@
-"""Makes frames of the paper's runs, with the paper's names of routings, and with loads in phits."""
+"""Makes frames of the paper's runs, with the paper's names of routings, and with loads in phits.
+
+The routings are MIN (minimal), VAL (Valiant), PB (piggybacking, adaptive at the source), OFAR (adaptive at every
+router), and OFAR-L (OFAR without local detours). Under the pattern ADV+N, each group sends to the group that is N
+groups further.
+"""
 
 from __future__ import annotations
 

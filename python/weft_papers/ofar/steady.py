@@ -1,4 +1,9 @@
-"""Draws Figs. 2b to 5 and judges claims about steady traffic: latency and throughput over load."""
+"""Draws Figs. 2b to 5 and judges claims about steady traffic: latency and throughput over load.
+
+The routings are MIN (minimal), VAL (Valiant), PB (piggybacking, adaptive at the source), OFAR (adaptive at every
+router), and OFAR-L (OFAR without local detours). Under the pattern ADV+N, each group sends to the group that is N
+groups further.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Draws Fig. 6 and judges its claims: latency by the time of sending, around a change of the traffic pattern."""
+"""Draws Fig. 6 and judges its claims: latency by the time of sending, around a change of the traffic pattern.
+
+PB is piggybacking, which is adaptive at the source. OFAR is adaptive at every router.
+"""
 
 from __future__ import annotations
 

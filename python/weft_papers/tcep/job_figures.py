@@ -1,4 +1,7 @@
-"""Draws Fig. 15: energy and run time of SLaC relative to TCEP. Two batch jobs run on random halves of the machine."""
+"""Draws Fig. 15: energy and run time of SLaC relative to TCEP. Two batch jobs run on random halves of the machine.
+
+TCEP and SLaC are power policies that switch links off. A mapping is a random division of the terminals into two jobs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Draws Figs. 9, 10 and 11: latency and energy over load, with a curve for each mechanism."""
+"""Draws Figs. 9, 10 and 11: latency and energy over load, with a curve for each mechanism.
+
+The mechanisms are TCEP and SLaC, which switch links off, and DVFS, which runs links at lower rates. The baseline keeps
+all links on at the full rate.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Makes frames of the paper's runs, with the paper's names of mechanisms."""
+"""Makes frames of the paper's runs, with the paper's names of mechanisms.
+
+The mechanisms are TCEP and SLaC, which switch links off, and DVFS, which runs links at lower rates. The baseline keeps
+all links on at the full rate.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Judges claims about Figs. 9 to 12: latency, throughput and energy over load, and active links and their bound."""
+"""Judges claims about Figs. 9 to 12: latency, throughput and energy over load, and active links and their bound.
+
+The mechanisms are TCEP and SLaC, which switch links off, and DVFS, which runs links at lower rates. The baseline keeps
+all links on at the full rate.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Judges claims about batch jobs on random halves of the machine (Fig. 15)."""
+"""Judges claims about batch jobs on random halves of the machine (Fig. 15).
+
+TCEP and SLaC are power policies that switch links off. A mapping is a random division of the terminals into two jobs.
+"""
 
 from __future__ import annotations
 

@@ -17,6 +17,9 @@ change                what it changes
 ====================  =================================================================================
 
 Everything else is as in a quick run with unchanged gaps. Table rows without a change come from a quick run.
+
+W_net and E_net are the power and the energy of the network, relative to the reference: the network without trunks that
+has the same number of nodes, with all links on.
 """
 
 from __future__ import annotations

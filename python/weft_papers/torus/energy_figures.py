@@ -1,6 +1,9 @@
 """Draws Figs. 2 to 7: bars of run times, busy shares and energies, and machine energy over the idle share.
 
 The idle share is the power of an idle node, as a share of its maximum power.
+
+W_net and E_net are the power and the energy of the network, relative to the reference: the network without trunks that
+has the same number of nodes, with all links on.
 """
 
 from __future__ import annotations

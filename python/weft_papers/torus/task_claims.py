@@ -2,6 +2,9 @@
 
 A claim that compares networks is judged without the policy. A claim that names the policy, or all networks of a figure,
 is judged also with the policy.
+
+W_net and E_net are the power and the energy of the network, relative to the reference: the network without trunks that
+has the same number of nodes, with all links on. E_cluster is the energy of the whole machine.
 """
 
 from __future__ import annotations
