@@ -34,8 +34,9 @@ def accepted(summary: dict[str, Any]) -> dict[str, float]:
 
 
 def test_queues_set_aside_free_the_cold_flows_as_a_queue_per_destination_does(summaries: list[dict[str, Any]]) -> None:
-    """11 sources offer a load of 0.4 in packets of 4 flits for 20,000 cycles: each creates a packet in a cycle with p =
-    0.1. The standard deviation of the load in the window is therefore 4 sqrt(p (1 - p) / (11 * 20,000)).
+    """11 sources offer a load of 0.4 in packets of 4 flits for 20,000 cycles: each creates a packet in a cycle with
+    probability p = 0.1. The standard deviation of the load in the window is therefore 4 sqrt(p (1 - p) / (11 *
+    20,000)).
     """
     deviation = 4 * math.sqrt(0.1 * 0.9 / (11 * 20_000))
     one_queue, _, voqnet, recn, _ = (accepted(summary) for summary in summaries)

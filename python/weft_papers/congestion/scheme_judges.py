@@ -248,9 +248,9 @@ def first(measured: Measured, measure: str, network: str, *others: str) -> Part:
 
 
 def use_of_links(measured: Measured) -> list[Part]:
-    """Judge the mean utilisation of links between routers over the longest window.
+    """Judge whether links between routers have the printed utilisations over the longest window, within 10 %.
 
-    The network is empty at the start.
+    The utilisations are those of 1q and of the best other scheme. The network is empty at the start.
     """
     rows = measured[FILL]
     longest = max(rows["window_us"])

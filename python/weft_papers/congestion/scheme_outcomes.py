@@ -127,7 +127,7 @@ def _scheme(scenario: Mapping[str, Any]) -> str:
     if routing in _ADAPTIVE or how.get("ascent") == "adaptive":
         return ADAPTIVE
     scheme = _SCHEMES[name]
-    # names of the interpretations that the figures do not use
+    # names of schemes in the interpretations that the figures do not use
     odd = {(IODET, "dst_coord"): "IODET by coordinate", (FLOW2SL, "sum"): "Flow2SL by sum"}
     return odd.get((scheme, parameters.get("reading", "")), scheme)
 

@@ -266,7 +266,7 @@ def _nearly(measured: Measured) -> float:
 
 
 def _slightly_higher(measured: Measured) -> list[Part]:
-    """Judge the latencies of FleX under UGAL and LBR, relative to minimal routing."""
+    """Judge whether UGAL and LBR raise FleX's latency slightly, compared with minimal routing, under bit complement."""
     parts = []
     for routing in _run(measured, COMPLEMENT, UGAL, LBR):
         load, times = lbr_readings.over_minimal(measured[COMPLEMENT], routing)[0]
@@ -310,7 +310,10 @@ def _transpose(measured: Measured) -> list[Part | Undecided]:
 
 
 def _local_decisions(measured: Measured) -> list[Part | Undecided]:
-    """Judge UGAL compared with minimal routing, in the dragonfly under transpose traffic."""
+    """Judge whether UGAL is worse than minimal routing, in the dragonfly under transpose traffic.
+
+    The latency must be higher, and the saturation lower.
+    """
     both = [mechanism(DRAGONFLY, routing) for routing in _run(measured, "transpose", UGAL, MINIMAL)]
     below = measured["transpose"].filter(~pl.col("saturated"))
     load, rows = least(below, q.LATENCY.column, *both)
@@ -425,7 +428,7 @@ def _next_group(measured: Measured) -> list[Part | Undecided]:
 
 
 def _larger(measured: Measured) -> list[Part | Undecided]:
-    """Judge the larger FleX of Fig. 13 in comparison with the networks of Fig. 8b."""
+    """Judge whether the larger FleX of Fig. 13 has lower latency and higher saturation than the networks of Fig. 8b."""
     rows = pl.concat([measured[COMPLEMENT], measured[LARGER_RUNS]])
     both = type(measured)(dict(measured.frames) | {COMPLEMENT: rows}, measured.quick)
     parts: list[Part | Undecided] = []
@@ -436,7 +439,7 @@ def _larger(measured: Measured) -> list[Part | Undecided]:
 
 
 def _periods(measured: Measured) -> list[Part]:
-    """Judge the changes of LBR's latency and saturation from each snapshot period to the next longer period."""
+    """Judge whether LBR's latency never falls and its saturation never rises, from one snapshot period to the next."""
     rows = of(measured[PERIODS], mechanism(FLEX, LBR)).drop_nulls(q.LATENCY.column)
     periods = sorted(rows["period"].drop_nulls().unique())
     below = rows.filter(~pl.col("saturated")).group_by("load").agg(pl.col("period").n_unique())

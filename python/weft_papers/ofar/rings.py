@@ -156,7 +156,10 @@ def failures_remark(measured: Measured) -> str:
 
 
 def _no_difference(measured: Measured) -> list[Part]:
-    """Compare physical and embedded rings by accepted load, also far beyond saturation, and by latency below it."""
+    """Judge whether physical and embedded rings differ by less than 10 %.
+
+    Accepted loads are compared at all loads, also far beyond saturation, and latencies below saturation.
+    """
     for name in SWEEPS:
         _refuse_stuck(measured[name].filter(pl.col("mechanism") == OFAR))
     _refuse_stuck(measured[EMBEDDED])

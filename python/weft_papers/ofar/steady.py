@@ -187,7 +187,10 @@ def _higher(measured: Measured) -> list[Part]:
 
 
 def _larger(measured: Measured) -> list[Part]:
-    """Judge PB's latency under uniform traffic compared with the other routings, up to half of MIN's throughput."""
+    """Judge whether PB has a latency at least 10 % above each other routing, under uniform traffic.
+
+    The judged load is the highest load that was run, up to half of the highest load that MIN accepts.
+    """
     frame = measured[UN]
     high = _LOW * throughput(frame, MIN).most
     parts = []
@@ -202,7 +205,10 @@ def _larger(measured: Measured) -> list[Part]:
 
 
 def _same(measured: Measured) -> list[Part]:
-    """Compare OFAR and OFAR-L under uniform traffic, by throughput beyond saturation and by latency below it."""
+    """Judge whether OFAR and OFAR-L differ by less than 10 % under uniform traffic.
+
+    Throughputs are compared beyond saturation, latencies below it.
+    """
     ours, theirs = (_at_most(measured, name) for name in (OFAR, OFAR_L))
     parts = [Part(abs(ours / theirs - 1) < SIGNIFICANT, f"throughput {ours:.3f} and {theirs:.3f}")]
     both = steady(beside(measured[UN], OFAR, OFAR_L)).sort("load")
@@ -237,7 +243,7 @@ def _all_at_local_bound(measured: Measured) -> list[Part]:
 
 
 def _knees(measured: Measured) -> tuple[bool, str]:
-    """Judge the last loads below saturation at the best and the worst offset of ADV.
+    """Judge whether the last load below saturation is at least twice as high at the best offset of ADV as at the worst.
 
     The text also has the accepted loads at an overload, over all offsets.
     """

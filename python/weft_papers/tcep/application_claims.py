@@ -226,7 +226,7 @@ def _change(printed: float, of: Callable[[Case], float], what: str) -> Callable[
 
 
 def _least_power(case: Case) -> tuple[bool, str]:
-    """Judge the hops of SLaC compared with TCEP for the application HILO, if both have the fewest links on."""
+    """Judge whether SLaC has 15 % more hops than TCEP for the application HILO, while both have the fewest links on."""
     ratio = case.ratio(HOPS, HILO, SLAC, TCEP)
     on = {name: case.row(HILO, name)["links_on_mean"] for name in _LEAST}
     if None in on.values():

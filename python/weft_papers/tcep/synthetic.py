@@ -147,7 +147,7 @@ def _advantage(measured: Measured) -> tuple[float, str]:
 
 
 def _lower_latency(measured: Measured) -> list[Part]:
-    """Judge SLaC's latency compared with TCEP's up to half of the last load that SLaC accepts."""
+    """Judge whether SLaC has a lower latency than TCEP, at each load up to half of SLaC's throughput."""
     parts = []
     for name in _HARD:
         top = _VERY_LOW * throughput(measured[name], SLAC).last
@@ -298,7 +298,7 @@ def _gap(measured: Measured) -> tuple[float, str]:
 
 
 def _gap_load(measured: Measured) -> tuple[float, str]:
-    """Judge the load of the widest gap, if loads on both sides of the printed load were run."""
+    """Return the load of the widest gap, if loads on both sides of the printed load were run."""
     loads = sorted(gaps(with_settled_links(measured[LINE]))["load"].unique())
     if not loads[0] < _WIDEST_GAP < loads[-1]:
         raise LackingError(f"no loads below saturation on both sides of {_WIDEST_GAP:g} were run: a full run has them")
@@ -306,7 +306,10 @@ def _gap_load(measured: Measured) -> tuple[float, str]:
 
 
 def _doubled(measured: Measured) -> list[Part]:
-    """Compare TCEP's active links under uniform and adversarial traffic, at the load at which they differ most."""
+    """Judge whether TCEP's active links and their bound are nearly doubled by adversarial traffic, instead of uniform.
+
+    The judged load is the one at which the active links differ most.
+    """
     adversarial, uniform = (of(steady(measured[name]), TCEP) for name in (ADVERSARIAL, LINE))
     both = adversarial.join(uniform, on="load", suffix="_reference")
     times = both.select("load", ratio("links_on_mean").alias("times")).drop_nulls().sort("times")

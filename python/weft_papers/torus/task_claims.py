@@ -331,7 +331,10 @@ def _most_saved(measured: Measured) -> list[Part]:
 
 
 def _system_saved(measured: Measured) -> list[Part]:
-    """Judge the smallest and greatest saving of machine energy on 256 nodes, over applications and idle shares."""
+    """Judge whether the savings of machine energy on 256 nodes are 5 to 40 %, within 3 points at both ends.
+
+    The range is over applications, with an idle share of 0 or 1.
+    """
     parts = []
     for scale in scales(measured, SINGLE_256):
         saved = []
