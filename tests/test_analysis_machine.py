@@ -42,8 +42,9 @@ def test_port_ratios_are_those_of_table_2(name: str, ratio: float) -> None:
 def test_floors_with_one_member_of_each_trunk(name: str, floor: float) -> None:
     """In a trunk of p links, p - 1 links sleep.
 
-    Ports of terminals stay on. In 2D-4X, 12 of 20 ports sleep, so W_ports = 0.1 + 0.9 * 8/20 = 0.46, W_sw = 0.35 + 0.65
-    * 0.46 = 0.649, and multiplied by the ratio of ports 320/448 this is 0.4636.
+    Ports of terminals stay on. In 2D-4X, 12 of 20 ports sleep. The power of the ports is W_ports = 0.1 + 0.9 * 8/20 =
+    0.46, and the power of a switch is W_sw = 0.35 + 0.65 * 0.46 = 0.649, relative to all ports on. Multiplied by the
+    ratio of the numbers of ports, 320/448, this is 0.4636.
     """
     ports, switches, _, members, neighbours = TABLE_2[name]
     sleeping = neighbours * (members - 1) / ports

@@ -60,9 +60,9 @@ pub fn check(scheme: &QueueingConfig) {
     }
 }
 
-/// Specs with the scheme on networks of different kinds, with routings that decide ahead and with others. In each spec, links have one VC
-/// per lane that packets can reach. The function skips pairs that Weft refuses: the lanes need too many VCs on a link, or the routing is
-/// incompatible with the scheme.
+/// Specs with the scheme on networks of different kinds, with routings that fix the path of a flow and with other routings. In each spec,
+/// links have one VC per lane that packets can reach. The function skips pairs that Weft refuses: the lanes need too many VCs on a link, or
+/// the routing is incompatible with the scheme.
 fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
     let mut found: BTreeMap<(&str, bool), (&Pair, Spec)> = BTreeMap::new();
     let mut pairs: Vec<(usize, &Pair)> = in_their_turns(&PAIRS).collect();

@@ -1,7 +1,7 @@
 """Finds the saturation of a network, as a reader of the paper would see it in a curve of latency over load.
 
-A load is too high if the network accepts less than 95 % of it; load 1 always counts as too high. Saturation is the
-highest load that is accepted at the lowest load that is too high, or below. If the latency reaches three times its
+A load is too high if the network accepts less than 95 % of it; load 1 always counts as too high. Among the lowest load
+that is too high and all lower loads, saturation is the highest accepted load. If the latency reaches three times its
 minimum at a lower load, this lower load is the saturation. The windows of quick runs are too short to judge saturation.
 If a point below the saturation had not settled, only bounds are known. The upper bound is the saturation as defined
 above. The lower bound is the highest load that was accepted at loads below the unsettled point.

@@ -394,7 +394,7 @@ def by_reading() -> dict[str, Rule]:
     return dict(sorted(found.items()))
 
 
-# Claims about SLaC that also depend on low and medium loads, where the release of stages matters.
+# Claims about SLaC that also depend on low and medium loads, at which it matters when SLaC switches stages off.
 _OF_SLAC = ("T-029", "T-031", "T-033", "T-034", "T-035", "T-037", "T-038", "T-042", "T-043", "T-045")
 RULES: dict[str, Rule] = {
     "T-025": exact("4 (2 in the full network)", _hops, ROOT),
