@@ -59,8 +59,8 @@ _DRAGONFLY_MIN = Routing({"dragonfly_minimal": {}}, {"local": 2, "global": 1}, {
 # BookSim2's UGAL chooses the minimal path if q_min <= 2 q_detour + 30, independent of the hops of the two paths. Our
 # rule weighs the queues by the hops. The difference matters if q_min is large, at a global link of the source router.
 # The minimal path from there usually has 2 hops, and a detour over a global link has 4, so our rule
-# 2 q_min <= 4 q_detour + 60 is equivalent. BookSim2 also uses only one VC up to the intermediate router, which can cause
-# a deadlock.
+# 2 q_min <= 4 q_detour + 60 is equivalent. BookSim2 also uses only one VC up to the intermediate router, which can
+# cause a deadlock.
 _DRAGONFLY_UGAL = Routing(
     {"dragonfly_ugal": {"intermediate": "router", "threshold": "60flits", "sensor": "used_credits"}},
     {"local": 4, "global": 2},
