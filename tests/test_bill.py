@@ -118,7 +118,7 @@ def test_savings_are_at_equal_delivered_work(tmp_path: Path) -> None:
     assert row["note"] == (
         "no savings: at night it delivers 0.05 flits/terminal/cycle, 50 % less than the baseline (0.1)"
     )
-    # a difference within random variation counts as equal work: 1/sqrt(50) for 100 packets
+    # a difference within random variation counts as equal work; its standard deviation is sqrt(2 / 100) for 100 packets
     few = [_point("always_on", load, 2000.0, packets=100) for load in (0.1, 0.3)]
     chance = _point(ASLEEP, 0.1, 1000.0, accepted_load=0.09, packets=100)
     more = _point(ASLEEP, 0.3, 1800.0, packets=100)

@@ -58,7 +58,8 @@ _EDR_GBPS = 100
 # Costs differ "slightly" if they differ by at most this share.
 _SLIGHTLY = 0.25
 _MEGA = 1e6
-# Lines of the FDR10 price list [$ per Gb/s over m; $ over ports]: M. Besta, T. Hoefler, "Slim Fly" (SC'14), optical
+# Slope and intercept of two lines of the FDR10 price list: the price of a cable [$ per Gb/s] over its length [m], and
+# the price of a router [$] over its number of ports. Source: M. Besta, T. Hoefler, "Slim Fly" (SC'14), optical
 # cables and switches. The paper prints no line for FDR, but cites this slope of the routers.
 _FDR10_CABLE, _FDR10_ROUTER = (0.0919, 7.2745), (350.4, -892.3)
 

@@ -113,7 +113,7 @@ def variant_figure(measured: Measured) -> Drawing:
 
 
 def _by_rule(measured: Measured) -> pl.DataFrame:
-    """Return OFAR's accepted load by ``pattern`` and ``rule``: mean, ``least`` and ``most`` of ``seeds``.
+    """Return OFAR's accepted load by ``pattern`` and ``rule``: its mean, ``least`` and ``most`` over ``seeds`` seeds.
 
     Raises
     ------
